@@ -1,0 +1,90 @@
+// swift-tools-version: 6.2
+import CompilerPluginSupport
+import Foundation
+import PackageDescription
+
+// As the root package the macros build in seconds against the toolchain's own swift-syntax. SwiftPM refuses the
+// flags for that in a versioned dependency, so there the manifest asks for the swift-syntax package instead.
+let isDependency =
+  Context.packageDirectory == "/" || Context.packageDirectory.contains("/checkouts/")
+  || Context.packageDirectory.contains("/registry/downloads/")
+
+/// The toolchain's `lib/swift/host`: found from this very manifest, whose process has the toolchain's
+/// libPackageDescription mapped, because `swift` on PATH may be a proxy that lives elsewhere. Nil off Linux.
+let toolchainHost: String? = {
+  let library = "/pm/ManifestAPI/libPackageDescription.so"
+  guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8),
+    let line = maps.split(separator: "\n").first(where: { $0.hasSuffix(library) }),
+    let start = line.firstIndex(of: "/")
+  else { return nil }
+  return line[start...].dropLast(library.count) + "/host"
+}()
+
+let swift: [SwiftSetting] = [
+  .swiftLanguageMode(.v6), .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("ExistentialAny"),
+]
+
+let macros: Target
+let packageDependencies: [Package.Dependency]
+if let host = toolchainHost, !isDependency {
+  packageDependencies = []
+  macros = .macro(
+    name: "QuireMacros",
+    swiftSettings: [.swiftLanguageMode(.v6), .define("TOOLCHAIN_SYNTAX"), .unsafeFlags(["-I", host])],
+    linkerSettings: [
+      .unsafeFlags(
+        ["-L", host, "-Xlinker", "-rpath", "-Xlinker", host]
+          + [
+            "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftSyntaxMacroExpansion", "SwiftDiagnostics",
+            "SwiftParser", "SwiftOperators", "SwiftBasicFormat", "SwiftCompilerPluginMessageHandling",
+          ].map { "-l\($0)" })
+    ])
+} else {
+  packageDependencies = [.package(url: "https://github.com/swiftlang/swift-syntax.git", "603.0.0"..<"604.0.0")]
+  macros = .macro(
+    name: "QuireMacros",
+    dependencies: [
+      .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+      .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+    ],
+    swiftSettings: [.swiftLanguageMode(.v6)])
+}
+
+let package = Package(
+  name: "Quire",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "Quire", targets: ["Quire"]),
+    .library(name: "QuireMigration", targets: ["QuireMigration"]),
+    .library(name: "QuireTool", targets: ["QuireTool"]),
+    .library(name: "Catalog", targets: ["Catalog"]),
+    .executable(name: "quire", targets: ["QuireCommand"]),
+  ],
+  dependencies: packageDependencies,
+  targets: [
+    .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(name: "QuireRow", swiftSettings: swift),
+    .target(name: "QuireSQLite", dependencies: ["CSQLite", "QuireRow"], swiftSettings: swift),
+    macros,
+    .target(name: "QuireModel", dependencies: ["QuireRow", "QuireSQLite", "QuireMacros"], swiftSettings: swift),
+    .target(name: "QuireLive", dependencies: ["QuireRow", "QuireSQLite", "QuireModel"], swiftSettings: swift),
+    .target(name: "Quire", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive"], swiftSettings: swift),
+    .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
+    .target(name: "QuireTool", dependencies: ["QuireMigration"], swiftSettings: swift),
+    .target(
+      name: "Catalog", dependencies: ["Quire"], resources: [.copy("Sample")], swiftSettings: swift),
+    .executableTarget(
+      name: "QuireCommand", dependencies: ["Quire", "QuireMigration", "QuireTool", "Catalog"], swiftSettings: swift),
+    .executableTarget(
+      name: "QuireBench", dependencies: ["CSQLite", "Quire"], path: "Benchmarks", swiftSettings: swift),
+    .testTarget(name: "QuireRowTests", dependencies: ["QuireRow"], swiftSettings: swift),
+    .testTarget(name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite"], swiftSettings: swift),
+    .testTarget(name: "QuireModelTests", dependencies: ["Quire"], swiftSettings: swift),
+    .testTarget(name: "QuireLiveTests", dependencies: ["Quire"], swiftSettings: swift),
+    .testTarget(
+      name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow"], swiftSettings: swift),
+    .testTarget(
+      name: "CatalogTests", dependencies: ["Catalog", "Quire"], swiftSettings: swift),
+    .testTarget(name: "QuireToolTests", dependencies: ["QuireTool"], swiftSettings: swift),
+  ]
+)

@@ -1,0 +1,34 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+let macroTypes: [any Macro.Type] = []
+
+#if TOOLCHAIN_SYNTAX
+  @_spi(PluginMessage) import SwiftCompilerPluginMessageHandling
+  import SwiftSyntaxMacroExpansion
+
+  /// Answers the compiler's messages with our macros: what `CompilerPlugin` does in the swift-syntax package, which the
+  /// toolchain's copy leaves out.
+  @main struct Plugin {
+    struct Provider: PluginProvider {
+      func resolveMacro(moduleName: String, typeName: String) throws -> any Macro.Type {
+        for type in macroTypes where "\(type)" == typeName { return type }
+        throw UnknownMacro(name: "\(moduleName).\(typeName)")
+      }
+    }
+    struct UnknownMacro: Error { let name: String }
+
+    static func main() throws {
+      let connection = try StandardIOMessageConnection()
+      let listener = CompilerPluginMessageListener(
+        connection: connection, messageHandler: PluginProviderMessageHandler(provider: Provider()))
+      try listener.main()
+    }
+  }
+#else
+  import SwiftCompilerPlugin
+
+  @main struct Plugin: CompilerPlugin {
+    let providingMacros = macroTypes
+  }
+#endif

@@ -1,0 +1,94 @@
+/// Everything one commit changed, as rows.
+///
+/// Folded: a row touched many times in the transaction appears once, from its first old to its last new state; what
+/// was undone by a savepoint or a failed statement, or ended as it began, does not appear.
+public struct ChangeSet: Sendable {
+  /// Counts this store's commits from 1 in order; the number lives in memory and begins again when it is opened.
+  public let number: Int64
+  public let origin: Origin
+  /// In the order in which the transaction first touched them.
+  public var tables: [TableChanges]
+
+  public init(number: Int64, origin: Origin, tables: [TableChanges]) {
+    self.number = number
+    self.origin = origin
+    self.tables = tables
+  }
+
+  /// Who wrote.
+  public enum Origin: Hashable, Sendable {
+    /// A model context of this process, by its number.
+    case context(UInt64)
+    /// SQL run on the container.
+    case sql
+    /// Another process: what it wrote arrives as one difference.
+    case otherProcess
+  }
+
+  public subscript(table name: String) -> TableChanges? { tables.first { $0.table.name == name } }
+}
+
+/// One table's part of a ``ChangeSet``.
+public struct TableChanges: Sendable {
+  public let table: ChangedTable
+  public var rows: [RowChange]
+
+  public init(table: ChangedTable, rows: [RowChange]) {
+    self.table = table
+    self.rows = rows
+  }
+}
+
+/// What a change must know of its table to be read: shared by all changes of that table.
+public final class ChangedTable: Hashable, Sendable {
+  public let name: String
+  /// All columns that have a value in a change, in table order: VIRTUAL generated columns are left out.
+  public let columns: [String]
+  /// Positions in `columns` of the declared primary key; empty where the row id is the key.
+  public let keyColumns: [Int]
+
+  public init(name: String, columns: [String], keyColumns: [Int]) {
+    self.name = name
+    self.columns = columns
+    self.keyColumns = keyColumns
+  }
+
+  public func index(of column: String) -> Int? { columns.firstIndex(of: column) }
+  public static func == (a: ChangedTable, b: ChangedTable) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// What a row is known by: its INTEGER PRIMARY KEY (or row id where none is declared), else all columns of its key.
+public enum RowKey: Hashable, Sendable {
+  case integer(Int64)
+  case composite([Value])
+}
+
+/// One row, before and after a commit.
+public struct RowChange: Hashable, Sendable {
+  public let key: RowKey
+  public let kind: Kind
+  /// The row before, nil for an insert. Only columns somebody asked for are there: see ``Image``.
+  public let old: Image?
+  /// The row after, nil for a delete.
+  public let new: Image?
+
+  public enum Kind: Hashable, Sendable { case insert, update, delete }
+
+  public init(key: RowKey, kind: Kind, old: Image?, new: Image?) {
+    self.key = key
+    self.kind = kind
+    self.old = old
+    self.new = new
+  }
+
+  /// Values by position in ``ChangedTable/columns``.
+  ///
+  /// A column that no subscriber had asked for when the transaction began was not decoded and is absent, which is
+  /// another thing than NULL.
+  public struct Image: Hashable, Sendable {
+    public var values: [Value?]
+    public init(_ values: [Value?]) { self.values = values }
+    public subscript(column: Int) -> Value? { column < values.count ? values[column] : nil }
+  }
+}

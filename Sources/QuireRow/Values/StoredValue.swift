@@ -1,0 +1,91 @@
+public import Foundation
+
+/// A Swift type with one documented form in a column.
+///
+/// The standard types conform already, and any `RawRepresentable` type whose raw value is stored gets its conformance
+/// for free; other `Codable` types are stored as JSON text by models without conforming.
+///
+/// | Swift | column | form |
+/// |---|---|---|
+/// | `Int`, `Int8` … `UInt` | INTEGER | the number; a `UInt` above `Int64.max` is refused |
+/// | `Bool` | INTEGER | 0 or 1 |
+/// | `Double`, `Float`, `CGFloat` | REAL | the number; NaN is refused, SQLite keeps none |
+/// | `String` | TEXT | its UTF-8, NUL included |
+/// | `Data` | BLOB | the bytes |
+/// | `Date` | TEXT | `2026-11-20 10:15:30.123456`, UTC, to the microsecond, years 0000 to 9999 |
+/// | `UUID` | TEXT | `E621E1F8-C36C-495A-93FC-0C247A3E6E5F` |
+/// | `URL` | TEXT | the absolute string |
+/// | `Decimal` | TEXT | `12.50` without an exponent |
+/// | an optional | as its payload | NULL for nil |
+public protocol StoredValue {
+  /// The declared type of a column for this type in a STRICT table.
+  static var columnType: ColumnType { get }
+  /// Whether NULL is one of the values.
+  static var isOptional: Bool { get }
+  /// Reads column `index` of the current row.
+  /// - Throws: ``ValueError`` when the storage class or the content is not one this type was written as.
+  static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32) throws(ValueError)
+    -> Self
+  /// Binds this value to parameter `index`, counted from 1.
+  /// - Throws: ``ValueError/notStorable(_:reason:)`` for the few values a column cannot hold.
+  func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError)
+}
+
+extension StoredValue {
+  @inlinable public static var isOptional: Bool { false }
+}
+
+/// The declared type of a column, as STRICT tables know it.
+@frozen public enum ColumnType: String, Hashable, Sendable, Codable {
+  case integer = "INTEGER"
+  case real = "REAL"
+  case text = "TEXT"
+  case blob = "BLOB"
+  case any = "ANY"
+}
+
+/// One row to read columns from: a stepped statement, or a captured row.
+public protocol ColumnSource: ~Copyable {
+  func isNull(_ index: Int32) -> Bool
+  func int64(_ index: Int32) throws(ValueError) -> Int64
+  /// Accepts INTEGER too: SQLite keeps an integral REAL as an integer inside.
+  func double(_ index: Int32) throws(ValueError) -> Double
+  func text(_ index: Int32) throws(ValueError) -> String
+  func blob(_ index: Int32) throws(ValueError) -> Data
+  func value(_ index: Int32) -> Value
+}
+
+/// Where a statement's parameters go.
+public protocol ColumnSink: ~Copyable {
+  func bindNull(_ index: Int32)
+  func bind(_ value: Int64, at index: Int32)
+  func bind(_ value: Double, at index: Int32)
+  func bind(_ value: String, at index: Int32)
+  func bind(_ value: Data, at index: Int32)
+  func bind(_ value: Value, at index: Int32)
+}
+
+/// Why a column's content is not the value asked for, or a value cannot go into a column.
+///
+/// Knows no table and no key: who reads a row adds them.
+public enum ValueError: Error, Hashable, Sendable {
+  /// The column holds another storage class, or NULL where there must be a value.
+  case wrongStorageClass(column: Int32, expected: ColumnType, found: String)
+  /// TEXT that is not UTF-8; nothing is repaired.
+  case malformedText(column: Int32)
+  /// The storage class is right and the content is not: text that is no date, an enum's unknown raw value, …
+  case notA(type: String, column: Int32, found: String)
+  /// A value no column holds: NaN, an unsigned number above `Int64.max`, a date of year 10 000.
+  case notStorable(String, reason: String)
+}
+
+extension ValueError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .wrongStorageClass(_, let expected, let found): "expected \(expected.rawValue), found \(found)"
+    case .malformedText: "text that is not UTF-8"
+    case .notA(let type, _, let found): "‘\(found)’ is no \(type)"
+    case .notStorable(let value, let reason): "\(value) cannot be stored: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,126 @@
+public import Foundation
+
+/// What one column of one row holds: SQLite's five storage classes, and text that is not UTF-8.
+///
+/// Equality is exact: `.integer(1)` and `.real(1)` differ, text is equal when its bytes are, and a NaN equals itself,
+/// so that a value compares equal to what was written. SQLite's *order* is ``Value/precedes(_:)``.
+@frozen public enum Value: Sendable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob(Data)
+  /// TEXT whose bytes are not UTF-8, kept byte for byte: never repaired, and written back as it was.
+  case malformedText(Data)
+}
+
+extension Value: Hashable {
+  public static func == (a: Value, b: Value) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.integer(let x), .integer(let y)): x == y
+    case (.real(let x), .real(let y)): x == y || (x.isNaN && y.isNaN)
+    case (.text(let x), .text(let y)): x.utf8.elementsEqual(y.utf8)
+    case (.blob(let x), .blob(let y)), (.malformedText(let x), .malformedText(let y)): x == y
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .integer(let x): hasher.combine(x)
+    case .real(let x): hasher.combine(x.isNaN ? 0 : x)
+    case .text(let x): for byte in x.utf8 { hasher.combine(byte) }
+    case .blob(let x), .malformedText(let x): hasher.combine(x)
+    }
+  }
+}
+
+extension Value {
+  /// SQLite's name for the storage class, as `typeof()` gives it.
+  public var storageClass: String {
+    switch self {
+    case .null: "null"
+    case .integer: "integer"
+    case .real: "real"
+    case .text, .malformedText: "text"
+    case .blob: "blob"
+    }
+  }
+
+  /// Whether SQLite sorts this before `other`: NULL, then numbers, then text, then blobs; numbers exactly (an
+  /// integer above 2⁵³ is not rounded to be compared with a real), text and blobs by their bytes (collation BINARY).
+  public func precedes(_ other: Value) -> Bool { compare(to: other) < 0 }
+
+  /// Below, at or above zero, as `self` sorts before, with or after `other` in SQLite (see ``precedes(_:)``).
+  public func compare(to other: Value) -> Int {
+    switch (self, other) {
+    case (.integer(let a), .integer(let b)): return a < b ? -1 : a == b ? 0 : 1
+    case (.real(let a), .real(let b)): return a < b ? -1 : a == b ? 0 : 1
+    case (.integer(let a), .real(let b)): return Value.compare(a, b)
+    case (.real(let a), .integer(let b)): return -Value.compare(b, a)
+    case (.text(let a), .text(let b)): return Value.compare(bytes: a.utf8, b.utf8)
+    case (.blob(let a), .blob(let b)): return Value.compare(bytes: a, b)
+    case (.text(let a), .malformedText(let b)): return Value.compare(bytes: a.utf8, b)
+    case (.malformedText(let a), .text(let b)): return Value.compare(bytes: a, b.utf8)
+    case (.malformedText(let a), .malformedText(let b)): return Value.compare(bytes: a, b)
+    default: return rank - other.rank
+    }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .null: 0
+    case .integer, .real: 1
+    case .text, .malformedText: 2
+    case .blob: 3
+    }
+  }
+
+  /// An integer against a real without rounding the integer.
+  private static func compare(_ a: Int64, _ b: Double) -> Int {
+    if b.isNaN { return 1 }  // SQLite keeps no NaN: as NULL it sorts first
+    if b >= 0x1p63 { return -1 }
+    if b < -0x1p63 { return 1 }
+    let whole = Int64(b)  // toward zero; in range by the two lines above
+    if a != whole { return a < whole ? -1 : 1 }
+    let rest = b - Double(whole)
+    return rest > 0 ? -1 : rest < 0 ? 1 : 0
+  }
+
+  private static func compare(bytes a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Int {
+    var left = a.makeIterator()
+    var right = b.makeIterator()
+    while true {
+      switch (left.next(), right.next()) {
+      case (nil, nil): return 0
+      case (nil, _): return -1
+      case (_, nil): return 1
+      case (let x?, let y?): if x != y { return x < y ? -1 : 1 }
+      }
+    }
+  }
+}
+
+extension Value: CustomStringConvertible {
+  /// As an SQL literal; for messages and dumps, never to build a statement from.
+  public var description: String {
+    switch self {
+    case .null: "NULL"
+    case .integer(let x): "\(x)"
+    case .real(let x): "\(x)"
+    case .text(let x): "'\(x.replacing("'", with: "''"))'"
+    case .blob(let x), .malformedText(let x): "x'\(x.map { String(format: "%02x", $0) }.joined())'"
+    }
+  }
+}
+
+extension Value: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+  ExpressibleByNilLiteral
+{
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  public init(floatLiteral value: Double) { self = .real(value) }
+  public init(stringLiteral value: String) { self = .text(value) }
+  public init(nilLiteral: ()) { self = .null }
+}
