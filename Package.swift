@@ -13,8 +13,9 @@ let isDependency =
 /// libPackageDescription mapped, because `swift` on PATH may be a proxy that lives elsewhere. Nil off Linux.
 let toolchainHost: String? = {
   let library = "/pm/ManifestAPI/libPackageDescription.so"
-  guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8),
-    let line = maps.split(separator: "\n").first(where: { $0.hasSuffix(library) }),
+  // Read through a file handle: `String(contentsOfFile:)` stops at the first short read, after 4 KB of them.
+  guard let maps = try? FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd(),
+    let line = String(decoding: maps, as: UTF8.self).split(separator: "\n").first(where: { $0.hasSuffix(library) }),
     let start = line.firstIndex(of: "/")
   else { return nil }
   return line[start...].dropLast(library.count) + "/host"
@@ -77,9 +78,10 @@ let package = Package(
       name: "QuireCommand", dependencies: ["Quire", "QuireMigration", "QuireTool", "Catalog"], swiftSettings: swift),
     .executableTarget(
       name: "QuireBench", dependencies: ["CSQLite", "Quire"], path: "Benchmarks", swiftSettings: swift),
-    .testTarget(name: "QuireRowTests", dependencies: ["QuireRow"], swiftSettings: swift),
+    .testTarget(name: "QuireRowTests", dependencies: ["CSQLite", "QuireRow"], swiftSettings: swift),
     .testTarget(name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite"], swiftSettings: swift),
     .testTarget(name: "QuireModelTests", dependencies: ["Quire"], swiftSettings: swift),
+    .testTarget(name: "QuireMacrosTests", dependencies: ["Quire"], swiftSettings: swift),
     .testTarget(name: "QuireLiveTests", dependencies: ["Quire"], swiftSettings: swift),
     .testTarget(
       name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow"], swiftSettings: swift),

@@ -1,1 +1,9 @@
 #include "CSQLite.h"
+
+int quire_db_config(sqlite3 *db, int option, int on) { return sqlite3_db_config(db, option, on, (int *)0); }
+
+unsigned quire_data_version(sqlite3 *db) {
+  unsigned version = 0;
+  sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+  return version;
+}

@@ -3,4 +3,22 @@
 // The preupdate functions are in Debian's library; its header shows them only to who asks.
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 #include <sqlite3.h>
+#include "CSQLiteCapture.h"
+
+// What Swift cannot call (variadics) or cannot see (casts in macros).
+
+/// `sqlite3_db_config` for the settings that are a switch; returns the result code.
+int quire_db_config(sqlite3 *db, int option, int on);
+/// The pager's data version: changes with every commit, our own or another connection's, and costs no statement.
+unsigned quire_data_version(sqlite3 *db);
+
+/// Binds `length` bytes as TEXT, copied; an empty string may come with a null pointer and is not NULL.
+static inline int quire_bind_text(sqlite3_stmt *s, int index, const char *text, long length) {
+  return sqlite3_bind_text64(s, index, text ? text : "", (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+/// Binds `length` bytes as BLOB, copied; an empty blob may come with a null pointer and is not NULL.
+static inline int quire_bind_blob(sqlite3_stmt *s, int index, const void *bytes, long length) {
+  if (length == 0) return sqlite3_bind_zeroblob(s, index, 0);
+  return sqlite3_bind_blob64(s, index, bytes, (sqlite3_uint64)length, SQLITE_TRANSIENT);
+}
 #endif

@@ -15,7 +15,7 @@ public import Foundation
 /// | `Date` | TEXT | `2026-11-20 10:15:30.123456`, UTC, to the microsecond, years 0000 to 9999 |
 /// | `UUID` | TEXT | `E621E1F8-C36C-495A-93FC-0C247A3E6E5F` |
 /// | `URL` | TEXT | the absolute string |
-/// | `Decimal` | TEXT | `12.50` without an exponent |
+/// | `Decimal` | TEXT | `12.5`: no exponent, no trailing zeros; not in number order |
 /// | an optional | as its payload | NULL for nil |
 public protocol StoredValue {
   /// The declared type of a column for this type in a STRICT table.

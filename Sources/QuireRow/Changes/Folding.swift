@@ -1,0 +1,53 @@
+extension ChangeSet {
+  /// Several commits as one difference: each row from its first old to its last new state, in the order in which rows
+  /// were first touched. One commit is returned as it is.
+  public static func folded(_ commits: [ChangeSet]) -> [TableChanges] {
+    guard commits.count > 1 else { return commits.first?.tables ?? [] }
+    var order: [String] = []
+    var tables: [String: (table: ChangedTable, fold: RowFold)] = [:]
+    for commit in commits {
+      for changes in commit.tables {
+        let name = changes.table.name
+        if tables[name] == nil {
+          order.append(name)
+          tables[name] = (changes.table, RowFold())
+        }
+        // A table altered in between has other columns: the later description is the one to read by.
+        tables[name]?.table = changes.table
+        for row in changes.rows { tables[name]?.fold.add(row) }
+      }
+    }
+    return order.compactMap { name in
+      guard let (table, fold) = tables[name] else { return nil }
+      let rows = fold.rows
+      return rows.isEmpty ? nil : TableChanges(table: table, rows: rows)
+    }
+  }
+}
+
+/// Composes changes of the same rows.
+struct RowFold {
+  private var order: [RowKey] = []
+  private var changes: [RowKey: RowChange?] = [:]
+
+  mutating func add(_ next: RowChange) {
+    guard let known = changes[next.key] else {
+      order.append(next.key)
+      changes[next.key] = .some(next)
+      return
+    }
+    changes[next.key] = .some(known.map { RowFold.compose($0, next) } ?? next)
+  }
+
+  /// `first`, then `second`, of one row; nil where the row ends as it began: inserted and deleted again.
+  static func compose(_ first: RowChange, _ second: RowChange) -> RowChange? {
+    switch (first.kind, second.kind) {
+    case (.insert, .delete): nil
+    case (.insert, _): RowChange(key: first.key, kind: .insert, old: nil, new: second.new)
+    case (_, .delete): RowChange(key: first.key, kind: .delete, old: first.old, new: nil)
+    case (_, _): RowChange(key: first.key, kind: .update, old: first.old, new: second.new)
+    }
+  }
+
+  var rows: [RowChange] { order.compactMap { changes[$0] ?? nil } }
+}

@@ -1,0 +1,191 @@
+/// A condition or a value over the columns of one row and the rows it references, as data.
+///
+/// One tree has two meanings that agree on every row: SQL text (``SelectQuery``, ``sql()``) and ``evaluate(_:)``.
+/// Both are three-valued: NULL stands for what is not there, and a condition accepts a row when it is true.
+///
+/// | | NULL in gives | beside Swift |
+/// |---|---|---|
+/// | `equal`, `unequal` | 0 or 1: NULL equals NULL alone | `==`, `!=` of optionals |
+/// | `equalIfPresent`, `unequalIfPresent`, `less` … | NULL | `==` … of what an optional chain found |
+/// | `all`, `any`, `not` | Kleene's logic | the same without NULL |
+/// | `oneOf` | NULL (0 for an empty list) | `list.contains(x)` |
+/// | `contains`, `startsWith`, `endsWith` | NULL | by UTF-8 bytes: canonically equal spellings differ |
+/// | `containsFolded` | NULL | `localizedStandardContains`, folding A–Z and a–z alone: see ``TextFold`` |
+/// | `count` | NULL | of text: Unicode scalars before the first NUL character; of a blob: bytes |
+/// | `arithmetic` | NULL | division by zero is NULL; an integer result beyond 64 bits becomes a real |
+///
+/// Operands are taken to be of their columns' declared types, as the predicate translation makes them (SQLite would
+/// convert text compared with a number, `evaluate` does not), and columns to have collation BINARY.
+public indirect enum RowExpression: Hashable, Sendable {
+  case column(ColumnPath)
+  case literal(Value)
+  /// True when every operand is, also when there are none. Make them with ``all(_:)``.
+  case and([RowExpression])
+  /// True when any operand is, false when there are none. Make them with ``any(_:)``.
+  case or([RowExpression])
+  case not(RowExpression)
+  case compare(Comparison, RowExpression, RowExpression)
+  case isNull(RowExpression)
+  /// Without NULL among the values.
+  case oneOf(RowExpression, [Value])
+  case text(TextTest, RowExpression, RowExpression)
+  case count(RowExpression)
+  case conditional(RowExpression, then: RowExpression, otherwise: RowExpression)
+  /// The first that is not NULL.
+  case coalesce(RowExpression, RowExpression)
+  case arithmetic(Arithmetic, RowExpression, RowExpression)
+
+  public enum Comparison: Hashable, Sendable {
+    case equal, unequal
+    case equalIfPresent, unequalIfPresent
+    case less, lessOrEqual, greater, greaterOrEqual
+  }
+
+  public enum TextTest: Hashable, Sendable { case contains, startsWith, endsWith, containsFolded }
+
+  /// `divide` truncates toward zero between integers; `remainder` has the dividend's sign.
+  public enum Arithmetic: Hashable, Sendable { case add, subtract, multiply, divide, remainder }
+}
+
+// MARK: Making
+
+extension RowExpression {
+  public static let `true` = RowExpression.literal(1)
+  public static let `false` = RowExpression.literal(0)
+  public static let null = RowExpression.literal(.null)
+
+  /// The conjunction, without what is always true, and false when one operand is.
+  public static func all(_ operands: [RowExpression]) -> RowExpression {
+    var rest: [RowExpression] = []
+    for operand in operands {
+      switch operand {
+      case .and(let inner): rest += inner
+      case .literal(1): continue
+      case .literal(0): return .false
+      default: rest.append(operand)
+      }
+    }
+    return rest.isEmpty ? .true : rest.count == 1 ? rest[0] : .and(rest)
+  }
+
+  /// The disjunction, without what is always false, and true when one operand is.
+  public static func any(_ operands: [RowExpression]) -> RowExpression {
+    var rest: [RowExpression] = []
+    for operand in operands {
+      switch operand {
+      case .or(let inner): rest += inner
+      case .literal(0): continue
+      case .literal(1): return .true
+      default: rest.append(operand)
+      }
+    }
+    return rest.isEmpty ? .false : rest.count == 1 ? rest[0] : .or(rest)
+  }
+
+  public static prefix func ! (operand: RowExpression) -> RowExpression {
+    switch operand {
+    case .literal(1): .false
+    case .literal(0): .true
+    case .not(.column): .not(operand)
+    case .not(let inner) where inner.isCondition: inner
+    default: .not(operand)
+    }
+  }
+
+  /// Whether a value is one of `values`, which may have NULL among them; NULL is then one of them too.
+  public static func contains(_ values: [Value], _ element: RowExpression) -> RowExpression {
+    let present = values.filter { $0 != .null }
+    let found = RowExpression.oneOf(element, present)
+    return present.count == values.count ? found : .any([.isNull(element), found])
+  }
+
+  /// Whether it can only be 0, 1 or NULL.
+  var isCondition: Bool {
+    switch self {
+    case .literal(1), .literal(0), .literal(.null), .and, .or, .not, .compare, .isNull, .oneOf, .text: true
+    case .column, .literal, .count, .arithmetic: false
+    case .conditional(_, let a, let b), .coalesce(let a, let b): a.isCondition && b.isCondition
+    }
+  }
+}
+
+// MARK: What it reads
+
+extension RowExpression {
+  /// All columns it reads.
+  public var columns: Set<ColumnPath> {
+    var found: Set<ColumnPath> = []
+    collectColumns(into: &found)
+    return found
+  }
+
+  /// The tables it reaches through foreign keys; the base table is not named here.
+  public var tables: Set<String> { Set(columns.flatMap { $0.steps.map(\.table) }) }
+
+  private func collectColumns(into found: inout Set<ColumnPath>) {
+    if case .column(let path) = self { found.insert(path) }
+    for operand in operands { operand.collectColumns(into: &found) }
+  }
+
+  /// The expressions directly inside.
+  public var operands: [RowExpression] {
+    switch self {
+    case .column, .literal: []
+    case .and(let operands), .or(let operands): operands
+    case .not(let a), .isNull(let a), .oneOf(let a, _), .count(let a): [a]
+    case .compare(_, let a, let b), .text(_, let a, let b), .coalesce(let a, let b), .arithmetic(_, let a, let b):
+      [a, b]
+    case .conditional(let a, let b, let c): [a, b, c]
+    }
+  }
+
+  /// What every accepted row has in common: `column == value` terms that hold whenever this does.
+  ///
+  /// A change whose old and new row both differ in one of these columns cannot matter to the query.
+  public var equalities: [Equality] {
+    switch self {
+    case .and(let operands): operands.flatMap(\.equalities)
+    case .compare(.equal, .column(let path), .literal(let value)),
+      .compare(.equal, .literal(let value), .column(let path)):
+      [Equality(path: path, value: value)]
+    case .compare(.equalIfPresent, .column(let path), .literal(let value)),
+      .compare(.equalIfPresent, .literal(let value), .column(let path)):
+      value == .null ? [] : [Equality(path: path, value: value)]
+    case .column(let path): [Equality(path: path, value: 1)]
+    case .not(.column(let path)): [Equality(path: path, value: 0)]
+    case .isNull(.column(let path)): [Equality(path: path, value: .null)]
+    case .oneOf(.column(let path), let values) where values.count == 1: [Equality(path: path, value: values[0])]
+    case .coalesce(let condition, .literal(0)): condition.equalities
+    default: []
+    }
+  }
+
+  public struct Equality: Hashable, Sendable {
+    public let path: ColumnPath
+    public let value: Value
+    public init(path: ColumnPath, value: Value) {
+      self.path = path
+      self.value = value
+    }
+  }
+
+  /// Whether this is surely NULL when `absent` says that a part of it is.
+  ///
+  /// May say false where it would be true: then an optional chain is written with a CASE it could do without.
+  public func isNull(where absent: (RowExpression) -> Bool) -> Bool {
+    if absent(self) { return true }
+    switch self {
+    case .column, .isNull: return false
+    case .literal(let value): return value == .null
+    case .not(let a), .count(let a): return a.isNull(where: absent)
+    case .oneOf(let a, let values): return !values.isEmpty && a.isNull(where: absent)
+    case .and(let operands), .or(let operands):
+      return !operands.isEmpty && operands.allSatisfy { $0.isNull(where: absent) }
+    case .compare(.equal, _, _), .compare(.unequal, _, _): return false
+    case .compare(_, let a, let b), .text(_, let a, let b), .arithmetic(_, let a, let b):
+      return a.isNull(where: absent) || b.isNull(where: absent)
+    case .coalesce(let a, let b): return a.isNull(where: absent) && b.isNull(where: absent)
+    case .conditional(_, let a, let b): return a.isNull(where: absent) && b.isNull(where: absent)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// A statement, or a part of one, with what its `?` stand for, in order.
+///
+/// Names are in the text, quoted; values are only ever bound.
+public struct SQLText: Hashable, Sendable {
+  public var text: String
+  public var bindings: [Value]
+
+  public init(_ text: String = "", _ bindings: [Value] = []) {
+    self.text = text
+    self.bindings = bindings
+  }
+}
+
+/// Why a query has no SQL.
+public enum QueryError: Error, Hashable, Sendable {
+  /// A table or column name that cannot stand in SQL.
+  case identifier(IdentifierError)
+  /// A list of values longer than one statement takes, of a kind that cannot go as JSON.
+  case tooManyValues(Int)
+}
+
+extension QueryError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .identifier(let error): error.description
+    case .tooManyValues(let count):
+      "a list of \(count) real numbers or blobs is longer than the 30000 a query can compare with: ask in parts"
+    }
+  }
+}

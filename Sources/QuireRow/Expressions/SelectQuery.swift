@@ -1,0 +1,70 @@
+/// Which rows of a table, in which order, how many, and what of them: a query as data.
+///
+///     let query = SelectQuery(from: "book", columns: ["id", "title"], where: .column("is_available"),
+///       orderedBy: [OrderTerm("title")], limit: 20)
+///     let statement = try query.statement()   // .text, .bindings
+///
+/// The order is always total: it ends with the key, in the direction of the last term, which an index on the terms
+/// gives for nothing.
+public struct SelectQuery: Hashable, Sendable {
+  public var table: String
+  /// The table's INTEGER PRIMARY KEY.
+  public var key: String
+  /// What each row of the answer has, in this order.
+  public var columns: [ColumnPath]
+  public var filter: RowExpression?
+  /// As asked for; ``totalOrder`` is what is used.
+  public var order: [OrderTerm]
+  public var limit: Int?
+  public var offset: Int
+
+  public init(
+    from table: String, key: String = "id", columns: [ColumnPath], where filter: RowExpression? = nil,
+    orderedBy order: [OrderTerm] = [], limit: Int? = nil, offset: Int = 0
+  ) {
+    self.table = table
+    self.key = key
+    self.columns = columns
+    self.filter = filter
+    self.order = order
+    self.limit = limit
+    self.offset = offset
+  }
+
+  /// The order made total: up to the key, which is added where it is missing.
+  public var totalOrder: [OrderTerm] {
+    let keyColumn = RowExpression.column(ColumnPath(key))
+    let place = order.firstIndex { $0.expression == keyColumn }
+    let ascending = place.map { order[$0].ascending } ?? order.last?.ascending ?? true
+    return order[..<(place ?? order.endIndex)] + [OrderTerm(keyColumn, ascending: ascending, isNullable: false)]
+  }
+
+  /// All columns that decide which rows are in the answer and where.
+  public var decidingColumns: Set<ColumnPath> {
+    totalOrder.reduce(into: filter?.columns ?? []) { $0.formUnion($1.expression.columns) }
+  }
+
+  /// The base table and all it reaches.
+  public var tables: Set<String> {
+    Set(columns.flatMap { $0.steps.map(\.table) }).union(decidingColumns.flatMap { $0.steps.map(\.table) })
+      .union([table])
+  }
+}
+
+/// One criterion of an order: NULL first when ascending, numbers before text before blobs, text by its bytes.
+public struct OrderTerm: Hashable, Sendable {
+  public var expression: RowExpression
+  public var ascending: Bool
+  /// False only where the schema says NOT NULL: then resuming after a row of a descending order needs one statement less.
+  public var isNullable: Bool
+
+  public init(_ expression: RowExpression, ascending: Bool = true, isNullable: Bool = true) {
+    self.expression = expression
+    self.ascending = ascending
+    self.isNullable = isNullable
+  }
+
+  public init(_ path: ColumnPath, ascending: Bool = true, isNullable: Bool = true) {
+    self.init(.column(path), ascending: ascending, isNullable: isNullable)
+  }
+}

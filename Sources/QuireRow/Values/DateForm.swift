@@ -1,0 +1,179 @@
+public import Foundation
+
+/// `2026-11-20 10:15:30.123456`: UTC, to the microsecond, always 26 bytes, so that text order is time order.
+///
+/// What was written reads back as the nearest `Date`, and writing that again gives the same text. Reading also accepts
+/// what other SQLite tools write: a date alone, minutes alone, any number of decimals, `T` for the blank, `Z` or an
+/// offset such as `+01:00`. Days that no calendar has are refused.
+extension Date: StoredValue {
+  public static var columnType: ColumnType { .text }
+
+  public static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
+    throws(ValueError) -> Date
+  {
+    var text = try source.text(index)
+    let seconds = text.withUTF8 { DateForm.read($0) }
+    guard let seconds else { throw ValueError.notA(type: "Date", column: index, found: String(text.prefix(40))) }
+    return Date(timeIntervalSinceReferenceDate: seconds)
+  }
+
+  public func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
+    guard let text = DateForm.text(of: timeIntervalSinceReferenceDate) else {
+      throw ValueError.notStorable("\(timeIntervalSinceReferenceDate) s", reason: "dates have years 0000 to 9999")
+    }
+    sink.bind(text, at: index)
+  }
+}
+
+/// The arithmetic of the text form of dates, without calendars or locales.
+enum DateForm {
+  /// Days from 0000-03-01 (proleptic Gregorian) to 2001-01-01, where `Date` counts from.
+  private static let daysToReference = 730_791
+
+  /// Nil where the year would not be 0000 to 9999, and for what is not finite.
+  static func text(of interval: Double) -> String? {
+    guard interval > -64e9, interval < 253e9 else { return nil }  // roughly; the year below decides
+    var whole = Int(interval.rounded(.down))
+    // Exact: both have the same exponent, or the fraction alone is left.
+    var micros = Int(((interval - Double(whole)) * 1e6).rounded())
+    if micros == 1_000_000 {
+      whole += 1
+      micros = 0
+    }
+    let days = whole >= 0 ? whole / 86_400 : -((86_399 - whole) / 86_400)
+    let second = whole - days * 86_400
+    let (year, month, day) = civil(days)
+    guard (0...9999).contains(year) else { return nil }
+    return String(unsafeUninitializedCapacity: 26) { bytes in
+      func put(_ value: Int, _ digits: Int, at position: Int) {
+        var rest = value
+        for place in stride(from: position + digits - 1, through: position, by: -1) {
+          bytes[place] = UInt8(48 + rest % 10)
+          rest /= 10
+        }
+      }
+      put(year, 4, at: 0)
+      bytes[4] = 45
+      put(month, 2, at: 5)
+      bytes[7] = 45
+      put(day, 2, at: 8)
+      bytes[10] = 32
+      put(second / 3600, 2, at: 11)
+      bytes[13] = 58
+      put(second / 60 % 60, 2, at: 14)
+      bytes[16] = 58
+      put(second % 60, 2, at: 17)
+      bytes[19] = 46
+      put(micros, 6, at: 20)
+      return 26
+    }
+  }
+
+  /// Seconds since the reference date; nil where the text is none of the accepted forms.
+  static func read(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+    var reader = Reader(text: text)
+    guard let year = reader.number(4), reader.take(45), let month = reader.number(2), reader.take(45),
+      let day = reader.number(2), (1...12).contains(month), day >= 1, day <= length(of: month, year)
+    else { return nil }
+    var seconds = days(year, month, day) * 86_400
+    var fraction = 0.0
+    if !reader.isAtEnd {
+      guard reader.take(32) || reader.take(84), let hour = reader.number(2), hour < 24, reader.take(58),
+        let minute = reader.number(2), minute < 60
+      else { return nil }
+      seconds += hour * 3600 + minute * 60
+      if reader.take(58) {
+        guard let second = reader.number(2), second < 60 else { return nil }
+        seconds += second
+        if reader.take(46) {
+          guard let read = reader.fraction() else { return nil }
+          fraction = read
+        }
+      }
+      guard let offset = reader.offset() else { return nil }
+      seconds -= offset
+    }
+    return reader.isAtEnd ? Double(seconds) + fraction : nil
+  }
+
+  /// Year, month and day of a day counted from the reference date; the year begins in March inside, so that the leap
+  /// day comes last (Howard Hinnant's `civil_from_days`).
+  private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+    let shifted = days + daysToReference
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let marchMonth = (5 * dayOfYear + 2) / 153
+    let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+    return (
+      yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1
+    )
+  }
+
+  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let marchYear = month <= 2 ? year - 1 : year
+    let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
+    let yearOfEra = marchYear - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - daysToReference
+  }
+
+  private static func length(of month: Int, _ year: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  private struct Reader {
+    let text: UnsafeBufferPointer<UInt8>
+    var position = 0
+
+    var isAtEnd: Bool { position == text.count }
+
+    mutating func take(_ byte: UInt8) -> Bool {
+      guard position < text.count, text[position] == byte else { return false }
+      position += 1
+      return true
+    }
+
+    mutating func number(_ digits: Int) -> Int? {
+      guard position + digits <= text.count else { return nil }
+      var value = 0
+      for place in position..<position + digits {
+        let digit = text[place] &- 48
+        guard digit < 10 else { return nil }
+        value = value * 10 + Int(digit)
+      }
+      position += digits
+      return value
+    }
+
+    /// Decimals of a second; those after the 15th are passed over.
+    mutating func fraction() -> Double? {
+      var value = 0
+      var scale = 1.0
+      let start = position
+      while position < text.count, text[position] &- 48 < 10 {
+        if position - start < 15 {
+          value = value * 10 + Int(text[position] &- 48)
+          scale *= 10
+        }
+        position += 1
+      }
+      return position == start ? nil : Double(value) / scale
+    }
+
+    /// `Z`, `±hh:mm` or nothing, in seconds.
+    mutating func offset() -> Int? {
+      if isAtEnd || take(90) { return 0 }
+      let sign = take(43) ? 1 : take(45) ? -1 : 0
+      guard sign != 0, let hours = number(2), hours < 24, take(58), let minutes = number(2), minutes < 60 else {
+        return nil
+      }
+      return sign * (hours * 3600 + minutes * 60)
+    }
+  }
+}
