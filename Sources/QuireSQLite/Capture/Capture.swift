@@ -1,0 +1,124 @@
+internal import CSQLite
+internal import Foundation
+internal import QuireRow
+
+/// The writer's capture: the log of the transaction at hand, and the tables it speaks of.
+///
+/// Guarded by the write lock. The log itself is plain memory that C fills (`CSQLiteCapture.h`); here is decided which
+/// tables are reported and which columns decoded.
+final class Capture {
+  let log: UnsafeMutablePointer<quire_capture>
+  unowned let connection: Connection  // both belong to the writer, which frees this first
+  private let interests: Interests
+  private var interestGeneration = -1
+  /// All tables events may speak of, by the number in the event.
+  private(set) var records: [TableRecord] = []
+  private var shapes: [String: TableShape] = [:]
+  /// Kept over changes of the schema, so that a table that did not change keeps its object.
+  private var tables: [String: (shape: TableShape, table: ChangedTable)] = [:]
+  private var shadowTables: Set<String> = []
+  private var knowsShadowTables = false
+
+  init(on connection: Connection, interests: Interests) throws(SQLiteError) {
+    self.connection = connection
+    self.interests = interests
+    log = .allocate(capacity: 1)
+    log.initialize(to: quire_capture())
+    log.pointee.context = Unmanaged.passUnretained(self).toOpaque()  // the log lives no longer than self
+    log.pointee.find = { context, name in
+      guard let context, let name else { return nil }
+      return Unmanaged<Capture>.fromOpaque(context).takeUnretainedValue().find(String(cString: name))
+    }
+    let code = quire_capture_install(log, connection.handle)
+    if code != SQLITE_OK { throw connection.error(code, sql: nil) }
+  }
+
+  /// Takes the hook off the connection; the sensor's module stays, and may be asked until the connection is closed.
+  func uninstall() {
+    log.pointee.is_active = 0
+    sqlite3_preupdate_hook(connection.handle, nil, nil)
+  }
+
+  deinit {
+    free(log.pointee.events)
+    free(log.pointee.bytes)
+    free(log.pointee.marks)
+    free(log.pointee.known)
+    log.deallocate()
+  }
+
+  // MARK: a transaction
+
+  func begin() throws(SQLiteError) {
+    quire_capture_begin(log)
+    let generation = interests.generation.load(ordering: .acquiring)
+    if generation != interestGeneration {
+      interestGeneration = generation
+      records.removeAll()
+      quire_capture_forget(log)
+    }
+    if !knowsShadowTables { try readShadowTables() }
+    log.pointee.is_active = 1
+  }
+
+  func end() { log.pointee.is_active = 0 }
+
+  var eventCount: Int { log.pointee.count }
+  var indirectEventCount: Int { log.pointee.indirect }
+  /// Why the log is not whole; such a transaction must not commit.
+  var failure: (code: Int32, table: String?)? {
+    let code = log.pointee.failure
+    return code == 0 ? nil : (code, log.pointee.failed_table.map { String(cString: $0) })
+  }
+
+  // MARK: the schema
+
+  /// The schema is, or may be, another one than before. Events already in the log keep their tables.
+  func schemaDidChange(inTransaction: Bool) {
+    shapes.removeAll()
+    knowsShadowTables = false
+    quire_capture_forget(log)
+    if inTransaction { try? readShadowTables() }
+    interestGeneration = -1  // the records are made anew at the next transaction
+  }
+
+  private func readShadowTables() throws(SQLiteError) {
+    shadowTables.removeAll()
+    let sql = "SELECT name FROM pragma_table_list WHERE type = 'shadow' AND schema = 'main'"
+    let result = try connection.privileged { () throws(SQLiteError) in try connection.query(sql) }
+    for row in result.rows { if case .text(let name) = row[0] { shadowTables.insert(name) } }
+    knowsShadowTables = true
+  }
+
+  /// Called from the hook for a name it does not know. Nil makes the transaction fail.
+  private func find(_ name: String) -> UnsafeMutablePointer<quire_table>? {
+    do {
+      return try connection.privileged { try record(for: name).pointer }
+    } catch {
+      return nil
+    }
+  }
+
+  private func record(for name: String) throws -> TableRecord {
+    if isInternal(name) { return add(TableRecord(unreported: name, id: records.count)) }
+    let shape = try shapes[name] ?? TableShape(name, in: connection)
+    shapes[name] = shape
+    if let known = records.last(where: { $0.table.name == name }), known.shape == shape { return known }
+    let table: ChangedTable
+    if let known = tables[name], known.shape == shape { table = known.table } else { table = shape.changedTable }
+    tables[name] = (shape, table)
+    let wanted = interests.wants(table: name, columns: table.columns)
+    return add(try TableRecord(shape, table, wanted: wanted, id: records.count, in: connection))
+  }
+
+  private func add(_ record: TableRecord) -> TableRecord {
+    records.append(record)
+    return record
+  }
+
+  /// SQLite's and our own tables, and those in which virtual tables keep their content.
+  private func isInternal(_ name: String) -> Bool {
+    let lower = name.lowercased()
+    return lower.hasPrefix("sqlite_") || lower.hasPrefix("_quire_") || shadowTables.contains(name)
+  }
+}

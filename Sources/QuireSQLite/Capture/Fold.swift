@@ -1,0 +1,267 @@
+internal import CSQLite
+internal import Foundation
+internal import QuireRow
+
+/// Makes row changes of a transaction's log: for each key the first old and the last new state.
+///
+/// Runs under the write lock, after COMMIT, and only when somebody wants the changes. INSERT after DELETE of a key is
+/// an update, DELETE after INSERT nothing, a change of the key a deletion and an insertion; an update that left all
+/// columns as they were is dropped where all columns were decoded.
+struct Fold {
+  private let log: UnsafeMutablePointer<quire_capture>
+  private let records: [TableRecord]
+  private let connection: Connection
+
+  init(_ capture: Capture) {
+    log = capture.log
+    records = capture.records
+    connection = capture.connection
+  }
+
+  func tables() -> [TableChanges] {
+    var folds: [TableFold?] = Array(repeating: nil, count: records.count)
+    var order: [Int] = []
+    for number in 0..<log.pointee.count {
+      let event = log.pointee.events[number]
+      let id = Int(event.table)
+      if folds[id] == nil {
+        folds[id] = TableFold(records[id], log)
+        order.append(id)
+      }
+      folds[id]?.add(event, number: Int32(number))
+    }
+    return order.compactMap { id in
+      let rows = folds[id]?.rowChanges(connection) ?? []
+      return rows.isEmpty ? nil : TableChanges(table: records[id].table, rows: rows)
+    }
+  }
+}
+
+/// One table's part of the fold.
+private final class TableFold {
+  private let record: TableRecord
+  private let log: UnsafeMutablePointer<quire_capture>
+  private let memory: UnsafeRawPointer
+  private var rows: [Row] = []
+  /// Open addressing into `rows`, -1 for empty; empty while a look through all rows is quicker.
+  private var slots: [Int32] = []
+
+  private struct Row {
+    let key: Key
+    /// The event whose old side is the row before the transaction; -1 when it was not there.
+    let before: Int32
+    /// The event whose new side is the row now; -1 when it is gone.
+    var after: Int32
+  }
+
+  /// An integer, or where a composite key's bytes are.
+  private struct Key {
+    let value: Int64
+    let length: Int
+  }
+
+  init(_ record: TableRecord, _ log: UnsafeMutablePointer<quire_capture>) {
+    self.record = record
+    self.log = log
+    memory = UnsafeRawPointer(log.pointee.bytes) ?? UnsafeRawPointer(log)  // never read where there are none
+  }
+
+  func add(_ event: quire_event, number: Int32) {
+    let (old, new) = keys(of: event)
+    if event.is_blob_write != 0 {
+      touch(old ?? Key(value: 0, length: 0), before: number, after: number)
+    } else if let old, let new, equal(old, new) {
+      touch(old, before: number, after: number)
+    } else {
+      if let old { touch(old, before: number, after: -1) }
+      if let new { touch(new, before: -1, after: number) }
+    }
+  }
+
+  private func touch(_ key: Key, before: Int32, after: Int32) {
+    if let index = find(key) {
+      rows[index].after = after
+    } else {
+      insertSlot(for: key, index: rows.count)
+      rows.append(Row(key: key, before: before, after: after))
+    }
+  }
+}
+
+// MARK: keys
+
+extension TableFold {
+  private func keys(of event: quire_event) -> (old: Key?, new: Key?) {
+    let hasOld = event.op != UInt8(SQLITE_INSERT)
+    let hasNew = event.op != UInt8(SQLITE_DELETE)
+    guard record.hasCompositeKey else {
+      return (
+        hasOld ? Key(value: event.old_key, length: 0) : nil, hasNew ? Key(value: event.new_key, length: 0) : nil
+      )
+    }
+    var at = event.image
+    var old: Key?
+    if hasOld {
+      old = Key(value: Int64(at + 4), length: Int(length(at)))
+      at += 4 + Int(length(at))
+    }
+    guard hasNew else { return (old, nil) }
+    let size = length(at)
+    return (old, size == QUIRE_SAME_KEY ? old : Key(value: Int64(at + 4), length: Int(size)))
+  }
+
+  private func length(_ at: Int) -> UInt32 {
+    memory.loadUnaligned(fromByteOffset: at, as: UInt32.self)
+  }
+
+  private func bytes(_ key: Key) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: memory + Int(key.value), count: key.length)
+  }
+
+  private func equal(_ a: Key, _ b: Key) -> Bool {
+    guard record.hasCompositeKey else { return a.value == b.value }
+    guard a.length == b.length else { return false }
+    return a.value == b.value || memcmp(memory + Int(a.value), memory + Int(b.value), a.length) == 0
+  }
+
+  private func hash(_ key: Key) -> Int {
+    guard record.hasCompositeKey else {
+      let mixed = UInt64(bitPattern: key.value) &* 0x9E37_79B9_7F4A_7C15
+      return Int(truncatingIfNeeded: mixed ^ (mixed >> 32))
+    }
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes(key) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return Int(truncatingIfNeeded: hash ^ (hash >> 32))
+  }
+
+  private func find(_ key: Key) -> Int? {
+    if slots.isEmpty { return rows.firstIndex { equal($0.key, key) } }
+    var slot = hash(key) & (slots.count - 1)
+    while slots[slot] >= 0 {
+      if equal(rows[Int(slots[slot])].key, key) { return Int(slots[slot]) }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    return nil
+  }
+
+  private func insertSlot(for key: Key, index: Int) {
+    if index < 8 { return }
+    if index * 2 >= slots.count {
+      slots = Array(repeating: -1, count: max(slots.count * 4, 64))
+      for known in rows.indices { place(rows[known].key, known) }
+    }
+    place(key, index)
+  }
+
+  private func place(_ key: Key, _ index: Int) {
+    var slot = hash(key) & (slots.count - 1)
+    while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
+    slots[slot] = Int32(index)
+  }
+}
+
+// MARK: rows
+
+extension TableFold {
+  func rowChanges(_ connection: Connection) -> [RowChange] {
+    var changes: [RowChange] = []
+    changes.reserveCapacity(rows.count)
+    for row in rows {
+      if row.before < 0 && row.after < 0 { continue }
+      let kind: RowChange.Kind = row.before < 0 ? .insert : row.after < 0 ? .delete : .update
+      let (old, new) = images(row, connection)
+      if kind == .update && record.isComplete && old == new { continue }
+      changes.append(RowChange(key: rowKey(row.key), kind: kind, old: old, new: new))
+    }
+    return changes
+  }
+
+  private func rowKey(_ key: Key) -> RowKey {
+    guard record.hasCompositeKey else { return .integer(key.value) }
+    var at = Int(key.value)
+    return .composite((0..<Int(record.pointer.pointee.key_count)).map { _ in value(&at) })
+  }
+
+  private func images(_ row: Row, _ connection: Connection) -> (RowChange.Image?, RowChange.Image?) {
+    if record.decoded.isEmpty {
+      return (row.before < 0 ? nil : RowChange.Image([]), row.after < 0 ? nil : RowChange.Image([]))
+    }
+    var old: [Value]?
+    if row.before >= 0 { old = values(of: Int(row.before)).old }
+    var new: [Value]?
+    if row.after >= 0 {
+      let event = log.pointee.events[Int(row.after)]
+      if event.is_blob_write != 0 {
+        new = (try? record.currentValues(rowID: event.old_key, in: connection)) ?? []
+      } else {
+        new = values(of: Int(row.after), reusing: row.after == row.before ? old : nil).new
+      }
+    }
+    return (old.map(image), new.map(image))
+  }
+
+  private func image(_ values: [Value]) -> RowChange.Image {
+    if record.isComplete { return RowChange.Image(values) }
+    var all: [Value?] = Array(repeating: nil, count: record.table.columns.count)
+    for (position, value) in zip(record.decoded, values) { all[position] = value }
+    return RowChange.Image(all)
+  }
+
+  /// Both sides of one event; a new value equal to the old one is the same object.
+  private func values(of number: Int, reusing known: [Value]? = nil) -> (old: [Value]?, new: [Value]?) {
+    let event = log.pointee.events[number]
+    var at = event.image
+    if record.hasCompositeKey {
+      let hasBoth = event.op == UInt8(SQLITE_UPDATE)
+      for _ in 0..<(hasBoth ? 2 : 1) {
+        let size = length(at)
+        at += 4 + (size == QUIRE_SAME_KEY ? 0 : Int(size))
+      }
+    }
+    let count = record.decoded.count
+    var old: [Value]?
+    if event.op != UInt8(SQLITE_INSERT) {
+      if let known {
+        old = known
+        for _ in 0..<count { skip(&at) }
+      } else {
+        old = (0..<count).map { _ in value(&at) }
+      }
+    }
+    guard event.op != UInt8(SQLITE_DELETE) else { return (old, nil) }
+    let new = (0..<count).map { index in
+      if tag(at) == UInt8(QUIRE_SAME_AS_OLD), let old {
+        at += 1
+        return old[index]
+      }
+      return value(&at)
+    }
+    return (old, new)
+  }
+
+  private func tag(_ at: Int) -> UInt8 { memory.load(fromByteOffset: at, as: UInt8.self) }
+
+  private func skip(_ at: inout Int) {
+    switch Int(tag(at)) {
+    case QUIRE_INTEGER, QUIRE_REAL, QUIRE_ROW_ID: at += 9
+    case QUIRE_TEXT, QUIRE_BLOB: at += 5 + Int(length(at + 1))
+    default: at += 1
+    }
+  }
+
+  private func value(_ at: inout Int) -> Value {
+    let start = at
+    skip(&at)
+    switch Int(tag(start)) {
+    case QUIRE_INTEGER: return .integer(memory.loadUnaligned(fromByteOffset: start + 1, as: Int64.self))
+    case QUIRE_REAL: return .real(memory.loadUnaligned(fromByteOffset: start + 1, as: Double.self))
+    case QUIRE_TEXT:
+      let text = UnsafeRawBufferPointer(start: memory + start + 5, count: at - start - 5)
+      if let string = String(validating: text, as: UTF8.self) { return .text(string) }
+      return .malformedText(Data(text))
+    case QUIRE_BLOB:
+      return .blob(Data(UnsafeRawBufferPointer(start: memory + start + 5, count: at - start - 5)))
+    default: return .null
+    }
+  }
+}

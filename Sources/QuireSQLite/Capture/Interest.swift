@@ -1,0 +1,100 @@
+internal import Synchronization
+
+/// Which columns somebody wants to see in changes. What nobody asks for is not decoded, and then capture is nearly free.
+public struct Interest: Hashable, Sendable {
+  /// Nil is every table.
+  public var table: String?
+  /// Nil is all columns; empty is keys only, which are captured anyway.
+  public var columns: Set<String>?
+
+  public init(table: String?, columns: Set<String>? = nil) {
+    self.table = table
+    self.columns = columns
+  }
+
+  /// Every column of every table.
+  public static let everything = Interest(table: nil)
+}
+
+/// Keeps an ``Interest`` alive; it ends with the token.
+public final class InterestToken: Sendable {
+  private let interest: Interest
+  private weak let interests: Interests?
+  private let isCancelled = Atomic(false)
+
+  init(_ interest: Interest, in interests: Interests) {
+    self.interest = interest
+    self.interests = interests
+  }
+
+  deinit { cancel() }
+
+  public func cancel() {
+    if isCancelled.exchange(true, ordering: .relaxed) { return }
+    interests?.remove(interest)
+  }
+}
+
+/// All interests in one database, counted. A transaction takes what holds when it begins.
+final class Interests: Sendable {
+  private let counts = Mutex(InterestCounts())
+  /// Changes whenever another set of columns would have to be decoded.
+  let generation = Atomic(0)
+
+  func add(_ interest: Interest) -> InterestToken {
+    if counts.withLock({ $0.add(interest, by: 1) }) { generation.add(1, ordering: .releasing) }
+    return InterestToken(interest, in: self)
+  }
+
+  func remove(_ interest: Interest) {
+    if counts.withLock({ $0.add(interest, by: -1) }) { generation.add(1, ordering: .releasing) }
+  }
+
+  /// Names are compared as SQLite compares them, without regard to ASCII case.
+  func wants(table: String, columns: [String]) -> [Bool] {
+    counts.withLock { $0.wants(table: table, columns: columns) }
+  }
+}
+
+/// The value inside ``Interests``.
+struct InterestCounts {
+  private struct Columns {
+    var all = 0
+    var named: [String: Int] = [:]
+    var isEmpty: Bool { all == 0 && named.isEmpty }
+  }
+  private var everyTable = Columns()
+  private var tables: [String: Columns] = [:]
+
+  /// - Returns: whether another set of columns is wanted than before.
+  mutating func add(_ interest: Interest, by step: Int) -> Bool {
+    guard let table = interest.table?.lowercased() else { return Self.add(interest.columns, by: step, to: &everyTable) }
+    let changed = Self.add(interest.columns, by: step, to: &tables[table, default: Columns()])
+    if tables[table]?.isEmpty == true { tables[table] = nil }
+    return changed
+  }
+
+  private static func add(_ names: Set<String>?, by step: Int, to columns: inout Columns) -> Bool {
+    guard let names else {
+      columns.all += step
+      return columns.all == (step > 0 ? 1 : 0)
+    }
+    var changed = false
+    for name in names {
+      let name = name.lowercased()
+      let count = columns.named[name, default: 0] + step
+      columns.named[name] = count == 0 ? nil : count
+      if count == (step > 0 ? 1 : 0) { changed = true }
+    }
+    return changed
+  }
+
+  func wants(table: String, columns: [String]) -> [Bool] {
+    let own = tables[table.lowercased()]
+    if everyTable.all > 0 || own.map({ $0.all > 0 }) == true { return columns.map { _ in true } }
+    return columns.map { name in
+      let name = name.lowercased()
+      return everyTable.named[name] != nil || own?.named[name] != nil
+    }
+  }
+}

@@ -1,0 +1,68 @@
+internal import CSQLite
+internal import QuireRow
+
+// Each setting that promises depend on is read back: SQLite passes over a PRAGMA it does not know, or will not do,
+// in silence.
+
+extension Connection {
+  func configure() throws {
+    sqlite3_busy_timeout(handle, options.busyTimeout.milliseconds)
+    for (option, value) in Connection.switches {
+      let code = quire_db_config(handle, option, value)
+      if code != SQLITE_OK { throw error(code, sql: nil) }
+    }
+    // A file that is no database is found out at the first look, not at open.
+    _ = try query("PRAGMA schema_version")
+    if access != .readOnly {
+      if options.role != .reader { try set("journal_mode", "WAL", reads: "wal") }
+      try set("synchronous", options.synchronous.rawValue, reads: options.synchronous.level)
+      try execute("PRAGMA journal_size_limit = \(64 << 20)")
+    }
+    try set("foreign_keys", "ON", reads: "1")
+    try set("cell_size_check", "ON", reads: "1")
+    try set("mmap_size", "0", reads: "0")
+    try set("cache_size", "\(-max(options.cacheSizeInBytes >> 10, 64))")
+    if !options.checkpointsItself { try set("wal_autocheckpoint", "0", reads: "0") }
+    if options.role == .reader { try set("query_only", "ON", reads: "1") }
+    if options.role != .free { installAuthorizer() }
+    cache.removeAll()
+  }
+
+  private static let switches: [(Int32, Int32)] = [
+    (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
+    (SQLITE_DBCONFIG_DQS_DDL, 0), (SQLITE_DBCONFIG_ENABLE_FKEY, 1), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
+  ]
+
+  private func set(_ name: String, _ value: String, reads expected: String? = nil) throws {
+    try execute("PRAGMA \(name) = \(value)")
+    guard let expected else { return }
+    let found = try query("PRAGMA \(name)").first.map(text) ?? "nothing"
+    if name == "mmap_size" && found == "nothing" { return }  // a file system without it
+    if found != expected { throw DatabaseError.setting(name, expected: expected, found: found) }
+  }
+
+  private func text(_ value: Value) -> String {
+    if case .text(let text) = value { text } else { "\(value)" }
+  }
+}
+
+extension Synchronous {
+  /// As SQLite reads it back.
+  var level: String {
+    switch self {
+    case .full: "2"
+    case .normal: "1"
+    case .off: "0"
+    }
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, within what SQLite takes.
+  var milliseconds: Int32 {
+    let (seconds, attoseconds) = components
+    if seconds < 0 { return 0 }
+    if seconds > 2_000_000 { return 2_000_000_000 }
+    return Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+  }
+}

@@ -1,0 +1,199 @@
+internal import CSQLite
+internal import Foundation
+public import QuireRow
+
+/// One connection of SQLite with defensive settings, verified by reading them back.
+///
+/// Belongs to one thread at a time and has no locks of its own: who lends it out sees to that. Double-quoted strings,
+/// untrusted schema functions, extensions and writes to SQLite's own tables are off, foreign keys are on, `mmap` is
+/// off (a file cut short would be a SIGBUS), text keeps its NULs.
+public final class Connection {
+  package let handle: OpaquePointer
+  /// Absolute, symbolic links resolved.
+  public let path: String
+  public let access: Access
+  let options: ConnectionOptions
+  var cache = StatementCache()
+  var own = OwnStatements()
+  weak var guardian: (any ConnectionGuardian)?
+
+  // What the authorizer knows while a statement is prepared.
+  var effects: Statement.Effects = []
+  var refusal: String?
+  /// Above 0 while our own statements are prepared or run.
+  var privilege = 0
+
+  public init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions()) throws(DatabaseError) {
+    let path = try DatabaseFile(path).checked(for: access)
+    self.path = path
+    self.access = access
+    self.options = options
+    handle = try Connection.open(path, access, vfs: options.vfs)
+    do {
+      try configure()
+    } catch {
+      throw Connection.explain(error, path: path, access: access)
+    }
+  }
+
+  deinit {
+    cache.removeAll()
+    own = OwnStatements()
+    sqlite3_set_authorizer(handle, nil, nil)
+    sqlite3_close_v2(handle)  // waits for statements somebody still holds
+  }
+
+  private static func open(_ path: String, _ access: Access, vfs: String?) throws(DatabaseError) -> OpaquePointer {
+    var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    switch access {
+    case .readOnly: flags |= SQLITE_OPEN_READONLY
+    case .readWrite: flags |= SQLITE_OPEN_READWRITE
+    case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    }
+    var handle: OpaquePointer?
+    let code = sqlite3_open_v2(path, &handle, flags, vfs)
+    guard code == SQLITE_OK, let handle else {
+      let reason = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(handle)
+      throw access == .create ? .cannotCreate(path: path, reason: reason) : .unreadable(path: path, reason: reason)
+    }
+    return handle
+  }
+
+  /// Words for what the first look into the file gave.
+  private static func explain(_ error: any Error, path: String, access: Access) -> DatabaseError {
+    guard let error = error as? SQLiteError else {
+      return error as? DatabaseError ?? .unreadable(path: path, reason: "\(error)")
+    }
+    switch error.primaryCode {
+    case SQLITE_NOTADB: return .notADatabase(path: path)
+    case SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL:
+      return DatabaseError(error, path: path, waited: .zero) ?? .unreadable(path: path, reason: error.message)
+    default: return .unreadable(path: path, reason: error.message)
+    }
+  }
+}
+
+// MARK: statements
+
+extension Connection {
+  /// The statement with this text, reset and without bindings; prepared once and kept.
+  public func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    switch cache.take(sql) {
+    case .free(let statement): return renewed(statement)
+    case .inUse: return try prepare(sql)
+    case .missing:
+      let statement = try prepare(sql)
+      cache.keep(statement, for: sql)
+      return statement
+    }
+  }
+
+  /// As ``statement(_:)``, found by number; the text is made only when it must be prepared.
+  public func statement(_ id: StatementID, _ sql: @autoclosure () throws -> String) throws -> Statement {
+    switch cache.take(id) {
+    case .free(let statement): return renewed(statement)
+    case .inUse: return try prepare(sql())
+    case .missing:
+      let statement = try prepare(sql())
+      cache.keep(statement, for: id)
+      return statement
+    }
+  }
+
+  private func renewed(_ statement: Statement) -> Statement {
+    sqlite3_reset(statement.pointer)
+    sqlite3_clear_bindings(statement.pointer)
+    if statement.needsCare { statement.forgetBindFailure() }
+    return statement
+  }
+
+  /// A statement that is not kept. Text after the first statement, other than comments, is an error.
+  public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+    var rest = Script(sql)
+    guard let statement = try next(of: &rest) else {
+      throw SQLiteError(code: SQLITE_MISUSE, message: "there is no statement in the text", sql: sql)
+    }
+    if try next(of: &rest) != nil {
+      throw SQLiteError(code: SQLITE_MISUSE, message: "there is more than one statement in the text", sql: sql)
+    }
+    return statement
+  }
+
+  /// Runs one statement with values, or several without; rows they give are passed over.
+  ///
+  /// - Returns: how many rows the last statement inserted, updated or deleted.
+  @discardableResult
+  public func execute(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> Int {
+    if !arguments.isEmpty {
+      let statement = try statement(sql)
+      try statement.bind(all: arguments)
+      try statement.run()
+      return changes
+    }
+    var rest = Script(sql)
+    while let statement = try next(of: &rest) { try statement.run() }
+    return changes
+  }
+
+  /// All rows of one statement.
+  public func query(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> QueryResult {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    try statement.bind(all: arguments)
+    var rows: [[Value]] = []
+    while try statement.step() {
+      let row = statement.row
+      rows.append((0..<row.count).map(row.value))
+    }
+    return QueryResult(columns: statement.columnNames, rows: rows)
+  }
+
+  /// Runs our own SQL, which the rules for users' SQL do not concern.
+  func privileged<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
+    privilege += 1
+    defer { privilege -= 1 }
+    return try body()
+  }
+}
+
+/// Rows by value, for tests, tools and small questions.
+public struct QueryResult: Hashable, Sendable {
+  public let columns: [String]
+  public let rows: [[Value]]
+  /// The first column of the first row.
+  public var first: Value? { rows.first?.first }
+}
+
+// MARK: state
+
+extension Connection {
+  /// Rows the last INSERT, UPDATE or DELETE changed, without those of triggers and cascades.
+  public var changes: Int { Int(sqlite3_changes64(handle)) }
+  public var totalChanges: Int { Int(sqlite3_total_changes64(handle)) }
+  public var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
+  /// Whether no transaction is open: asked after every error, because some errors end it.
+  public var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
+  /// Ends what runs on this connection with SQLITE_INTERRUPT.
+  public func interrupt() { sqlite3_interrupt(handle) }
+
+  func error(_ code: Int32, sql: String?) -> SQLiteError {
+    if code & 0xff == SQLITE_AUTH, let refusal {
+      return SQLiteError(code: code, message: refusal, sql: sql)
+    }
+    let isCurrent = sqlite3_errcode(handle) & 0xff == code & 0xff
+    let message = String(cString: isCurrent ? sqlite3_errmsg(handle) : sqlite3_errstr(code))
+    return SQLiteError(code: code, message: message, sql: sql)
+  }
+
+  /// Resets statements left in the middle, which would hold the transaction open.
+  func resetBusyStatements() {
+    var statement = sqlite3_next_stmt(handle, nil)
+    while let found = statement {
+      if sqlite3_stmt_busy(found) != 0 { sqlite3_reset(found) }
+      statement = sqlite3_next_stmt(handle, found)
+    }
+  }
+
+  var hasOpenTransaction: Bool { sqlite3_txn_state(handle, "main") != SQLITE_TXN_NONE }
+}

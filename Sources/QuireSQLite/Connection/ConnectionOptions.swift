@@ -1,0 +1,38 @@
+/// How a connection is opened.
+public struct ConnectionOptions: Hashable, Sendable {
+  public var synchronous = Synchronous.full
+  /// How long a lock held by another connection is waited for.
+  public var busyTimeout = Duration.seconds(5)
+  public var cacheSizeInBytes = ConnectionOptions.defaultCacheSizeInBytes
+  /// Whether SQLite checkpoints by itself after 1 000 pages. A ``Database`` does it by its own rules.
+  public var checkpointsItself = true
+  /// Refuses transaction control, ATTACH and settings in SQL that is prepared, and every write.
+  var role = Role.free
+  /// A registered VFS of SQLite; nil is the system's.
+  public var vfs: String?
+
+  public init() {}
+
+  /// 16 MB: eight times SQLite's default. See ``DatabaseConfiguration/cacheSizeInBytes`` for the measurement.
+  public static let defaultCacheSizeInBytes = 16 << 20
+
+  enum Role { case free, writer, reader }
+}
+
+/// When a commit is on the disk.
+public enum Synchronous: String, Hashable, Sendable {
+  /// At once: survives power loss.
+  case full = "FULL"
+  /// At the next checkpoint: survives the end of the process; power loss may take the last commits, never more.
+  case normal = "NORMAL"
+  /// When the system likes: for files that need not survive.
+  case off = "OFF"
+}
+
+public enum Access: Hashable, Sendable {
+  case readOnly
+  /// The file must be there.
+  case readWrite
+  /// The file is made when it is missing; an empty one becomes a database.
+  case create
+}

@@ -1,0 +1,168 @@
+public import CSQLite
+
+/// One prepared statement: bind, step, read ``row``, reset.
+///
+/// It belongs to its connection's thread. A binding that fails (a value too large, no such parameter, a NaN) is
+/// remembered and thrown by the next step, so that the calls in between need no `try`. Between `step()` and `reset()`
+/// a reading statement keeps its transaction open: ``withRows(_:)``, ``forEachRow(_:)`` and ``run()`` always reset.
+public final class Statement {
+  @usableFromInline let pointer: OpaquePointer
+  weak var connection: Connection?
+  let effects: Effects
+  /// Whether `step()` must take the slow way: a binding failed, or the statement alters the schema.
+  @exclusivity(unchecked) @usableFromInline var needsCare: Bool
+  @exclusivity(unchecked) var bindFailure: BindFailure?
+
+  init(_ pointer: OpaquePointer, connection: Connection, effects: Effects) {
+    self.pointer = pointer
+    self.connection = connection
+    self.effects = effects
+    needsCare = !effects.isEmpty
+  }
+
+  deinit { sqlite3_finalize(pointer) }
+
+  /// What preparing told of a statement besides rows.
+  struct Effects: OptionSet {
+    let rawValue: UInt8
+    static let altersSchema = Effects(rawValue: 1)
+    static let createsVirtualTable = Effects(rawValue: 2)
+  }
+
+  enum BindFailure {
+    case refused(Int32, index: Int32)
+    case notANumber(index: Int32)
+  }
+}
+
+// MARK: running
+
+extension Statement {
+  /// Goes to the next row; false at the end.
+  @inlinable public func step() throws(SQLiteError) -> Bool {
+    if needsCare { return try stepWithCare() }
+    let code = sqlite3_step(pointer)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    throw failed(code)
+  }
+
+  /// Ends the current run. Bindings stay, as SQLite has it.
+  @inlinable public func reset() {
+    sqlite3_reset(pointer)
+    if needsCare { forgetBindFailure() }
+  }
+
+  public func clearBindings() {
+    sqlite3_clear_bindings(pointer)
+    forgetBindFailure()
+  }
+
+  /// Steps to the end and resets: for statements whose rows nobody reads.
+  @inlinable public func run() throws(SQLiteError) {
+    while try step() {}
+    sqlite3_reset(pointer)
+  }
+
+  /// Runs the body with this statement and resets it in any case.
+  @inlinable public func withRows<T>(_ body: (Statement) throws -> T) rethrows -> T {
+    defer { reset() }
+    return try body(self)
+  }
+
+  /// Calls the body for each row and resets in any case.
+  @inlinable public func forEachRow(_ body: (inout RowCursor) throws -> Void) throws {
+    defer { reset() }
+    while try step() {
+      var row = RowCursor(pointer)
+      try body(&row)
+    }
+  }
+
+  /// What the body makes of the first row, nil without one; resets in any case.
+  @inlinable public func firstRow<T>(_ body: (inout RowCursor) throws -> T) throws -> T? {
+    defer { reset() }
+    guard try step() else { return nil }
+    var row = RowCursor(pointer)
+    return try body(&row)
+  }
+
+  /// The row the last `step()` went to.
+  @inlinable public var row: RowCursor { RowCursor(pointer) }
+  @inlinable public var columnCount: Int32 { sqlite3_column_count(pointer) }
+  /// After a change of the schema right only once stepped: SQLite prepares again then.
+  public func columnName(_ index: Int32) -> String {
+    sqlite3_column_name(pointer, index).map { String(cString: $0) } ?? ""
+  }
+  public var columnNames: [String] { (0..<columnCount).map(columnName) }
+  /// Whether it writes to no database file.
+  public var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
+  public var sql: String { sqlite3_sql(pointer).map { String(cString: $0) } ?? "" }
+  public var parameterCount: Int32 { sqlite3_bind_parameter_count(pointer) }
+  /// The number of a named parameter such as `:title`; nil when there is none of that name.
+  public func parameterIndex(_ name: String) -> Int32? {
+    let index = sqlite3_bind_parameter_index(pointer, name)
+    return index == 0 ? nil : index
+  }
+  /// The name of a parameter with its sigil; nil for a plain `?`.
+  public func parameterName(_ index: Int32) -> String? {
+    sqlite3_bind_parameter_name(pointer, index).map { String(cString: $0) }
+  }
+}
+
+// MARK: failing
+
+extension Statement {
+  @usableFromInline @inline(never) func stepWithCare() throws(SQLiteError) -> Bool {
+    if let bindFailure {
+      forgetBindFailure()
+      sqlite3_reset(pointer)
+      throw error(for: bindFailure)
+    }
+    guard !effects.isEmpty, let guardian = connection?.guardian else {
+      let code = sqlite3_step(pointer)
+      if code == SQLITE_ROW { return true }
+      if code == SQLITE_DONE { return false }
+      throw failed(code)
+    }
+    guardian.schemaWillChange(effects)
+    let code = sqlite3_step(pointer)
+    let failure = code == SQLITE_ROW || code == SQLITE_DONE ? nil : failed(code)
+    guardian.schemaDidChange()
+    if let failure { throw failure }
+    return code == SQLITE_ROW
+  }
+
+  /// Makes the error, resets the statement, and lets the connection ask what became of the transaction.
+  @usableFromInline @inline(never) func failed(_ code: Int32) -> SQLiteError {
+    guard let connection else {
+      sqlite3_reset(pointer)
+      return SQLiteError(code: code, message: "the connection is closed", sql: sql)
+    }
+    let error = connection.error(code, sql: sql)
+    sqlite3_reset(pointer)
+    return connection.guardian?.statementFailed(error) ?? error
+  }
+
+  private func error(for failure: BindFailure) -> SQLiteError {
+    switch failure {
+    case .refused(let code, let index):
+      SQLiteError(code: code, message: "parameter \(index): \(String(cString: sqlite3_errstr(code)))", sql: sql)
+    case .notANumber(let index):
+      SQLiteError(code: SQLITE_MISMATCH, message: "parameter \(index) is NaN, and SQLite keeps none", sql: sql)
+    }
+  }
+
+  @usableFromInline func forgetBindFailure() {
+    bindFailure = nil
+    needsCare = !effects.isEmpty
+  }
+}
+
+/// Whose transaction a connection's statements run in: told of what only a statement knows.
+protocol ConnectionGuardian: AnyObject {
+  func schemaWillChange(_ effects: Statement.Effects)
+  func schemaDidChange()
+  /// Gives the error to throw: another one when the transaction was lost before.
+  func statementFailed(_ error: SQLiteError) -> SQLiteError
+}

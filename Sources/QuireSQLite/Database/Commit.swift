@@ -1,0 +1,50 @@
+internal import Foundation
+public import QuireRow
+
+/// A transaction that has just been committed, seen with the write lock still held.
+///
+/// Valid inside the `committed` closure only: until it returns, ``connection`` reads exactly this commit's state.
+public final class Commit {
+  public let number: Int64
+  public let origin: ChangeSet.Origin
+  public let connection: Connection
+  public let eventCount: Int
+  /// Whether a trigger or a foreign key's action changed a row.
+  public let hasIndirectEvents: Bool
+  /// Whether tables may look different from before; a change of the schema has no row events.
+  public let schemaChanged: Bool
+  /// Counts the changes of the schema, of other connections too as far as seen.
+  public let schemaGeneration: Int
+  /// False for a transaction that changed nothing anybody can see: it has the number of the commit before.
+  public let isNew: Bool
+  private var capture: Capture?
+  private var folded: ChangeSet?
+
+  init(number: Int64, origin: ChangeSet.Origin, isNew: Bool, writer: Writer) {
+    self.number = number
+    self.origin = origin
+    self.isNew = isNew
+    connection = writer.connection
+    capture = writer.capture
+    eventCount = writer.capture.eventCount
+    hasIndirectEvents = writer.capture.indirectEventCount > 0
+    schemaChanged = writer.hasAlteredSchema
+    schemaGeneration = writer.schemaGeneration
+  }
+
+  /// The rows it changed, folded when first asked for.
+  ///
+  /// A table altered in the middle of the transaction appears once for each of its forms.
+  public var changes: ChangeSet {
+    if let folded { return folded }
+    var tables: [TableChanges] = []
+    // Only a blob write makes the fold read; if that fails the row is told without new values.
+    if let capture { tables = Fold(capture).tables() }
+    let changes = ChangeSet(number: number, origin: origin, tables: tables)
+    folded = changes
+    return changes
+  }
+
+  /// The log belongs to the next transaction now.
+  func finish() { capture = nil }
+}

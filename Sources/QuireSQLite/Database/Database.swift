@@ -1,0 +1,184 @@
+internal import Foundation
+public import QuireRow
+internal import Synchronization
+
+/// One database file: its writer, its readers, the numbering of its commits, and who is told of them.
+///
+/// Writing is for one thread at a time, which takes the lock itself; reading never waits for writing. Every commit of
+/// this store has a number, counted from 1, and every reader knows the number of what it sees.
+public final class Database: Sendable {
+  public let configuration: DatabaseConfiguration
+  /// Absolute, symbolic links resolved.
+  public let path: String
+
+  let lock = WriteLock()
+  let clock = CommitClock()
+  let interests = Interests()
+  let subscribers = Subscribers()
+  let readers: ReaderPool
+  let positions: Positions
+  // Touched only by the thread that holds `lock`.
+  nonisolated(unsafe) private var writer: Writer?
+  nonisolated(unsafe) private var framesAtCheckpoint = 0
+  nonisolated(unsafe) private var folder: TemporaryFolder?
+  private let closed = Atomic(false)
+
+  public init(_ configuration: DatabaseConfiguration) throws {
+    var configuration = configuration
+    let given: String
+    switch configuration.location {
+    case .file(let path):
+      given = path
+    case .temporary:
+      let made = try TemporaryFolder()
+      folder = made
+      given = made.path + "/data.db"
+      configuration.access = .create
+    }
+    self.configuration = configuration
+    path = try DatabaseFile(given).checked(for: configuration.access)
+    readers = ReaderPool(path: path, configuration: configuration)
+    positions = Positions(clock: clock, pool: readers, path: path)
+    if configuration.access == .readOnly {
+      readers.giveBack(try readers.take())  // finds out now what the file is
+    } else {
+      writer = try Writer(path: path, configuration: configuration, interests: interests)
+    }
+  }
+
+  deinit { shut() }
+
+  /// The number of the latest commit.
+  public var commitNumber: Int64 { clock.number }
+
+  /// Calls the body with every commit, in order, from the committing thread, under the write lock, right after COMMIT.
+  ///
+  /// The body must only put it somewhere: a write in it is ``DatabaseError/nestedWrite``.
+  ///
+  /// - Parameter origin: Whose commits it does not want to hear of: its own.
+  public func subscribe(
+    exceptTo origin: ChangeSet.Origin? = nil, _ body: @escaping @Sendable (ChangeSet) -> Void
+  ) -> Subscription { subscribers.add(exceptTo: origin, body) }
+
+  /// From the next transaction on these columns are in changes, until the token is cancelled or gone.
+  public func addInterest(_ interest: Interest) -> InterestToken { interests.add(interest) }
+
+  /// A reader that stands at the latest commit.
+  public func makePosition() -> ReadPosition { ReadPosition(positions) }
+
+  /// Runs the body on the latest committed state, which stays the same for all its statements.
+  @discardableResult public func read<T>(_ body: (Connection) throws -> T) throws -> T {
+    let reader = try readers.take()
+    do {
+      try reader.beginSnapshot()
+    } catch {
+      readers.giveBack(reader.endSnapshot() ? reader : nil)
+      throw DatabaseError(error, path: path, waited: configuration.busyTimeout) ?? error
+    }
+    defer { readers.giveBack(reader.endSnapshot() ? reader : nil) }
+    return try body(reader)
+  }
+
+  /// Writes the log into the file and closes it. Reads that are under way end first; later ones throw.
+  public func close() throws {
+    try lock.lock(timeout: configuration.writeTimeout)
+    defer { lock.unlock() }
+    shut()
+  }
+
+  private func shut() {
+    if closed.exchange(true, ordering: .sequentiallyConsistent) { return }
+    positions.close()
+    readers.close()
+    if configuration.location != .temporary { writer?.checkpoint(truncating: true) }
+    writer = nil
+    folder = nil
+  }
+}
+
+// MARK: writing
+
+extension Database {
+  /// Runs the body in a transaction and commits it; if it throws, nothing of it is there.
+  ///
+  /// The calling thread holds the write lock until this returns: never call it across an `await`.
+  ///
+  /// - Parameters:
+  ///   - leaving: a position that leaves the commit before this one with it (see
+  ///     ``ReadPosition/advanceAfterOwnCommit(_:)``), so that nothing has to be held for it.
+  ///   - committed: called right after COMMIT with the lock held, after the subscribers.
+  /// - Throws: what the body throws; ``DatabaseError`` for the rest. After ``DatabaseError/commitOutcomeUnknown`` and
+  ///   ``DatabaseError/corrupt`` every later write throws the same until the database is opened again.
+  @discardableResult public func write<T>(
+    origin: ChangeSet.Origin = .sql, leaving position: ReadPosition? = nil, _ body: (Transaction) throws -> T,
+    committed: (T, Commit) -> Void = { _, _ in }
+  ) throws -> T {
+    try lock.lock(timeout: configuration.writeTimeout)
+    defer { lock.unlock() }
+    let writer = try readyWriter()
+    do {
+      try writer.beginTransaction()
+    } catch {
+      throw explained(error)
+    }
+    let result: T
+    do {
+      result = try body(Transaction(writer: writer))
+      try writer.check()
+    } catch {
+      writer.endTransaction()
+      writer.rememberVersion()
+      throw explained(error)
+    }
+    try commit(writer, leaving: position)
+    let isNew = writer.capture.eventCount > 0 || writer.hasAlteredSchema
+    let commit = Commit(number: clock.number, origin: origin, isNew: isNew, writer: writer)
+    if isNew && subscribers.want(origin) { subscribers.publish(commit.changes) }
+    committed(result, commit)
+    commit.finish()
+    checkpointIfDue(writer)
+    return result
+  }
+
+  private func readyWriter() throws(DatabaseError) -> Writer {
+    if closed.load(ordering: .sequentiallyConsistent) { throw .closed(path: path) }
+    guard let writer else { throw .readOnly(path: path) }
+    if let halted = writer.halted { throw halted }
+    return writer
+  }
+
+  private func explained(_ error: any Error) -> any Error {
+    guard let refused = error as? SQLiteError else { return error }
+    return DatabaseError(refused, path: path, waited: configuration.busyTimeout) ?? refused
+  }
+
+  private func commit(_ writer: Writer, leaving position: ReadPosition?) throws {
+    let isNew = writer.capture.eventCount > 0 || writer.hasAlteredSchema
+    if isNew { positions.willCommit(leaving: position) }
+    var outcome = Writer.Outcome.committed
+    clock.commit {
+      outcome = writer.commitTransaction()
+      if case .committed = outcome { return isNew }
+      return false
+    }
+    if isNew { positions.didCommit(clock.number) }
+    writer.endTransaction()
+    writer.rememberVersion()
+    switch outcome {
+    case .committed: return
+    case .rolledBack(let error): throw explained(error)
+    case .unknown(let code): throw DatabaseError.commitOutcomeUnknown(path: path, code: code)
+    }
+  }
+
+  /// Keeps the log short: see ``DatabaseConfiguration/checkpointPages``.
+  private func checkpointIfDue(_ writer: Writer) {
+    let frames = writer.frames
+    if frames < framesAtCheckpoint { framesAtCheckpoint = 0 }  // the log has started anew
+    guard frames - framesAtCheckpoint >= configuration.checkpointPages else { return }
+    if writer.logSizeInBytes > configuration.logLimitInBytes { positions.giveUpOldSnapshots() }
+    let isLarge = writer.logSizeInBytes > configuration.logLimitInBytes / 4
+    writer.checkpoint(truncating: isLarge && readers.lentCount == 0)
+    framesAtCheckpoint = writer.frames
+  }
+}

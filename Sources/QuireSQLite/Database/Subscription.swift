@@ -1,0 +1,53 @@
+internal import QuireRow
+internal import Synchronization
+
+/// Keeps a subscription to commits alive; it ends with this object.
+public final class Subscription: Sendable {
+  private let id: UInt64
+  private weak let subscribers: Subscribers?
+
+  init(_ id: UInt64, in subscribers: Subscribers) {
+    self.id = id
+    self.subscribers = subscribers
+  }
+
+  deinit { cancel() }
+
+  /// No call begins after this returns, except one that another thread is in the middle of.
+  public func cancel() { subscribers?.remove(id) }
+}
+
+/// Who is told of each commit, in the order of subscribing.
+final class Subscribers: Sendable {
+  typealias Body = @Sendable (ChangeSet) -> Void
+  private struct State {
+    var next: UInt64 = 0
+    var bodies: [(id: UInt64, except: ChangeSet.Origin?, body: Body)] = []
+  }
+  private let state = Mutex(State())
+
+  func add(exceptTo origin: ChangeSet.Origin?, _ body: @escaping Body) -> Subscription {
+    let id = state.withLock { state in
+      state.next += 1
+      state.bodies.append((state.next, origin, body))
+      return state.next
+    }
+    return Subscription(id, in: self)
+  }
+
+  func remove(_ id: UInt64) {
+    let removed = state.withLock { state -> Body? in
+      guard let index = state.bodies.firstIndex(where: { $0.id == id }) else { return nil }
+      return state.bodies.remove(at: index).body
+    }
+    _ = removed  // freed outside the lock: what it captured may cancel another subscription
+  }
+
+  /// Whether anybody wants to hear of a commit of this origin: if not, it is not even folded.
+  func want(_ origin: ChangeSet.Origin) -> Bool { state.withLock { $0.bodies.contains { $0.except != origin } } }
+
+  func publish(_ changes: ChangeSet) {
+    let bodies = state.withLock { $0.bodies }
+    for (_, except, body) in bodies where except != changes.origin { body(changes) }
+  }
+}

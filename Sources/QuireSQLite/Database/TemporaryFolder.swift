@@ -1,0 +1,47 @@
+internal import Foundation
+
+/// A private folder that ends with the process: removed by its owner, or else by whoever makes the next one.
+///
+/// The owner holds a lock on a file in it. A folder is a leftover when its process is gone *and* the lock is free: a
+/// number alone could be a process of another container's that shares the directory.
+final class TemporaryFolder: Sendable {
+  let path: String
+  private let lock: Int32
+
+  static let prefix = "quire-"
+
+  init() throws(DatabaseError) {
+    let parent = FileManager.default.temporaryDirectory.path
+    Self.removeLeftovers(in: parent)
+    var template = Array("\(parent)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {  // mkdtemp makes it with mode 0700
+      throw .cannotCreate(path: parent, reason: String(cString: strerror(errno)))
+    }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    lock = open(path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      let reason = String(cString: strerror(errno))
+      if lock >= 0 { close(lock) }
+      throw .cannotCreate(path: path, reason: reason)
+    }
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: path)
+    close(lock)
+  }
+
+  static func removeLeftovers(in parent: String) {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+    for name in names where name.hasPrefix(prefix) {
+      let parts = name.dropFirst(prefix.count).split(separator: "-")
+      guard parts.count == 2, let process = pid_t(parts[0]), process > 0 else { continue }
+      guard kill(process, 0) != 0, errno == ESRCH else { continue }
+      let folder = parent + "/" + name
+      let lock = open(folder + "/lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+      guard lock >= 0 else { continue }
+      if flock(lock, LOCK_EX | LOCK_NB) == 0 { try? FileManager.default.removeItem(atPath: folder) }
+      close(lock)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/// One write at hand: valid inside the body of ``Database/write(origin:leaving:_:committed:)`` only.
+public struct Transaction {
+  let writer: Writer
+
+  /// The writing connection. Transaction control, ATTACH and settings are refused in SQL run on it.
+  public var connection: Connection { writer.connection }
+
+  /// Runs the body in a savepoint, which may be nested: if it throws, what it did is undone and forgotten.
+  @discardableResult public func savepoint<T>(_ body: () throws -> T) throws -> T { try writer.savepoint(body) }
+
+  /// How many row events the transaction has so far, without those undone by savepoints and failed statements.
+  public var eventCount: Int { writer.capture.eventCount }
+  /// Whether any of them came from a trigger or a foreign key's action.
+  public var hasIndirectEvents: Bool { writer.capture.indirectEventCount > 0 }
+  /// Whether the schema was altered.
+  public var hasSchemaChange: Bool { writer.hasAlteredSchema }
+  /// Whether another connection has committed since this store's last transaction.
+  public var followsForeignCommit: Bool { writer.followsForeignCommit }
+}

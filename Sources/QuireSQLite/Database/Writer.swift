@@ -1,0 +1,223 @@
+internal import CSQLite
+internal import Foundation
+internal import QuireRow
+
+/// The writing connection with its transaction, capture and checkpoints. Guarded by the write lock.
+final class Writer: ConnectionGuardian {
+  let connection: Connection
+  let capture: Capture
+  private let begin, enlist, commit, rollback, savepoint, release, rollbackTo: Statement
+  /// Frames in the write-ahead log, told by SQLite after each commit.
+  private let logFrames: UnsafeMutablePointer<Int32>
+  private let pageSize: Int
+
+  private(set) var isInTransaction = false
+  /// The error that ended the transaction behind our back. Until the write is over, the connection is read-only.
+  private var lost: SQLiteError?
+  /// Why nothing more is written.
+  private(set) var halted: DatabaseError?
+  private(set) var hasAlteredSchema = false
+  private(set) var schemaGeneration = 0
+  private(set) var followsForeignCommit = false
+  private var dataVersion: UInt32
+  private var schemaVersion: Value?
+
+  init(path: String, configuration: DatabaseConfiguration, interests: Interests) throws {
+    let connection = try Connection(path: path, access: configuration.access, options: configuration.options(.writer))
+    self.connection = connection
+    capture = try Capture(on: connection, interests: interests)
+    connection.privilege += 1
+    defer { connection.privilege -= 1 }
+    begin = try connection.prepare("BEGIN IMMEDIATE")
+    enlist = try connection.prepare("INSERT INTO _quire_sensor VALUES (0)")
+    commit = try connection.prepare("COMMIT")
+    rollback = try connection.prepare("ROLLBACK")
+    savepoint = try connection.prepare("SAVEPOINT quire")
+    release = try connection.prepare("RELEASE quire")
+    rollbackTo = try connection.prepare("ROLLBACK TO quire")
+    if case .integer(let size)? = try connection.query("PRAGMA page_size").first {
+      pageSize = Int(size)
+    } else {
+      pageSize = 4096
+    }
+    schemaVersion = try connection.query("PRAGMA schema_version").first
+    dataVersion = quire_data_version(connection.handle)
+    logFrames = .allocate(capacity: 1)
+    logFrames.initialize(to: 0)
+    sqlite3_wal_hook(
+      connection.handle,
+      { frames, _, _, count in
+        frames?.assumingMemoryBound(to: Int32.self).pointee = count
+        return SQLITE_OK
+      }, logFrames)
+    connection.guardian = self
+  }
+
+  deinit {
+    sqlite3_wal_hook(connection.handle, nil, nil)
+    capture.uninstall()
+    logFrames.deallocate()
+  }
+
+  var logSizeInBytes: Int { Int(logFrames.pointee) * pageSize }
+
+  private func run(_ statement: Statement) throws(SQLiteError) {
+    try connection.privileged { () throws(SQLiteError) in try statement.run() }
+  }
+}
+
+// MARK: one transaction
+
+extension Writer {
+  func beginTransaction() throws(SQLiteError) {
+    try run(begin)
+    isInTransaction = true
+    hasAlteredSchema = false
+    do {
+      try lookForForeignCommit()
+      try capture.begin()
+      try run(enlist)
+    } catch {
+      endTransaction()
+      throw error
+    }
+  }
+
+  /// Another connection's commit may have altered the schema, and its rows nobody has told us.
+  private func lookForForeignCommit() throws(SQLiteError) {
+    let version = quire_data_version(connection.handle)
+    followsForeignCommit = version != dataVersion
+    guard followsForeignCommit else { return }
+    dataVersion = version
+    let schema = try connection.privileged { () throws(SQLiteError) in
+      try connection.query("PRAGMA schema_version").first
+    }
+    guard schema != schemaVersion else { return }
+    schemaVersion = schema
+    schemaGeneration += 1
+    capture.schemaDidChange(inTransaction: false)
+  }
+
+  enum Outcome {
+    case committed
+    case rolledBack(SQLiteError)
+    case unknown(Int32)
+  }
+
+  /// What must hold before COMMIT is tried.
+  func check() throws {
+    if let lost { throw lost }
+    if let failure = capture.failure { throw DatabaseError.captureFailed(table: failure.table, code: failure.code) }
+  }
+
+  func commitTransaction() -> Outcome {
+    do {
+      try run(commit)
+      return .committed
+    } catch {
+      // BUSY, a deferred foreign key and a refusal of our own leave the transaction open; a full disk rolls back.
+      // Any other failure that ended it may have come after the commit was on the disk.
+      guard connection.isAutocommit else { return .rolledBack(error) }
+      switch error.primaryCode {
+      case SQLITE_FULL, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_INTERRUPT, SQLITE_ABORT: return .rolledBack(error)
+      default:
+        halted = .commitOutcomeUnknown(path: connection.path, code: error.code)
+        return .unknown(error.code)
+      }
+    }
+  }
+
+  /// Rolls back what is still open, and makes the connection ready for the next transaction.
+  func endTransaction() {
+    capture.end()
+    isInTransaction = false
+    let wasLost = lost != nil
+    if !connection.isAutocommit {
+      do {
+        try run(rollback)
+      } catch {
+        halted = .inputOutput(path: connection.path, code: error.code)
+      }
+      if hasAlteredSchema { schemaDidChange() }
+    } else if wasLost, hasAlteredSchema {
+      schemaDidChange()
+    }
+    lost = nil
+    if wasLost {
+      do {
+        try connection.privileged { () throws(SQLiteError) in _ = try connection.execute("PRAGMA query_only = OFF") }
+      } catch {
+        halted = .inputOutput(path: connection.path, code: error.code)
+      }
+    }
+    if connection.hasOpenTransaction { connection.resetBusyStatements() }
+  }
+
+  /// Called after a commit of ours or a rollback: what happens to the file from now on is not ours.
+  func rememberVersion() {
+    dataVersion = quire_data_version(connection.handle)
+    guard hasAlteredSchema else { return }
+    schemaVersion = connection.privileged { try? connection.query("PRAGMA schema_version").first }
+  }
+
+  func savepoint<T>(_ body: () throws -> T) throws -> T {
+    try run(savepoint)
+    do {
+      let result = try body()
+      try run(release)
+      return result
+    } catch {
+      if let lost { throw lost }
+      do throws(SQLiteError) {
+        try run(rollbackTo)
+        try run(release)
+      } catch {
+        lost = lost ?? error  // what the savepoint did is still there: the whole transaction must go
+      }
+      if hasAlteredSchema { capture.schemaDidChange(inTransaction: true) }
+      throw error
+    }
+  }
+}
+
+// MARK: what statements tell
+
+extension Writer {
+  func schemaWillChange(_ effects: Statement.Effects) {
+    capture.log.pointee.is_ignoring = effects.contains(.createsVirtualTable) ? 1 : 0
+  }
+
+  func schemaDidChange() {
+    capture.log.pointee.is_ignoring = 0
+    hasAlteredSchema = true
+    schemaGeneration += 1
+    capture.schemaDidChange(inTransaction: isInTransaction)
+  }
+
+  func statementFailed(_ error: SQLiteError) -> SQLiteError {
+    if let lost { return lost }
+    if error.isCorrupt, halted == nil { halted = .corrupt(path: connection.path, sql: error.sql) }
+    if isInTransaction, connection.isAutocommit {
+      // The transaction is gone. Statements that follow would each commit on their own: they must not write.
+      lost = error
+      connection.privileged { _ = try? connection.execute("PRAGMA query_only = ON") }
+    }
+    return error
+  }
+}
+
+// MARK: checkpoints
+
+extension Writer {
+  /// Copies the log into the database without waiting for anybody.
+  func checkpoint(truncating: Bool = false) {
+    sqlite3_busy_timeout(connection.handle, 0)
+    defer { sqlite3_busy_timeout(connection.handle, connection.options.busyTimeout.milliseconds) }
+    let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    var frames: Int32 = 0
+    let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &frames, nil)
+    if code == SQLITE_OK && frames >= 0 { logFrames.pointee = frames }
+  }
+
+  var frames: Int { Int(logFrames.pointee) }
+}

@@ -1,0 +1,87 @@
+/// What went wrong with a database as a whole: each says what, where, how the data stands and what to do.
+public enum DatabaseError: Error, Hashable, Sendable {
+  case notADatabase(path: String)
+  case isDirectory(path: String)
+  case missing(path: String)
+  case empty(path: String)
+  /// Two names for one file make two write-ahead logs, and those destroy it.
+  case hardLinked(path: String, names: Int)
+  case unreadable(path: String, reason: String)
+  case cannotCreate(path: String, reason: String)
+  /// A page is damaged. Writing has stopped; what can still be read is.
+  case corrupt(path: String, sql: String?)
+  case readOnly(path: String)
+  case diskFull(path: String)
+  case inputOutput(path: String, code: Int32)
+  /// Another connection or process held the lock for the whole of the busy timeout.
+  case busy(path: String, waited: Duration)
+  /// Another thread of this process wrote for the whole of the write timeout.
+  case writerBusy(waited: Duration)
+  /// All readers were lent out for the whole of the busy timeout.
+  case readersBusy(count: Int, waited: Duration)
+  /// COMMIT failed in a way that leaves open whether the transaction is in the file.
+  case commitOutcomeUnknown(path: String, code: Int32)
+  /// The changes of a transaction could not be told exactly; it was rolled back.
+  case captureFailed(table: String?, code: Int32)
+  case nestedWrite
+  case closed(path: String)
+  /// The snapshot a reader stood on is gone.
+  case stale(commit: Int64)
+  case setting(String, expected: String, found: String)
+}
+
+extension DatabaseError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .notADatabase(let path): "\(path) is not an SQLite database; it was not touched. Check the path"
+    case .isDirectory(let path): "\(path) is a directory; give the path of a file in it"
+    case .missing(let path): "there is no database at \(path); check the path, or open it for creating"
+    case .empty(let path): "\(path) has no bytes; open it for creating if it is to become a database"
+    case .hardLinked(let path, let names):
+      "\(path) has \(names) names (hard links), and SQLite would destroy it through two of them; remove all but one"
+    case .unreadable(let path, let reason): "\(path) cannot be opened: \(reason). It was not changed"
+    case .cannotCreate(let path, let reason): "\(path) cannot be created: \(reason)"
+    case .corrupt(let path, let sql):
+      "\(path) is damaged\(sql.map { " (seen by: \($0))" } ?? ""). Nothing more is written to it; "
+        + "restore a backup, or save what is readable into a new file"
+    case .readOnly(let path): "\(path) is open for reading only; nothing was written"
+    case .diskFull(let path):
+      "the disk of \(path) is full. The transaction was rolled back, the data is as before it; make room and repeat"
+    case .inputOutput(let path, let code):
+      "reading or writing \(path) failed (SQLite \(code)). The transaction was rolled back; check the disk and repeat"
+    case .busy(let path, let waited):
+      "another process kept \(path) locked for \(waited). Nothing was written; repeat, or raise the busy timeout"
+    case .writerBusy(let waited):
+      "another thread of this program has been writing for \(waited). Nothing was written; repeat"
+    case .readersBusy(let count, let waited):
+      "all \(count) readers were in use for \(waited). Nothing was read; end reads sooner, or allow more readers"
+    case .commitOutcomeUnknown(let path, let code):
+      "COMMIT to \(path) failed (SQLite \(code)), and whether the transaction is in the file is not known. "
+        + "Writing has stopped; open the store again and look"
+    case .captureFailed(let table, let code):
+      "the changes\(table.map { " to table \($0)" } ?? "") could not be told exactly (SQLite \(code)). "
+        + "The transaction was rolled back"
+    case .nestedWrite:
+      "a write was begun inside a write on the same thread; nothing of it was run. "
+        + "Use the transaction at hand, or a savepoint in it"
+    case .closed(let path): "\(path) is closed; nothing was read or written. Open it again"
+    case .stale(let commit): "the state after commit \(commit) is no longer there to be read; move to the latest commit"
+    case .setting(let name, let expected, let found):
+      "the setting \(name) is \(found) and not \(expected), as it must be; the database was not opened"
+    }
+  }
+}
+
+extension DatabaseError {
+  /// A refusal that concerns the whole database and not the statement, in its own words; nil for all others.
+  init?(_ error: SQLiteError, path: String, waited: Duration) {
+    switch error.primaryCode {
+    case 5: self = .busy(path: path, waited: waited)
+    case 8: self = .readOnly(path: path)
+    case 10: self = .inputOutput(path: path, code: error.code)
+    case 11, 26: self = .corrupt(path: path, sql: error.sql)
+    case 13: self = .diskFull(path: path)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,41 @@
+internal import CSQLite
+
+/// A call SQLite refused. Bound values stay out: they may be private.
+public struct SQLiteError: Error, Hashable, Sendable {
+  /// Extended result code, such as 2067 for a unique constraint. See <https://sqlite.org/rescode.html>.
+  public let code: Int32
+  public let message: String
+  /// The statement as written, with its parameters as `?`.
+  public let sql: String?
+
+  public init(code: Int32, message: String, sql: String? = nil) {
+    self.code = code
+    self.message = message
+    self.sql = sql
+  }
+}
+
+extension SQLiteError {
+  /// The result code without its extension: 19 for every constraint.
+  public var primaryCode: Int32 { code & 0xff }
+  public var isBusy: Bool { primaryCode == SQLITE_BUSY }
+  public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
+  /// A UNIQUE index, a PRIMARY KEY or a row id that is there already.
+  public var isUnique: Bool { code == 2067 || code == 1555 || code == 2579 }
+  public var isForeignKey: Bool { code == 787 }
+  public var isNotNull: Bool { code == 1299 }
+  public var isCheck: Bool { code == 275 }
+  public var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+  public var isFull: Bool { primaryCode == SQLITE_FULL }
+  public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+  public var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
+  public var isInputOutput: Bool { primaryCode == SQLITE_IOERR }
+  /// Refused by us, not by SQLite: transaction control, ATTACH and settings are not for SQL run on a store.
+  public var isNotAuthorized: Bool { primaryCode == SQLITE_AUTH }
+}
+
+extension SQLiteError: CustomStringConvertible {
+  public var description: String {
+    if let sql { "\(message) (SQLite \(code)), in: \(sql)" } else { "\(message) (SQLite \(code))" }
+  }
+}

@@ -1,0 +1,125 @@
+import CSQLite
+import Foundation
+package import QuireRow
+
+/// A connection for running migrations: nothing is cached or captured, foreign keys stay as they are told to be, and
+/// scripts run statement by statement.
+///
+/// Separate from the store's connections because nearly every setting differs: a migration rebuilds tables that others
+/// point to, and must not be held to what a reader or a writer of rows is held to. Used by one thread at a time.
+package final class MigrationConnection {
+  let handle: OpaquePointer
+  /// What the authorizer was asked and refused last; filled while a script runs.
+  var refused: String?
+
+  /// Opens the file at `path`, without changing its journal mode or anything else in it.
+  ///
+  /// SQLite looks at the content at the first statement only, so one is run here.
+  ///
+  /// - Throws: ``DatabaseError`` for a path that leads to no database, ``SQLiteError`` for what SQLite says beside that.
+  package init(path: String, access: Access, busyTimeout: Duration) throws {
+    let file = try DatabaseFile(path).checked(for: access)
+    let flags =
+      switch access {
+      case .readOnly: SQLITE_OPEN_READONLY
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      }
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(file, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    guard let opened, code == SQLITE_OK else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw access == .create
+        ? DatabaseError.cannotCreate(path: path, reason: message) : .unreadable(path: path, reason: message)
+    }
+    handle = opened
+    sqlite3_busy_timeout(handle, busyTimeout.milliseconds)
+    for (option, value) in Self.switches {
+      let code = quire_db_config(handle, option, value)
+      if code != SQLITE_OK { throw failure(code) }
+    }
+    do {
+      try query("PRAGMA cell_size_check = ON")
+      try query("SELECT count(*) FROM sqlite_schema")
+    } catch {
+      if error.primaryCode == SQLITE_NOTADB { throw DatabaseError.notADatabase(path: path) }
+      throw error
+    }
+  }
+
+  private static let switches: [(Int32, Int32)] = [
+    (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
+    (SQLITE_DBCONFIG_DQS_DDL, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
+  ]
+
+  deinit { sqlite3_close_v2(handle) }
+
+  /// False inside a transaction, and after an error that ended one.
+  package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
+
+  /// Runs one statement of ours and gives all its rows.
+  @discardableResult
+  package func query(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> [[Value]] {
+    var prepared: OpaquePointer?
+    let code = sqlite3_prepare_v3(handle, sql, -1, 0, &prepared, nil)
+    guard code == SQLITE_OK, let statement = prepared else { throw failure(code, sql: sql) }
+    defer { sqlite3_finalize(statement) }
+    for (index, argument) in arguments.enumerated() {
+      let code = bind(argument, to: statement, at: Int32(index + 1))
+      guard code == SQLITE_OK else { throw failure(code) }
+    }
+    var rows: [[Value]] = []
+    while true {
+      let code = sqlite3_step(statement)
+      if code == SQLITE_DONE { return rows }
+      guard code == SQLITE_ROW else { throw failure(code, sql: sql) }
+      rows.append((0..<sqlite3_column_count(statement)).map { column($0, of: statement) })
+    }
+  }
+
+  func failure(_ code: Int32, sql: String? = nil) -> SQLiteError {
+    SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+  }
+
+  private func bind(_ value: Value, to statement: OpaquePointer, at index: Int32) -> Int32 {
+    switch value {
+    case .null: return sqlite3_bind_null(statement, index)
+    case .integer(let number): return sqlite3_bind_int64(statement, index, number)
+    case .real(let number): return sqlite3_bind_double(statement, index, number)
+    case .text(let text):
+      var text = text
+      return text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { quire_bind_text(statement, index, $0.baseAddress, $0.count) }
+      }
+    case .blob(let data): return data.withUnsafeBytes { quire_bind_blob(statement, index, $0.baseAddress, $0.count) }
+    case .malformedText(let data):
+      return data.withUnsafeBytes {
+        quire_bind_text(statement, index, $0.bindMemory(to: CChar.self).baseAddress, $0.count)
+      }
+    }
+  }
+
+  private func column(_ index: Int32, of statement: OpaquePointer) -> Value {
+    func bytes(_ start: UnsafeRawPointer?) -> Data {
+      start.map { Data(bytes: $0, count: Int(sqlite3_column_bytes(statement, index))) } ?? Data()
+    }
+    switch sqlite3_column_type(statement, index) {
+    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, index))
+    case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, index))
+    case SQLITE_TEXT:
+      let data = bytes(sqlite3_column_text(statement, index).map(UnsafeRawPointer.init))
+      return String(validating: data, as: UTF8.self).map { .text($0) } ?? .malformedText(data)
+    case SQLITE_BLOB: return .blob(bytes(sqlite3_column_blob(statement, index)))
+    default: return .null
+    }
+  }
+}
+
+extension SQLiteError {
+  /// Said of the whole database, where it is locked, read-only, full, failing or damaged; nil where the statement is
+  /// at fault.
+  package func databaseError(path: String, waited: Duration) -> DatabaseError? {
+    DatabaseError(self, path: path, waited: waited)
+  }
+}

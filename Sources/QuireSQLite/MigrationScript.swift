@@ -1,0 +1,131 @@
+import CSQLite
+
+extension MigrationConnection {
+  /// Runs `script`, one statement after the other, until its end or the first that fails; rows are thrown away.
+  ///
+  /// Where one statement ends SQLite says itself (the tail pointer), so triggers need no mark. With `inTransaction`
+  /// what has no meaning inside one is refused by an authorizer: BEGIN, COMMIT, ROLLBACK, savepoints, ATTACH, and
+  /// pragmas that would be ignored; always refused is writing to a table in `protected`.
+  ///
+  /// - Returns: how many statements ran.
+  package func run(script: String, inTransaction: Bool, protected: Set<String> = [])
+    throws(MigrationScriptError) -> Int
+  {
+    var bytes = Array(script.utf8)
+    bytes.append(0)
+    let rules = Rules(connection: self, inTransaction: inTransaction, protected: protected)
+    return try withExtendedLifetime(rules) { () throws(MigrationScriptError) -> Int in
+      sqlite3_set_authorizer(handle, authorize, Unmanaged.passUnretained(rules).toOpaque())
+      defer { sqlite3_set_authorizer(handle, nil, nil) }
+      var offset = 0
+      var count = 0
+      while offset < bytes.count - 1 {
+        let (next, ran) = try runStatement(of: bytes, at: offset)
+        offset = next
+        if ran { count += 1 }
+      }
+      return count
+    }
+  }
+
+  /// Runs the statement that begins at `offset`; gives where the next begins and whether there was one at all.
+  private func runStatement(of bytes: [UInt8], at offset: Int) throws(MigrationScriptError) -> (next: Int, ran: Bool) {
+    refused = nil
+    var statement: OpaquePointer?
+    let (code, length) = bytes.withUnsafeBufferPointer { buffer in
+      buffer.withMemoryRebound(to: CChar.self) { buffer -> (Int32, Int) in
+        let start = buffer.baseAddress.map { $0 + offset }
+        var tail: UnsafePointer<CChar>?
+        let code = sqlite3_prepare_v3(handle, start, Int32(clamping: buffer.count - offset), 0, &statement, &tail)
+        guard let start, let tail else { return (code, 0) }
+        return (code, tail - start)
+      }
+    }
+    defer { sqlite3_finalize(statement) }
+    func failed(_ code: Int32) -> MigrationScriptError {
+      let place = Int(sqlite3_error_offset(handle))
+      return MigrationScriptError(
+        error: failure(code), statement: offset..<(length > 0 ? offset + length : bytes.count - 1),
+        offset: place >= 0 ? offset + place : nil, refused: refused)
+    }
+    guard code == SQLITE_OK else { throw failed(code) }
+    let next = length > 0 ? offset + length : bytes.count - 1
+    guard let statement else { return (next, false) }
+    while true {
+      switch sqlite3_step(statement) {
+      case SQLITE_ROW: continue
+      case SQLITE_DONE: return (next, true)
+      case let code: throw failed(code)
+      }
+    }
+  }
+}
+
+/// The statement of a script that failed.
+package struct MigrationScriptError: Error, Hashable, Sendable {
+  package let error: SQLiteError
+  /// Byte offsets in the script, from where the statement before it ended.
+  package let statement: Range<Int>
+  /// The byte SQLite points to, where it knows.
+  package let offset: Int?
+  /// What the authorizer refused, such as `COMMIT` or `PRAGMA journal_mode`.
+  package let refused: String?
+}
+
+/// What the authorizer goes by: lives as long as one script runs.
+private final class Rules {
+  // The script runs inside a method of the connection, which therefore outlives it.
+  unowned let connection: MigrationConnection
+  let inTransaction: Bool
+  let protected: Set<String>
+
+  init(connection: MigrationConnection, inTransaction: Bool, protected: Set<String>) {
+    self.connection = connection
+    self.inTransaction = inTransaction
+    self.protected = protected
+  }
+
+  /// Pragmas that may be given a value inside a transaction: they work there, or only ask.
+  static let pragmas: Set<String> = [
+    "user_version", "application_id", "defer_foreign_keys", "legacy_alter_table", "table_info", "table_xinfo",
+    "table_list", "index_info", "index_xinfo", "index_list", "foreign_key_list", "foreign_key_check",
+    "integrity_check", "quick_check", "optimize", "analysis_limit", "recursive_triggers", "case_sensitive_like",
+    "ignore_check_constraints",
+  ]
+
+  /// The name of what is refused, nil for what may run.
+  func refusal(_ action: Int32, _ first: String?, _ second: String?, database: String?) -> String? {
+    switch action {
+    case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_DROP_TABLE:
+      // VACUUM fills a database of its own, which it calls so.
+      guard let first, protected.contains(first.lowercased()), database != "vacuum_db" else { return nil }
+      return "writing to \(first)"
+    case SQLITE_ALTER_TABLE:
+      guard let second, protected.contains(second.lowercased()) else { return nil }
+      return "writing to \(second)"
+    case SQLITE_TRANSACTION where inTransaction: return first ?? "a transaction"
+    case SQLITE_SAVEPOINT where inTransaction: return first == "BEGIN" ? "SAVEPOINT" : first ?? "SAVEPOINT"
+    case SQLITE_ATTACH where inTransaction: return "ATTACH"
+    case SQLITE_DETACH where inTransaction: return "DETACH"
+    case SQLITE_PRAGMA where inTransaction && second != nil:
+      guard let first, !Self.pragmas.contains(first.lowercased()) else { return nil }
+      return "PRAGMA \(first)"
+    default: return nil
+    }
+  }
+}
+
+private let authorize:
+  @convention(c) (
+    UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
+    UnsafePointer<CChar>?
+  ) -> Int32 = { context, action, first, second, database, _ in
+    guard let context else { return SQLITE_OK }
+    let rules = Unmanaged<Rules>.fromOpaque(context).takeUnretainedValue()
+    let name = rules.refusal(
+      action, first.map { String(cString: $0) }, second.map { String(cString: $0) },
+      database: database.map { String(cString: $0) })
+    guard let name else { return SQLITE_OK }
+    rules.connection.refused = name
+    return SQLITE_DENY
+  }

@@ -1,0 +1,208 @@
+/// A reader that stands at one commit and reads as of exactly that one, whatever is committed meanwhile.
+///
+/// The first read of a turn opens a snapshot, which stays until ``endTurn()`` or the next move. If the store has gone
+/// on before, the position reads on a snapshot the writer opened just before the commit, shared by all that stand at
+/// the same number. It moves only when told to: by ``prepareAdvance()`` or ``advanceAfterOwnCommit(_:)``.
+// @unchecked: `standing`, `own` and `holds` are touched only under the lock of `positions.state`.
+public final class ReadPosition: @unchecked Sendable {
+  private let positions: Positions
+  var standing: Int64
+  private var own: Snapshot?
+  private var holds = true
+
+  init(_ positions: Positions) {
+    self.positions = positions
+    standing = 0
+    // While a COMMIT runs nobody holds the number before it for us: then a snapshot says where we stand.
+    let isCommitting = positions.state.withLock { $0.isCommitting }
+    let snapshot = isCommitting ? try? Snapshot(positions.clock, positions.pool, beyondLimit: true) : nil
+    let unused = positions.state.withLock { state -> Snapshot? in
+      if let snapshot, state.isCommitting || snapshot.number != state.latest {
+        standing = snapshot.number
+        own = snapshot
+      } else {
+        standing = state.latest
+      }
+      join(&state)
+      return own == nil ? snapshot : nil
+    }
+    unused?.release()
+  }
+
+  deinit {
+    let unused = positions.state.withLock { leave(&$0) }
+    for snapshot in unused { snapshot.release() }
+  }
+
+  /// The commit it stands at.
+  public var number: Int64 { positions.state.withLock { _ in standing } }
+
+  /// Whether what it stands on is kept for it. Without, a read after somebody else's commit is
+  /// ``DatabaseError/stale(commit:)``: for a reader without live objects.
+  public var needsHold: Bool {
+    get { positions.state.withLock { _ in holds } }
+    set {
+      let unused = positions.state.withLock { state in
+        let unused = leave(&state)
+        holds = newValue
+        join(&state)
+        return unused
+      }
+      for snapshot in unused { snapshot.release() }
+    }
+  }
+
+  /// Whether it relies on the writer to hold what it stands on. Under the lock.
+  var isNeedy: Bool { holds && own == nil }
+
+  private func join(_ state: inout Positions.State) {
+    if let own { state.owned[ObjectIdentifier(self)] = own }
+    if isNeedy { state.needy[standing, default: 0] += 1 }
+  }
+
+  /// Takes it off the books; gives the snapshots nobody needs any longer, to be released outside the lock.
+  private func leave(_ state: inout Positions.State) -> [Snapshot] {
+    var unused: [Snapshot] = []
+    if isNeedy {
+      let count = state.needy[standing, default: 1] - 1
+      state.needy[standing] = count == 0 ? nil : count
+      if count == 0, let hold = state.holds.removeValue(forKey: standing) { unused.append(hold) }
+    }
+    if let own { unused.append(own) }
+    own = nil
+    state.owned[ObjectIdentifier(self)] = nil
+    return unused
+  }
+}
+
+// MARK: reading
+
+extension ReadPosition {
+  /// Runs the body on a connection that shows exactly the commit it stands at; the body must not keep it.
+  ///
+  /// - Throws: ``DatabaseError/stale(commit:)`` when that state is no longer there.
+  @discardableResult @inlinable public func read<T>(_ body: (Connection) throws -> T) throws -> T {
+    let (snapshot, connection) = try enter()
+    defer { leave(snapshot) }
+    return try body(connection)
+  }
+
+  @usableFromInline func enter() throws -> (Snapshot, Connection) {
+    let snapshot = try snapshot()
+    return (snapshot, try snapshot.enter())
+  }
+
+  @usableFromInline func leave(_ snapshot: Snapshot) { snapshot.leave() }
+
+  private enum Way {
+    case ready(Snapshot), open, none, closed
+  }
+
+  private func way(_ state: Positions.State) -> Way {
+    if state.isClosed { return .closed }
+    if let own { return .ready(own) }
+    if standing == state.latest && !state.isCommitting { return .open }
+    if holds, let hold = state.holds[standing] { return .ready(hold) }
+    // The commit that is running has not been counted yet, or the number was left behind.
+    return standing == state.latest ? .open : .none
+  }
+
+  private func snapshot() throws -> Snapshot {
+    switch positions.state.withLock({ way($0) }) {
+    case .ready(let snapshot): return snapshot
+    case .none: throw DatabaseError.stale(commit: number)
+    case .closed: throw DatabaseError.closed(path: positions.path)
+    case .open: break
+    }
+    let fresh = try Snapshot(positions.clock, positions.pool)
+    let (found, unused): (Snapshot?, [Snapshot]) = positions.state.withLock { state in
+      if let own { return (own, [fresh]) }
+      if fresh.number == standing {
+        let unused = leave(&state)
+        own = fresh
+        join(&state)
+        return (fresh, unused)
+      }
+      return (holds ? state.holds[standing] : nil, [fresh])
+    }
+    for snapshot in unused { snapshot.release() }
+    guard let found else { throw DatabaseError.stale(commit: number) }
+    return found
+  }
+
+  /// Lets go of the turn's snapshot. What it stands on stays readable as long as it needs holding.
+  public func endTurn() {
+    let unused = positions.state.withLock { state -> [Snapshot] in
+      guard let snapshot = own else { return [] }
+      let isLatest = standing == state.latest && !state.isCommitting
+      let mustStay = holds && !isLatest && state.holds[standing] == nil && !state.isClosed
+      var unused = leave(&state)
+      if mustStay {
+        unused.removeAll { $0 === snapshot }
+        state.holds[standing] = snapshot
+      }
+      join(&state)
+      return unused
+    }
+    for snapshot in unused { snapshot.release() }
+  }
+}
+
+// MARK: moving
+
+extension ReadPosition {
+  /// A snapshot of the latest commit to move to; nothing changes until ``Advance/commit()``.
+  public func prepareAdvance() throws -> Advance {
+    let (isClosed, hasOwn) = positions.state.withLock { ($0.isClosed, own != nil) }
+    if isClosed { throw DatabaseError.closed(path: positions.path) }
+    // Who has a reader and waits for a second could wait for others that do the same: it takes one beyond the limit.
+    return try Advance(self, Snapshot(positions.clock, positions.pool, beyondLimit: hasOwn))
+  }
+
+  /// Goes to a commit of its own, inside the `committed` closure of the write. Opens no snapshot.
+  public func advanceAfterOwnCommit(_ commit: Commit) { move(to: commit.number, own: nil) }
+
+  fileprivate func move(to number: Int64, own snapshot: Snapshot?) {
+    let unused = positions.state.withLock { state in
+      let unused = leave(&state)
+      standing = number
+      own = snapshot
+      join(&state)
+      return unused
+    }
+    for snapshot in unused { snapshot.release() }
+  }
+
+  /// A move that is prepared: what a reader will stand on, readable beside what it stands on now.
+  ///
+  /// Used by the position's own isolation. One that is neither committed nor cancelled is cancelled when it goes.
+  public final class Advance {
+    private let position: ReadPosition
+    private var snapshot: Snapshot?
+    public let number: Int64
+    public let connection: Connection
+
+    fileprivate init(_ position: ReadPosition, _ snapshot: Snapshot) throws {
+      self.position = position
+      self.snapshot = snapshot
+      number = snapshot.number
+      guard let connection = snapshot.unsharedConnection else { throw DatabaseError.stale(commit: snapshot.number) }
+      self.connection = connection
+    }
+
+    deinit { cancel() }
+
+    /// The position stands at ``number`` and keeps this snapshot for the turn.
+    public func commit() {
+      guard let snapshot else { return }
+      self.snapshot = nil
+      position.move(to: number, own: snapshot)
+    }
+
+    public func cancel() {
+      guard let snapshot else { return }
+      self.snapshot = nil
+      snapshot.release()
+    }
+  }
+}

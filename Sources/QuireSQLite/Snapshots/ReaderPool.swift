@@ -1,0 +1,113 @@
+internal import CSQLite
+internal import Foundation
+internal import Synchronization
+
+/// Reading connections, each lent to one user at a time, opened when first needed.
+///
+/// At most `limit` for ordinary reads, and waiting for one is bounded; what holds an old snapshot for readers that lag
+/// is lent beyond the limit, because the writer must not wait for it.
+// @unchecked: `idle`, `count` and `isClosed` are touched only under `mutex`.
+final class ReaderPool: @unchecked Sendable {
+  private let mutex = NSCondition()
+  private var idle: [Connection] = []
+  private var lent = 0
+  private var isClosed = false
+  private let path: String
+  private let configuration: DatabaseConfiguration
+  private let limit: Int
+
+  init(path: String, configuration: DatabaseConfiguration) {
+    self.path = path
+    self.configuration = configuration
+    limit = max(configuration.readers, 1)
+  }
+
+  /// How many are lent out.
+  var lentCount: Int {
+    mutex.lock()
+    defer { mutex.unlock() }
+    return lent
+  }
+
+  /// - Throws: ``DatabaseError/readersBusy(count:waited:)`` after the busy timeout.
+  func take(beyondLimit: Bool = false) throws(DatabaseError) -> Connection {
+    mutex.lock()
+    var deadline: Date?
+    while !isClosed && lent >= limit && !beyondLimit {
+      let until = deadline ?? Date(timeIntervalSinceNow: Double(configuration.busyTimeout.milliseconds) / 1000)
+      deadline = until
+      if !mutex.wait(until: until) && lent >= limit && !isClosed {
+        mutex.unlock()
+        throw .readersBusy(count: limit, waited: configuration.busyTimeout)
+      }
+    }
+    if isClosed {
+      mutex.unlock()
+      throw .closed(path: path)
+    }
+    lent += 1
+    let known = idle.popLast()
+    mutex.unlock()
+    if let known { return known }
+    do {
+      let access = configuration.access == .readOnly ? Access.readOnly : .readWrite
+      return try Connection(path: path, access: access, options: configuration.options(.reader))
+    } catch {
+      giveBack(nil)
+      throw error
+    }
+  }
+
+  /// Takes a connection back without a transaction; nil is one that could not be opened or is not to be used again.
+  func giveBack(_ connection: Connection?) {
+    mutex.lock()
+    lent -= 1
+    if let connection, !isClosed, idle.count < limit { idle.append(connection) }
+    mutex.signal()
+    mutex.unlock()
+  }
+
+  func close() {
+    mutex.lock()
+    isClosed = true
+    idle.removeAll()
+    mutex.broadcast()
+    mutex.unlock()
+  }
+}
+
+extension Connection {
+  /// Begins a read transaction and fixes its snapshot.
+  func beginSnapshot() throws(SQLiteError) {
+    try privileged { () throws(SQLiteError) in
+      try execute(statement: \.begin, "BEGIN")
+      do throws(SQLiteError) {
+        try execute(statement: \.look, "SELECT (SELECT 1 FROM sqlite_schema LIMIT 1)")
+      } catch {
+        endSnapshot()
+        throw error
+      }
+    }
+  }
+
+  /// Ends it, whatever state its statements are in. Gives false if the connection is no longer of use.
+  @discardableResult func endSnapshot() -> Bool {
+    privileged {
+      if !isAutocommit { try? execute(statement: \.rollback, "ROLLBACK") }
+      if hasOpenTransaction { resetBusyStatements() }
+      return isAutocommit && !hasOpenTransaction
+    }
+  }
+
+  private func execute(statement: WritableKeyPath<OwnStatements, Statement?>, _ sql: String) throws(SQLiteError) {
+    if let known = own[keyPath: statement] { return try known.run() }
+    let new = try prepare(sql)
+    own[keyPath: statement] = new
+    try new.run()
+  }
+}
+
+/// The statements a reader's transaction is made of.
+struct OwnStatements {
+  var begin, look, rollback: Statement?
+}

@@ -1,0 +1,84 @@
+import Foundation
+import QuireRow
+import Testing
+
+@testable import QuireSQLite
+
+/// A folder that goes with the test.
+final class Scratch: Sendable {
+  let path: String
+  init() throws {
+    var template = Array("\(FileManager.default.temporaryDirectory.path)/quire-tests-XXXXXX".utf8CString)
+    try #require(mkdtemp(&template) != nil)
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+  func file(_ name: String = "library.db") -> String { path + "/" + name }
+}
+
+/// A database whose every column is captured, and its commits as text.
+final class Recorded {
+  let database: Database
+  private let interest: InterestToken?
+
+  init(_ schema: String = "", interest: Interest? = .everything) throws {
+    database = try Database(DatabaseConfiguration(.temporary))
+    self.interest = interest.map(database.addInterest)
+    if !schema.isEmpty { try database.write { try $0.connection.execute(schema) } }
+  }
+
+  /// Runs the SQL in one transaction and gives what its ``ChangeSet`` says: `+ table key new`, `- table key old`,
+  /// `~ table key old → new`.
+  func run(_ sql: String...) throws -> [String] {
+    try write { transaction in for text in sql { try transaction.connection.execute(text) } }
+  }
+
+  func write(_ body: (Transaction) throws -> Void) throws -> [String] {
+    var lines: [String] = []
+    try database.write {
+      try body($0)
+    } committed: { _, commit in
+      lines = commit.changes.lines
+    }
+    return lines
+  }
+
+  func query(_ sql: String) throws -> [[Value]] { try database.read { try $0.query(sql).rows } }
+}
+
+extension ChangeSet {
+  var lines: [String] { tables.flatMap { table in table.rows.map { "\($0.line(table.table.name))" } } }
+}
+
+extension RowChange {
+  func line(_ table: String) -> String {
+    let key =
+      switch key {
+      case .integer(let number): "\(number)"
+      case .composite(let values): "\(values)"
+      }
+    return switch kind {
+    case .insert: "+ \(table) \(key) \(text(new))"
+    case .delete: "- \(table) \(key) \(text(old))"
+    case .update: "~ \(table) \(key) \(text(old)) → \(text(new))"
+    }
+  }
+
+  private func text(_ image: Image?) -> String {
+    guard let image else { return "?" }
+    return "(" + image.values.map { $0.map { "\($0)" } ?? "·" }.joined(separator: ", ") + ")"
+  }
+}
+
+/// A pseudo-random sequence that a seed gives again.
+struct Random: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
