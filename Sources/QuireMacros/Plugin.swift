@@ -1,7 +1,12 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-let macroTypes: [any Macro.Type] = []
+var macroTypes: [any Macro.Type] {
+  [
+    ModelMacro.self, AttributeMacro.self, RelationshipMacro.self, TransientMacro.self, IndexMacro.self,
+    UniqueMacro.self, StoredMacro.self, ObservedMacro.self,
+  ]
+}
 
 #if TOOLCHAIN_SYNTAX
   @_spi(PluginMessage) import SwiftCompilerPluginMessageHandling

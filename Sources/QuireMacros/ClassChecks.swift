@@ -1,0 +1,134 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// All that is wrong with a class marked `@Model`, in the order of the source.
+///
+/// - Parameter inherits: Whether the class is a model before the macro has made it one.
+func checkModel(_ model: ClassDeclSyntax, inherits: Bool) -> [Refusal] {
+  var refusals = checkClass(model, inherits: inherits)
+  if refusals.isEmpty {
+    refusals = checkMembers(model)
+    if refusals.isEmpty { refusals = checkWhole(model) }
+  }
+  return refusals
+}
+
+/// What makes a class no model whatever is in it.
+func checkClass(_ declaration: ClassDeclSyntax, inherits: Bool) -> [Refusal] {
+  var refusals: [Refusal] = []
+  let name = declaration.name.text
+  if let generics = declaration.genericParameterClause {
+    refusals.append(Refusal(.generic(name: name), at: generics))
+  }
+  if inherits, let clause = declaration.inheritanceClause {
+    refusals.append(Refusal(.inheritsModel(name: name), at: clause.inheritedTypes))
+  }
+  if let actor = declaration.attributes.first(named: "MainActor") {
+    refusals.append(Refusal(.globalActor, at: actor, fix: remove(actor, from: declaration)))
+  }
+  if let observable = declaration.attributes.first(named: "Observable") {
+    refusals.append(Refusal(.alreadyObservable, at: observable, fix: remove(observable, from: declaration)))
+  }
+  return refusals
+}
+
+/// A `@Model` on a struct, an enum or an actor.
+func notAClass(_ declaration: some DeclGroupSyntax) -> Refusal {
+  let keyword = declaration.introducer
+  let kind = ["struct": "a struct", "enum": "an enum", "actor": "an actor"][keyword.text] ?? "this"
+  let name = declaration.asProtocol((any NamedDeclSyntax).self)?.name.text ?? "…"
+  let fix =
+    keyword.text == "enum"
+    ? nil : Remedy.replace(keyword, by: keyword.with(\.tokenKind, .identifier("final class")), "write ‘final class’")
+  return Refusal(.notAClass(kind: kind, name: name), at: keyword, fix: fix)
+}
+
+private func checkMembers(_ model: ClassDeclSyntax) -> [Refusal] {
+  var refusals: [Refusal] = []
+  var names: Set<String> = []
+  for member in model.memberBlock.members.map(\.decl) {
+    for binding in member.as(VariableDeclSyntax.self)?.bindings ?? [] {
+      if let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareName { names.insert(name) }
+    }
+  }
+  for member in model.memberBlock.members.map(\.decl) {
+    switch Member(member) {
+    case .refused(let reasons): refusals += reasons
+    case .stored(let property), .transient(let property):
+      if names.contains(property.storage) {
+        refusals.append(Refusal(.storageTaken(name: property.name, by: property.storage), at: nameNode(member)))
+      }
+    case .other:
+      if let variable = member.as(VariableDeclSyntax.self) {
+        refusals += checkUnstored(variable)
+      } else if let conditional = member.as(IfConfigDeclSyntax.self) {
+        refusals += checkConditional(conditional)
+      } else if let expansion = member.as(MacroExpansionDeclSyntax.self) {
+        refusals += checkKeyPaths(expansion, in: model.name.text)
+      }
+    }
+  }
+  return refusals
+}
+
+/// What only the class as a whole can be refused for.
+private func checkWhole(_ declaration: ClassDeclSyntax) -> [Refusal] {
+  let model = ModelSyntax(declaration, in: [])
+  if model.properties.count > 63 {
+    return [Refusal(.tooManyProperties(count: model.properties.count), at: declaration.name)]
+  }
+  if !model.hasDesignatedInit && !model.allHaveDefaults {
+    let parameters = model.properties.filter { !$0.hasDefault }.map { "\($0.name): \($0.type ?? "…")" }
+    return [Refusal(.noInitializer(name: model.name, parameters: parameters), at: declaration.name)]
+  }
+  return []
+}
+
+/// A table has the same columns in every build, so nothing stored may stand in an `#if`.
+private func checkConditional(_ conditional: IfConfigDeclSyntax) -> [Refusal] {
+  conditional.memberDeclarations.flatMap { member -> [Refusal] in
+    switch Member(member) {
+    case .stored(let property), .transient(let property):
+      [Refusal(.conditional(name: property.name), at: nameNode(member))]
+    case .refused(let reasons): reasons
+    case .other: []
+    }
+  }
+}
+
+/// `#Index<Other>([…])` inside of `Book` would index nothing.
+private func checkKeyPaths(_ expansion: MacroExpansionDeclSyntax, in model: String) -> [Refusal] {
+  let name = expansion.macroName.text
+  guard name == "Index" || name == "Unique",
+    let argument = expansion.genericArgumentClause?.arguments.first?.argument,
+    let type = TypeSyntax(argument)
+  else { return [] }
+  let last = type.as(MemberTypeSyntax.self)?.name.text ?? type.trimmedDescription
+  if last == model || last == "Self" { return [] }
+  return [Refusal(.otherModel(macro: name, named: last, model: model), at: argument)]
+}
+
+extension IfConfigDeclSyntax {
+  /// The members of all its clauses, whichever are active.
+  var memberDeclarations: [DeclSyntax] {
+    clauses.flatMap { clause -> [DeclSyntax] in
+      guard let members = clause.elements?.as(MemberBlockItemListSyntax.self) else { return [] }
+      return members.flatMap { member in
+        member.decl.as(IfConfigDeclSyntax.self)?.memberDeclarations ?? [member.decl]
+      }
+    }
+  }
+}
+
+/// Where to point: at the name, if there is one.
+func nameNode(_ declaration: DeclSyntax) -> Syntax {
+  declaration.as(VariableDeclSyntax.self)?.bindings.first.map { Syntax($0.pattern) } ?? Syntax(declaration)
+}
+
+private func remove(_ attribute: AttributeSyntax, from declaration: ClassDeclSyntax) -> FixIt {
+  var rest = declaration.attributes.filter { $0.id != attribute.id }
+  if let first = rest.first {
+    rest[rest.startIndex] = first.with(\.leadingTrivia, declaration.attributes.leadingTrivia)
+  }
+  return Remedy.replace(declaration.attributes, by: rest, "remove @\(attribute.attributeName.trimmedDescription)")
+}

@@ -1,0 +1,48 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+// What `@Model` reads in its class. By itself each expands to nothing, and outside of a model is refused.
+
+struct AttributeMacro: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] { refuseOutsideModel("@Attribute", at: node, in: context) }
+}
+
+struct RelationshipMacro: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] { refuseOutsideModel("@Relationship", at: node, in: context) }
+}
+
+struct TransientMacro: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] { refuseOutsideModel("@Transient", at: node, in: context) }
+}
+
+struct IndexMacro: DeclarationMacro {
+  static func expansion(
+    of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] { refuseOutsideModel("#Index", at: node, in: context) }
+}
+
+struct UniqueMacro: DeclarationMacro {
+  static func expansion(
+    of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] { refuseOutsideModel("#Unique", at: node, in: context) }
+}
+
+/// Nothing, after a refusal where the marker does not stand directly in a `@Model` declaration.
+private func refuseOutsideModel(
+  _ marker: String, at node: some SyntaxProtocol, in context: some MacroExpansionContext
+) -> [DeclSyntax] {
+  let attributes = context.lexicalContext.first?.asProtocol((any WithAttributesSyntax).self)?.attributes
+  if attributes?.first(named: "Model") == nil {
+    context.diagnose(Refusal(.outsideModel(attribute: marker), at: node).diagnostic)
+  }
+  return []
+}

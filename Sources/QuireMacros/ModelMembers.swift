@@ -1,0 +1,180 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// The members `@Model` adds: a checked class in, declarations out.
+struct ModelMembers {
+  let model: ModelSyntax
+  let context: any MacroExpansionContext
+
+  /// Before a property or method, an initialiser.
+  private var member: String { model.access + (model.isFinal ? "" : "final ") }
+  private var initializer: String { model.access + (model.isFinal ? "" : "required ") }
+
+  var declarations: [DeclSyntax] {
+    var all = [state, definition, rowInit, vacantInit, bind, difference, adopt, link, setLink, tell]
+    if !model.hasDesignatedInit && model.allHaveDefaults {
+      all.append("\(model.access)\(model.isObject ? "override " : "")init() {}")
+    }
+    return all.map { DeclSyntax(stringLiteral: $0) }
+  }
+
+  private var state: String { "@exclusivity(unchecked) \(member)var _quireState = Quire.ModelState()" }
+
+  /// One statement a property: one expression of them all would be one problem for the type checker.
+  private var definition: String {
+    var lines = model.properties.map { property -> String in
+      var call = "Quire.PropertyDefinition(\(form(property)), \"\(property.name)\", \(path(property))"
+      if let attribute = property.attribute, !attribute.forwarded.isEmpty {
+        call += ", attribute: Quire.AttributeDefinition(\(attribute.forwarded))"
+      }
+      if let relationship = property.relationship, !relationship.forwarded.isEmpty {
+        call += ", relationship: Quire.RelationshipDefinition(\(relationship.forwarded))"
+      }
+      // What only the type checker can refuse is refused here, once, and has to point at the property.
+      let line = "properties.append(\(call)))"
+      return property.plain == nil ? context.placing(line, at: property.pattern) : line
+    }
+    lines.insert("\(lines.isEmpty ? "let" : "var") properties: [Quire.PropertyDefinition] = []", at: 0)
+    let sets = ["indexes: " + keyPaths(model.indexes), "uniques: " + keyPaths(model.uniques)].joined(separator: ", ")
+    lines.append(
+      "return Quire.ModelDefinition(\(model.name).self, name: \"\(model.bareName)\", properties: properties, \(sets))")
+    return "\(model.access)static var _quireDefinition: Quire.ModelDefinition \(block(lines))"
+  }
+
+  private func keyPaths(_ sets: [String]) -> String {
+    sets.isEmpty ? "[]" : "Quire._keyPaths(\(model.name).self, \(sets.joined(separator: ", ")))"
+  }
+
+  private var rowInit: String {
+    var lines = model.properties.map { property in
+      if property.plain != nil {
+        "\(property.storage) = try row.next(\(property.metatype))"
+      } else {
+        "\(property.storage) = try \(form(property)).read(&row)"
+      }
+    }
+    lines.append("_quireState = state")
+    return """
+      \(initializer)init(_quireRow row: inout Quire.RowCursor, _ state: Quire.ModelState) throws(Quire.ValueError) \
+      \(block(lines))
+      """
+  }
+
+  /// What has a declared value has it in its storage already.
+  private var vacantInit: String {
+    var lines = model.properties.filter { $0.initialValue == nil }.map { property in
+      "\(property.storage) = \(property.plain?.zero ?? "\(form(property)).vacant()")"
+    }
+    lines.append("_quireState = state")
+    return "\(initializer)init(_quireVacant state: Quire.ModelState) \(block(lines))"
+  }
+
+  private var bind: String {
+    var lines = numbered { property, bit in
+      let call =
+        property.plain != nil
+        ? "\(property.storage).write(to: statement, at: index)"
+        : "\(form(property)).bind(\(property.storage), to: statement, at: index)"
+      return "if properties & \(bit) != 0 {\ntry \(call)\nindex += 1\n}"
+    }
+    if !lines.isEmpty { lines.insert("var index = index", at: 0) }
+    return """
+      \(member)func _quireBind(_ properties: Swift.UInt64, to statement: Quire.Statement, from index: Swift.Int32) \
+      throws(Quire.ValueError) \(block(lines))
+      """
+  }
+
+  private var difference: String {
+    var lines = numbered { property, bit in
+      let condition =
+        property.plain != nil
+        ? "\(property.storage) != other.\(property.storage)"
+        : "\(form(property)).differ(\(property.storage), other.\(property.storage))"
+      return "if \(condition) {\nmask |= \(bit)\n}"
+    }
+    if lines.isEmpty {
+      lines = ["return 0"]
+    } else {
+      lines.insert("guard let other = other as? \(model.name) else {\nreturn 0\n}", at: 0)
+      lines.insert("var mask: Swift.UInt64 = 0", at: 1)
+      lines.append("return mask")
+    }
+    return "\(member)func _quireDifference(from other: Swift.AnyObject) -> Swift.UInt64 \(block(lines))"
+  }
+
+  private var adopt: String {
+    var lines = numbered { property, bit in
+      "if properties & \(bit) != 0 {\n\(property.storage) = other.\(property.storage)\n}"
+    }
+    if !lines.isEmpty { lines.insert("guard let other = other as? \(model.name) else {\nreturn\n}", at: 0) }
+    return "\(member)func _quireAdopt(_ properties: Swift.UInt64, from other: Swift.AnyObject) \(block(lines))"
+  }
+
+  private var link: String {
+    let cases = slots { "return \($0.storage).link" }
+    return """
+      \(member)func _quireLink(_ property: Swift.Int) -> Quire.Link \
+      \(choice(cases, default: "return Quire.Link()"))
+      """
+  }
+
+  private var setLink: String {
+    let cases = slots { "\($0.storage).link = link" }
+    return "\(member)func _quireSetLink(_ property: Swift.Int, _ link: Quire.Link) \(choice(cases, default: "break"))"
+  }
+
+  private var tell: String {
+    let cases = model.properties.enumerated().map { position, property in
+      "case \(position):\nQuire._tell(self, \(path(property)), moment)"
+    }
+    return """
+      \(member)func _quireTell(_ property: Swift.Int, _ moment: Quire.Moment) \(choice(cases, default: "break"))
+      """
+  }
+
+  // MARK: Pieces
+
+  private func path(_ property: PropertySyntax) -> String { "\\\(model.name).\(property.reference)" }
+  private func form(_ property: PropertySyntax) -> String { "Quire._form(\(path(property)))" }
+
+  private func block(_ lines: [String]) -> String { "{\n\(lines.joined(separator: "\n"))\n}" }
+
+  private func choice(_ cases: [String], default last: String) -> String {
+    if cases.isEmpty { return last == "break" ? "{\n}" : block([last]) }
+    return block(["switch property {"] + cases + ["default:\n\(last)", "}"])
+  }
+
+  /// A line for each property, with the bit of its position.
+  private func numbered(_ line: (PropertySyntax, String) -> String) -> [String] {
+    model.properties.enumerated().map { position, property in
+      line(property, "0x" + String(UInt64(1) << UInt64(position), radix: 16))
+    }
+  }
+
+  private func slots(_ statement: (PropertySyntax) -> String) -> [String] {
+    model.properties.enumerated().filter { $0.element.plain == nil }.map { position, property in
+      "case \(position):\n\(statement(property))"
+    }
+  }
+}
+
+extension ModelSyntax {
+  fileprivate var bareName: String { name.hasPrefix("`") ? String(name.dropFirst().dropLast()) : name }
+}
+
+extension PropertySyntax {
+  /// The metatype of a plain property.
+  fileprivate var metatype: String {
+    guard let type else { return "\(plain!.qualifiedName).self" }
+    return "\(type).self"
+  }
+}
+
+extension MacroExpansionContext {
+  /// Code that the compiler takes to be written at the line of `node`.
+  func placing(_ code: String, at node: some SyntaxProtocol) -> String {
+    guard let place = location(of: node, at: .afterLeadingTrivia, filePathMode: .filePath) else { return code }
+    return "#sourceLocation(file: \(place.file.trimmed), line: \(place.line.trimmed))\n\(code)\n#sourceLocation()"
+  }
+}

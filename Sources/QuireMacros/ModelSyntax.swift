@@ -1,0 +1,85 @@
+import SwiftSyntax
+
+/// A model class as written and checked: what the code of its conformance is made from.
+struct ModelSyntax {
+  /// The class's name, which generated code inside the class may use whatever it is nested in.
+  let name: String
+  /// `public `, `package ` or nothing: generated requirements are as visible as the class, and no more.
+  let access: String
+  let isFinal: Bool
+  /// What is stored, in source order: the position is the property's number.
+  let properties: [PropertySyntax]
+  let transients: [PropertySyntax]
+  /// Arguments of all `#Index` and `#Unique` declarations.
+  let indexes: [String]
+  let uniques: [String]
+  let hasDesignatedInit: Bool
+  /// Whether the superclass is one whose `init()` an `init()` here overrides.
+  let isObject: Bool
+
+  /// - Parameter enclosing: What the class stands in, innermost first: a class in a `public extension` is public.
+  init(_ declaration: ClassDeclSyntax, in enclosing: [Syntax]) {
+    name = declaration.name.text
+    access = declaration.modifiers.access ?? enclosing.first?.as(ExtensionDeclSyntax.self)?.modifiers.access ?? ""
+    isObject = declaration.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription == "NSObject"
+    isFinal = declaration.modifiers.contains { $0.name.tokenKind == .keyword(.final) }
+
+    var properties: [PropertySyntax] = []
+    var transients: [PropertySyntax] = []
+    var indexes: [String] = []
+    var uniques: [String] = []
+    var hasDesignatedInit = false
+    for member in declaration.memberBlock.members.map(\.decl) {
+      switch Member(member) {
+      case .stored(let property): properties.append(property)
+      case .transient(let property): transients.append(property)
+      case .refused: break
+      case .other:
+        if member.isDesignatedInit
+          || member.as(IfConfigDeclSyntax.self)?.memberDeclarations.contains(where: \.isDesignatedInit) == true
+        {
+          hasDesignatedInit = true
+        } else if let expansion = member.as(MacroExpansionDeclSyntax.self) {
+          let arguments = expansion.arguments.map(\.expression.trimmedDescription)
+          switch expansion.macroName.text {
+          case "Index": indexes += arguments
+          case "Unique": uniques += arguments
+          default: break
+          }
+        }
+      }
+    }
+    self.properties = properties
+    self.transients = transients
+    self.indexes = indexes
+    self.uniques = uniques
+    self.hasDesignatedInit = hasDesignatedInit
+  }
+
+  /// Whether objects can be made without any value, so that the class would have an implicit `init()`.
+  var allHaveDefaults: Bool { properties.allSatisfy(\.hasDefault) }
+
+  /// The number of the stored property with that name.
+  func position(of name: String) -> Int? { properties.firstIndex { $0.name == name } }
+}
+
+extension DeclModifierListSyntax {
+  fileprivate var access: String? {
+    for modifier in self {
+      switch modifier.name.tokenKind {
+      case .keyword(.public), .keyword(.open): return "public "
+      case .keyword(.package): return "package "
+      case .keyword(.internal), .keyword(.fileprivate), .keyword(.private): return ""
+      default: continue
+      }
+    }
+    return nil
+  }
+}
+
+extension DeclSyntax {
+  fileprivate var isDesignatedInit: Bool {
+    guard let initializer = self.as(InitializerDeclSyntax.self) else { return false }
+    return !initializer.modifiers.contains { $0.name.tokenKind == .keyword(.convenience) }
+  }
+}

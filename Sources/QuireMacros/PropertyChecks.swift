@@ -1,0 +1,165 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// What is wrong with a declaration that stores something, in the order of reading; empty if nothing is.
+func checkStored(_ variable: VariableDeclSyntax) -> [Refusal] {
+  if variable.attribute(named: "ObservationIgnored") != nil { return checkIgnored(variable) }
+  if let refusal = checkShape(variable) { return [refusal] }
+  guard let binding = variable.bindings.first,
+    let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier
+  else { return [] }
+  let name = identifier.bareName
+  let isTransient = variable.attribute(named: "Transient") != nil
+  return [
+    checkName(name, at: identifier),
+    isTransient ? checkDefault(binding) : checkType(binding, name: name),
+  ].compactMap { $0 } + checkAttributes(variable, binding, name: name, isTransient: isTransient)
+}
+
+/// Attributes on a property that has no column anyway.
+func checkUnstored(_ variable: VariableDeclSyntax) -> [Refusal] {
+  ["Attribute", "Relationship"].compactMap { name in
+    guard let attribute = variable.attribute(named: name) else { return nil }
+    let property = variable.bindings.first?.pattern.trimmedDescription ?? "this"
+    return Refusal(.noColumn(attribute: name, name: property), at: attribute)
+  }
+}
+
+// MARK: The declaration
+
+/// Not one `var` with one name.
+private func checkShape(_ variable: VariableDeclSyntax) -> Refusal? {
+  let names = variable.bindings.compactMap { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareName }
+  guard names.count == variable.bindings.count, let name = names.first else {
+    return Refusal(.pattern, at: variable.bindings.first.map { Syntax($0.pattern) } ?? Syntax(variable.bindings))
+  }
+  if names.count > 1 { return Refusal(.several(names: names), at: variable.bindings.first!.pattern) }
+  if variable.bindingSpecifier.tokenKind == .keyword(.let) {
+    return Refusal(.constant(name: name), at: variable.bindingSpecifier, fix: makeVariable(variable))
+  }
+  if let modifier = variable.modifier(.lazy) { return Refusal(.lazy(name: name), at: modifier) }
+  if let modifier = variable.modifier(.weak) { return Refusal(.weak(name: name), at: modifier) }
+  if let modifier = variable.modifier(.unowned) { return Refusal(.unowned(name: name), at: modifier) }
+  if let actor = variable.attribute(named: "MainActor") { return Refusal(.isolated(name: name), at: actor) }
+  return nil
+}
+
+private func makeVariable(_ variable: VariableDeclSyntax) -> FixIt {
+  let isPrivate = variable.modifier(.private) != nil || variable.modifier(.fileprivate) != nil
+  let text = isPrivate ? "var" : "private(set) var"
+  let keyword = variable.bindingSpecifier.with(\.tokenKind, .identifier(text))
+  return Remedy.replace(variable.bindingSpecifier, by: keyword, "write ‘\(text)’")
+}
+
+private func checkName(_ name: String, at identifier: TokenSyntax) -> Refusal? {
+  if name.hasPrefix("_quire") { return Refusal(.reservedPrefix(name: name), at: identifier) }
+  if reservedNames.contains(name) { return Refusal(.reservedName(name: name), at: identifier) }
+  return nil
+}
+
+/// What every model has from `PersistentModel` and its extensions.
+private let reservedNames: Set<String> = [
+  "persistentModelID", "modelContext", "isDeleted", "hasChanges", "hash", "hashValue",
+]
+
+// MARK: Its type and its value
+
+private func checkType(_ binding: PatternBindingSyntax, name: String) -> Refusal? {
+  guard let type = binding.typeAnnotation?.type else { return checkValue(binding, name: name) }
+  let (base, depth) = unwrapped(type)
+  if depth > 1 { return Refusal(.nestedOptional(name: name, type: type.trimmedDescription), at: type) }
+  let unattributed = base.as(AttributedTypeSyntax.self)?.baseType ?? base
+  if unattributed.is(FunctionTypeSyntax.self) { return Refusal(.function(name: name), at: type) }
+  if unattributed.is(TupleTypeSyntax.self) { return Refusal(.tuple(name: name), at: type) }
+  if unattributed.is(SomeOrAnyTypeSyntax.self) || ["Any", "AnyObject"].contains(unattributed.trimmedDescription) {
+    return Refusal(.existential(name: name, type: type.trimmedDescription), at: type)
+  }
+  return nil
+}
+
+private func checkValue(_ binding: PatternBindingSyntax, name: String) -> Refusal? {
+  guard let value = binding.initializer?.value else { return Refusal(.untyped(name: name), at: binding.pattern) }
+  if value.is(ClosureExprSyntax.self) { return Refusal(.function(name: name), at: binding.pattern) }
+  if let tuple = value.as(TupleExprSyntax.self), tuple.elements.count != 1 {
+    return Refusal(.tuple(name: name), at: binding.pattern)
+  }
+  return nil
+}
+
+private func checkDefault(_ binding: PatternBindingSyntax) -> Refusal? {
+  if binding.initializer != nil { return nil }
+  if let type = binding.typeAnnotation?.type, unwrapped(type).depth > 0 { return nil }
+  return Refusal(.withoutDefault(name: binding.pattern.trimmedDescription), at: binding.pattern)
+}
+
+private func checkIgnored(_ variable: VariableDeclSyntax) -> [Refusal] {
+  if variable.modifier(.lazy) != nil { return [] }
+  let shape = variable.bindings.compactMap(checkDefault)
+  return shape + checkUnstored(variable)
+}
+
+// MARK: Its attributes
+
+private func checkAttributes(
+  _ variable: VariableDeclSyntax, _ binding: PatternBindingSyntax, name: String, isTransient: Bool
+) -> [Refusal] {
+  var refusals: [Refusal] = []
+  for kind in ["Attribute", "Relationship"] {
+    guard let attribute = variable.attribute(named: kind) else { continue }
+    if isTransient {
+      refusals.append(Refusal(.transientWith(attribute: kind), at: attribute))
+      continue
+    }
+    refusals += attribute.labeledArguments.compactMap(checkArgument)
+    if kind == "Relationship", let type = binding.typeAnnotation?.type, let refusal = checkTarget(type, name: name) {
+      refusals.append(refusal)
+    }
+  }
+  return refusals
+}
+
+/// An argument of `@Attribute` or `@Relationship`.
+private func checkArgument(_ argument: LabeledExprSyntax) -> Refusal? {
+  guard argument.label?.text == "inverse", !argument.expression.is(NilLiteralExprSyntax.self) else { return nil }
+  guard let path = argument.expression.as(KeyPathExprSyntax.self) else {
+    return Refusal(.inverseNotLiteral, at: argument.expression)
+  }
+  return path.root == nil ? Refusal(.inverseWithoutModel, at: path) : nil
+}
+
+/// A relationship to what can't be a model, judging by its name.
+private func checkTarget(_ type: TypeSyntax, name: String) -> Refusal? {
+  let base = unwrapped(type).base
+  let written = type.trimmedDescription
+  if let array = base.as(ArrayTypeSyntax.self) {
+    let isValue = PlainType(array.element) != nil || unwrapped(array.element).base.is(ArrayTypeSyntax.self)
+    return isValue ? Refusal(.valueAsRelationship(name: name, type: written), at: type) : nil
+  }
+  if let set = base.as(IdentifierTypeSyntax.self), set.name.text == "Set",
+    let element = set.genericArgumentClause?.arguments.first?.argument
+  {
+    return Refusal(.setAsRelationship(name: name, element: element.trimmedDescription), at: type)
+  }
+  if PlainType(base) != nil || base.is(DictionaryTypeSyntax.self) {
+    return Refusal(.valueAsRelationship(name: name, type: written), at: type)
+  }
+  return nil
+}
+
+extension LabeledExprSyntax {
+  /// `cascade` of `.cascade` and `transformable` of `.transformable(by: …)`.
+  fileprivate var optionName: String? {
+    let called = expression.as(FunctionCallExprSyntax.self)?.calledExpression ?? expression
+    return called.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+  }
+}
+
+extension AttributeSyntax {
+  /// The arguments as written, to stand in a call; without the options that are unavailable, for which the compiler
+  /// refuses the attribute itself.
+  var forwarded: String {
+    let unavailable: Set = ["transformable", "ephemeral", "cascade", "nullify", "deny", "noAction"]
+    return labeledArguments.filter { $0.label != nil || !unavailable.contains($0.optionName ?? "") }
+      .map { $0.with(\.trailingComma, nil).trimmedDescription }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,145 @@
+import SwiftSyntax
+
+/// One stored property of a class, as its declaration says.
+///
+/// Made from a declaration that ``Member`` has found to be one property with a name.
+struct PropertySyntax {
+  /// Its name where the source declares it.
+  let pattern: PatternSyntax
+  /// As written in an expression: with backticks where they are needed.
+  let reference: String
+  /// As others know it: without backticks.
+  let name: String
+  /// The annotated type, if there is one; `T!` as `T?`.
+  let type: String?
+  let initialValue: ExprSyntax?
+  /// Nil where only overload resolution can tell what the type is.
+  let plain: PlainType?
+  let willSet: AccessorDeclSyntax?
+  let didSet: AccessorDeclSyntax?
+  let attribute: AttributeSyntax?
+  let relationship: AttributeSyntax?
+
+  init?(_ variable: VariableDeclSyntax) {
+    guard variable.bindings.count == 1, let binding = variable.bindings.first,
+      let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier
+    else { return nil }
+    pattern = binding.pattern
+    reference = identifier.text
+    name = identifier.bareName
+    if let forced = binding.typeAnnotation?.type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+      type = forced.wrappedType.trimmedDescription + "?"
+    } else {
+      type = binding.typeAnnotation?.type.trimmedDescription
+    }
+    initialValue = binding.initializer?.value.trimmed
+    plain =
+      binding.typeAnnotation.map { PlainType($0.type) }
+      ?? binding.initializer.flatMap { PlainType(initialValue: $0.value) }
+    let observers = binding.accessorBlock
+    willSet = observers?.accessor(.willSet)
+    didSet = observers?.accessor(.didSet)
+    attribute = variable.attribute(named: "Attribute")
+    relationship = variable.attribute(named: "Relationship")
+  }
+
+  /// The private storage behind the property.
+  var storage: String { "_" + name }
+
+  /// Whether an object has a value here without being given one: a declared value, or an optional's nil.
+  var hasDefault: Bool { initialValue != nil || isOptional }
+
+  /// Whether the annotated type is an optional as written.
+  var isOptional: Bool {
+    guard let type else { return false }
+    return type.hasSuffix("?") || type.hasPrefix("Optional<") || type.hasPrefix("Swift.Optional<")
+  }
+}
+
+/// What a member of the class is to the macro.
+enum Member {
+  /// A column or a relationship.
+  case stored(PropertySyntax)
+  /// Observed and not stored: `@Transient`.
+  case transient(PropertySyntax)
+  /// Left alone: computed, static, `@ObservationIgnored`, and all that is no property.
+  case other
+  /// What is wrong, in the order of reading.
+  case refused([Refusal])
+
+  /// - Parameter declaration: A member of a class.
+  init(_ declaration: DeclSyntax) {
+    guard let variable = declaration.as(VariableDeclSyntax.self), variable.isStored, !variable.isOfType else {
+      self = .other
+      return
+    }
+    let refusals = checkStored(variable)
+    if !refusals.isEmpty {
+      self = .refused(refusals)
+    } else if variable.attribute(named: "ObservationIgnored") != nil {
+      self = .other
+    } else if let property = PropertySyntax(variable) {
+      self = variable.attribute(named: "Transient") != nil ? .transient(property) : .stored(property)
+    } else {
+      self = .other
+    }
+  }
+}
+
+// MARK: Reading declarations
+
+extension TokenSyntax {
+  /// The name without backticks.
+  var bareName: String {
+    text.hasPrefix("`") && text.hasSuffix("`") && text.count > 2 ? String(text.dropFirst().dropLast()) : text
+  }
+}
+
+extension VariableDeclSyntax {
+  /// Whether it is a property of the type, or overrides one of a superclass.
+  var isOfType: Bool { modifier(.static) != nil || modifier(.class) != nil || modifier(.override) != nil }
+
+  /// Whether any of its bindings has storage: no accessors but `willSet` and `didSet`.
+  var isStored: Bool { bindings.contains { $0.accessorBlock?.isOnlyObservers ?? true } }
+
+  /// The modifier with that name: `lazy`, `weak`, `unowned`, …
+  func modifier(_ keyword: Keyword) -> DeclModifierSyntax? {
+    modifiers.first { $0.name.tokenKind == .keyword(keyword) }
+  }
+
+  func attribute(named name: String) -> AttributeSyntax? { attributes.first(named: name) }
+}
+
+extension AttributeListSyntax {
+  /// The attribute with that name, with or without a module before it.
+  func first(named name: String) -> AttributeSyntax? {
+    for element in self {
+      guard let attribute = element.as(AttributeSyntax.self) else { continue }
+      let written =
+        attribute.attributeName.as(IdentifierTypeSyntax.self)?.name.text
+        ?? attribute.attributeName.as(MemberTypeSyntax.self)?.name.text
+      if written == name { return attribute }
+    }
+    return nil
+  }
+}
+
+extension AttributeSyntax {
+  /// Its arguments with labels; empty without parentheses.
+  var labeledArguments: [LabeledExprSyntax] {
+    arguments.flatMap { $0.as(LabeledExprListSyntax.self) }.map(Array.init) ?? []
+  }
+}
+
+extension AccessorBlockSyntax {
+  var isOnlyObservers: Bool {
+    guard let list = accessors.as(AccessorDeclListSyntax.self) else { return false }
+    return list.allSatisfy {
+      $0.accessorSpecifier.tokenKind == .keyword(.willSet) || $0.accessorSpecifier.tokenKind == .keyword(.didSet)
+    }
+  }
+
+  func accessor(_ keyword: Keyword) -> AccessorDeclSyntax? {
+    accessors.as(AccessorDeclListSyntax.self)?.first { $0.accessorSpecifier.tokenKind == .keyword(keyword) }
+  }
+}

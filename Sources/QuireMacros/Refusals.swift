@@ -1,0 +1,153 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// Something `@Model` does not take: where, why, and what to write instead.
+struct Refusal {
+  let node: Syntax
+  let reason: Reason
+  /// The change of the source that makes it right, where one keystroke should do.
+  var fix: FixIt?
+
+  init(_ reason: Reason, at node: some SyntaxProtocol, fix: FixIt? = nil) {
+    self.node = Syntax(node)
+    self.reason = reason
+    self.fix = fix
+  }
+
+  var diagnostic: Diagnostic {
+    Diagnostic(node: node, message: reason, fixIts: fix.map { [$0] } ?? [])
+  }
+
+  /// Every reason there is. The text says what is in the way and then, after the colon, what to write.
+  enum Reason: Hashable {
+    // The class
+    case notAClass(kind: String, name: String)
+    case generic(name: String)
+    case inheritsModel(name: String)
+    case globalActor
+    case alreadyObservable
+    case noInitializer(name: String, parameters: [String])
+    case tooManyProperties(count: Int)
+
+    // The declaration of a property
+    case constant(name: String)
+    case several(names: [String])
+    case pattern
+    case lazy(name: String)
+    case weak(name: String)
+    case unowned(name: String)
+    case conditional(name: String)
+    case isolated(name: String)
+    case untyped(name: String)
+    case reservedPrefix(name: String)
+    case reservedName(name: String)
+    case storageTaken(name: String, by: String)
+
+    // Its type and its value
+    case function(name: String)
+    case tuple(name: String)
+    case existential(name: String, type: String)
+    case nestedOptional(name: String, type: String)
+    case withoutDefault(name: String)
+
+    // Its attributes
+    case transientWith(attribute: String)
+    case noColumn(attribute: String, name: String)
+    case valueAsRelationship(name: String, type: String)
+    case setAsRelationship(name: String, element: String)
+    case inverseNotLiteral
+    case inverseWithoutModel
+    case outsideModel(attribute: String)
+    case otherModel(macro: String, named: String, model: String)
+  }
+}
+
+extension Refusal.Reason: DiagnosticMessage {
+  var severity: DiagnosticSeverity { .error }
+
+  var diagnosticID: MessageID {
+    MessageID(domain: "Quire", id: String("\(self)".prefix { $0 != "(" }))
+  }
+
+  var message: String {
+    switch self {
+    case .notAClass(let kind, let name):
+      "@Model makes live objects of rows, and \(kind) is none: write ‘final class \(name)’"
+    case .generic(let name):
+      "a model is one table, and a generic class would be many: write a class for each kind of ‘\(name)’"
+    case .inheritsModel(let name):
+      "‘\(name)’ inherits from a model, and a row is of one class: share what is common through a protocol, or keep the other model as a property"
+    case .globalActor:
+      "a model belongs to the isolation of its context, not to an actor of its own: remove @MainActor (objects of ‘mainContext’ are used on the main actor as they are)"
+    case .alreadyObservable:
+      "@Model makes the class observable already: remove @Observable"
+    case .noInitializer(let name, let parameters):
+      "‘\(name)’ needs an init for its properties without a default: write ‘init(\(parameters.joined(separator: ", "))) { … }’"
+    case .tooManyProperties(let count):
+      "a model has at most 63 stored properties, and this one has \(count): move some into a Codable struct or a model of their own"
+
+    case .constant(let name):
+      "a stored property of a model is read from its row after the object is made, so ‘\(name)’ can't be a constant: write ‘private(set) var’"
+    case .several(let names):
+      "\(names.map { "‘\($0)’" }.joined(separator: " and ")) share one declaration: write a ‘var’ for each"
+    case .pattern:
+      "a stored property of a model has one name: write a ‘var’ for each"
+    case .lazy(let name):
+      "‘\(name)’ can't be lazy, as it is read from its row: compute it (‘var \(name): … { … }’), or mark it @ObservationIgnored to keep it lazy and out of the table"
+    case .weak(let name):
+      "‘\(name)’ can't be weak: a reference to a model is a relationship and keeps no object alive in a circle, so write ‘var \(name)’; for any other object mark it @ObservationIgnored"
+    case .unowned(let name):
+      "‘\(name)’ can't be unowned: a reference to a model is a relationship and keeps no object alive in a circle, so write ‘var \(name)’"
+    case .conditional(let name):
+      "‘\(name)’ is stored in some builds only, and a table has its columns in all: declare it outside the #if, or mark it @ObservationIgnored"
+    case .isolated(let name):
+      "‘\(name)’ belongs to the isolation of its object's context: remove the actor from its declaration"
+    case .untyped(let name):
+      "‘\(name)’ has neither a type nor a value: write ‘var \(name): String’, or whatever it is"
+    case .reservedPrefix(let name):
+      "names beginning ‘_quire’ belong to @Model: call ‘\(name)’ something else"
+    case .reservedName(let name):
+      "every model has a ‘\(name)’ already: choose another name, and keep the column's with @Attribute(column:)"
+    case .storageTaken(let name, let other):
+      "‘\(other)’ is the name of the storage behind ‘\(name)’: rename one of them"
+
+    case .function(let name):
+      "a function can't be stored, so ‘\(name)’ has no column: mark it @Transient and give it a default"
+    case .tuple(let name):
+      "a tuple can't be stored, so ‘\(name)’ has no column: make it a Codable struct, or a property for each part"
+    case .existential(let name, let type):
+      "‘\(type)’ doesn't say what to read back, so ‘\(name)’ has no column: name a Codable type or a @Model, or mark it @Transient"
+    case .nestedOptional(let name, let type):
+      "a column has one kind of NULL, and ‘\(name): \(type)’ two of nil: write one ‘?’"
+    case .withoutDefault(let name):
+      "‘\(name)’ isn't stored, so an object read from its row has no value for it: give it a default"
+
+    case .transientWith(let attribute):
+      "@Transient says the property isn't stored and @\(attribute) how it is: keep one of them"
+    case .noColumn(let attribute, let name):
+      "‘\(name)’ is no stored property, so it has no column: remove @\(attribute)"
+    case .valueAsRelationship(let name, let type):
+      "a relationship leads to a model, and ‘\(name): \(type)’ holds values: remove @Relationship"
+    case .setAsRelationship(let name, let element):
+      "a to-many relationship is an array: write ‘var \(name): [\(element)]’"
+    case .inverseNotLiteral:
+      "the inverse is read from the source: write the key path itself, such as ‘inverse: \\Author.books’"
+    case .inverseWithoutModel:
+      "the inverse is a property of the other model: name it, as in ‘inverse: \\Author.books’"
+    case .outsideModel(let attribute):
+      "\(attribute) means something in a @Model class only: mark the class with @Model, or remove it"
+    case .otherModel(let macro, let named, let model):
+      "#\(macro) stands in the class whose table it is of: write ‘#\(macro)<\(model)>’, or move it into ‘\(named)’"
+    }
+  }
+}
+
+/// A keystroke that makes a refused declaration right.
+struct Remedy: FixItMessage {
+  let message: String
+  var fixItID: MessageID { MessageID(domain: "Quire", id: "remedy") }
+
+  static func replace(_ old: some SyntaxProtocol, by new: some SyntaxProtocol, _ message: String) -> FixIt {
+    FixIt(message: Remedy(message: message), changes: [.replace(oldNode: Syntax(old), newNode: Syntax(new))])
+  }
+}

@@ -1,0 +1,115 @@
+import Testing
+
+/// Sources that must compile without a word, in modules of other settings than ours.
+@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
+struct AcceptanceTests {
+  static let settings: [[String]] = [
+    [],
+    ["-default-isolation", "MainActor"],
+    ["-enable-upcoming-feature", "InternalImportsByDefault", "-enable-upcoming-feature", "ExistentialAny"],
+    [
+      "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-enable-upcoming-feature",
+      "MemberImportVisibility",
+    ],
+    ["-default-isolation", "MainActor", "-enable-upcoming-feature", "InferIsolatedConformances"],
+    ["-swift-version", "5"],
+  ]
+
+  @Test(arguments: settings) func `models compile without a warning whatever the module's settings`(
+    options: [String]
+  ) throws {
+    // A public model shows types of Quire, so its file's import is public where imports are not so by default.
+    let isInternal = options.contains("InternalImportsByDefault")
+    let source = isInternal ? "public " + Self.models : Self.models
+    let found = try Compiler.shared!.check([source], options)[0]
+    #expect(found.isEmpty, "\(options): \(found)")
+  }
+
+  @Test func `a model of sixty properties compiles in reasonable time`() throws {
+    let kinds = ["Genre = .novel", "Wide?", "[Wide] = []", "String = \"\"", "Date?", "[String] = []"]
+    let properties = (0..<60).map { "  var p\($0): \(kinds[$0 % kinds.count])\n" }.joined()
+    let source = "import Quire\nenum Genre: String, Codable { case novel }\n@Model final class Wide {\n\(properties)}\n"
+    let clock = ContinuousClock()
+    var found: [Diagnosis] = []
+    let time = try clock.measure { found = try Compiler.shared!.check([source])[0] }
+    #expect(found.isEmpty, "\(found)")
+    #expect(time < .seconds(20))
+  }
+
+  private static let models = """
+    import Quire
+
+    public enum Genre: String, Codable { case novel, poem }
+
+    @Model public final class Book {
+      #Index<Book>([\\.title])
+      #Unique<Book>([\\.isbn], [\\.title, \\.year])
+      public private(set) var title: String
+      @Attribute(.unique) public var isbn: String?
+      public var year: Int?
+      public var genre: Genre = .novel
+      public var author: Author?
+      @Relationship(deleteRule: .cascade, inverse: \\Author.coauthored)
+      public var coauthors: [Author] = []
+      var tasks: [Task]? = []
+      var callback = Date.now
+      @Transient var note = ""
+      public var headline: String { title + (author?.name ?? "") }
+      public init(title: String) { self.title = title }
+      var isOld: Bool { get { (year ?? 0) < 1900 } set { year = newValue ? 1899 : 1900 } }
+      func rename() { title += "!"; coauthors.append(Author(name: "x")) }
+    }
+
+    @Model open class Author: Identifiable {
+      var name: String
+      @Attribute(.unique) public var id: UUID = UUID()
+      public var books: [Book] = []
+      var coauthored = [Book]()
+      var `self_`: Author?
+      init(name: String) { self.name = name }
+    }
+
+    // Names of the standard library and of Foundation, as models.
+    @Model class Task { var title = ""; var book: Book?; var actor: Actor? }
+    @Model final class Actor { var tasks: [Task] = []; var at: Foundation.Date? }
+    @Model final class Observable { var value = 1 }
+    @Model final class Observation { var value: Genre? }
+    @Model final class Thing: NSObject { var name = "" }
+    @Model nonisolated final class Loose: Codable {
+      var author: Author!
+      var count: Int! = 3
+      var pair: (String) = { "a" }()
+      var made = { Genre.novel }()
+      var list = [Genre]() // a comment
+      var at: Date? = .now
+      init(from decoder: any Decoder) throws { pair = "b" }
+      func encode(to encoder: any Encoder) throws { _ = author.name; _ = count + 1 }
+    }
+
+    public enum Version {
+      @Model final class Nested { var name = ""; var next: Version.Nested? }
+      final class Holder {
+        @Model final class Deep { var name = ""; var up: Nested? }
+      }
+    }
+    public extension Version {
+      @Model final class Extended { public var name = "" }
+    }
+    @Model fileprivate class Hidden { var name = "" }
+    @available(macOS 15, *) @Model final class Dated { var name = "" }
+
+    let predicate = #Predicate<Book> { $0.title == "Emma" && $0.year != nil }
+    func use(_ book: Book) -> String {
+      _ = SortDescriptor(\\Book.title)
+      book.genre = .poem
+      withObservationTracking { _ = book.title } onChange: {}
+      return book.headline + "\\(book.persistentModelID)"
+    }
+    """
+}
+
+#if os(Linux)
+  @Test func `the compiler and the plugin are found beside the build, so nothing here is skipped`() {
+    #expect(Compiler.shared != nil)
+  }
+#endif

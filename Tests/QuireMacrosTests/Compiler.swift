@@ -1,0 +1,94 @@
+import Foundation
+
+/// Checks small sources with the toolchain's own compiler and the modules and the macro plugin of this very build.
+///
+/// A macro target can't be imported by a test, and what counts is what a user sees: the compiler's diagnostics.
+struct Compiler {
+  struct Failed: Error, CustomStringConvertible { let description: String }
+
+  let swiftc: URL
+  /// Where this test's executable, the modules and the plugin were built.
+  let products: URL
+
+  /// Nil where the toolchain or the plugin is not where Linux builds have them.
+  static let shared: Compiler? = {
+    guard let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
+      // Not `String(contentsOfFile:)`, which reads one page of a file in /proc and takes it for all.
+      let maps = try? FileHandle(forReadingFrom: URL(filePath: "/proc/self/maps")).readToEnd(),
+      let line = String(decoding: maps, as: UTF8.self).split(separator: "\n").first(where: {
+        $0.hasSuffix("/lib/swift/linux/libswiftCore.so")
+      }),
+      let start = line.firstIndex(of: "/")
+    else { return nil }
+    let core = URL(filePath: String(line[start...]))
+    let usr = (0..<4).reduce(core) { url, _ in url.deletingLastPathComponent() }
+    let compiler = Compiler(
+      swiftc: usr.appending(path: "bin/swiftc"), products: URL(filePath: executable).deletingLastPathComponent())
+    let files = [compiler.swiftc, compiler.plugin].map(\.path)
+    return files.allSatisfy(FileManager.default.isExecutableFile) ? compiler : nil
+  }()
+
+  private var plugin: URL { products.appending(path: "QuireMacros-tool") }
+
+  /// Type-checks the sources as one module and gives the diagnostics of each, in order.
+  func check(_ sources: [String], _ options: [String] = []) throws -> [[Diagnosis]] {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "quire-macros-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var paths: [String] = []
+    for (number, source) in sources.enumerated() {
+      let file = folder.appending(path: "case\(number).swift")
+      try Data(source.utf8).write(to: file)
+      paths.append(file.path)
+    }
+    let text = try run(paths, options, in: folder)
+    return paths.map { path in text.split(separator: "\n").compactMap { Diagnosis($0, in: path) } }
+  }
+
+  private func run(_ paths: [String], _ options: [String], in folder: URL) throws -> String {
+    let process = Process()
+    process.executableURL = swiftc
+    process.currentDirectoryURL = folder
+    let maps = try FileManager.default.contentsOfDirectory(atPath: products.path).sorted()
+      .filter { $0.hasSuffix(".build") }.map { products.appending(path: "\($0)/module.modulemap").path }
+      .filter(FileManager.default.fileExists)
+    process.arguments =
+      [
+        "-typecheck", "-wmo", "-swift-version", "6", "-module-name", "Cases", "-diagnostic-style", "llvm",
+        "-I", products.appending(path: "Modules").path,
+        "-load-plugin-executable", "\(plugin.path)#QuireMacros",
+      ] + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] } + options + paths
+    let output = folder.appending(path: "output")
+    try Data().write(to: output)
+    let handle = try FileHandle(forWritingTo: output)
+    process.standardError = handle
+    process.standardOutput = handle
+    try process.run()
+    process.waitUntilExit()
+    let text = try String(contentsOf: output, encoding: .utf8)
+    // A diagnostic without a place is about the command, not about a source.
+    if text.contains("<unknown>:0: error") || process.terminationReason != .exit { throw Failed(description: text) }
+    return text
+  }
+}
+
+/// One error, warning or note, at its line of a source.
+struct Diagnosis: CustomStringConvertible {
+  let line: Int
+  let column: Int
+  let severity: String
+  let text: String
+
+  /// - Parameter output: A line of the compiler's output, such as `case0.swift:3:7: error: …`.
+  init?(_ output: Substring, in path: String) {
+    guard output.hasPrefix(path + ":") else { return nil }
+    let parts = output.dropFirst(path.count + 1).split(separator: ":", maxSplits: 3)
+    guard parts.count == 4, let line = Int(parts[0]), let column = Int(parts[1]) else { return nil }
+    self.line = line
+    self.column = column
+    severity = String(parts[2].dropFirst())
+    text = String(parts[3].dropFirst())
+  }
+
+  var description: String { "\(line):\(column): \(severity): \(text)" }
+}

@@ -1,0 +1,210 @@
+/// A flat list: one small source for each refusal, each in an enum of its own.
+let refusedSources: [String] = [
+  // MARK: The class
+  """
+  @Model struct Book {  // ✗ a struct is none: write ‘final class Book’
+    var title = ""
+  }
+  """,
+  """
+  @Model actor Book {  // ✗ an actor is none: write ‘final class Book’
+    var title = ""
+  }
+  """,
+  """
+  @Model enum Book {  // ✗ an enum is none: write ‘final class Book’
+    case novel
+  }
+  """,
+  """
+  @Model final class Shelf<Element> {  // ✗ a generic class would be many: write a class for each kind of ‘Shelf’
+    var title = ""
+  }
+  """,
+  """
+  @Model class Book { var title = "" }
+  @Model final class Novel: Book {  // ✗ ‘Novel’ inherits from a model, and a row is of one class
+    var plot = ""
+  }
+  """,
+  """
+  @MainActor @Model final class Book {  // ✗ remove @MainActor
+    var title = ""
+  }
+  """,
+  """
+  @Observable @Model final class Book {  // ✗ remove @Observable
+    var title = ""
+  }
+  """,
+  """
+  @Model final class Book {  // ✗ write ‘init(title: String, pages: Int) { … }’
+    var title: String
+    var year: Int?
+    var pages: Int
+  }
+  """,
+
+  """
+  final class Book: PersistentModel {  // ✗ does not conform // ✗ conform by marking the class with @Model, never by hand
+    var title = ""
+  }
+  """,
+
+  // MARK: The declaration of a property
+  """
+  @Model final class Book {
+    let isbn: String  // ✗ so ‘isbn’ can't be a constant: write ‘private(set) var’
+    let kind = 3  // ✗ so ‘kind’ can't be a constant: write ‘private(set) var’
+    @Transient let note = ""  // ✗ so ‘note’ can't be a constant: write ‘private(set) var’
+    init() { isbn = "" }
+  }
+  """,
+  """
+  @Model final class Book {
+    var title = "", year: Int?  // ✗ ‘title’ and ‘year’ share one declaration: write a ‘var’ for each
+  }
+  """,
+  """
+  @Model final class Book {
+    var (title, year) = ("", 0)  // ✗ a stored property of a model has one name: write a ‘var’ for each
+  }
+  """,
+  """
+  @Model final class Book {
+    lazy var words: [String] = []  // ✗ mark it @ObservationIgnored to keep it lazy and out of the table
+    weak var next: Book?  // ✗ so write ‘var next’; for any other object mark it @ObservationIgnored
+    unowned var last: Book  // ✗ so write ‘var last’
+    init(last: Book) { self.last = last }
+  }
+  """,
+  """
+  @Model final class Book {
+    #if DEBUG
+      var checks = 0  // ✗ ‘checks’ is stored in some builds only
+    #endif
+  }
+  """,
+  """
+  @Model final class Book {
+    @MainActor var title = ""  // ✗ remove the actor from its declaration
+  }
+  """,
+  """
+  @Model final class Book {
+    var _quireTitle = ""  // ✗ names beginning ‘_quire’ belong to @Model: call ‘_quireTitle’ something else
+    var isDeleted = false  // ✗ every model has a ‘isDeleted’ already
+    var hasChanges = false  // ✗ every model has a ‘hasChanges’ already
+    var modelContext = ""  // ✗ every model has a ‘modelContext’ already
+    var persistentModelID = 0  // ✗ every model has a ‘persistentModelID’ already
+    var hash = ""  // ✗ every model has a ‘hash’ already
+  }
+  """,
+  """
+  @Model final class Book {
+    var title = ""  // ✗ ‘_title’ is the name of the storage behind ‘title’: rename one of them
+    var _title = ""  // ✗ invalid redeclaration
+  }
+  """,
+
+  """
+  @Model final class Book {
+    var title  // ✗ write ‘var title: String’ // ✗ type annotation missing
+  }
+  """,
+  "@Model final class Wide {  // ✗ at most 63 stored properties, and this one has 64\n"
+    + (1...64).map { "  var p\($0) = 0\n" }.joined() + "}",
+
+  // MARK: Its type and its value
+  """
+  @Model final class Book {
+    var onRead: (() -> Void)?  // ✗ ‘onRead’ has no column: mark it @Transient and give it a default
+    var onLend: @Sendable (Int) -> Void = { _ in }  // ✗ ‘onLend’ has no column
+    var onGive = { 1 }  // ✗ ‘onGive’ has no column
+  }
+  """,
+  """
+  @Model final class Book {
+    var size: (Int, Int) = (1, 2)  // ✗ ‘size’ has no column: make it a Codable struct
+    var place = (1, 2)  // ✗ ‘place’ has no column: make it a Codable struct
+  }
+  """,
+  """
+  @Model final class Book {
+    var owner: (any Hashable)?  // ✗ so ‘owner’ has no column: name a Codable type or a @Model
+    var thing: Any = 1  // ✗ so ‘thing’ has no column: name a Codable type or a @Model
+  }
+  """,
+  """
+  @Model final class Book {
+    var year: Int??  // ✗ write one ‘?’
+  }
+  """,
+  """
+  @Model final class Book {
+    @Transient var note: String  // ✗ an object read from its row has no value for it: give it a default
+    @ObservationIgnored var cache: [String]  // ✗ an object read from its row has no value for it: give it a default
+    init() { note = ""; cache = [] }
+  }
+  """,
+
+  """
+  struct Plain {}
+  @Model final class Book {
+    var title = ""
+
+    @Attribute(originalName: "old")
+    var plain: Plain  // ✗ this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient
+    var maybe: Plain?  // ✗ this type can't be stored
+    var many = [Plain]()  // ✗ this type can't be stored
+    init() { plain = Plain() }
+  }
+  """,
+
+  // MARK: Its attributes
+  """
+  @Model final class Book {
+    @Transient @Attribute(.unique) var note = ""  // ✗ keep one of them
+    @Attribute(.unique) var code: String { "" }  // ✗ ‘code’ is no stored property, so it has no column: remove @Attribute
+    @Attribute @ObservationIgnored var cache = ""  // ✗ ‘cache’ is no stored property
+  }
+  """,
+  """
+  @Model final class Author {
+    @Relationship var name: String = ""  // ✗ holds values: remove @Relationship
+    @Relationship var years: [Int] = []  // ✗ holds values: remove @Relationship
+    @Relationship var prizes: [String: Int] = [:]  // ✗ holds values: remove @Relationship
+    @Relationship var friends: Set<Author> = []  // ✗ a to-many relationship is an array: write ‘var friends: [Author]’
+  }
+  """,
+  """
+  @Model final class Book {
+    @Attribute(.transformable(by: "Name")) var a = ""  // ✗ make the property's type Codable
+    @Attribute(.ephemeral) var b = ""  // ✗ marked @Transient
+    @Relationship(.cascade) var next: Book?  // ✗ write ‘deleteRule: .cascade’
+    @Attribute(.unique, .transformable(by: Int.self)) var d = ""  // ✗ make the property's type Codable
+  }
+  """,
+  """
+  nonisolated(unsafe) static let path: AnyKeyPath = \\Author.name
+  @Model final class Author {
+    var name = ""
+    @Relationship(inverse: path) var teachers: [Author] = []  // ✗ write the key path itself
+    @Relationship(inverse: \\.name) var others: [Author] = []  // ✗ name it, as in // ✗ cannot infer key path
+  }
+  """,
+  """
+  struct Plain {
+    @Attribute(.unique) var title = ""  // ✗ @Attribute means something in a @Model class only
+    @Relationship var author = ""  // ✗ @Relationship means something in a @Model class only
+    @Transient var note = ""  // ✗ @Transient means something in a @Model class only
+  }
+  """,
+  """
+  @Model final class Author { var name = "" }
+  @Model final class Book {
+    #Index<Author>([\\.name])  // ✗ write ‘#Index<Book>’, or move it into ‘Author’
+    var title = ""
+  }
+  """,
+]
