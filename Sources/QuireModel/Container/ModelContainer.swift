@@ -1,0 +1,126 @@
+public import Foundation
+public import QuireRow
+public import QuireSQLite
+
+/// The store: one SQLite file with the models' tables, shared by any number of contexts.
+///
+///     let store = try ModelContainer(for: Book.self, Author.self, url: URL(filePath: "library.db"))
+///
+/// Opening checks the models against the file's tables and says what differs; in a new or empty file, and in memory,
+/// it creates them. `Sendable`: pass it anywhere, and make a ``ModelContext`` where you are.
+public final class ModelContainer: Sendable {
+  public let configuration: ModelConfiguration
+  package let store: Store
+  @MainActor private var main: ModelContext?
+
+  public convenience init(for models: any PersistentModel.Type..., configurations: ModelConfiguration...) throws {
+    try self.init(models: models, configurations.first ?? ModelConfiguration())
+  }
+
+  public convenience init(for schema: Schema, configurations: [ModelConfiguration] = []) throws {
+    try self.init(models: schema.types, configurations.first ?? ModelConfiguration())
+  }
+
+  public convenience init(for schema: Schema, configurations: ModelConfiguration...) throws {
+    try self.init(models: schema.types, configurations.first ?? ModelConfiguration())
+  }
+
+  public convenience init(for models: any PersistentModel.Type..., url: URL) throws {
+    try self.init(models: models, ModelConfiguration(url: url))
+  }
+
+  private init(models: [any PersistentModel.Type], _ configuration: ModelConfiguration) throws {
+    let (entities, joins) = try SchemaResolution.resolve(models.isEmpty ? configuration.models : models)
+    self.configuration = configuration
+    let location: DatabaseConfiguration.Location
+    if let url = configuration.url {
+      let file = url.path(percentEncoded: false)
+      if configuration.allowsSave {
+        try FileManager.default.createDirectory(
+          at: URL(filePath: file).deletingLastPathComponent(), withIntermediateDirectories: true)
+      }
+      location = .file(file)
+    } else {
+      location = .temporary
+    }
+    var database = DatabaseConfiguration(location, access: configuration.allowsSave ? .create : .readOnly)
+    if configuration.url != nil { database.synchronous = configuration.synchronous }
+    let opened = try Database(database)
+    do {
+      try ModelContainer.prepare(opened, entities, joins, configuration)
+    } catch {
+      try? opened.close()
+      throw error
+    }
+    store = Store(
+      database: opened, entities: entities, joins: joins, name: configuration.url?.path ?? configuration.name)
+  }
+
+  /// Creates the tables where the file has none, else checks that they are the models'.
+  private static func prepare(
+    _ database: Database, _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration
+  ) throws {
+    let isEmpty = try database.read { connection in
+      try connection.query("SELECT 1 FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' LIMIT 1", []).rows.isEmpty
+    }
+    if isEmpty, configuration.allowsSave {
+      let statements = try SchemaSQL(entities: entities, joins: joins).statements()
+      try database.write(origin: .sql) { transaction in
+        for statement in statements { try transaction.connection.execute(statement) }
+      }
+      return
+    }
+    let differences = try database.read { try SchemaCheck(entities: entities, joins: joins).differences(in: $0) }
+    if !differences.isEmpty {
+      throw SchemaError.mismatch(path: configuration.url?.path ?? configuration.name, differences: differences)
+    }
+  }
+
+  /// The statements that make an empty file these models' file, in order.
+  public static func schemaSQL(for models: any PersistentModel.Type...) throws -> [String] {
+    let (entities, joins) = try SchemaResolution.resolve(models)
+    return try SchemaSQL(entities: entities, joins: joins).statements()
+  }
+
+  /// The main actor's context, the same at every call; it saves by itself at the end of each turn.
+  @MainActor public var mainContext: ModelContext {
+    if let main { return main }
+    let context = ModelContext(main: self)
+    main = context
+    return context
+  }
+
+  /// Closes the file. Contexts and objects of this container keep what they have read and load nothing more.
+  /// - Throws: ``ModelError/unsavedChanges(_:)`` where the main context has edits.
+  @MainActor public func close() throws {
+    if let context = main {
+      let unsaved = context.owner.unsavedCount
+      if unsaved > 0 { throw ModelError.unsavedChanges(unsaved) }
+      context.owner.close()
+    }
+    try store.database.close()
+  }
+
+  /// Runs SQL in a transaction of its own; what it changes reaches every object, live query and subscriber.
+  ///
+  /// Values go in by `?` only. Throws ``SQLiteError``, and then nothing of it is there.
+  /// - Returns: the number of rows it changed.
+  @discardableResult
+  public func execute(_ sql: String, _ arguments: Value...) throws -> Int {
+    try store.database.write(origin: .sql) { transaction in
+      let before = transaction.connection.totalChanges
+      try transaction.connection.execute(sql, arguments)
+      return Int(transaction.connection.totalChanges - before)
+    }
+  }
+
+  /// Runs several statements as one commit.
+  public func write<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
+    try store.database.write(origin: .sql, body)
+  }
+
+  /// Rows of a query on the latest committed state.
+  public func query(_ sql: String, _ arguments: Value...) throws -> [[Value]] {
+    try store.database.read { try $0.query(sql, arguments).rows }
+  }
+}

@@ -1,0 +1,45 @@
+public import QuireRow
+
+/// What a container or context refuses, and where.
+public enum ModelError: Error, Sendable {
+  /// A row that does not decode: it is not made into an object, and the others are.
+  case undecodable(model: String, key: Int64?, property: String, reason: ValueError)
+  /// A value that no column holds; nothing was saved.
+  case notStorable(model: String, property: String, reason: ValueError)
+  /// Assignments to objects that are deleted were ignored; the save that names them saved nothing. The next one will.
+  case ignoredAssignments([String])
+  /// Two rows of a model would share a value that must be unique; nothing was saved.
+  case notUnique(model: String, properties: [String], values: [String])
+  /// A relationship refused by the schema: a missing target, or `.deny` with objects left.
+  case relationshipRefused(String)
+  case otherContext(model: String)
+  case unknownModel(String)
+  case keysExhausted(model: String)
+  case unsavedChanges(Int)
+  case readOnly
+  case closed
+  /// A query that cannot be asked; the text names the part.
+  case query(String)
+}
+
+extension ModelError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .undecodable(let model, let key, let property, let reason):
+      "\(model)\(key.map { " \($0)" } ?? "").\(property): \(reason). The row was not made into an object."
+    case .notStorable(let model, let property, let reason): "\(model).\(property): \(reason). Nothing was saved."
+    case .ignoredAssignments(let places):
+      "assigned to deleted objects, and ignored: \(places.joined(separator: ", ")). Nothing was saved; save again to go on."
+    case .notUnique(let model, let properties, let values):
+      "another \(model) has the same \(properties.joined(separator: ", ")) (\(values.joined(separator: ", "))). Nothing was saved."
+    case .relationshipRefused(let text): text
+    case .otherContext(let model): "this \(model) belongs to another context: use its persistentModelID there"
+    case .unknownModel(let name): "\(name) is not one of this container's models"
+    case .keysExhausted(let model): "the keys of \(model) are used up: a row has the highest there is"
+    case .unsavedChanges(let count): "closed over \(count) unsaved changes: save or roll back first"
+    case .readOnly: "this container was opened with allowsSave: false"
+    case .closed: "the container has been closed"
+    case .query(let text): text
+    }
+  }
+}

@@ -1,0 +1,134 @@
+public import Foundation
+import QuireRow
+import QuireSQLite
+
+/// A workspace on a container: fetches objects, keeps one for each row, collects edits, and saves them as one commit.
+///
+/// Not `Sendable`: a context and its objects belong to the isolation it was made on. Commits made elsewhere reach it
+/// there: by themselves where it was made on an actor, else before its next fetch, save or ``refresh()``.
+public final class ModelContext {
+  package let owner: Owner
+  private let strongContainer: ModelContainer?
+  private weak var weakContainer: ModelContainer?
+  /// What became of a save that nobody called: with autosave on, the turn's end saves.
+  public private(set) var autosaveError: (any Error)?
+
+  /// A context on the isolation of the caller. In an actor's `init`, where that is not known yet, call ``bind(to:)``.
+  public init(_ container: ModelContainer, isolation: isolated (any Actor)? = #isolation) {
+    strongContainer = container
+    owner = Owner(store: container.store, autosaves: false, isolation: isolation)
+    owner.context = self
+  }
+
+  @MainActor init(main container: ModelContainer) {
+    strongContainer = nil
+    weakContainer = container  // the container holds its main context
+    owner = Owner(store: container.store, autosaves: true, isolation: MainActor.shared)
+    owner.context = self
+  }
+
+  deinit { owner.mailbox.closeOwner(owner) }
+
+  /// Says which actor this context belongs to, where it was made before that was known.
+  public func bind(to isolation: any Actor) { owner.mailbox.bind(to: isolation) }
+
+  public var container: ModelContainer? { strongContainer ?? weakContainer }
+
+  // MARK: Unit of work
+
+  /// Registers an object, and what is reachable from it; it is written by the next ``save()``.
+  public func insert<Model: PersistentModel>(_ model: Model) { owner.insert(model) }
+
+  /// Marks an object as deleted; its row goes with the next ``save()``.
+  public func delete<Model: PersistentModel>(_ model: Model) { owner.delete(model) }
+
+  /// Deletes rows by predicate, in SQL and at once, and as seen by every observer.
+  public func delete<Model: PersistentModel>(model: Model.Type, where predicate: Predicate<Model>? = nil) throws {
+    try owner.deleteRows(of: model, where: predicate)
+  }
+
+  /// Writes all edits as one commit. When it throws, nothing was written and the edits are still here.
+  public func save() throws {
+    try owner.save()
+    owner.endTurnIfIdle()
+  }
+
+  /// Discards all edits: objects are as of the commit the context stands at, inserted ones are let go.
+  public func rollback() { owner.rollbackNotingErrors() }
+
+  /// Runs `block` and saves; what it edited is rolled back when it throws.
+  public func transaction(block: () throws -> Void) throws {
+    do {
+      try block()
+      try save()
+    } catch {
+      rollback()
+      throw error
+    }
+  }
+
+  public var hasChanges: Bool { owner.hasChanges }
+  public var autosaveEnabled: Bool {
+    get { owner.autosaves }
+    set { owner.autosaves = newValue }
+  }
+  public var insertedModelsArray: [any PersistentModel] { owner.inserted.compactMap { $0 } }
+  public var changedModelsArray: [any PersistentModel] { owner.edits.filter { $0._quireState.dirty != 0 } }
+  public var deletedModelsArray: [any PersistentModel] { owner.deleted }
+
+  /// Takes in what was committed elsewhere, now.
+  public func refresh() throws {
+    try owner.settleThrowing()
+    owner.endTurnIfIdle()
+  }
+
+  /// SwiftData's name for taking in what is pending.
+  public func processPendingChanges() { owner.settle() }
+
+  /// The number of the commit this context shows.
+  public var commitNumber: Int64 { owner.position.number }
+
+  // MARK: Objects
+
+  /// The object with this identifier, loaded if need be; nil where there is no such row.
+  public func model(for id: PersistentIdentifier) -> (any PersistentModel)? {
+    guard id.store == owner.storeNumber, let store = owner.store, Int(id.entity) < store.entities.count else {
+      return nil
+    }
+    if let known = owner.registered(Int(id.entity), id.key) { return known as? any PersistentModel }
+    return owner.find(store.entities[Int(id.entity)], key: id.key) as? any PersistentModel
+  }
+
+  /// The object with this identifier if it is in memory.
+  public func registeredModel<Model: PersistentModel>(for id: PersistentIdentifier) -> Model? {
+    guard id.store == owner.storeNumber, Int(id.entity) < owner.maps.count else { return nil }
+    return owner.registered(Int(id.entity), id.key) as? Model
+  }
+
+  /// The object with this row key, loaded if need be; nil where there is no such row.
+  public func model<Model: PersistentModel>(_ type: Model.Type, key: Int64) -> Model? {
+    guard let entity = owner.store?.entity(for: type) else { return nil }
+    if let known = owner.registered(entity.index, key) { return unsafeDowncast(known, to: Model.self) }
+    return owner.find(entity, key: key) as? Model
+  }
+
+  /// Rows that relationships could not load, since this was last read: a property that is read cannot throw.
+  public func takeLoadErrors() -> [any Error] {
+    defer { owner.loadErrors.removeAll() }
+    return owner.loadErrors
+  }
+
+  /// How many objects are in memory.
+  public var registeredCount: Int { owner.objectCount }
+
+  func autosaveFailed(_ error: any Error) { autosaveError = error }
+}
+
+extension ModelContext: CustomStringConvertible {
+  public var description: String { "ModelContext(commit \(commitNumber), \(registeredCount) objects)" }
+}
+
+@available(
+  *, unavailable, message: "a context belongs to one isolation: pass the ModelContainer, and make a context there"
+)
+extension ModelContext: Sendable {}

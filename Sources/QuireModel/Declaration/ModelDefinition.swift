@@ -1,0 +1,135 @@
+public import QuireRow
+
+/// A model class as its source declares it: written by `@Model`, read once when a container resolves its schema.
+public struct ModelDefinition {
+  public let type: any PersistentModel.Type
+  /// The class's name without the types around it.
+  public let name: String
+  public let properties: [PropertyDefinition]
+  public let indexes: [[AnyKeyPath]]
+  public let uniques: [[AnyKeyPath]]
+
+  public init(
+    _ type: any PersistentModel.Type, name: String, properties: [PropertyDefinition], indexes: [[AnyKeyPath]] = [],
+    uniques: [[AnyKeyPath]] = []
+  ) {
+    self.type = type
+    self.name = name
+    self.properties = properties
+    self.indexes = indexes
+    self.uniques = uniques
+  }
+}
+
+/// One stored property of a model class.
+public struct PropertyDefinition {
+  public let name: String
+  public let keyPath: AnyKeyPath
+  public let kind: Kind
+  public let attribute: AttributeDefinition
+  public let relationship: RelationshipDefinition
+
+  public enum Kind {
+    /// A column; `check` is the SQL of what its type allows, with `?` for the quoted column.
+    case value(ColumnType, isOptional: Bool, check: String?)
+    case toOne(any PersistentModel.Type, isOptional: Bool)
+    case toMany(any PersistentModel.Type)
+  }
+
+  public init<Form: PropertyForm>(
+    _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+    relationship: RelationshipDefinition = .init()
+  ) {
+    self.name = name
+    self.keyPath = keyPath
+    self.kind = form.kind
+    self.attribute = attribute
+    self.relationship = relationship
+  }
+}
+
+/// The arguments of `@Attribute`.
+public struct AttributeDefinition: Sendable {
+  public let options: [AttributeOption]
+  public let column: String?
+  public let originalName: String?
+
+  public init(
+    _ options: AttributeOption..., column: String? = nil, originalName: String? = nil, hashModifier: String? = nil
+  ) {
+    self.options = options
+    self.column = column
+    self.originalName = originalName
+  }
+}
+
+/// An option of `@Attribute`.
+public enum AttributeOption: Hashable, Sendable {
+  /// No two rows share the value: a second one is an error, not a silent replacement.
+  case unique
+  /// Accepted for SwiftData's sake: blobs are stored in their row.
+  case externalStorage
+  /// Accepted for SwiftData's sake.
+  case spotlight
+  /// Accepted for SwiftData's sake: store encryption is the file system's.
+  case allowsCloudEncryption
+  /// The value stays in the change record of the row's deletion.
+  case preserveValueOnDeletion
+}
+
+// Options of SwiftData that Quire has another way for: known, so that the compiler can name it.
+extension AttributeOption {
+  @available(
+    *, unavailable,
+    message: "there are no value transformers here: make the property's type Codable, and it is stored as JSON"
+  )
+  public static func transformable(by type: Any.Type) -> AttributeOption { .externalStorage }
+  @available(
+    *, unavailable,
+    message: "there are no value transformers here: make the property's type Codable, and it is stored as JSON"
+  )
+  public static func transformable(by name: String) -> AttributeOption { .externalStorage }
+  @available(
+    *, unavailable, message: "what isn't stored is marked @Transient: write that instead of @Attribute(.ephemeral)"
+  )
+  public static var ephemeral: AttributeOption { .externalStorage }
+  @available(*, unavailable, message: "the delete rule has a label: write ‘deleteRule: .cascade’")
+  public static var cascade: AttributeOption { .externalStorage }
+  @available(*, unavailable, message: "the delete rule has a label: write ‘deleteRule: .nullify’")
+  public static var nullify: AttributeOption { .externalStorage }
+  @available(*, unavailable, message: "the delete rule has a label: write ‘deleteRule: .deny’")
+  public static var deny: AttributeOption { .externalStorage }
+  @available(*, unavailable, message: "the delete rule has a label: write ‘deleteRule: .noAction’")
+  public static var noAction: AttributeOption { .externalStorage }
+}
+
+/// The arguments of `@Relationship`.
+public struct RelationshipDefinition {
+  public let deleteRule: DeleteRule
+  public let inverse: AnyKeyPath?
+
+  public init(
+    _ options: AttributeOption..., deleteRule: DeleteRule = .nullify, minimumModelCount: Int? = 0,
+    maximumModelCount: Int? = 0, originalName: String? = nil, inverse: AnyKeyPath? = nil, hashModifier: String? = nil
+  ) {
+    self.deleteRule = deleteRule
+    self.inverse = inverse
+  }
+}
+
+/// What becomes of the objects on the other side when an object is deleted.
+public enum DeleteRule: Hashable, Sendable {
+  /// They stay, and their reference becomes nil.
+  case nullify
+  /// They are deleted too.
+  case cascade
+  /// Deleting is refused while there are any.
+  case deny
+  /// They keep a reference to a row that is gone.
+  case noAction
+}
+
+/// Index and unique declarations, as the macro hands them on.
+public func _keyPaths<Model: PersistentModel>(_: Model.Type, _ sets: [PartialKeyPath<Model>]...) -> [[AnyKeyPath]] {
+  sets.map { $0 }
+}

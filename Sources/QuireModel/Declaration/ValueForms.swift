@@ -1,0 +1,165 @@
+import Foundation
+public import QuireRow
+public import QuireSQLite
+
+/// A form that is one column holding a value.
+public protocol ColumnForm<Value>: PropertyForm {
+  static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError)
+}
+
+/// A property whose type is a ``StoredValue`` the macro did not know by name.
+public enum ValueForm<Value: StoredValue>: ColumnForm {
+  public static var kind: PropertyDefinition.Kind {
+    .value(Value.columnType, isOptional: Value.isOptional, check: nil)
+  }
+  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> { Slot(try row.next(Value.self)) }
+  public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
+    try value.write(to: statement, at: index)
+  }
+}
+
+/// An enum or struct with a stored raw value, such as `enum Genre: String, Codable`: the column holds the raw value.
+public enum RawForm<Value: RawRepresentable>: ColumnForm where Value.RawValue: StoredValue {
+  public static var kind: PropertyDefinition.Kind {
+    .value(Value.RawValue.columnType, isOptional: false, check: nil)
+  }
+  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
+    let raw = try row.next(Value.RawValue.self)
+    guard let value = Value(rawValue: raw) else {
+      throw ValueError.notA(type: "\(Value.self)", column: row.position - 1, found: "\(raw)")
+    }
+    return Slot(value)
+  }
+  public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
+    try value.rawValue.write(to: statement, at: index)
+  }
+}
+
+/// ``RawForm``, or NULL.
+public enum OptionalRawForm<Wrapped: RawRepresentable>: ColumnForm where Wrapped.RawValue: StoredValue {
+  public typealias Value = Wrapped?
+  public static var kind: PropertyDefinition.Kind {
+    .value(Wrapped.RawValue.columnType, isOptional: true, check: nil)
+  }
+  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Wrapped?> {
+    guard let raw = try row.next(Wrapped.RawValue?.self) else { return Slot(Wrapped?.none) }
+    guard let value = Wrapped(rawValue: raw) else {
+      throw ValueError.notA(type: "\(Wrapped.self)", column: row.position - 1, found: "\(raw)")
+    }
+    return Slot(value)
+  }
+  public static func write(_ value: Wrapped?, to statement: Statement, at index: Int32) throws(ValueError) {
+    if let value { try value.rawValue.write(to: statement, at: index) } else { statement.bindNull(index) }
+  }
+}
+
+/// Any other Codable type, as JSON text with sorted keys, so that equal values are equal text; nil is NULL.
+public enum JSONForm<Value: Codable>: ColumnForm {
+  public static var kind: PropertyDefinition.Kind {
+    .value(.text, isOptional: Value.self is any ExpressibleByNilLiteral.Type, check: "json_valid(?)")
+  }
+  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
+    if let null = Value.self as? any ExpressibleByNilLiteral.Type, row.isNull(row.position) {
+      row.position += 1
+      if let value = null.init(nilLiteral: ()) as? Value { return Slot(value) }
+    }
+    let text = try row.next(String.self)
+    do {
+      return Slot(try JSONDecoder().decode(Value.self, from: Data(text.utf8)))
+    } catch {
+      throw ValueError.notA(type: "\(Value.self)", column: row.position - 1, found: String(text.prefix(40)))
+    }
+  }
+  public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
+    if value as Any? == nil || isNil(value) {
+      statement.bindNull(index)
+      return
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      statement.bind(String(decoding: try encoder.encode(value), as: UTF8.self), at: index)
+    } catch {
+      throw ValueError.notStorable("\(Value.self)", reason: "\(error)")
+    }
+  }
+
+  private static func isNil(_ value: Value) -> Bool {
+    if case Optional<Any>.none = value as Any { return true }
+    let mirror = Mirror(reflecting: value)
+    return mirror.displayStyle == .optional && mirror.children.isEmpty
+  }
+}
+
+/// What `_form` gives for a type that no column can hold: it compiles everywhere but in a model's definition.
+public enum UnstorableForm<Value> {
+  public static var kind: PropertyDefinition.Kind { .value(.any, isOptional: true, check: nil) }
+  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> { throw refusal }
+  public static func vacant() -> Slot<Value> { Slot(link: Link()) }
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
+    Zero.required(Value.self, of: model, property: property)
+  }
+  public static func set<Model: PersistentModel>(
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
+    store: (Slot<Value>) -> Void
+  ) {}
+  public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
+    throw refusal
+  }
+  public static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool { false }
+  private static var refusal: ValueError { .notStorable("\(Value.self)", reason: "it is not Codable") }
+}
+
+/// Only the definition of a model asks for this conformance, so that an unstorable property is refused once.
+@available(
+  *, unavailable,
+  message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
+)
+extension UnstorableForm: PropertyForm {}
+
+// MARK: What all values do alike
+
+extension ColumnForm {
+  public static func vacant() -> Slot<Value> {
+    if let zero = Zero.make(Value.self) { return Slot(zero) }
+    return Slot(link: Link())
+  }
+
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
+    if let value = slot.value { return value }
+    return Zero.required(Value.self, of: model, property: property)
+  }
+
+  public static func set<Model: PersistentModel>(
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
+    store: (Slot<Value>) -> Void
+  ) {
+    if let old = old.value, isEqual(old, new) { return }
+    guard _edit(model, property) else { return }
+    _tell(model, keyPath, .willSet)
+    store(Slot(new))
+    _tell(model, keyPath, .didSet)
+  }
+
+  public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
+    guard let value = slot.value else { return statement.bindNull(index) }
+    try write(value, to: statement, at: index)
+  }
+
+  public static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool {
+    guard let x = a.value, let y = b.value else { return (a.value == nil) != (b.value == nil) }
+    return !isEqual(x, y)
+  }
+
+  private static func isEqual(_ a: Value, _ b: Value) -> Bool {
+    guard let a = a as? any Equatable else { return false }
+    return equals(a, b)
+  }
+
+  private static func equals<E: Equatable>(_ a: E, _ b: Any) -> Bool { a == b as? E }
+}
+
+// MARK: Equality and edits of plain properties
+
+@inlinable public func _differs<V: Equatable>(_ a: V, _ b: V) -> Bool { a != b }
+@_disfavoredOverload @inlinable public func _differs<V>(_ a: V, _ b: V) -> Bool { true }

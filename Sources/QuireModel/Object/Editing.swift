@@ -1,0 +1,44 @@
+/// Notes that a property is about to be assigned another value.
+///
+/// - Returns: false for a deleted object: the assignment is ignored, and the next `save()` names it.
+@inlinable public func _edit<Model: PersistentModel>(_ model: Model, _ property: Int) -> Bool {
+  let bit: UInt64 = 1 << UInt64(property)
+  if model._quireState.dirty & bit != 0 { return true }
+  return beginEdit(model, property, bit)
+}
+
+@usableFromInline func beginEdit<Model: PersistentModel>(_ model: Model, _ property: Int, _ bit: UInt64) -> Bool {
+  let state = model._quireState
+  guard let owner = state.owner else { return !state.flags.contains(.deleted) }
+  if state.flags.contains(.deleted) {
+    owner.refuse(assignmentTo: property, of: model)
+    return false
+  }
+  if state.flags.contains(.inserted) { return true }  // saved whole
+  if state.dirty == 0 { owner.edited(model) }
+  model._quireState.dirty = state.dirty | bit
+  return true
+}
+
+extension PersistentModel {
+  /// Names this object in its store; temporary until its first save.
+  public var persistentModelID: PersistentIdentifier {
+    let state = _quireState
+    guard let owner = state.owner, let entity = owner.entity(of: self) else {
+      return PersistentIdentifier(store: 0, entity: 0, key: state.key)
+    }
+    return PersistentIdentifier(store: owner.storeNumber, entity: UInt32(entity.index), key: state.key)
+  }
+
+  /// The context the object is in; nil before insertion, and after the context is gone.
+  public var modelContext: ModelContext? { _quireState.owner?.context }
+
+  /// Whether the object was deleted here or its row is gone. It keeps its last values and ignores assignments.
+  public var isDeleted: Bool { _quireState.flags.contains(.deleted) }
+
+  /// Whether the object has edits that have not been saved.
+  public var hasChanges: Bool {
+    let state = _quireState
+    return state.dirty != 0 || state.flags.contains(.inserted)
+  }
+}

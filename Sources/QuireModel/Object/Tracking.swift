@@ -1,0 +1,117 @@
+public import Observation
+
+/// An object's observation registrar, made when somebody first tracks the object.
+///
+/// A class of its own: `ObservationRegistrar` is a resilient struct, and a copy of one out of an optional costs a
+/// retain pair at every access.
+@usableFromInline final class Tracking {
+  @usableFromInline let registrar = ObservationRegistrar()
+  /// Set on the stand-ins whose reads are noted, to learn what a key path of several steps reads.
+  var trace: PathTrace?
+  @usableFromInline init() { Tracking.made.add() }
+  deinit { Tracking.made.remove() }
+
+  /// How many there are: what a test counts.
+  static let made = Count()
+}
+
+/// A context's answer to "is somebody tracking reads right now?", in plain memory that its objects point to.
+@usableFromInline struct Monitor {
+  var probe: Probe
+  /// Whether the probe has been seen by a tracking since it was made.
+  var used = false
+}
+
+/// Finds out whether code runs inside `withObservationTracking`, without a lock, a thread-local or a private symbol.
+///
+/// `ObservationRegistrar.access` does nothing but one look at a thread-local unless a tracking is active; if one is, it
+/// hashes the key path it is given. This one's key path has an argument whose hash function notes that it was called.
+/// That leans on behaviour and not on a documented contract, so ``Probe/works`` tests it once per process, and where it
+/// does not hold every object gets its registrar at the first read.
+final class Probe: Observable {
+  /// Written and read by the isolation of the context that owns the probe, only.
+  struct Key: Hashable, @unchecked Sendable {
+    let hit: UnsafeMutablePointer<UInt8>
+    func hash(into hasher: inout Hasher) {
+      hit.pointee = 1
+      hasher.combine(1)
+    }
+  }
+
+  let registrar = ObservationRegistrar()
+  let hit: UnsafeMutablePointer<UInt8>
+  let path: KeyPath<Probe, Int>
+
+  init() {
+    hit = .allocate(capacity: 1)
+    hit.initialize(to: 0)
+    path = \Probe[Key(hit: hit)]
+  }
+
+  deinit { hit.deallocate() }
+
+  subscript(key: Key) -> Int { 0 }
+
+  @inline(never) func poke() -> Bool {
+    hit.pointee = 0  // installing a tracking hashes again, outside of it
+    registrar.access(self, keyPath: path)
+    return hit.pointee != 0
+  }
+
+  static let works: Bool = {
+    let probe = Probe()
+    let inside = withObservationTracking {
+      probe.poke()
+    } onChange: {
+    }
+    return inside && !probe.poke()
+  }()
+}
+
+/// Whether reads are being tracked; always so for an object without a context, which has no probe.
+@inlinable func isTracking(_ monitor: UnsafeMutablePointer<Monitor>?) -> Bool {
+  guard let monitor else { return true }
+  return pokes(monitor)
+}
+
+@usableFromInline func pokes(_ monitor: UnsafeMutablePointer<Monitor>) -> Bool {
+  if monitor.pointee.probe.poke() {
+    monitor.pointee.used = true
+    return true
+  }
+  if monitor.pointee.used { retire(monitor) }
+  return !Probe.works
+}
+
+/// Replaces a probe that trackings have seen: an immortal one would keep the closure of every tracking that never
+/// fires. Wakes nobody.
+private func retire(_ monitor: UnsafeMutablePointer<Monitor>) {
+  monitor.pointee.probe = Probe()
+  monitor.pointee.used = false
+}
+
+/// Notes a tracked read with the object's registrar, made now if this is the first.
+public func _access<Model: PersistentModel>(_ model: Model, _ keyPath: KeyPath<Model, some Any>) {
+  let tracking = tracking(of: model)
+  tracking.trace?.read(keyPath)
+  tracking.registrar.access(model, keyPath: keyPath)
+}
+
+private func tracking(of model: some PersistentModel) -> Tracking {
+  if let tracking = model._quireState.tracking { return tracking }
+  let made = Tracking()
+  model._quireState.tracking = made
+  model._quireState.flags.insert(.tracked)
+  return made
+}
+
+/// Tells the object's registrar, if it has one, of a change of the property at `keyPath`.
+@inlinable public func _tell<Model: PersistentModel>(
+  _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ moment: Moment
+) {
+  guard let tracking = model._quireState.tracking else { return }
+  switch moment {
+  case .willSet: tracking.registrar.willSet(model, keyPath: keyPath)
+  case .didSet: tracking.registrar.didSet(model, keyPath: keyPath)
+  }
+}

@@ -1,0 +1,76 @@
+/// Values for objects whose row is gone: a required reference to nothing must still read as something.
+enum Zero {
+  /// The value a decoder gives that answers zero, empty and nil to everything; else the first case of an enum that
+  /// lists its cases. Nil where the type accepts neither.
+  static func make<Value>(_: Value.Type) -> Value? {
+    if let type = Value.self as? any ExpressibleByNilLiteral.Type { return type.init(nilLiteral: ()) as? Value }
+    if let type = Value.self as? any Decodable.Type, let value = try? type.init(from: ZeroDecoder()) as? Value {
+      return value
+    }
+    if let type = Value.self as? any CaseIterable.Type { return first(of: type) as? Value }
+    return nil
+  }
+
+  private static func first<T: CaseIterable>(of _: T.Type) -> Any? { T.allCases.first }
+
+  /// For the read of a property that no decoding has filled: only an object without a row gets here.
+  static func required<Value>(_: Value.Type, of model: some PersistentModel, property: Int) -> Value {
+    if let value = make(Value.self) { return value }
+    preconditionFailure(
+      "\(type(of: model)).\(type(of: model)._quireDefinition.properties[property].name) has no value: its row is gone, "
+        + "and \(Value.self) has neither a zero nor a first case. Give the property a default.")
+  }
+}
+
+/// Answers zero, empty and nil to everything.
+private struct ZeroDecoder: Decoder {
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(Keyed())
+  }
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { Unkeyed() }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { Single() }
+
+  private static func zero<T: Decodable>(_ type: T.Type) throws -> T {
+    if let number = T.self as? any Numeric.Type, let value = number.init(exactly: 0) as? T { return value }
+    if let value = "" as? T { return value }
+    if let value = false as? T { return value }
+    if let value = Zero.make(T.self) { return value }
+    throw DecodingError.valueNotFound(T.self, .init(codingPath: [], debugDescription: "no zero"))
+  }
+
+  private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { [] }
+    func contains(_ key: Key) -> Bool { true }
+    func decodeNil(forKey key: Key) throws -> Bool { true }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try zero(type) }
+    func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) throws -> KeyedDecodingContainer<N> {
+      KeyedDecodingContainer(Keyed<N>())
+    }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { Unkeyed() }
+    func superDecoder() throws -> any Decoder { ZeroDecoder() }
+    func superDecoder(forKey key: Key) throws -> any Decoder { ZeroDecoder() }
+  }
+
+  private struct Unkeyed: UnkeyedDecodingContainer {
+    var codingPath: [any CodingKey] { [] }
+    var count: Int? { 0 }
+    var isAtEnd: Bool { true }
+    var currentIndex: Int { 0 }
+    mutating func decodeNil() throws -> Bool { true }
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try zero(type) }
+    mutating func nestedContainer<N: CodingKey>(keyedBy type: N.Type) throws -> KeyedDecodingContainer<N> {
+      KeyedDecodingContainer(Keyed<N>())
+    }
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { self }
+    mutating func superDecoder() throws -> any Decoder { ZeroDecoder() }
+  }
+
+  private struct Single: SingleValueDecodingContainer {
+    var codingPath: [any CodingKey] { [] }
+    func decodeNil() -> Bool { true }
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try zero(type) }
+  }
+}

@@ -1,0 +1,26 @@
+public import Foundation
+
+/// What to fetch: which rows, in which order, how many.
+public struct FetchDescriptor<Model: PersistentModel> {
+  public var predicate: Predicate<Model>?
+  /// Ties are broken by the key, so that the order is total and every fetch gives the same.
+  public var sortBy: [SortDescriptor<Model>]
+  public var fetchLimit: Int?
+  public var fetchOffset: Int?
+  /// Whether unsaved edits of the context count: matched, ordered and counted as if they had been saved.
+  public var includePendingChanges = true
+  /// Accepted for SwiftData's sake: rows are decoded whole.
+  public var propertiesToFetch: [PartialKeyPath<Model>] = []
+  /// Relationships to load with the objects, in one statement each, instead of at their first read.
+  public var relationshipKeyPathsForPrefetching: [PartialKeyPath<Model>] = []
+
+  public init(
+    predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [], fetchLimit: Int? = nil,
+    fetchOffset: Int? = nil
+  ) {
+    self.predicate = predicate
+    self.sortBy = sortBy
+    self.fetchLimit = fetchLimit
+    self.fetchOffset = fetchOffset
+  }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import QuireRow
+
+extension PredicateExpressions.Conjunction: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(.all([try translation.expression(of: lhs), try translation.expression(of: rhs)]).folded)
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(lhs)) && \(translation.words(rhs))" }
+}
+
+extension PredicateExpressions.Disjunction: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(.any([try translation.expression(of: lhs), try translation.expression(of: rhs)]).folded)
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(lhs)) || \(translation.words(rhs))" }
+}
+
+extension PredicateExpressions.Negation: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression((!(try translation.expression(of: wrapped))).folded)
+  }
+  func words(in translation: Translation) -> String { "!\(translation.words(wrapped))" }
+}
+
+extension PredicateExpressions.Equal: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(try translation.equality(lhs, rhs, isEqual: true, in: self))
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(lhs)) == \(translation.words(rhs))" }
+}
+
+extension PredicateExpressions.NotEqual: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(try translation.equality(lhs, rhs, isEqual: false, in: self))
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(lhs)) != \(translation.words(rhs))" }
+}
+
+extension PredicateExpressions.Comparison: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    try translation.requireOrder(LHS.Output.self, in: self)
+    let comparison: RowExpression.Comparison =
+      switch op {
+      case .lessThan: .less
+      case .lessThanOrEqual: .lessOrEqual
+      case .greaterThan: .greater
+      case .greaterThanOrEqual: .greaterOrEqual
+      @unknown default: throw translation.refusal(self, "the comparison is unknown", "Use <, <=, > or >=.")
+      }
+    return .expression(
+      .compare(comparison, try translation.expression(of: lhs), try translation.expression(of: rhs)).folded)
+  }
+  func words(in translation: Translation) -> String {
+    let sign =
+      switch op {
+      case .lessThan: "<"
+      case .lessThanOrEqual: "<="
+      case .greaterThan: ">"
+      case .greaterThanOrEqual: ">="
+      @unknown default: "?"
+      }
+    return "\(translation.words(lhs)) \(sign) \(translation.words(rhs))"
+  }
+}
+
+extension Translation {
+  /// `==` and `!=`: of optionals nil equals nil, else what is not there (the end of an optional chain) stays so.
+  fileprivate func equality<L: PredicateExpression, R: PredicateExpression, E: PredicateExpression>(
+    _ lhs: L, _ rhs: R, isEqual: Bool, in part: E
+  ) throws(UntranslatablePredicate) -> RowExpression {
+    let isOptional = L.Output.self is any AnyOptional.Type
+    let a = try expression(of: lhs)
+    let b = try expression(of: rhs)
+    switch (a, b) {
+    case (let value, .literal(.null)), (.literal(.null), let value):
+      return (isEqual ? .isNull(value) : !RowExpression.isNull(value)).folded
+    case (let value, .literal(let truth)) where L.Output.self == Bool.self,
+      (.literal(let truth), let value) where L.Output.self == Bool.self:
+      if case .literal = value { break }
+      return (truth == 1) == isEqual ? value : !value
+    default: break
+    }
+    let comparison: RowExpression.Comparison =
+      switch (isOptional, isEqual) {
+      case (true, true): .equal
+      case (true, false): .unequal
+      case (false, true): .equalIfPresent
+      case (false, false): .unequalIfPresent
+      }
+    return RowExpression.compare(comparison, a, b).folded
+  }
+
+  /// - Throws: where SQLite would sort the type's column otherwise than Swift sorts its values.
+  func requireOrder<E: PredicateExpression>(_ type: Any.Type, in part: E) throws(UntranslatablePredicate) {
+    if Columns.ordersAlike(type) { return }
+    if type == Decimal.self {
+      throw refusal(
+        part, "decimals are stored as text, whose order is not theirs",
+        "Compare decimals for equality only, or store a whole number of the smallest unit.")
+    }
+    throw refusal(
+      part, "SQLite may sort the column of \(type) otherwise than Swift its values",
+      "Compare a stored number or text, or make it CaseIterable with cases in the order of their raw values.")
+  }
+}
+
+// MARK: Optionals
+
+extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    let base = try translation.term(of: wrapped)
+    let name = translation.words(wrapped) + "?"
+    switch base {
+    case .captured(let value):
+      guard let payload = translation.unwrapped(value) else { return .captured(Optional<Any>.none as Any) }
+      return try translation.binding(variable.key, to: .captured(payload), called: translation.words(wrapped))
+        .term(of: transform)
+    case .row(let row):
+      let inner = try translation.binding(variable.key, to: base, called: name).term(of: transform)
+      return try absent(inner, translation, unless: row.reference.map { .column($0) }) { part in
+        guard case .column(let path) = part else { return false }
+        return path == row.reference || path.steps.starts(with: row.steps)
+      }
+    case .expression(let value):
+      let inner = try translation.binding(variable.key, to: base, called: name).term(of: transform)
+      return try absent(inner, translation, unless: value) { $0 == value }
+    case .toMany, .range:
+      return try translation.binding(variable.key, to: base, called: name).term(of: transform)
+    }
+  }
+
+  /// `inner`, and NULL where the optional is nil: as it stands if it is NULL then anyway.
+  private func absent(
+    _ inner: Term, _ translation: Translation, unless present: RowExpression?, _ isAbsent: (RowExpression) -> Bool
+  ) throws(UntranslatablePredicate) -> Term {
+    let result: RowExpression
+    switch inner {
+    case .expression(let expression): result = expression
+    case .captured(let value): result = .literal(try translation.literal(value, in: self))
+    case .row, .toMany, .range: return inner
+    }
+    guard let present, !result.isNull(where: isAbsent) else { return .expression(result) }
+    return .expression(.conditional(!RowExpression.isNull(present), then: result, otherwise: .null).folded)
+  }
+
+  func words(in translation: Translation) -> String {
+    translation.binding(variable.key, to: .captured(0), called: translation.words(wrapped) + "?").words(transform)
+  }
+}
+
+extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
+  /// Where there is nothing to unwrap, the condition around it is NULL and accepts no row; nothing traps.
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    let term = try translation.term(of: inner)
+    guard case .captured(let value) = term else { return term }
+    guard let payload = translation.unwrapped(value) else {
+      throw translation.refusal(self, "the captured value is nil", "Unwrap it before the predicate.")
+    }
+    return .captured(payload)
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(inner))!" }
+}
+
+extension PredicateExpressions.NilCoalesce: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    let first = try translation.term(of: lhs)
+    switch first {
+    case .captured(let value):
+      if let payload = translation.unwrapped(value) { return .captured(payload) }
+      return try translation.term(of: rhs)
+    case .toMany: return first
+    case .row:
+      throw translation.refusal(self, "it chooses between two objects", "Choose between their properties instead.")
+    case .expression, .range:
+      return .expression(
+        .coalesce(try translation.expression(of: lhs), try translation.expression(of: rhs)).folded)
+    }
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(lhs)) ?? \(translation.words(rhs))" }
+}
+
+extension PredicateExpressions.Conditional: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    let condition = try translation.expression(of: test)
+    if case .literal(let truth) = condition {
+      return truth == 1 ? try translation.term(of: trueBranch) : try translation.term(of: falseBranch)
+    }
+    return .expression(
+      .conditional(
+        condition, then: try translation.expression(of: trueBranch),
+        otherwise: try translation.expression(of: falseBranch)))
+  }
+  func words(in translation: Translation) -> String {
+    "\(translation.words(test)) ? \(translation.words(trueBranch)) : \(translation.words(falseBranch))"
+  }
+}

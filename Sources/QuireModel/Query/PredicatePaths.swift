@@ -1,0 +1,162 @@
+import Foundation
+package import QuireRow
+
+extension PredicateExpressions.Variable: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    if let known = translation[key] { return known.term }
+    throw UntranslatablePredicate(
+      part: "a closure's parameter", reason: "it belongs to another predicate", advice: "Use this closure's own.")
+  }
+
+  func words(in translation: Translation) -> String { translation[key]?.name ?? "$?" }
+}
+
+extension PredicateExpressions.Value: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term { .captured(value) }
+
+  func words(in translation: Translation) -> String {
+    switch value {
+    case is Bool, is Int: "\(value)"
+    default: "a \(Output.self)"
+    }
+  }
+}
+
+extension PredicateExpressions.NilLiteral: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term { .captured(Output.none as Any) }
+  func words(in translation: Translation) -> String { "nil" }
+}
+
+extension PredicateExpressions.KeyPath: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    switch try translation.term(of: root) {
+    case .captured(let value):
+      guard let base = value as? Root.Output else {
+        throw translation.refusal(self, "a captured value is nil here", "Unwrap it before the predicate.")
+      }
+      return .captured(base[keyPath: keyPath])
+    case .row(let row): return try property(of: row, in: translation)
+    case .expression(let value): return try property(of: value, in: translation)
+    case .toMany: throw translation.toManyRefusal(self)
+    case .range: throw translation.refusal(self, "it depends on the row", "Compare with the bounds instead.")
+    }
+  }
+
+  func words(in translation: Translation) -> String {
+    let base = translation.words(root)
+    switch kind {
+    case .collectionCount: return base + ".count"
+    case .collectionIsEmpty: return base + ".isEmpty"
+    case .collectionFirst: return base + ".first"
+    case .bidirectionalCollectionLast: return base + ".last"
+    default:
+      if let name = translation.resolver.name(of: keyPath, from: Root.Output.self) { return "\(base).\(name)" }
+      let described = "\(keyPath)".split(separator: ".", maxSplits: 1).last.map(String.init) ?? ""
+      return described.isEmpty || described.contains("<") ? "\(base).(a \(Output.self))" : "\(base).\(described)"
+    }
+  }
+
+  private func property(of row: Row, in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    if let term = row.property(keyPath, resolving: translation.resolver) { return term }
+    throw translation.refusal(
+      self, "it is not a stored property of \(row.type)", "Write the condition with stored properties.")
+  }
+
+  private func property(of value: RowExpression, in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    let (isText, isBlob) = (Columns.isText(Root.Output.self), Root.Output.self == Data.self)
+    // Data has its own `count` and `isEmpty`, which Foundation does not recognise.
+    if (isText && kind == .collectionCount) || (isBlob && keyPath == \Data.count) {
+      return .expression(.count(value).folded)
+    }
+    if (isText && kind == .collectionIsEmpty) || (isBlob && keyPath == \Data.isEmpty) {
+      return .expression(.compare(.equalIfPresent, value, .literal(isText ? "" : .blob(Data()))).folded)
+    }
+    if kind == nil {
+      if case .sameValue = translation.resolver.resolve(keyPath, from: Root.Output.self) { return .expression(value) }
+      if Columns.isRawValue(keyPath, of: Root.Output.self) { return .expression(value) }
+    }
+    let type = Root.Output.self
+    throw translation.refusal(
+      self, "a column of \(type) is compared whole",
+      type is any RawRepresentable.Type
+        ? "Compare with a captured \(type), or make it CaseIterable so that its rawValue is known."
+        : "Store what you want to ask for as a property of its own.")
+  }
+}
+
+extension Row {
+  /// What a property of the row's model is; nil where it is not stored.
+  func property(_ keyPath: AnyKeyPath, resolving resolver: any PathResolver) -> Term? {
+    let single = resolver.resolve(keyPath, from: type)
+    guard let found = single.map({ [$0] }) ?? resolver.resolvePath(keyPath, from: type) else { return nil }
+    var row = self
+    for (index, resolution) in found.enumerated() {
+      let isLast = index == found.count - 1
+      switch resolution {
+      case .column(let name) where isLast: return .expression(.column(ColumnPath(row.steps, name)))
+      case .key(let name) where isLast:
+        // The reference has the key already, also where the row is gone: no join.
+        if let reference = row.reference, row.steps.last?.key == name { return .expression(.column(reference)) }
+        return .expression(.column(ColumnPath(row.steps, name)))
+      case .toOne(let step, let target): row = Row(steps: row.steps + [step], type: target)
+      case .toMany(let target) where isLast: return .toMany(target)
+      default: return nil
+      }
+    }
+    return found.isEmpty ? nil : .row(row)
+  }
+}
+
+/// The column a key path from a model names, through to-one relationships: what a sort descriptor sorts by.
+///
+/// Nil where it is not stored, or a to-many relationship.
+package func columnPath(of keyPath: AnyKeyPath, from type: Any.Type, resolving resolver: some PathResolver)
+  -> ColumnPath?
+{
+  switch Row(steps: [], type: type).property(keyPath, resolving: resolver) {
+  case .expression(.column(let path)): path
+  case .row(let row): row.reference
+  default: nil
+  }
+}
+
+/// What a Swift type is in a column.
+enum Columns {
+  static func isText(_ type: Any.Type) -> Bool { type is any StringProtocol.Type }
+
+  /// Whether SQLite orders the column as Swift orders the type.
+  static func ordersAlike(_ type: Any.Type) -> Bool {
+    if type == Decimal.self { return false }
+    if type is any StoredValue.Type, !(type is any RawRepresentable.Type) { return true }
+    if type is any StringProtocol.Type { return true }
+    guard let listed = type as? any (CaseIterable & RawRepresentable & Comparable).Type else { return false }
+    return ordersByRawValue(listed)
+  }
+
+  private static func ordersByRawValue<T: CaseIterable & RawRepresentable & Comparable>(_: T.Type) -> Bool {
+    let values = T.allCases.sorted().map { ($0.rawValue as? any StoredValue).flatMap { try? Value(storing: $0) } }
+    return zip(values, values.dropFirst()).allSatisfy { a, b in
+      guard let a, let b else { return false }
+      return a.precedes(b)
+    }
+  }
+
+  /// Whether the path is `\T.rawValue`, found out by trying it on all cases: key paths through a protocol are not
+  /// equal to literal ones, and a computed property of the same type must not be taken for it.
+  static func isRawValue(_ keyPath: AnyKeyPath, of type: Any.Type) -> Bool {
+    guard let listed = type as? any (CaseIterable & RawRepresentable).Type else { return false }
+    return isRawValue(keyPath, in: listed)
+  }
+
+  private static func isRawValue<T: CaseIterable & RawRepresentable>(_ keyPath: AnyKeyPath, in _: T.Type) -> Bool {
+    guard let path = keyPath as? KeyPath<T, T.RawValue> else { return false }
+    return !T.allCases.isEmpty && T.allCases.allSatisfy { isEqual($0[keyPath: path], $0.rawValue) }
+  }
+
+  private static func isEqual(_ a: Any, _ b: Any) -> Bool {
+    guard let a = a as? any Equatable else { return false }
+    return equals(a, b)
+  }
+
+  private static func equals<E: Equatable>(_ a: E, _ b: Any) -> Bool { a == b as? E }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import QuireRow
+
+// MARK: Lists and ranges
+
+extension PredicateExpressions.SequenceContains: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    switch try translation.term(of: sequence) {
+    case .captured(let list):
+      guard let elements = list as? LHS.Output else { break }
+      let subject = try translation.expression(of: element)
+      var values: [Value] = []
+      for element in elements { values.append(try translation.literal(element, in: self)) }
+      let found = RowExpression.contains(values, subject)
+      // nil is in no list without nil: false, and true when negated.
+      if RHS.Output.self is any AnyOptional.Type, !values.contains(.null) {
+        return .expression(.coalesce(found, .false).folded)
+      }
+      return .expression(found.folded)
+    case .toMany: throw translation.toManyRefusal(self)
+    default: break
+    }
+    throw translation.refusal(
+      self, "lists inside a column are not searched", "Make the elements a model of their own.")
+  }
+  func words(in translation: Translation) -> String {
+    "\(translation.words(sequence)).contains(\(translation.words(element)))"
+  }
+}
+
+extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(.any(try translation.each(sequence, variable, test, in: self)).folded)
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(sequence)).contains(where: …)" }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(.all(try translation.each(sequence, variable, test, in: self)).folded)
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(sequence)).allSatisfy { … }" }
+}
+
+extension PredicateExpressions.Filter: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    switch try translation.term(of: sequence) {
+    case .toMany: throw translation.toManyRefusal(self)
+    default:
+      if let kept = try? evaluate(PredicateBindings()) { return .captured(kept) }
+      throw translation.refusal(self, "a list is filtered for every row", "Filter it before the predicate.")
+    }
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(sequence)).filter { … }" }
+}
+
+extension Translation {
+  /// The test for each element of a captured list; one of a to-many would be a question to another table.
+  fileprivate func each<S: PredicateExpression, T: PredicateExpression, E: PredicateExpression>(
+    _ sequence: S, _ variable: PredicateExpressions.Variable<S.Output.Element>, _ test: T, in part: E
+  ) throws(UntranslatablePredicate) -> [RowExpression] where S.Output: Sequence {
+    switch try term(of: sequence) {
+    case .captured(let list):
+      guard let elements = list as? S.Output else { break }
+      var tests: [RowExpression] = []
+      for element in elements {
+        tests.append(try binding(variable.key, to: .captured(element), called: "$0").expression(of: test))
+      }
+      return tests
+    case .toMany: throw toManyRefusal(part)
+    default: break
+    }
+    throw refusal(part, "lists inside a column are not searched", "Make the elements a model of their own.")
+  }
+}
+
+extension PredicateExpressions.Range: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .range(
+      lower: try translation.expression(of: lower), upper: try translation.expression(of: upper), isClosed: false)
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(lower))..<\(translation.words(upper))" }
+}
+
+extension PredicateExpressions.ClosedRange: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .range(lower: try translation.expression(of: lower), upper: try translation.expression(of: upper), isClosed: true)
+  }
+  func words(in translation: Translation) -> String { "\(translation.words(lower))...\(translation.words(upper))" }
+}
+
+extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    try translation.requireOrder(Element.Output.self, in: self)
+    let subject = try translation.expression(of: element)
+    var parts: [RowExpression] = []
+    switch try translation.term(of: range) {
+    case .range(let lower, let upper, let isClosed):
+      if let lower { parts.append(.compare(.greaterOrEqual, subject, lower).folded) }
+      if let upper { parts.append(.compare(isClosed ? .lessOrEqual : .less, subject, upper).folded) }
+    case .captured(let value as any CapturedRange):
+      let bounds = value.bounds
+      if let lower = bounds.lower {
+        parts.append(.compare(.greaterOrEqual, subject, .literal(try translation.literal(lower, in: self))).folded)
+      }
+      if let upper = bounds.upper {
+        let limit = RowExpression.literal(try translation.literal(upper, in: self))
+        parts.append(.compare(bounds.isClosed ? .lessOrEqual : .less, subject, limit).folded)
+      }
+    default: throw translation.refusal(self, "the range is of an unknown kind", "Compare with its bounds.")
+    }
+    return .expression(.all(parts).folded)
+  }
+  func words(in translation: Translation) -> String {
+    "(\(translation.words(range))).contains(\(translation.words(element)))"
+  }
+}
+
+private protocol CapturedRange {
+  var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { get }
+}
+extension Range: CapturedRange {
+  fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (lowerBound, upperBound, false) }
+}
+extension ClosedRange: CapturedRange {
+  fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (lowerBound, upperBound, true) }
+}
+extension PartialRangeFrom: CapturedRange {
+  fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (lowerBound, nil, true) }
+}
+extension PartialRangeThrough: CapturedRange {
+  fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (nil, upperBound, true) }
+}
+extension PartialRangeUpTo: CapturedRange {
+  fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (nil, upperBound, false) }
+}
+
+// MARK: Text
+
+extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(try translation.text(.contains, base, other, in: self))
+  }
+  func words(in translation: Translation) -> String {
+    "\(translation.words(base)).contains(\(translation.words(other)))"
+  }
+}
+
+extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(try translation.text(.startsWith, base, prefix, in: self))
+  }
+  func words(in translation: Translation) -> String {
+    "\(translation.words(base)).starts(with: \(translation.words(prefix)))"
+  }
+}
+
+extension Translation {
+  func text<A: PredicateExpression, B: PredicateExpression, E: PredicateExpression>(
+    _ test: RowExpression.TextTest, _ base: A, _ other: B, in part: E
+  ) throws(UntranslatablePredicate) -> RowExpression {
+    guard Columns.isText(A.Output.self), Columns.isText(B.Output.self) else {
+      if case .toMany = try term(of: base) { throw toManyRefusal(part) }
+      throw refusal(part, "only text is searched for a part of it", "Compare the whole, or store text.")
+    }
+    return RowExpression.text(test, try expression(of: base), try expression(of: other)).folded
+  }
+}

@@ -1,0 +1,53 @@
+#if !canImport(Darwin)
+  public import Foundation
+  import QuireRow
+
+  extension PredicateExpressions {
+    /// `localizedStandardContains` inside `#Predicate`, which Foundation off Apple's platforms lacks.
+    ///
+    /// Here and in SQL it compares the letters A to Z without case and all else as it is: see ``TextFold``.
+    public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
+      PredicateExpression, CustomStringConvertible
+    where Root.Output: StringProtocol, Other.Output: StringProtocol {
+      public typealias Output = Bool
+      public let root: Root
+      public let other: Other
+
+      public init(root: Root, other: Other) {
+        self.root = root
+        self.other = other
+      }
+
+      public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
+        TextFold.contains(String(try root.evaluate(bindings)), String(try other.evaluate(bindings)))
+      }
+
+      public var description: String { "StringLocalizedStandardContains(root: \(root), other: \(other))" }
+    }
+
+    public static func build_localizedStandardContains<Root, Other>(_ root: Root, _ other: Other)
+      -> StringLocalizedStandardContains<Root, Other>
+    {
+      StringLocalizedStandardContains(root: root, other: other)
+    }
+  }
+
+  extension PredicateExpressions.StringLocalizedStandardContains: Sendable where Root: Sendable, Other: Sendable {}
+
+  extension PredicateExpressions.StringLocalizedStandardContains: Codable where Root: Codable, Other: Codable {}
+
+  extension PredicateExpressions.StringLocalizedStandardContains: StandardPredicateExpression
+  where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
+#else
+  import Foundation
+  import QuireRow
+#endif
+
+extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(try translation.text(.containsFolded, root, other, in: self))
+  }
+  func words(in translation: Translation) -> String {
+    "\(translation.words(root)).localizedStandardContains(\(translation.words(other)))"
+  }
+}

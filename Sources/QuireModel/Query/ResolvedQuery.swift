@@ -1,0 +1,46 @@
+package import Foundation
+package import QuireRow
+
+/// A fetch in terms of tables: what a descriptor's predicate and order mean for an entity.
+package struct ResolvedQuery {
+  package let entity: Entity
+  package var select: SelectQuery
+
+  init<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, in store: Store) throws {
+    try self.init(
+      Model.self, where: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
+      offset: descriptor.fetchOffset ?? 0, in: store)
+  }
+
+  package init<Model: PersistentModel>(
+    _ type: Model.Type, where predicate: Predicate<Model>?, sortBy: [SortDescriptor<Model>], limit: Int?, offset: Int,
+    in store: Store
+  ) throws {
+    guard let entity = store.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
+    self.entity = entity
+    let resolver = SchemaResolver(store)
+    let filter = try predicate.map { try translate($0, resolving: resolver) }
+    select = SelectQuery(
+      from: entity.table, key: entity.keyColumn, columns: [ColumnPath(entity.keyColumn)], where: filter,
+      orderedBy: try sortBy.map { try resolver.order($0, entity) }, limit: limit, offset: max(0, offset))
+  }
+
+  /// The columns of whole objects, in the order an object is read from.
+  ///
+  /// - Throws: nothing for entities without a mirrored one-to-one side, whose place in the row a NULL takes.
+  func selectingObjects() throws -> SQLText {
+    try objectStatement { query throws(QueryError) in try query.statement() }
+  }
+
+  func objectStatement(_ make: (SelectQuery) throws(QueryError) -> SQLText) throws -> SQLText {
+    var query = select
+    query.columns = ResolvedQuery.objectColumns(entity)
+    return try make(query)
+  }
+
+  /// A mirrored one-to-one side has no column: the key stands in its place, and nobody reads it.
+  static func objectColumns(_ entity: Entity) -> [ColumnPath] {
+    [ColumnPath(entity.keyColumn)]
+      + entity.properties.filter(\.occupiesRow).map { ColumnPath($0.column ?? entity.keyColumn) }
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import QuireRow
+
+/// Tells the translation of predicates and orders what a key path is: a column, the key, a step to another table.
+struct SchemaResolver: PathResolver {
+  let store: Store
+  init(_ store: Store) { self.store = store }
+
+  func resolve(_ keyPath: AnyKeyPath, from type: Any.Type) -> PathResolution? {
+    if let model = type as? any PersistentModel.Type, let entity = store.entity(for: model) {
+      if let index = entity.property(at: keyPath) {
+        switch entity.properties[index].kind {
+        case .value: return entity.properties[index].column.map { .column($0) }
+        case .toOne(let side):
+          let target = store.entities[side.target]
+          return entity.properties[index].column.map {
+            .toOne(ColumnPath.Step($0, to: target.table, key: target.keyColumn), target.type)
+          }
+        case .toMany(let side): return .toMany(store.entities[side.target].type)
+        }
+      }
+      return isKey(keyPath) ? .key(entity.keyColumn) : nil
+    }
+    // `genre.rawValue`: the column holds just that.
+    guard let raw = type as? any RawRepresentable.Type else { return nil }
+    func isRawValue<R: RawRepresentable>(_: R.Type) -> Bool { keyPath == \R.rawValue }
+    return isRawValue(raw) ? .sameValue : nil
+  }
+
+  func resolvePath(_ keyPath: AnyKeyPath, from type: Any.Type) -> [PathResolution]? {
+    guard let model = type as? any PersistentModel.Type else { return nil }
+    func steps<M: PersistentModel>(_: M.Type) -> [AnyKeyPath] {
+      (keyPath as? PartialKeyPath<M>).map { PathTrace.steps(of: $0) } ?? []
+    }
+    var current: Any.Type = type
+    var result: [PathResolution] = []
+    for step in steps(model) {
+      guard let resolution = resolve(step, from: current) else { return nil }
+      result.append(resolution)
+      if case .toOne(_, let target) = resolution { current = target }
+    }
+    return result.isEmpty ? nil : result
+  }
+
+  func value(of captured: Any) throws -> Value? {
+    guard let identifier = captured as? PersistentIdentifier else { return nil }
+    // Another store's object, or an unsaved one, is no row here: a key that no row has.
+    return .integer(identifier.store == store.number ? identifier.key : Int64.min)
+  }
+
+  func name(of keyPath: AnyKeyPath, from type: Any.Type) -> String? {
+    guard let model = type as? any PersistentModel.Type, let entity = store.entity(for: model) else { return nil }
+    return entity.property(at: keyPath).map { entity.properties[$0].name }
+  }
+
+  /// The order term of a sort descriptor.
+  func order<Model: PersistentModel>(_ descriptor: SortDescriptor<Model>, _ entity: Entity) throws -> OrderTerm {
+    guard let keyPath = descriptor.keyPath else {
+      throw ModelError.query("a sort descriptor of \(entity.name) has no key path: sort by properties")
+    }
+    let (path, isNullable) = try column(keyPath, entity)
+    return OrderTerm(path, ascending: descriptor.order == .forward, isNullable: isNullable)
+  }
+
+  /// The column at the end of a key path of any number of steps.
+  private func column<Model: PersistentModel>(_ keyPath: PartialKeyPath<Model>, _ entity: Entity) throws -> (
+    ColumnPath, Bool
+  ) {
+    let steps = entity.property(at: keyPath) != nil ? [keyPath] : PathTrace.steps(of: keyPath)
+    if steps.isEmpty, isKey(keyPath) { return (ColumnPath(entity.keyColumn), false) }
+    var path = ColumnPath("")
+    var current = entity
+    var isNullable = false
+    walk: for (position, step) in steps.enumerated() {
+      guard let index = current.property(at: step) else { break walk }
+      let property = current.properties[index]
+      switch property.kind {
+      case .value(_, let isOptional, _):
+        guard position == steps.count - 1, let column = property.column else { break walk }
+        path.column = column
+        return (path, isNullable || isOptional)
+      case .toOne(let side):
+        guard let column = property.column else { break walk }
+        let target = store.entities[side.target]
+        path.steps.append(.init(column, to: target.table, key: target.keyColumn))
+        isNullable = true
+        current = target
+      case .toMany: break walk
+      }
+    }
+    throw ModelError.query(
+      "\(entity.name) cannot be sorted by \(keyPath): it is not a stored property, nor a path to one")
+  }
+
+  func isKey(_ keyPath: AnyKeyPath) -> Bool { type(of: keyPath).valueType == PersistentIdentifier.self }
+}

@@ -1,0 +1,17 @@
+/// A predicate, or a part of one, that has no meaning in SQL: which part, why, and what to write instead.
+///
+/// Thrown when a query is made, before anything is read. (Foundation has a `PredicateError` already.)
+public struct UntranslatablePredicate: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The part in Swift's words, `$0.tags.contains(where: …)`. Captured values are not shown: they may be private.
+  public let part: String
+  public let reason: String
+  public let advice: String
+
+  public init(part: String, reason: String, advice: String) {
+    self.part = part
+    self.reason = reason
+    self.advice = advice
+  }
+
+  public var description: String { "‘\(part)’ in a predicate: \(reason). \(advice)" }
+}

@@ -1,0 +1,43 @@
+/// Pairs of a join table that have been linked or unlinked and not saved.
+struct JoinEdits {
+  struct Pair: Hashable {
+    let join: Int
+    /// Keys as they are: of unsaved objects the temporary ones.
+    var first: Int64
+    var second: Int64
+  }
+
+  private(set) var changes: [Pair: Bool] = [:]
+
+  var isEmpty: Bool { changes.isEmpty }
+  var count: Int { changes.count }
+
+  /// Linking what was unlinked, and the reverse, is no change.
+  mutating func link(_ pair: Pair) { set(pair, true) }
+  mutating func unlink(_ pair: Pair) { set(pair, false) }
+
+  private mutating func set(_ pair: Pair, _ linked: Bool) {
+    if changes[pair] == !linked { changes[pair] = nil } else { changes[pair] = linked }
+  }
+
+  mutating func removeAll() { changes.removeAll() }
+
+  mutating func removeAll(where match: (Pair) -> Bool) { changes = changes.filter { !match($0.key) } }
+
+  /// In an order that does not depend on hashing.
+  var sorted: [(pair: Pair, linked: Bool)] {
+    changes.map { ($0.key, $0.value) }.sorted {
+      ($0.pair.join, $0.pair.first, $0.pair.second) < ($1.pair.join, $1.pair.first, $1.pair.second)
+    }
+  }
+}
+
+/// Names one object's list.
+struct ListPlace {
+  struct Kind: Hashable {
+    let entity: Int
+    let property: Int
+  }
+  let model: any PersistentModel
+  let property: Int
+}

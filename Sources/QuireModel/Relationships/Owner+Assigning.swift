@@ -1,0 +1,143 @@
+/// Both sides of a relationship kept in step while it is edited.
+extension Owner {
+  /// Changes a loaded list, telling who tracks it; a list that nobody has read needs no change.
+  func edit(_ property: Int, of model: any PersistentModel, _ change: (ToManyList) -> Void) {
+    guard let list = model._quireLink(property).list else { return }
+    let before = list.keys
+    change(list)
+    let after = list.keys
+    if before == after { return }
+    list.keys = before
+    model._quireTell(property, .willSet)
+    list.keys = after
+    model._quireTell(property, .didSet)
+    editedLists.append(ListPlace(model: model, property: property))
+  }
+
+  /// `book.author = author`: the column, and both authors' lists.
+  func assign(_ target: (any PersistentModel)?, to property: Int, of model: any PersistentModel) {
+    guard let entity = entity(of: model) else { return }
+    if case .toMany = entity.properties[property].kind {  // the side of a one-to-one without the column
+      replace(property, of: model, with: target.map { [$0] } ?? [])
+      return
+    }
+    guard let side = entity.properties[property].toOne else { return }
+    if let target, !belongs(target, to: model, property) { return }
+    let old = model._quireLink(property)
+    let oldKey = old.currentKey
+    let newKey = target?._quireState.key
+    if oldKey == newKey { return }
+    guard edit(model, property) else { return }
+    if let target, let inverse = side.inverse, isOneToOne(side.target, inverse) {
+      for holder in targets(of: target, inverse) where holder !== model {
+        if let holder = holder as? any PersistentModel { assign(nil, to: property, of: holder) }
+      }
+    }
+    model._quireTell(property, .willSet)
+    model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
+    model._quireTell(property, .didSet)
+    guard let inverse = side.inverse else { return }
+    let key = model._quireState.key
+    if let oldKey, let parent = registered(side.target, oldKey) as? any PersistentModel {
+      edit(inverse, of: parent) { $0.remove(key) }
+    }
+    if let target { edit(inverse, of: target) { $0.insert(key) } }
+  }
+
+  /// `author.books = […]`
+  func replace(_ property: Int, of model: any PersistentModel, with targets: [any PersistentModel]) {
+    guard let entity = entity(of: model), let side = entity.properties[property].toMany else { return }
+    if model._quireState.flags.contains(.deleted) {
+      refuse(assignmentTo: property, of: model)
+      return
+    }
+    for target in targets where !belongs(target, to: model, property) { return }
+    guard let list = list(of: model, property) else { return }
+    let old = Set(list.keys)
+    let new = targets.map(\._quireState.key)
+    let added = targets.filter { !old.contains($0._quireState.key) }
+    let removed = old.subtracting(new)
+    if added.isEmpty, removed.isEmpty { return }
+    let leaving = removed.sorted().compactMap { load(side.target, key: $0) }
+    switch side.via {
+    case .foreignKey(let foreignKey):
+      for target in leaving { assign(nil, to: foreignKey, of: target) }
+      for target in added { assign(model, to: foreignKey, of: target) }
+    case .join(let join, let own):
+      let key = model._quireState.key
+      edit(property, of: model) { list in
+        for target in leaving { list.remove(target._quireState.key) }
+        for target in added { list.insert(target._quireState.key) }
+      }
+      for target in leaving { joinEdits.unlink(pair(join, own, key, target._quireState.key)) }
+      for target in added { joinEdits.link(pair(join, own, key, target._quireState.key)) }
+      if let inverse = side.inverse {
+        for target in leaving { edit(inverse, of: target) { $0.remove(key) } }
+        for target in added { edit(inverse, of: target) { $0.insert(key) } }
+      }
+      changed()
+    }
+  }
+
+  /// What an object brought along from before its insertion: its targets are inserted, and their side told.
+  func attachRelationships(of model: any PersistentModel, _ entity: Entity) {
+    let key = model._quireState.key
+    for (index, property) in entity.properties.enumerated() {
+      switch property.kind {
+      case .value: continue
+      case .toOne(let side):
+        guard let target = model._quireLink(index).object as? any PersistentModel else { continue }
+        guard belongs(target, to: model, index) else {
+          model._quireSetLink(index, Link())
+          continue
+        }
+        model._quireSetLink(index, link(to: target))
+        if let inverse = side.inverse { edit(inverse, of: target) { $0.insert(key) } }
+      case .toMany:
+        let detached = model._quireLink(index).list?.detached.compactMap { $0 as? any PersistentModel } ?? []
+        model._quireSetLink(index, link(to: ToManyList(keys: [])))  // nothing to load: it has no row yet
+        if !detached.isEmpty { replace(index, of: model, with: detached) }
+      }
+    }
+  }
+
+  /// Makes sure the target is in this context, inserting it where it is in none.
+  private func belongs(_ target: any PersistentModel, to model: any PersistentModel, _ property: Int) -> Bool {
+    if target._quireState.owner === self { return true }
+    if target._quireState.owner == nil, !target._quireState.flags.contains(.vacant) {
+      insert(target)
+      return target._quireState.owner === self
+    }
+    refusals.append(
+      "\(entity(of: model)?.name ?? "").\(entity(of: model)?.properties[property].name ?? "") was given an object of another context"
+    )
+    return false
+  }
+
+  private func edit(_ model: any PersistentModel, _ property: Int) -> Bool {
+    func begin<M: PersistentModel>(_ model: M) -> Bool { _edit(model, property) }
+    return begin(model)
+  }
+
+  private func isOneToOne(_ entity: Int, _ property: Int) -> Bool {
+    guard let property = store?.entities[entity].properties[property] else { return false }
+    return property.toMany != nil && property.occupiesRow
+  }
+
+  func pair(_ join: JoinTable, _ own: JoinSide, _ key: Int64, _ other: Int64) -> JoinEdits.Pair {
+    own == .first
+      ? JoinEdits.Pair(join: join.index, first: key, second: other)
+      : JoinEdits.Pair(join: join.index, first: other, second: key)
+  }
+
+  func link(to target: any PersistentModel) -> Link {
+    func make<M: PersistentModel>(_ target: M) -> Link { Link(to: target) }
+    return make(target)
+  }
+
+  func link(to list: ToManyList) -> Link {
+    var link = Link()
+    link.object = list
+    return link
+  }
+}

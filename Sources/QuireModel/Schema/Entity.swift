@@ -1,0 +1,125 @@
+package import QuireRow
+import QuireSQLite
+
+/// A model class as a table: names decided, relationships tied to their other side. Immutable, shared by all contexts.
+package final class Entity: @unchecked Sendable {
+  // Unchecked because of the key paths, which are immutable values the standard library does not mark.
+  package let index: Int
+  package let name: String
+  package let table: String
+  package let keyColumn: String
+  package let type: any PersistentModel.Type
+  package let properties: [Property]
+  /// Properties with a column, in the order in which a row is read after its key.
+  package let stored: [Int]
+  package let storedMask: UInt64
+  package let indexes: [[String]]
+  package let uniques: [[String]]
+  let positions: [AnyKeyPath: Int]
+
+  /// Statements that every object of the entity uses, by slot rather than by text.
+  let find = StatementID.make()
+  let findMany = StatementID.make()
+  let insert = StatementID.make()
+  let delete = StatementID.make()
+  let maxKey = StatementID.make()
+
+  init(
+    index: Int, name: String, table: String, keyColumn: String, type: any PersistentModel.Type, properties: [Property],
+    indexes: [[String]], uniques: [[String]]
+  ) {
+    self.index = index
+    self.name = name
+    self.table = table
+    self.keyColumn = keyColumn
+    self.type = type
+    self.properties = properties
+    self.indexes = indexes
+    self.uniques = uniques
+    stored = properties.indices.filter { properties[$0].column != nil }
+    storedMask = stored.reduce(0) { $0 | 1 << UInt64($1) }
+    positions = Dictionary(
+      properties.enumerated().map { ($1.keyPath, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// `"id", "title", …` with a prefix such as `t0.`: what a row of this entity is read from.
+  func columnList(prefix: String = "") throws -> String {
+    var names = [prefix + (try quoted(identifier: keyColumn))]
+    for property in properties where property.occupiesRow {
+      names.append(try property.column.map { prefix + (try quoted(identifier: $0)) } ?? "NULL")
+    }
+    return names.joined(separator: ", ")
+  }
+
+  package func property(at keyPath: AnyKeyPath) -> Int? { positions[keyPath] }
+  package func property(named name: String) -> Int? { properties.firstIndex { $0.name == name } }
+}
+
+/// One property of an ``Entity``.
+package struct Property: @unchecked Sendable {
+  // Unchecked for the key path, as in Entity.
+  package let name: String
+  let keyPath: AnyKeyPath
+  /// The column in the entity's own table; nil for what is kept in another table.
+  package let column: String?
+  package let kind: Kind
+  /// Whether reading an object takes a value of the row for it: not so for arrays of models. The side of a one-to-one
+  /// relationship that has no column takes a NULL.
+  let occupiesRow: Bool
+  let isUnique: Bool
+
+  package enum Kind {
+    case value(ColumnType, isOptional: Bool, check: String?)
+    case toOne(ToOneSide)
+    case toMany(ToManySide)
+  }
+
+  package var toOne: ToOneSide? { if case .toOne(let side) = kind { side } else { nil } }
+  package var toMany: ToManySide? { if case .toMany(let side) = kind { side } else { nil } }
+}
+
+/// The side with the foreign key.
+package struct ToOneSide: Sendable {
+  package let target: Int
+  package let isOptional: Bool
+  /// The property of the target that mirrors this one.
+  package let inverse: Int?
+  /// What becomes of this row when its target goes: the rule declared on the target's side.
+  let whenTargetGoes: DeleteRule
+  /// What becomes of the target when this object goes.
+  let deleteRule: DeleteRule
+  let batch = StatementID.make()
+}
+
+/// A side that is kept elsewhere: many objects, or the one that points here in a one-to-one relationship.
+package struct ToManySide: Sendable {
+  package let target: Int
+  package let via: Via
+  package let inverse: Int?
+  let deleteRule: DeleteRule
+  let batch = StatementID.make()
+
+  package enum Via: Sendable {
+    /// The target's to-one property that holds this object's key.
+    case foreignKey(property: Int)
+    case join(JoinTable, JoinSide)
+  }
+}
+
+/// A many-to-many relationship's table of two columns.
+package struct JoinTable: Hashable, Sendable {
+  package let index: Int
+  package let name: String
+  package let first: Column
+  package let second: Column
+
+  package struct Column: Hashable, Sendable {
+    package let name: String
+    package let entity: Int
+  }
+
+  func own(_ side: JoinSide) -> Column { side == .first ? first : second }
+  func other(_ side: JoinSide) -> Column { side == .first ? second : first }
+}
+
+package enum JoinSide: Hashable, Sendable { case first, second }

@@ -1,0 +1,16 @@
+/// How Swift names become SQL names: `isAvailable` is `is_available`, `Book` is `book`, `ISBNCode` is `isbn_code`.
+enum Naming {
+  static func snakeCase(_ name: String) -> String {
+    var result = ""
+    let characters = Array(name)
+    for (index, character) in characters.enumerated() {
+      if character.isUppercase, index > 0 {
+        let afterLower = !characters[index - 1].isUppercase && characters[index - 1] != "_"
+        let beforeLower = index + 1 < characters.count && characters[index + 1].isLowercase
+        if afterLower || (beforeLower && characters[index - 1] != "_") { result.append("_") }
+      }
+      result += character.lowercased()
+    }
+    return result
+  }
+}

@@ -1,0 +1,229 @@
+/// Model classes → entities: reaches every model that a relationship names, and pairs each relationship with its
+/// inverse. Fails rather than guesses.
+struct SchemaResolution {
+  private(set) var definitions: [ModelDefinition] = []
+  private var numbers: [ObjectIdentifier: Int] = [:]
+  /// (entity, property) → the other side, once paired.
+  private var inverses: [Side: Side] = [:]
+  private var joins: [JoinTable] = []
+
+  private struct Side: Hashable {
+    let entity: Int
+    let property: Int
+  }
+
+  static func resolve(_ types: [any PersistentModel.Type]) throws(SchemaError) -> (
+    entities: [Entity], joins: [JoinTable]
+  ) {
+    var resolution = SchemaResolution()
+    if types.isEmpty { throw .noModels }
+    for type in types { resolution.add(type) }
+    var names: Set<String> = []
+    for definition in resolution.definitions where !names.insert(definition.name).inserted {
+      throw .duplicateName(definition.name)
+    }
+    try resolution.pairDeclared()
+    try resolution.pairInferred()
+    return try resolution.entities()
+  }
+
+  private mutating func add(_ type: any PersistentModel.Type) {
+    guard numbers[ObjectIdentifier(type)] == nil else { return }
+    numbers[ObjectIdentifier(type)] = definitions.count
+    let definition = type._quireDefinition
+    definitions.append(definition)
+    for property in definition.properties {
+      if let target = property.target { add(target) }
+    }
+  }
+
+  private func number(of type: any PersistentModel.Type) -> Int { numbers[ObjectIdentifier(type)] ?? 0 }
+
+  // MARK: Inverses
+
+  private mutating func pairDeclared() throws(SchemaError) {
+    for (entity, definition) in definitions.enumerated() {
+      for (index, property) in definition.properties.enumerated() {
+        guard let keyPath = property.relationship.inverse, let target = property.target else { continue }
+        let other = number(of: target)
+        guard let inverse = definitions[other].properties.firstIndex(where: { $0.keyPath == keyPath }),
+          let back = definitions[other].properties[inverse].target, number(of: back) == entity
+        else {
+          throw .inverseMismatch(
+            model: definition.name, property: property.name,
+            reason: "it names no relationship of \(definitions[other].name) that leads back to \(definition.name)")
+        }
+        let here = Side(entity: entity, property: index)
+        let there = Side(entity: other, property: inverse)
+        if let taken = inverses[there], taken != here {
+          throw .inverseMismatch(
+            model: definition.name, property: property.name,
+            reason:
+              "\(definitions[other].name).\(definitions[other].properties[inverse].name) is already the inverse of "
+              + "\(definitions[taken.entity].name).\(definitions[taken.entity].properties[taken.property].name)")
+        }
+        inverses[here] = there
+        inverses[there] = here
+      }
+    }
+  }
+
+  private mutating func pairInferred() throws(SchemaError) {
+    for (entity, definition) in definitions.enumerated() {
+      for (index, property) in definition.properties.enumerated() {
+        let here = Side(entity: entity, property: index)
+        guard inverses[here] == nil, let target = property.target else { continue }
+        let other = number(of: target)
+        let there = candidates(in: other, for: entity).filter { $0 != here }
+        let here2 = candidates(in: entity, for: other)
+        // One property on each side that could belong together, or none at all.
+        if there.count == 1, here2.filter({ $0 != there[0] }).count == 1 {
+          inverses[here] = there[0]
+          inverses[there[0]] = here
+        } else if there.count > 1, property.isToMany {
+          throw .ambiguousInverse(
+            model: definition.name, property: property.name, other: definitions[other].name,
+            candidates: there.map { definitions[$0.entity].properties[$0.property].name })
+        }
+      }
+    }
+  }
+
+  /// Unpaired relationships of `entity` that lead to `other`.
+  private func candidates(in entity: Int, for other: Int) -> [Side] {
+    definitions[entity].properties.indices.compactMap { index in
+      let side = Side(entity: entity, property: index)
+      guard inverses[side] == nil, let target = definitions[entity].properties[index].target,
+        number(of: target) == other
+      else { return nil }
+      return side
+    }
+  }
+
+  // MARK: Entities
+
+  private mutating func entities() throws(SchemaError) -> ([Entity], [JoinTable]) {
+    var result: [Entity] = []
+    for (index, definition) in definitions.enumerated() { result.append(try entity(index, definition)) }
+    return (result, joins)
+  }
+
+  private mutating func entity(_ index: Int, _ definition: ModelDefinition) throws(SchemaError) -> Entity {
+    var properties: [Property] = []
+    let hasOwnID = definition.properties.contains { $0.columnName == "id" }
+    let keyColumn = hasOwnID ? "_id" : "id"
+    var columns: Set<String> = [keyColumn]
+    for (position, property) in definition.properties.enumerated() {
+      let resolved = resolve(property, at: Side(entity: index, property: position))
+      if let column = resolved.column, !columns.insert(column.lowercased()).inserted {
+        throw .duplicateColumn(model: definition.name, column: column)
+      }
+      properties.append(resolved)
+    }
+    func names(_ sets: [[AnyKeyPath]], _ place: String) throws(SchemaError) -> [[String]] {
+      var result: [[String]] = []
+      for set in sets {
+        var names: [String] = []
+        for keyPath in set {
+          guard let property = properties.first(where: { $0.keyPath == keyPath }), let column = property.column else {
+            throw .unknownKeyPath(model: definition.name, in: place)
+          }
+          names.append(column)
+        }
+        result.append(names)
+      }
+      return result
+    }
+    return Entity(
+      index: index, name: definition.name, table: Naming.snakeCase(definition.name), keyColumn: keyColumn,
+      type: definition.type, properties: properties, indexes: try names(definition.indexes, "#Index"),
+      uniques: try names(definition.uniques, "#Unique"))
+  }
+
+  private mutating func resolve(_ property: PropertyDefinition, at side: Side) -> Property {
+    let kind: Property.Kind
+    var column: String?
+    switch property.kind {
+    case .value(let type, let isOptional, let check):
+      column = property.columnName
+      kind = .value(type, isOptional: isOptional, check: check)
+    case .toOne(let type, let isOptional):
+      let inverse = inverses[side]
+      if let inverse, isMirror(side, of: inverse) {
+        kind = .toMany(
+          ToManySide(
+            target: inverse.entity, via: .foreignKey(property: inverse.property), inverse: inverse.property,
+            deleteRule: property.relationship.deleteRule))
+      } else {
+        column = property.attribute.column ?? Naming.snakeCase(property.name) + "_id"
+        kind = .toOne(
+          ToOneSide(
+            target: number(of: type), isOptional: isOptional, inverse: inverse?.property,
+            whenTargetGoes: inverse.map { self[$0].relationship.deleteRule } ?? .nullify,
+            deleteRule: property.relationship.deleteRule))
+      }
+    case .toMany(let type):
+      let inverse = inverses[side]
+      let via: ToManySide.Via
+      if let inverse, !self[inverse].isToMany {
+        via = .foreignKey(property: inverse.property)
+      } else {
+        let (join, own) = join(from: side, to: inverse, target: number(of: type))
+        via = .join(join, own)
+      }
+      kind = .toMany(
+        ToManySide(
+          target: number(of: type), via: via, inverse: inverse?.property, deleteRule: property.relationship.deleteRule))
+    }
+    return Property(
+      name: property.name, keyPath: property.keyPath, column: column, kind: kind,
+      occupiesRow: !property.isToMany, isUnique: property.attribute.options.contains(.unique))
+  }
+
+  private subscript(side: Side) -> PropertyDefinition { definitions[side.entity].properties[side.property] }
+
+  /// In a one-to-one relationship one side has the column: the one that names the inverse, else the first.
+  private func isMirror(_ side: Side, of other: Side) -> Bool {
+    guard !self[other].isToMany else { return false }
+    let names = self[side].relationship.inverse != nil
+    let isNamed = self[other].relationship.inverse != nil
+    if names != isNamed { return isNamed }
+    return (side.entity, side.property) > (other.entity, other.property)
+  }
+
+  /// The join table of a relationship, made when its first side is resolved; named by the side that names the inverse.
+  private mutating func join(from side: Side, to inverse: Side?, target: Int) -> (JoinTable, JoinSide) {
+    let namesIt: Bool
+    if let inverse {
+      let here = self[side].relationship.inverse != nil
+      let there = self[inverse].relationship.inverse != nil
+      namesIt = here != there ? here : (side.entity, side.property) <= (inverse.entity, inverse.property)
+    } else {
+      namesIt = true
+    }
+    let owner = namesIt ? side : inverse ?? side
+    let other = namesIt ? target : side.entity
+    let ownTable = Naming.snakeCase(definitions[owner.entity].name)
+    let otherTable = Naming.snakeCase(definitions[other].name)
+    let name = ownTable + "_" + Naming.snakeCase(self[owner].name)
+    if let made = joins.first(where: { $0.name == name }) { return (made, namesIt ? .first : .second) }
+    let made = JoinTable(
+      index: joins.count, name: name, first: .init(name: ownTable + "_id", entity: owner.entity),
+      second: .init(
+        name: ownTable == otherTable ? Naming.snakeCase(self[owner].name) + "_id" : otherTable + "_id", entity: other))
+    joins.append(made)
+    return (made, namesIt ? .first : .second)
+  }
+}
+
+extension PropertyDefinition {
+  var target: (any PersistentModel.Type)? {
+    switch kind {
+    case .value: nil
+    case .toOne(let type, _), .toMany(let type): type
+    }
+  }
+
+  var isToMany: Bool { if case .toMany = kind { true } else { false } }
+  var columnName: String { attribute.column ?? Naming.snakeCase(name) }
+}

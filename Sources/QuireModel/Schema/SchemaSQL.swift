@@ -1,0 +1,83 @@
+import QuireRow
+
+/// The statements that make an empty file the models' file: STRICT tables, foreign keys with their actions, checks,
+/// and an index on every foreign key.
+struct SchemaSQL {
+  let entities: [Entity]
+  let joins: [JoinTable]
+
+  func statements() throws -> [String] {
+    try entities.map(table) + joins.map(table) + entities.flatMap(indexes) + joins.map(index)
+  }
+
+  private func table(_ entity: Entity) throws -> String {
+    var lines = ["\(try quoted(identifier: entity.keyColumn)) INTEGER PRIMARY KEY"]
+    for property in entity.properties {
+      guard let column = property.column else { continue }
+      lines.append(try definition(of: property, column: column))
+    }
+    for unique in entity.uniques { lines.append("UNIQUE (\(try list(unique)))") }
+    return "CREATE TABLE \(try quoted(identifier: entity.table)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT"
+  }
+
+  private func definition(of property: Property, column: String) throws -> String {
+    let name = try quoted(identifier: column)
+    let unique = property.isUnique ? " UNIQUE" : ""
+    switch property.kind {
+    case .value(let type, let isOptional, let check):
+      let checked = check.map { " CHECK (\($0.replacing("?", with: name)))" } ?? ""
+      return "\(name) \(type.rawValue)\(isOptional ? "" : " NOT NULL")\(unique)\(checked)"
+    case .toOne(let side):
+      let target = entities[side.target]
+      let null = side.isOptional ? "" : " NOT NULL"
+      if side.whenTargetGoes == .noAction { return "\(name) INTEGER\(null)\(unique)" }
+      return "\(name) INTEGER\(null)\(unique) REFERENCES \(try quoted(identifier: target.table))"
+        + "(\(try quoted(identifier: target.keyColumn))) ON DELETE \(action(side))"
+    case .toMany:
+      return ""
+    }
+  }
+
+  private func action(_ side: ToOneSide) -> String {
+    switch side.whenTargetGoes {
+    case .cascade: "CASCADE"
+    case .deny: "RESTRICT"
+    case .nullify, .noAction: side.isOptional ? "SET NULL" : "RESTRICT"
+    }
+  }
+
+  private func table(_ join: JoinTable) throws -> String {
+    func column(_ column: JoinTable.Column) throws -> String {
+      let target = entities[column.entity]
+      return "\(try quoted(identifier: column.name)) INTEGER NOT NULL REFERENCES "
+        + "\(try quoted(identifier: target.table))(\(try quoted(identifier: target.keyColumn))) ON DELETE CASCADE"
+    }
+    return """
+      CREATE TABLE \(try quoted(identifier: join.name)) (
+        \(try column(join.first)),
+        \(try column(join.second)),
+        PRIMARY KEY (\(try list([join.first.name, join.second.name])))
+      ) STRICT, WITHOUT ROWID
+      """
+  }
+
+  private func indexes(_ entity: Entity) throws -> [String] {
+    let foreignKeys = entity.properties.compactMap { $0.toOne != nil ? $0.column.map { [$0] } : nil }
+    var seen: Set<[String]> = []
+    return try (foreignKeys + entity.indexes).filter { seen.insert($0).inserted }.map { columns in
+      let name = ([entity.table] + columns).joined(separator: "_")
+      return
+        "CREATE INDEX \(try quoted(identifier: name)) ON \(try quoted(identifier: entity.table)) (\(try list(columns)))"
+    }
+  }
+
+  private func index(_ join: JoinTable) throws -> String {
+    let name = "\(join.name)_\(join.second.name)"
+    return "CREATE INDEX \(try quoted(identifier: name)) ON \(try quoted(identifier: join.name)) "
+      + "(\(try list([join.second.name])))"
+  }
+
+  private func list(_ columns: [String]) throws -> String {
+    try columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
+  }
+}
