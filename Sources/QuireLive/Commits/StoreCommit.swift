@@ -1,0 +1,28 @@
+public import QuireModel
+public import QuireRow
+
+/// One commit as subscribers get it: its number, who wrote, and every changed row with old and new values.
+public struct StoreCommit: Sendable {
+  /// Counted from 1 while the store is open.
+  public let number: Int64
+  public let origin: ChangeSet.Origin
+  /// All changed rows by table, tables that belong to no model included.
+  public let tables: [TableChanges]
+  let store: Store
+
+  /// The changed objects of one model, in the order in which the transaction first touched them.
+  public func changes<Model: PersistentModel>(of type: Model.Type) -> [ModelChange<Model>] {
+    guard let entity = store.entity(for: type), let changes = tables.first(where: { $0.table.name == entity.table })
+    else {
+      return []
+    }
+    return changes.rows.compactMap { change in
+      guard case .integer(let key) = change.key else { return nil }
+      let id = PersistentIdentifier(store: store.number, entity: UInt32(entity.index), key: key)
+      func row(_ image: RowChange.Image?) -> ModelRow<Model>? {
+        image.map { ModelRow(id: id, table: changes.table, image: $0, entity: entity) }
+      }
+      return ModelChange(id: id, kind: change.kind, old: row(change.old), new: row(change.new))
+    }
+  }
+}
