@@ -1,0 +1,91 @@
+/// One file of `Migrations/`: what it does, how it is taken back, and what it says about being run.
+///
+///     -- create authors and books            the first comment is the title
+///     CREATE TABLE author (…) STRICT;
+///     -- migrate: undo                       what follows is the undo, optional
+///     DROP TABLE author;
+///
+/// Line endings are LF and a byte order mark is gone, whatever the file has.
+public struct MigrationFile: Hashable, Sendable {
+  public let version: MigrationVersion
+  public let title: String
+  /// Where it was read from, as messages show it.
+  public let path: String
+  public let up: String
+  public let undo: String?
+  /// Without ``MigrationDirective/undo``.
+  public let directives: [MigrationDirective]
+
+  public var name: String { String(path.split(separator: "/").last ?? "") }
+}
+
+extension MigrationFile {
+  /// Reads `text` as the file at `path`.
+  public init(path: String, text: String) throws(MigrationError) {
+    let name = String(path.split(separator: "/").last ?? "")
+    let parts = name.dropLast(4).split(separator: "_", maxSplits: 1)
+    guard name.hasSuffix(".sql"), let digits = parts.first, let version = MigrationVersion(String(digits)),
+      parts.count == 2
+    else { throw .name(file: path) }
+    var text = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
+    text.replace("\r\n", with: "\n")
+    if let nul = text.utf8.firstIndex(of: 0) {
+      throw .malformed(file: path, line: text[..<nul].count { $0 == "\n" } + 1, reason: "it contains a NUL byte")
+    }
+
+    let tokens = SQLTokens(text)
+    var title: String?
+    var sawStatement = false
+    var directives: [MigrationDirective] = []
+    var undo: (comment: Range<Int>, line: Int)?
+    var line = 1
+    for token in tokens {
+      switch token.kind {
+      case .blank: break
+      case .lineComment, .blockComment:
+        let comment = Self.content(of: tokens.text(of: token))
+        let isDirective = token.kind == .lineComment
+        if isDirective, let directive = try MigrationDirective(comment: comment, file: path, line: line) {
+          if directive == .undo {
+            if undo != nil {
+              throw .directive("undo", file: path, line: line, hint: "it stands in the file already")
+            }
+            undo = (token.range, line)
+          } else if undo != nil {
+            throw .directive(comment, file: path, line: line, hint: "move it above the undo section")
+          } else {
+            directives.append(directive)
+          }
+        } else if title == nil, !sawStatement, undo == nil, !comment.isEmpty {
+          title = comment
+        }
+      default: sawStatement = true
+      }
+      line += tokens.bytes[token.range].count { $0 == 10 }
+    }
+
+    let bytes = tokens.bytes
+    let up = String(decoding: bytes[..<(undo?.comment.lowerBound ?? bytes.count)], as: UTF8.self)
+    if SQLTokens.isEmpty(up), !directives.contains(where: { if case .step = $0 { true } else { false } }) {
+      throw .empty(file: path)
+    }
+    self.version = version
+    self.title = title ?? String(parts[1]).replacing("_", with: " ")
+    self.path = path
+    self.up = up
+    self.undo = undo.map { String(decoding: bytes[$0.comment.upperBound...], as: UTF8.self) }
+    self.directives = directives
+  }
+
+  /// The first line that says something inside a comment's marks.
+  private static func content(of comment: String) -> String {
+    let marks: Set<Character> = ["-", "/", "*"]
+    for line in comment.split(separator: "\n") {
+      let content = line.drop { marks.contains($0) || $0.isWhitespace }
+      if let end = content.lastIndex(where: { !marks.contains($0) && !$0.isWhitespace }) {
+        return String(content[...end])
+      }
+    }
+    return ""
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// A folder of migrations, as `Migrations/` is one.
+public enum MigrationFolder {
+  /// Its files, oldest version first.
+  ///
+  /// Reads the `.sql` files of the folder itself, `schema.sql` (which is written, never run) and hidden ones apart.
+  /// Two files with one version are returned both: the plan names them.
+  ///
+  /// - Throws: ``MigrationError`` for a folder that is missing or has no migration, and for a file that cannot be read,
+  ///   has another kind of name, is not UTF-8, says something unknown or does nothing.
+  public static func read(_ folder: String) throws(MigrationError) -> [MigrationFile] {
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) else {
+      throw .folder(folder, reason: "does not exist")
+    }
+    guard isDirectory.boolValue else { throw .folder(folder, reason: "is a file") }
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    } catch {
+      throw .folder(folder, reason: "cannot be read")
+    }
+    var files: [MigrationFile] = []
+    for name in names.sorted() where name.hasSuffix(".sql") && name != "schema.sql" && !name.hasPrefix(".") {
+      files.append(try read(file: folder.hasSuffix("/") ? folder + name : folder + "/" + name))
+    }
+    if files.isEmpty { throw .folder(folder, reason: "has no migrations (files named YYYYMMDDhhmmss_title.sql)") }
+    return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
+  }
+
+  private static func read(file path: String) throws(MigrationError) -> MigrationFile {
+    guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable(file: path) }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      // The lines before the first malformed byte are the ones that decode without repair.
+      let lines = data.split(separator: 10, omittingEmptySubsequences: false)
+      let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
+      throw .malformed(file: path, line: line + 1, reason: "it is not UTF-8")
+    }
+    return try MigrationFile(path: path, text: text)
+  }
+}

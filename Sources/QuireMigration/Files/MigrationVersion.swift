@@ -1,0 +1,30 @@
+/// When a migration was written, as the fourteen digits `YYYYMMDDhhmmss` (UTC) its file name begins with.
+///
+/// Versions order migrations: the digits sort as the moments do.
+public struct MigrationVersion: Hashable, Sendable {
+  /// The digits as one number, such as 20261120143005: what the version table keeps.
+  public let number: Int64
+
+  public init(number: Int64) { self.number = number }
+}
+
+extension MigrationVersion: LosslessStringConvertible {
+  /// Nil where `text` is not fourteen digits that could be a moment.
+  public init?(_ text: String) {
+    let digits = Array(text.utf8)
+    guard digits.count == 14, digits.allSatisfy({ (48...57).contains($0) }), let number = Int64(text) else {
+      return nil
+    }
+    func part(_ range: Range<Int>) -> Int { digits[range].reduce(0) { $0 * 10 + Int($1 - 48) } }
+    guard (1...12).contains(part(4..<6)), (1...31).contains(part(6..<8)), part(8..<10) < 24, part(10..<12) < 60,
+      part(12..<14) < 60
+    else { return nil }
+    self.number = number
+  }
+
+  public var description: String { "\(number)" }
+}
+
+extension MigrationVersion: Comparable {
+  public static func < (a: MigrationVersion, b: MigrationVersion) -> Bool { a.number < b.number }
+}

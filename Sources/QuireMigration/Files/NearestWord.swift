@@ -1,0 +1,33 @@
+/// The word somebody probably meant, or nil where none is near.
+///
+/// Near is an edit distance (insert, delete, replace, swap neighbours) of at most a third of the word's length, one
+/// for short words; to a word of one letter only its other case is near. Case does not count, and the first of equally
+/// near ones wins.
+public func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+  let wanted = Array(word.lowercased())
+  var best: (word: String, distance: Int)?
+  for candidate in candidates {
+    let distance = editDistance(wanted, Array(candidate.lowercased()))
+    if distance <= (wanted.count < 2 ? 0 : Swift.max(1, wanted.count / 3)), distance < best?.distance ?? .max {
+      best = (candidate, distance)
+    }
+  }
+  return best?.word
+}
+
+/// Optimal string alignment distance. - Complexity: O(*nm*)
+private func editDistance(_ a: [Character], _ b: [Character]) -> Int {
+  var before: [Int] = []
+  var last = Array(0...b.count)
+  for i in 0..<a.count {
+    var row = [i + 1]
+    for j in 0..<b.count {
+      var cost = Swift.min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+      if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = Swift.min(cost, before[j - 1] + 1) }
+      row.append(cost)
+    }
+    before = last
+    last = row
+  }
+  return last[b.count]
+}

@@ -1,0 +1,151 @@
+public import QuireSQLite
+
+/// Why migrations could not be read or run. Where it matters the text says in what state the data is.
+public enum MigrationError: Error, Hashable, Sendable {
+  /// The folder is missing, unreadable or empty: `reason` goes on from its path.
+  case folder(String, reason: String)
+  case unreadable(file: String)
+  /// The name is not `YYYYMMDDhhmmss_title.sql`.
+  case name(file: String)
+  case malformed(file: String, line: Int, reason: String)
+  /// A `-- migrate:` comment that says nothing we know.
+  case directive(String, file: String, line: Int, hint: String)
+  /// A file without a statement.
+  case empty(file: String)
+  /// Files and history do not fit; nothing was run.
+  case history(MigrationProblem)
+  /// The file names a step written in Swift, which this binary has not.
+  case unknownStep(String, file: String)
+  /// `no-transaction` with more than one statement: half of them could stay.
+  case severalStatementsWithoutTransaction(file: String)
+  /// A statement SQLite refused; everything of this migration was rolled back.
+  case failed(MigrationFailure)
+  /// A statement that has no place in a migration, such as COMMIT; everything of this migration was rolled back.
+  case refused(statement: String, SourcePlace)
+  /// Keys that point nowhere at the end; everything of this migration was rolled back.
+  case foreignKeys([ForeignKeyViolation], total: Int, file: String, alreadyBefore: Bool)
+  /// There is no database, and none was asked for.
+  case noDatabase(path: String, similar: String?)
+  /// The path leads to nothing that can be opened as a database: a folder, another kind of file.
+  case unusable(DatabaseError)
+  /// The database failed while it was used: full, damaged, read-only.
+  case database(DatabaseError)
+  /// What SQLite says beside that of a statement of ours.
+  case sqlite(SQLiteError)
+  /// Another writer held the file for so long; nothing was changed.
+  case busy(path: String, seconds: Double)
+}
+
+/// Where something stands in a file.
+public struct SourcePlace: Hashable, Sendable {
+  public let file: String
+  /// From 1.
+  public let line: Int
+  /// Characters from 1; nil where only the line is known.
+  public let column: Int?
+  /// The whole line.
+  public let text: String
+}
+
+/// A statement SQLite refused, and where.
+public struct MigrationFailure: Hashable, Sendable {
+  /// Extended result code.
+  public let code: Int32
+  public let message: String
+  public let place: SourcePlace
+  /// What to underline: the characters of the name SQLite complains of, 1 where only the place is known.
+  public let length: Int
+  /// A name that exists and is near.
+  public let suggestion: String?
+}
+
+/// A row whose key points nowhere.
+public struct ForeignKeyViolation: Hashable, Sendable {
+  public let table: String
+  /// Nil in a WITHOUT ROWID table.
+  public let row: Int64?
+  public let parent: String
+  /// The columns of the key.
+  public let columns: [String]
+
+  public init(table: String, row: Int64?, parent: String, columns: [String]) {
+    self.table = table
+    self.row = row
+    self.parent = parent
+    self.columns = columns
+  }
+}
+
+extension SourcePlace: CustomStringConvertible {
+  public var description: String { "\(file):\(line)" + (column.map { ":\($0)" } ?? "") }
+}
+
+extension MigrationError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .folder(let path, let reason): "the migrations folder \(path) \(reason)"
+    case .unreadable(let file): "\(file) cannot be read"
+    case .name(let file): "\(file) has no migration's name: YYYYMMDDhhmmss_title.sql, the moment in UTC"
+    case .malformed(let file, let line, let reason): "\(file):\(line): \(reason)"
+    case .directive(let text, let file, let line, let hint): "\(file):\(line): ‘\(text)’ is not a directive: \(hint)"
+    case .empty(let file): "\(file) has nothing to run"
+    case .history(let problem): problem.description
+    case .unknownStep(let name, let file):
+      "\(file) has the step ‘\(name)’, written in Swift: only the application's own binary can run it"
+    case .severalStatementsWithoutTransaction(let file):
+      "\(file) runs without a transaction and has several statements: half of them could stay. Give each a file of its own"
+    case .failed(let failure): failure.description
+    case .refused(let statement, let place) where statement.hasPrefix("writing"):
+      """
+      \(statement) in a migration    \(place)
+      That table is the record of what has run, and is kept by running. Rolled back.
+      """
+    case .refused(let statement, let place):
+      """
+      \(statement) in a migration    \(place)
+      Each migration already runs in one transaction, and is recorded in it. Remove BEGIN and COMMIT.
+      For VACUUM or journal_mode put  -- migrate: no-transaction  on the first line. PRAGMA foreign_keys
+      is not needed: it is off while migrating, and keys are checked before the commit. Rolled back.
+      """
+    case .foreignKeys(let rows, let total, let file, let alreadyBefore):
+      Self.describe(rows, total: total, file: file, alreadyBefore: alreadyBefore)
+    case .noDatabase(let path, let similar):
+      "no database at \(path)." + (similar.map { " Did you mean \($0)?" } ?? "")
+    case .unusable(let error), .database(let error): error.description
+    case .sqlite(let error): error.description
+    case .busy(let path, let seconds):
+      "\(path) has been locked by another writer for \(seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)") s. Nothing was changed."
+    }
+  }
+
+  private static func describe(
+    _ rows: [ForeignKeyViolation], total: Int, file: String, alreadyBefore: Bool
+  ) -> String {
+    var lines = ["after \(file) \(total) foreign key\(total == 1 ? " points" : "s point") nowhere:"]
+    for row in rows {
+      let key = row.row.map { " \($0)" } ?? ""
+      lines.append("    \(row.table)\(key) . \(row.columns.joined(separator: ", ")) → there is no such \(row.parent)")
+    }
+    if rows.count < total { lines.append("    and \(total - rows.count) more") }
+    lines.append(
+      alreadyBefore
+        ? "Rolled back. They were there before: correct or delete these rows in the migration, or before it."
+        : "Rolled back.")
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension MigrationFailure: CustomStringConvertible {
+  /// The message, the place, and the line with what is wrong underlined.
+  public var description: String {
+    var text = "\(message)    \(place)\n\(quoted(line: place.line)) \(place.text)"
+    if let column = place.column {
+      let indent = place.text.prefix(column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
+      text += "\n     │ \(indent)\(String(repeating: "^", count: length))"
+      if let suggestion { text += " did you mean \(suggestion)?" }
+    } else if let suggestion {
+      text += "\n     │ did you mean \(suggestion)?"
+    }
+    return text
+  }
+}

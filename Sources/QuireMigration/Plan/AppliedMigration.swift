@@ -1,0 +1,29 @@
+/// One row of the version table: a migration as it was run on one database.
+public struct AppliedMigration: Hashable, Sendable {
+  public let version: MigrationVersion
+  public let title: String
+  /// The SQL as it was run.
+  public let up: String
+  public let undo: String?
+  /// Counts the migrations of this database from 1 in the order they ran.
+  public let sequence: Int
+  /// UTC, as `2026-11-02T09:00:11Z`.
+  public let appliedAt: String
+  public let milliseconds: Int
+  /// The program that ran it.
+  public let by: String
+
+  public init(
+    version: MigrationVersion, title: String, up: String, undo: String?, sequence: Int, appliedAt: String,
+    milliseconds: Int, by: String
+  ) {
+    self.version = version
+    self.title = title
+    self.up = up
+    self.undo = undo
+    self.sequence = sequence
+    self.appliedAt = appliedAt
+    self.milliseconds = milliseconds
+    self.by = by
+  }
+}

@@ -1,0 +1,82 @@
+/// Why files and history do not fit: nothing is run while one stands.
+public enum MigrationProblem: Hashable, Sendable {
+  /// The file no longer says what was run.
+  case edited(MigrationFile, AppliedMigration)
+  /// Applied, and in the midst of the files there is none for it.
+  case missing(AppliedMigration)
+  /// Not applied, and older than the newest that is.
+  case outOfOrder(file: String, MigrationVersion, newest: MigrationVersion)
+  case duplicate(MigrationVersion, files: [String])
+  /// Applied, and newer than every file.
+  case databaseIsNewer([AppliedMigration])
+}
+
+extension MigrationProblem {
+  /// One word for scripts.
+  public var kind: String {
+    switch self {
+    case .edited: "edited"
+    case .missing: "missing"
+    case .outOfOrder: "out-of-order"
+    case .duplicate: "duplicate"
+    case .databaseIsNewer: "database-newer"
+    }
+  }
+}
+
+extension MigrationProblem: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .edited(let file, let applied):
+      """
+      \(file.path) is not what was applied on \(applied.appliedAt.prefix(10)).
+      \(Self.firstDifference(applied.up, file.up))
+      Nothing was run. Databases elsewhere hold the old text: put the file back, and the change in a new migration.
+      """
+    case .missing(let applied):
+      """
+      \(applied.version) \(applied.title) was applied on \(applied.appliedAt.prefix(10)), and its file is gone.
+      Nothing was run. Put the file back; its text is in the table _quire_migrations.
+      """
+    case .outOfOrder(let file, let version, let newest):
+      """
+      \(file) is older than the last one applied (\(newest)), so databases
+      already at \(newest) and new ones would run them in different orders.
+      Nothing was run. Rename it to a number after \(newest): \(version) is applied nowhere here.
+      """
+    case .duplicate(let version, let files):
+      """
+      two migrations are numbered \(version):  \(files.joined(separator: "  and  "))
+      Nothing was run. Give the one that is applied nowhere a new number.
+      """
+    case .databaseIsNewer(let applied):
+      """
+      the database has \(applied.count) migration\(applied.count == 1 ? "" : "s") that these files lack: \
+      \(applied.map { "\($0.version) \($0.title)" }.joined(separator: ", ")).
+      Nothing was run. Update the files (switched branch?); each one's undo text is in the table _quire_migrations.
+      """
+    }
+  }
+
+  /// The first line that differs, as it was applied and as the file has it; lines of comments and blanks do not count.
+  private static func firstDifference(_ old: String, _ new: String) -> String {
+    func lines(_ text: String) -> [(number: Int, text: Substring)] {
+      text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+        guard !SQLTokens.isEmpty(String(line)) else { return nil }
+        return (index + 1, line.lastIndex { !$0.isWhitespace }.map { line[...$0] } ?? "")
+      }
+    }
+    let (before, after) = (lines(old), lines(new))
+    let at = zip(before, after).prefix { SQLTokens.equal(String($0.text), String($1.text)) }.count
+    var shown: [String] = []
+    if at < before.count { shown.append("\(quoted(line: before[at].number)) - \(before[at].text)") }
+    if at < after.count { shown.append("\(quoted(line: after[at].number)) + \(after[at].text)") }
+    return shown.joined(separator: "\n")
+  }
+}
+
+/// `   7 │`, the margin of a quoted line of a file.
+func quoted(line number: Int) -> String {
+  let digits = "\(number)"
+  return String(repeating: " ", count: max(0, 4 - digits.count)) + digits + " │"
+}

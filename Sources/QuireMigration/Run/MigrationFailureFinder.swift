@@ -1,0 +1,82 @@
+import QuireRow
+import QuireSQLite
+
+/// Finds the place in the file an error of SQLite is about, and the name that was probably meant.
+///
+/// SQLite gives an offset for most errors, but not for "no such table", for an unknown column in `UPDATE … SET` and for
+/// a statement that ends too early. Then the name it quotes is looked up in the statement; failing that, the place is
+/// the statement's first line.
+struct MigrationFailureFinder {
+  let file: MigrationFile
+  let error: MigrationScriptError
+  let connection: MigrationConnection
+
+  func explained() -> MigrationError {
+    let tokens = SQLTokens(file.up)
+    let statement = tokens.filter { token in
+      switch token.kind {
+      case .blank, .lineComment, .blockComment: false
+      default: error.statement.contains(token.range.lowerBound)
+      }
+    }
+    let start = statement.first?.range.lowerBound ?? error.statement.lowerBound
+    if let refused = refusal { return .refused(statement: refused, place(of: start, withColumn: true, in: tokens)) }
+
+    let name = quotedName
+    let named = name.flatMap { name in
+      statement.first { Self.unquoted(tokens.text(of: $0)).lowercased() == name.lowercased() }
+    }
+    let token = error.offset.flatMap { offset in statement.first { $0.range.contains(offset) } } ?? named
+    let failure = MigrationFailure(
+      code: error.error.code, message: error.error.message,
+      place: place(of: token?.range.lowerBound ?? error.offset ?? start, withColumn: token != nil, in: tokens),
+      length: token.map { tokens.text(of: $0).count } ?? 1,
+      suggestion: name.flatMap { nearest(to: $0, among: namesInSchema().filter { $0 != name }) })
+    return .failed(failure)
+  }
+
+  private var refusal: String? {
+    if let refused = error.refused { return refused }
+    return error.error.message.hasPrefix("cannot VACUUM") ? "VACUUM" : nil
+  }
+
+  private func place(of offset: Int, withColumn: Bool, in tokens: SQLTokens) -> SourcePlace {
+    let bytes = tokens.bytes
+    let lineStart = bytes[..<offset].lastIndex(of: 10).map { $0 + 1 } ?? 0
+    let lineEnd = bytes[offset...].firstIndex(of: 10) ?? bytes.count
+    return SourcePlace(
+      file: file.path, line: bytes[..<offset].count { $0 == 10 } + 1,
+      column: withColumn ? String(decoding: bytes[lineStart..<offset], as: UTF8.self).count + 1 : nil,
+      text: String(decoding: bytes[lineStart..<lineEnd], as: UTF8.self))
+  }
+
+  /// The name in messages such as `no such column: book.autor` and `table book has no column named autor`.
+  private var quotedName: String? {
+    let message = error.error.message
+    for start in ["no such column: ", "no such table: ", "no such index: ", "no such view: ", "no column named "] {
+      guard let range = message.firstRange(of: start) else { continue }
+      let name = message[range.upperBound...].split(separator: ".").last.map(String.init)
+      return name.map(Self.unquoted)
+    }
+    if let range = message.firstRange(of: "unknown column \"") {
+      return String(message[range.upperBound...].prefix { $0 != "\"" })
+    }
+    return nil
+  }
+
+  private static func unquoted(_ token: String) -> String {
+    guard let first = token.first, token.count > 1, "\"`['".contains(first) else { return token }
+    return String(token.dropFirst().dropLast())
+  }
+
+  /// Tables, views, indexes and all their columns.
+  private func namesInSchema() -> [String] {
+    let rows = try? connection.query(
+      """
+      SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~' UNION
+      SELECT c.name FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')
+      ORDER BY 1
+      """)
+    return (rows ?? []).map { $0[0].plainText }.filter { $0 != MigrationHistory.table }
+  }
+}

@@ -1,0 +1,63 @@
+import QuireRow
+package import QuireSQLite
+
+/// The version table `_quire_migrations`: what has run on one database.
+package enum MigrationHistory {
+  package static let table = "_quire_migrations"
+
+  /// `seq` counts in the order they ran; `applied_at` is UTC as `2026-11-02T09:00:11Z`, `by` the program.
+  package static let create = """
+    CREATE TABLE IF NOT EXISTS _quire_migrations (
+      version INTEGER PRIMARY KEY,
+      title TEXT NOT NULL,
+      up TEXT NOT NULL,
+      undo TEXT,
+      seq INTEGER NOT NULL UNIQUE,
+      applied_at TEXT NOT NULL,
+      ms INTEGER NOT NULL,
+      "by" TEXT NOT NULL
+    ) STRICT
+    """
+
+  /// In the order they ran; empty where the table is absent.
+  package static func read(from connection: MigrationConnection) throws(SQLiteError)
+    -> [AppliedMigration]
+  {
+    let exists = try connection.query(
+      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '_quire_migrations'")
+    guard exists.first?.first != .integer(0) else { return [] }
+    let rows = try connection.query(
+      #"SELECT version, title, up, undo, seq, applied_at, ms, "by" FROM _quire_migrations ORDER BY seq"#)
+    return rows.map { row in
+      AppliedMigration(
+        version: MigrationVersion(number: row[0].integer), title: row[1].string, up: row[2].string,
+        undo: row[3] == .null ? nil : row[3].string, sequence: Int(row[4].integer), appliedAt: row[5].string,
+        milliseconds: Int(row[6].integer), by: row[7].string)
+    }
+  }
+
+  package static func record(_ applied: AppliedMigration, on connection: MigrationConnection)
+    throws(SQLiteError)
+  {
+    try connection.query(create)
+    try connection.query(
+      "INSERT INTO _quire_migrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      [
+        .integer(applied.version.number), .text(applied.title), .text(applied.up),
+        applied.undo.map { .text($0) } ?? .null, .integer(Int64(applied.sequence)), .text(applied.appliedAt),
+        .integer(Int64(applied.milliseconds)), .text(applied.by),
+      ])
+  }
+}
+
+extension Value {
+  /// The table is STRICT, so a cell has its column's type, or is text that is not UTF-8.
+  fileprivate var integer: Int64 { if case .integer(let number) = self { number } else { 0 } }
+  fileprivate var string: String {
+    switch self {
+    case .text(let text): text
+    case .malformedText(let data): String(decoding: data, as: UTF8.self)
+    default: ""
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import QuireMigration
+import QuireSQLite
+import Testing
+
+@Suite struct BadFileTests {
+  let fixture: Fixture
+  init() throws {
+    fixture = try Fixture()
+    try fixture.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
+  }
+
+  @Test func `no database is made by a typo, and the near name is suggested`() throws {
+    try fixture.makeDatabase()
+    var migrator = Migrator(database: fixture.path + "/libary.db", files: try MigrationFolder.read(fixture.migrations))
+    let expected = MigrationError.noDatabase(path: fixture.path + "/libary.db", similar: fixture.database)
+    #expect(throws: expected) { try migrator.apply() }
+    #expect(throws: expected) { try migrator.plan() }
+    #expect(!FileManager.default.fileExists(atPath: fixture.path + "/libary.db"))
+    migrator = Migrator(database: fixture.path + "/no/such.db", files: migrator.files)
+    #expect(throws: MigrationError.noDatabase(path: fixture.path + "/no/such.db", similar: nil)) {
+      try migrator.plan()
+    }
+    migrator.createsDatabase = true
+    let error = #expect(throws: MigrationError.self) { try migrator.apply() }
+    guard case .unusable(.cannotCreate) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func `a folder is not a database`() throws {
+    let migrator = Migrator(database: fixture.path, files: [])
+    #expect(throws: MigrationError.unusable(.isDirectory(path: fixture.path))) { try migrator.plan() }
+  }
+
+  @Test func `another kind of file is not a database and stays as it is`() throws {
+    let content = Data(String(repeating: "not a database\n", count: 500).utf8)
+    try content.write(to: URL(filePath: fixture.database))
+    #expect(throws: MigrationError.unusable(.notADatabase(path: fixture.database))) { try fixture.migrator().plan() }
+    #expect(throws: MigrationError.unusable(.notADatabase(path: fixture.database))) {
+      try fixture.migrator(creating: true).apply()
+    }
+    #expect(try fixture.bytes() == content)
+  }
+
+  @Test func `a file with two names is refused`() throws {
+    try fixture.makeDatabase()
+    try FileManager.default.linkItem(atPath: fixture.database, toPath: fixture.path + "/other.db")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().plan() }
+    #expect(error?.description.contains("2 names (hard links)") == true)
+  }
+
+  @Test func `an empty file becomes a database only when asked`() throws {
+    try Data().write(to: URL(filePath: fixture.database))
+    #expect(throws: MigrationError.unusable(.empty(path: fixture.database))) { try fixture.migrator().apply() }
+    #expect(try fixture.bytes().isEmpty)
+    #expect(try fixture.migrator(creating: true).apply().count == 1)
+  }
+
+  @Test func `a damaged page is said of the database, and nothing is changed`() throws {
+    try fixture.makeDatabase(
+      "CREATE TABLE old (a); INSERT INTO old SELECT zeroblob(900) FROM pragma_function_list; CREATE INDEX i ON old(a)")
+    var content = try fixture.bytes()
+    for page in 3..<10 {
+      content.replaceSubrange(page * 4096..<page * 4096 + 64, with: Data(repeating: 0xAA, count: 64))
+    }
+    try content.write(to: URL(filePath: fixture.database))
+    try fixture.write("CREATE TABLE c (d); UPDATE old SET a = 1;", as: "20260102000000_b.sql")
+    try FileManager.default.removeItem(atPath: fixture.migrations + "/20260101000000_a.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    guard case .database(.corrupt) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(try fixture.bytes() == content)
+  }
+
+  @Test func `another writer is waited for, then named as the reason`() throws {
+    try fixture.makeDatabase()
+    try fixture.sqlite { other in
+      try other.query("BEGIN IMMEDIATE")
+      #expect(throws: MigrationError.busy(path: fixture.database, seconds: 0.2)) { try fixture.migrator().apply() }
+    }
+    #expect(try fixture.migrator().apply().count == 1)
+  }
+
+  @Test func `a problem of the history keeps everything from running`() throws {
+    try fixture.migrator(creating: true).apply()
+    let before = try fixture.bytes()
+    try fixture.write("CREATE TABLE a (b, c);", as: "20260101000000_a.sql")
+    try fixture.write("CREATE TABLE c (d);", as: "20260102000000_c.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    guard case .history(.edited) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(try fixture.bytes() == before)
+  }
+
+  @Test func `a folder that is missing, empty or a file is an error`() throws {
+    #expect(throws: MigrationError.folder("/no/such", reason: "does not exist")) {
+      try MigrationFolder.read("/no/such")
+    }
+    let file = fixture.migrations + "/20260101000000_a.sql"
+    #expect(throws: MigrationError.folder(file, reason: "is a file")) { try MigrationFolder.read(file) }
+    let empty = fixture.path + "/empty"
+    try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
+    try Data().write(to: URL(filePath: empty + "/README.md"))
+    try Data().write(to: URL(filePath: empty + "/schema.sql"))
+    let error = #expect(throws: MigrationError.self) { try MigrationFolder.read(empty) }
+    #expect(error?.description.contains("has no migrations") == true)
+  }
+
+  @Test func `a file that is not UTF-8, unreadable or a folder is named`() throws {
+    let path = fixture.migrations + "/20260102000000_b.sql"
+    try Data("SELECT 1;\n-- caf".utf8 + [0xE9, 10]).write(to: URL(filePath: path))
+    #expect(throws: MigrationError.malformed(file: path, line: 2, reason: "it is not UTF-8")) {
+      try MigrationFolder.read(fixture.migrations)
+    }
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    #expect(throws: MigrationError.unreadable(file: path)) { try MigrationFolder.read(fixture.migrations) }
+  }
+}

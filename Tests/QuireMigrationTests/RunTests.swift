@@ -1,0 +1,223 @@
+import Foundation
+import QuireMigration
+import QuireRow
+import QuireSQLite
+import Testing
+
+@Suite struct RunTests {
+  let fixture: Fixture
+  init() throws { fixture = try Fixture() }
+
+  @Test func `pending migrations run in order and are recorded with their text`() throws {
+    try fixture.makeDatabase()
+    try fixture.write("-- make a\nCREATE TABLE a (b);\n-- migrate: undo\nDROP TABLE a;", as: "20260101000000_a.sql")
+    try fixture.write("INSERT INTO a VALUES (1);", as: "20260102000000_b.sql")
+    let migrator = try fixture.migrator()
+    let ran = try migrator.apply()
+    #expect(ran.map(\.title) == ["make a", "b"])
+    #expect(ran.map(\.sequence) == [1, 2])
+    let plan = try migrator.plan()
+    #expect(plan.pending.isEmpty && plan.problems.isEmpty)
+    let applied = try #require(plan.entries.first?.applied)
+    #expect(applied == ran[0])
+    #expect(applied.up == "-- make a\nCREATE TABLE a (b);\n")
+    #expect(applied.undo == "\nDROP TABLE a;")
+    #expect(applied.appliedAt.count == 20 && applied.appliedAt.hasSuffix("Z"))
+    #expect(try migrator.apply().isEmpty)
+  }
+
+  @Test func `a trigger needs no mark to be one statement`() throws {
+    try fixture.write(
+      "CREATE TABLE a (b); CREATE TRIGGER t AFTER INSERT ON a BEGIN DELETE FROM a; SELECT 1; END; CREATE TABLE c (d)",
+      as: "20260101000000_a.sql")
+    try fixture.migrator(creating: true).apply()
+    #expect(try fixture.sqlite { try $0.query("SELECT count(*) FROM sqlite_schema WHERE name IN ('t', 'c')") } == [[2]])
+  }
+
+  @Test func `a failing migration leaves the file exactly as it was`() throws {
+    try fixture.makeDatabase("CREATE TABLE book (id INTEGER PRIMARY KEY, author_id); INSERT INTO book VALUES (1, 2)")
+    let before = try fixture.bytes()
+    try fixture.write(
+      "UPDATE book SET author_id = 3;\nCREATE TABLE extra (a);\n\nCREATE INDEX book_author ON book(autor_id);",
+      as: "20260101000000_index.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    #expect(try fixture.bytes() == before)
+    guard case .failed(let failure) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(failure.place.line == 4)
+    #expect(failure.suggestion == "author_id")
+    #expect(failure.message.hasPrefix("no such column: autor_id") || failure.message.contains("autor_id"))
+  }
+
+  @Test func `what ran before the failing one stays`() throws {
+    try fixture.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
+    try fixture.write("CREATE TABLE a (b);", as: "20260102000000_b.sql")
+    #expect(throws: MigrationError.self) { try fixture.migrator(creating: true).apply() }
+    let plan = try fixture.migrator().plan()
+    #expect(plan.current?.number == 2026_01_01_00_00_00)
+    #expect(plan.pending.count == 1)
+  }
+
+  @Test func `a new file whose first migration fails is removed again`() throws {
+    try fixture.write("CREATE TABLE a (b); NONSENSE;", as: "20260101000000_a.sql")
+    #expect(throws: MigrationError.self) { try fixture.migrator(creating: true).apply() }
+    #expect(!FileManager.default.fileExists(atPath: fixture.database))
+  }
+
+  @Test(arguments: [
+    ("SELECT 1;\n  SELEC 2;", 2, 3, 5),
+    ("CREATE TABLE a (b);\nINSERT INTO\n  nosuch VALUES (1);", 3, 3, 6),
+    ("CREATE TABLE a (b);\nUPDATE a\nSET é = 1, c = 2;", 3, 5, 1),
+    ("CREATE TABLE é (b); SELECT é.nosuch FROM é", 1, 28, 1),
+    ("SELECT nosuch();", 1, 8, 6),
+  ])
+  func `an error has its line and column`(sql: String, line: Int, column: Int, length: Int) throws {
+    try fixture.write(sql, as: "20260101000000_a.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator(creating: true).apply() }
+    guard case .failed(let failure) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(failure.place.line == line, "\(failure)")
+    #expect(failure.place.column == column, "\(failure)")
+    #expect(failure.length == length, "\(failure)")
+  }
+
+  @Test func `input that ends too early is reported at the statement's first line`() throws {
+    try fixture.write("SELECT 1;\n\nCREATE TABLE a (\n  b\n", as: "20260101000000_a.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator(creating: true).apply() }
+    guard case .failed(let failure) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(failure.message == "incomplete input")
+    #expect(failure.place.line == 3 && failure.place.column == nil)
+  }
+
+  @Test(arguments: [
+    ("BEGIN", "BEGIN"), ("COMMIT", "COMMIT"), ("END", "COMMIT"), ("ROLLBACK", "ROLLBACK"),
+    ("SAVEPOINT a", "SAVEPOINT"), ("ATTACH 'x.db' AS x", "ATTACH"), ("VACUUM", "VACUUM"),
+    ("PRAGMA foreign_keys = ON", "PRAGMA foreign_keys"), ("PRAGMA journal_mode = DELETE", "PRAGMA journal_mode"),
+    ("DELETE FROM _quire_migrations", "writing to _quire_migrations"),
+    ("DROP TABLE _quire_migrations", "writing to _quire_migrations"),
+    ("ALTER TABLE _quire_migrations RENAME TO mine", "writing to _quire_migrations"),
+  ])
+  func `statements that have no place in a migration are refused by name`(sql: String, name: String) throws {
+    try fixture.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
+    try fixture.migrator(creating: true).apply()
+    let before = try fixture.bytes()
+    try fixture.write("CREATE TABLE c (d);\n" + sql + ";", as: "20260102000000_b.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    guard case .refused(name, let place) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(place.line == 2 && place.column == 1)
+    #expect(try fixture.bytes() == before)
+  }
+
+  @Test func `pragmas that only ask, and those of the file's own numbers, run`() throws {
+    try fixture.write(
+      "PRAGMA user_version = 7; PRAGMA table_info(a); PRAGMA foreign_keys; PRAGMA page_size; SELECT * FROM pragma_table_list",
+      as: "20260101000000_a.sql")
+    try fixture.migrator(creating: true).apply()
+    #expect(try fixture.sqlite { try $0.query("PRAGMA user_version") } == [[7]])
+  }
+
+  @Test func `a rebuild keeps the rows that point to the table`() throws {
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE book (id INTEGER PRIMARY KEY, author_id REFERENCES author(id) ON DELETE CASCADE);
+      INSERT INTO author VALUES (1, 'Lem'); INSERT INTO book VALUES (1, 1);
+      """)
+    try fixture.write(
+      """
+      CREATE TABLE author_new (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+      INSERT INTO author_new SELECT * FROM author;
+      DROP TABLE author;
+      ALTER TABLE author_new RENAME TO author;
+      """, as: "20260101000000_rebuild.sql")
+    try fixture.migrator().apply()
+    #expect(
+      try fixture.sqlite { try $0.query("SELECT count(*) FROM book JOIN author ON author.id = author_id") } == [[1]])
+  }
+
+  @Test func `keys that point nowhere at the end undo the migration`() throws {
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE author (id INTEGER PRIMARY KEY);
+      CREATE TABLE book (id INTEGER PRIMARY KEY, author_id REFERENCES author(id));
+      INSERT INTO author VALUES (4); INSERT INTO book VALUES (17, 4);
+      """)
+    let before = try fixture.bytes()
+    try fixture.write("DELETE FROM author;", as: "20260101000000_orphans.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    #expect(
+      error
+        == .foreignKeys(
+          [ForeignKeyViolation(table: "book", row: 17, parent: "author", columns: ["author_id"])], total: 1,
+          file: fixture.migrations + "/20260101000000_orphans.sql", alreadyBefore: false))
+    #expect(try fixture.bytes() == before)
+  }
+
+  @Test func `with foreign keys on a cascade takes the rows along`() throws {
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE author (id INTEGER PRIMARY KEY);
+      CREATE TABLE book (id INTEGER PRIMARY KEY, author_id REFERENCES author(id) ON DELETE CASCADE);
+      INSERT INTO author VALUES (4); INSERT INTO book VALUES (17, 4);
+      """)
+    try fixture.write("-- migrate: foreign-keys on\nDELETE FROM author;", as: "20260101000000_delete.sql")
+    try fixture.migrator().apply()
+    #expect(try fixture.sqlite { try $0.query("SELECT count(*) FROM book") } == [[0]])
+  }
+
+  @Test func `a statement that cannot run in a transaction runs alone without one`() throws {
+    try fixture.makeDatabase()
+    try fixture.write("-- migrate: no-transaction\nPRAGMA journal_mode = WAL;", as: "20260101000000_wal.sql")
+    try fixture.write("-- migrate: no-transaction\nVACUUM", as: "20260102000000_vacuum.sql")
+    try fixture.migrator().apply()
+    #expect(try fixture.sqlite { try $0.query("PRAGMA journal_mode") } == [["wal"]])
+    try fixture.write("-- migrate: no-transaction\nVACUUM; VACUUM", as: "20260103000000_two.sql")
+    #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    #expect(try fixture.migrator().plan().pending.count == 1)
+  }
+
+  @Test func `a step written in Swift is refused by name`() throws {
+    try fixture.write("-- migrate: step Fill\n", as: "20260101000000_a.sql")
+    #expect(throws: MigrationError.unknownStep("Fill", file: fixture.migrations + "/20260101000000_a.sql")) {
+      try fixture.migrator(creating: true).apply()
+    }
+  }
+
+  @Test func `two that migrate at once run each migration once`() async throws {
+    try fixture.makeDatabase("PRAGMA journal_mode = WAL; CREATE TABLE old (a)")
+    for day in 1...9 { try fixture.write("CREATE TABLE t\(day) (a);", as: "2026010\(day)000000_t.sql") }
+    var migrator = try fixture.migrator()
+    migrator.wait = .seconds(20)
+    let ran = try await withThrowingTaskGroup(of: Int.self) { [migrator] group in
+      for _ in 0..<4 { group.addTask { try migrator.apply().count } }
+      return try await group.reduce(0, +)
+    }
+    #expect(ran == 9)
+  }
+
+  @Test func `the shipped migrations run and can be undone`() throws {
+    let files = try MigrationFolder.read(Fixture.shipped)
+    #expect(files.count >= 3)
+    var migrator = Migrator(database: fixture.database, files: files)
+    migrator.createsDatabase = true
+    try migrator.apply()
+    try fixture.sqlite { connection in
+      for file in files.reversed() {
+        let undo = try #require(file.undo)
+        _ = try connection.run(script: undo, inTransaction: true)
+      }
+      let left = try connection.query("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
+      #expect(left == [["_quire_migrations"]])
+    }
+  }
+}
