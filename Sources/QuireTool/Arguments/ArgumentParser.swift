@@ -1,0 +1,171 @@
+import QuireMigration
+
+/// Words → the command they name and its ``Invocation``. Looks at no file but by `isFile`.
+struct ArgumentParser {
+  let root: Command
+  /// Options every command has.
+  let common: [Option]
+  let terminal: Terminal
+  let environment: [String: String]
+  /// Whether there is something at a path: a word that names neither a command nor this is unknown.
+  let isFile: (String) -> Bool
+
+  enum Outcome {
+    case run(Command, Invocation)
+    case help([Command])
+    case version
+  }
+
+  func parse(_ words: [String]) throws(UsageError) -> Outcome {
+    var words = words
+    var path = [root]
+    while let last = path.last, !last.subcommands.isEmpty {
+      guard let next = try subcommand(of: path, in: &words) else {
+        if let version = words.first, version == "--version", path.count == 1 { return .version }
+        return .help(path)
+      }
+      path.append(next)
+    }
+    if Self.asksForHelp(words) { return .help(path) }
+    guard let command = path.last else { return .help([root]) }
+    return .run(command, try invocation(of: path, words))
+  }
+
+  /// Takes the first bare word that names a subcommand, or gives the default one; nil where help is wanted.
+  private func subcommand(of path: [Command], in words: inout [String]) throws(UsageError) -> Command? {
+    guard let command = path.last else { return nil }
+    let names = path.map(\.name)
+    let options = common + path.flatMap(\.options) + command.subcommands.flatMap(\.options)
+    let named = try firstBareWord(in: words, options: options, command: names)
+    let fallback = command.subcommands.first { $0.name == command.defaultSubcommand }
+    if let named, let subcommand = command.subcommands.first(where: { $0.name == words[named] }) {
+      words.remove(at: named)
+      return subcommand
+    }
+    if Self.asksForHelp(words) { return nil }
+    guard let index = named else {
+      if let fallback { return fallback }
+      guard let option = words.first, option != "--version" else { return nil }
+      throw UsageError("a command is missing", command: names)
+    }
+    let word = words[index]
+    // With a default, the word may as well be its argument: one that looks like a path, or is one.
+    if let fallback, isFile(word) || !Self.looksLikeCommand(word) { return fallback }
+    let near = nearest(to: word, among: command.subcommands.map(\.name))
+    let known = command.subcommands.map(\.name).joined(separator: ", ")
+    throw UsageError(
+      "there is no command ‘\(word)’" + (near.map { ": did you mean \($0)?" } ?? " (there are \(known))"),
+      command: names)
+  }
+
+  private func invocation(of path: [Command], _ words: [String]) throws(UsageError) -> Invocation {
+    let options = common + path.flatMap(\.options)
+    let names = path.map(\.name)
+    var invocation = Invocation(command: names, options: options, terminal: terminal, environment: environment)
+    var bare: [String] = []
+    try scan(words, options: options, command: names) { (word) throws(UsageError) in
+      switch word {
+      case .bare(_, let text): bare.append(text)
+      case .option(let option, let value):
+        if let value, !option.choices.isEmpty, !option.choices.contains(value) {
+          let near = nearest(to: value, among: option.choices).map { ": did you mean \($0)?" } ?? ""
+          throw UsageError("\(option.name) takes \(option.value ?? ""), not ‘\(value)’\(near)", command: names)
+        }
+        if invocation.values[option.name] != nil, !option.repeats, value != nil {
+          throw UsageError("\(option.name) is given twice", command: names)
+        }
+        invocation.values[option.name, default: []].append(value ?? "")
+      }
+      return true
+    }
+    for argument in path.last?.arguments ?? [] {
+      switch argument.kind {
+      case .many:
+        invocation.words[argument.name] = bare
+        bare = []
+      case .required where bare.isEmpty: throw UsageError("\(argument.name) is missing", command: names)
+      case .required, .optional:
+        if !bare.isEmpty { invocation.words[argument.name] = [bare.removeFirst()] }
+      }
+    }
+    if let extra = bare.first { throw UsageError("‘\(extra)’ is one word too many", command: names) }
+    return invocation
+  }
+
+  // MARK: Words
+
+  private enum Word {
+    case bare(index: Int, String)
+    case option(Option, value: String?)
+  }
+
+  /// Tells options from bare words, until `body` says no; behind `--` all are bare.
+  private func scan(
+    _ words: [String], options: [Option], command: [String], _ body: (Word) throws(UsageError) -> Bool
+  ) throws(UsageError) {
+    var index = 0
+    var onlyBare = false
+    func value(of option: Option, attached: String?) throws(UsageError) -> String? {
+      guard option.value != nil else {
+        if attached != nil { throw UsageError("\(option.name) takes no value", command: command) }
+        return nil
+      }
+      if let attached { return attached }
+      guard index < words.count else {
+        throw UsageError("\(option.name) needs its \(option.value ?? "value")", command: command)
+      }
+      index += 1
+      return words[index - 1]
+    }
+    while index < words.count {
+      let word = words[index]
+      index += 1
+      if onlyBare || !word.hasPrefix("-") || word == "-" {
+        guard try body(.bare(index: index - 1, word)) else { return }
+      } else if word == "--" {
+        onlyBare = true
+      } else if word.hasPrefix("--") {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let option = try find(parts[0], in: options, command: command)
+        let attached = parts.count > 1 ? parts[1] : nil
+        guard try body(.option(option, value: value(of: option, attached: attached))) else { return }
+      } else {
+        var letters = word.dropFirst()
+        while let letter = letters.popFirst() {
+          let option = try find("-\(letter)", in: options, command: command)
+          let attached = option.value == nil || letters.isEmpty ? nil : String(letters)
+          if option.value != nil { letters = "" }
+          guard try body(.option(option, value: value(of: option, attached: attached))) else { return }
+        }
+      }
+    }
+  }
+
+  private func find(_ name: String, in options: [Option], command: [String]) throws(UsageError) -> Option {
+    if let option = options.first(where: { $0.name == name || $0.short == name }) { return option }
+    let near = name.hasPrefix("--") ? nearest(to: name, among: options.map(\.name)) : nil
+    throw UsageError(
+      "\(command.joined(separator: " ")) has no option \(name)" + (near.map { ": did you mean \($0)?" } ?? ""),
+      command: command)
+  }
+
+  private func firstBareWord(in words: [String], options: [Option], command: [String]) throws(UsageError) -> Int? {
+    // Whatever else is wrong, help is given for the commands that are named.
+    if Self.asksForHelp(words) { return words.firstIndex { !$0.hasPrefix("-") } }
+    var first: Int?
+    try scan(words, options: options, command: command) { (word) throws(UsageError) in
+      if case .bare(let index, _) = word { first = index }
+      return first == nil
+    }
+    return first
+  }
+
+  private static func asksForHelp(_ words: [String]) -> Bool {
+    words.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
+  }
+
+  /// A word of small letters and hyphens, as commands have it, and no path.
+  private static func looksLikeCommand(_ word: String) -> Bool {
+    word.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: "-") }
+  }
+}

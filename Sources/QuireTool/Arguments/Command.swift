@@ -1,0 +1,107 @@
+/// One command, as a row of the table that parsing, help and suggestions are made from.
+///
+///     let count = Command(
+///       "count", "count the books of a catalogue",
+///       arguments: [Argument("FILE", "the database")],
+///       options: [Option("--author", value: "NAME", "only this author's")]
+///     ) { invocation in
+///       invocation.terminal.print("\(try books(in: invocation.argument("FILE"), by: invocation["--author"]))")
+///       return .done
+///     }
+///
+/// A command either runs or has subcommands. Its options may stand anywhere behind its name; the options of a command
+/// with subcommands hold for each of them.
+public struct Command: Sendable {
+  public var name: String
+  /// What it does, in a few words without capital and full stop.
+  public var summary: String
+  public var arguments: [Argument]
+  public var options: [Option]
+  /// Paragraphs at the end of its help.
+  public var notes: String?
+  public var subcommands: [Command]
+  /// The subcommand meant where none is named.
+  public var defaultSubcommand: String?
+  public var run: Run?
+
+  public typealias Run = @Sendable (Invocation) async throws -> ExitStatus
+
+  public init(
+    _ name: String, _ summary: String, arguments: [Argument] = [], options: [Option] = [], notes: String? = nil,
+    run: @escaping Run
+  ) {
+    self.init(name, summary, arguments: arguments, options: options, notes: notes, subcommands: [], run: run)
+  }
+
+  public init(
+    _ name: String, _ summary: String, options: [Option] = [], notes: String? = nil, subcommands: [Command],
+    defaultSubcommand: String? = nil
+  ) {
+    self.init(name, summary, arguments: [], options: options, notes: notes, subcommands: subcommands, run: nil)
+    self.defaultSubcommand = defaultSubcommand
+  }
+
+  private init(
+    _ name: String, _ summary: String, arguments: [Argument], options: [Option], notes: String?,
+    subcommands: [Command], run: Run?
+  ) {
+    self.name = name
+    self.summary = summary
+    self.arguments = arguments
+    self.options = options
+    self.notes = notes
+    self.subcommands = subcommands
+    self.run = run
+  }
+}
+
+/// A word a command takes by its place.
+public struct Argument: Sendable {
+  /// In capitals, as help shows it.
+  public var name: String
+  public var help: String
+  public var kind: Kind
+
+  public enum Kind: Sendable {
+    case required
+    case optional
+    /// Any number, none included; must be the last.
+    case many
+  }
+
+  public init(_ name: String, _ help: String, _ kind: Kind = .required) {
+    self.name = name
+    self.help = help
+    self.kind = kind
+  }
+}
+
+/// A word a command takes by its name.
+public struct Option: Sendable {
+  /// With its dashes, such as `--database`.
+  public var name: String
+  /// One dash and one letter, such as `-d`.
+  public var short: String?
+  /// What follows, as help shows it; nil for a flag.
+  public var value: String?
+  /// The values there are; any other is refused.
+  public var choices: [String]
+  /// Where the value comes from when the option is not given.
+  public var environment: String?
+  /// Whether it may be given several times.
+  public var repeats: Bool
+  public var help: String
+
+  public init(
+    _ name: String, short: String? = nil, value: String? = nil, choices: [String] = [], environment: String? = nil,
+    repeats: Bool = false, _ help: String
+  ) {
+    self.name = name
+    self.short = short
+    self.value = value ?? (choices.isEmpty ? nil : choices.joined(separator: "|"))
+    self.choices = choices
+    self.environment = environment
+    self.repeats = repeats
+    self.help = help
+  }
+}

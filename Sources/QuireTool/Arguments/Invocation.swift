@@ -1,0 +1,49 @@
+/// One call of a command: its words by name, and the terminal it speaks to.
+public struct Invocation: Sendable {
+  /// From the program's name on.
+  public let command: [String]
+  public let terminal: Terminal
+  public let environment: [String: String]
+  let options: [Option]
+  var values: [String: [String]] = [:]
+  var words: [String: [String]] = [:]
+
+  init(command: [String], options: [Option], terminal: Terminal, environment: [String: String]) {
+    self.command = command
+    self.options = options
+    self.terminal = terminal
+    self.environment = environment
+  }
+
+  /// The value of an option: as given, else from its environment variable (an empty one is none).
+  public subscript(option: String) -> String? {
+    if let value = values[option]?.last { return value }
+    guard let variable = options.first(where: { $0.name == option })?.environment else { return nil }
+    return environment[variable].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// Every value of an option that may be repeated, in order.
+  public func values(_ option: String) -> [String] { values[option] ?? [] }
+
+  /// Whether a flag was given.
+  public func flag(_ option: String) -> Bool { values[option] != nil }
+
+  /// The value of an option that takes a whole number in `range`.
+  public func integer(_ option: String, in range: ClosedRange<Int> = 0...Int.max) throws(UsageError) -> Int? {
+    guard let text = self[option] else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      let bounds =
+        range.upperBound == .max ? "from \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
+      throw usageError("\(option) takes a whole number \(bounds), not ‘\(text)’")
+    }
+    return number
+  }
+
+  /// The word at an argument's place.
+  public func argument(_ name: String) -> String? { words[name]?.first }
+
+  /// All words of an argument that takes many.
+  public func arguments(_ name: String) -> [String] { words[name] ?? [] }
+
+  public func usageError(_ message: String) -> UsageError { UsageError(message, command: command) }
+}

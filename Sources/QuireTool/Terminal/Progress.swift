@@ -1,0 +1,49 @@
+import Synchronization
+
+/// One line on standard error that tells how far long work is, drawn over itself.
+///
+/// Draws at most ten times a second, first after half a second, and only where standard error is a terminal, so that
+/// short work and logs stay quiet. May be told from any thread.
+public final class Progress: Sendable {
+  private let terminal: Terminal
+  private let label: String
+  private let state: Mutex<State>
+
+  private struct State {
+    var next = ContinuousClock.now + .milliseconds(500)
+    var isDrawn = false
+  }
+
+  public init(_ label: String, on terminal: Terminal) {
+    self.terminal = terminal
+    self.label = label
+    state = Mutex(State())
+  }
+
+  /// - Parameters:
+  ///   - done: such as bytes read.
+  ///   - total: of how many, where that is known.
+  ///   - detail: such as `3 200 books`.
+  public func update(_ done: Int, of total: Int?, _ detail: @autoclosure () -> String = "") {
+    guard terminal.error.isTerminal else { return }
+    let isDue = state.withLock { state in
+      let now = ContinuousClock.now
+      guard now >= state.next else { return false }
+      state.next = now + .milliseconds(100)
+      state.isDrawn = true
+      return true
+    }
+    guard isDue else { return }
+    let part = total.flatMap { $0 > 0 ? "  \(min(100, done * 100 / $0)) %" : nil } ?? ""
+    terminal.error.write("\r" + truncated("  \(label)\(part)  \(detail())", to: terminal.columns - 1) + "\u{1B}[K")
+  }
+
+  /// Takes the line away.
+  public func finish() {
+    let wasDrawn = state.withLock { state in
+      defer { state.isDrawn = false }
+      return state.isDrawn
+    }
+    if wasDrawn { terminal.error.write("\r\u{1B}[K") }
+  }
+}

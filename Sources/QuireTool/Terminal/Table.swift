@@ -1,0 +1,45 @@
+/// Rows under one another in columns as wide as what is in them.
+///
+///     Table(["id", "title"], alignRight: [0], rows: [["1", "Solaris"], ["12", "Eden"]]).lines(width: 80)
+///
+///     id  title
+///      1  Solaris
+///     12  Eden
+public struct Table: Sendable {
+  /// Empty for a table without a first line.
+  public var header: [String]
+  public var rows: [[String]]
+  /// Columns of numbers.
+  public var alignRight: Set<Int>
+
+  public init(_ header: [String] = [], alignRight: Set<Int> = [], rows: [[String]]) {
+    self.header = header
+    self.rows = rows
+    self.alignRight = alignRight
+  }
+
+  /// The lines without their ends; control characters are made visible, and where a line would be wider than `width`
+  /// the widest column is cut.
+  public func lines(width: Int? = nil) -> [String] {
+    let all = ((header.isEmpty ? [] : [header]) + rows).map { $0.map { printable($0) } }
+    let count = all.map(\.count).max() ?? 0
+    var widths = (0..<count).map { column in all.map { $0.count > column ? displayWidth($0[column]) : 0 }.max() ?? 0 }
+    if let width {
+      var excess = widths.reduce(0, +) + 2 * max(0, count - 1) - width
+      while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > 8 {
+        // Down to the next widest, so that no column is cut more than it must be.
+        let next = widths.indices.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
+        let cut = min(excess, max(1, widths[widest] - max(8, next)))
+        widths[widest] -= cut
+        excess -= cut
+      }
+    }
+    return all.map { row in
+      let cells = row.indices.map { column in
+        padded(truncated(row[column], to: widths[column]), to: widths[column], right: alignRight.contains(column))
+      }
+      let line = cells.joined(separator: "  ")
+      return line.lastIndex { $0 != " " }.map { String(line[...$0]) } ?? ""
+    }
+  }
+}

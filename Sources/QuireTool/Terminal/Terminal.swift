@@ -1,0 +1,131 @@
+import Foundation
+
+/// Where a command's answer and its errors go, and what may be done there.
+///
+/// The answer goes to `output`; progress, questions and errors to `error`. `NO_COLOR`, `CI`, `TERM=dumb` and a stream
+/// that is no terminal mean no colour there.
+public struct Terminal: Sendable {
+  public var output: Stream
+  public var error: Stream
+  /// Width in cells.
+  public var columns: Int
+
+  /// One of the two ways out.
+  public struct Stream: Sendable {
+    public var isTerminal: Bool
+    public var usesColor: Bool
+    let write: @Sendable (String) -> Void
+
+    public init(isTerminal: Bool = false, usesColor: Bool = false, write: @escaping @Sendable (String) -> Void) {
+      self.isTerminal = isTerminal
+      self.usesColor = usesColor
+      self.write = write
+    }
+  }
+
+  public init(output: Stream, error: Stream, columns: Int = 80) {
+    self.output = output
+    self.error = error
+    self.columns = columns
+  }
+}
+
+extension Terminal {
+  /// The process's own.
+  public static func standard(environment: [String: String]) -> Terminal {
+    func has(_ name: String) -> Bool { environment[name].map { !$0.isEmpty } ?? false }
+    let plain = has("NO_COLOR") || has("CI") || environment["TERM"] == "dumb"
+    func stream(_ descriptor: Int32) -> Stream {
+      let isTerminal = isatty(descriptor) != 0
+      return Stream(isTerminal: isTerminal, usesColor: isTerminal && !plain) { Self.write($0, to: descriptor) }
+    }
+    return Terminal(output: stream(1), error: stream(2), columns: width(environment))
+  }
+
+  private static func width(_ environment: [String: String]) -> Int {
+    var size = winsize()
+    for descriptor: Int32 in [1, 2] where ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 {
+      return Int(size.ws_col)
+    }
+    return environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? 80
+  }
+
+  /// Writes all of it; what cannot be written (a closed pipe, a full disk) is lost, there is nobody to tell.
+  private static func write(_ text: String, to descriptor: Int32) {
+    var text = text
+    text.withUTF8 { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[rest.indices]).withUnsafeBytes {
+          #if canImport(Darwin)
+            Darwin.write(descriptor, $0.baseAddress, $0.count)
+          #else
+            Glibc.write(descriptor, $0.baseAddress, $0.count)
+          #endif
+        }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return }
+        rest = rest.dropFirst(count)
+      }
+    }
+  }
+
+  func applying(color: String?) -> Terminal {
+    guard color == "always" || color == "never" else { return self }
+    var terminal = self
+    terminal.output.usesColor = color == "always"
+    terminal.error.usesColor = color == "always"
+    return terminal
+  }
+
+  // MARK: Saying
+
+  /// Prints a line of the answer.
+  public func print(_ text: String = "") { output.write(text + "\n") }
+
+  /// Prints a line beside the answer: progress, or what to do next.
+  public func note(_ text: String) { error.write(text + "\n") }
+
+  /// Prints an error; control characters in it are made visible.
+  public func printError(_ text: String, prefix: String = "error") {
+    error.write(error.styled(prefix + ":", .red) + " " + printable(text, keepingLines: true) + "\n")
+  }
+}
+
+extension Terminal.Stream {
+  public enum Style: String, Sendable {
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case bold = "1"
+    case dim = "2"
+  }
+
+  /// `text` in a style, where this stream takes colour.
+  public func styled(_ text: String, _ style: Style) -> String {
+    usesColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+  }
+}
+
+/// `text` with its control characters made visible, so that nothing from a file or a database can steer the terminal.
+public func printable(_ text: String, keepingLines: Bool = false) -> String {
+  guard text.unicodeScalars.contains(where: { isControl($0) }) else { return text }
+  var result = String.UnicodeScalarView()
+  for scalar in text.unicodeScalars {
+    switch scalar.value {
+    case 10 where keepingLines: result.append(scalar)
+    case 0..<32: result.append(Unicode.Scalar(0x2400 + scalar.value) ?? "\u{FFFD}")
+    case 127: result.append("\u{2421}")
+    default: result.append(isControl(scalar) ? "\u{FFFD}" : scalar)
+    }
+  }
+  return String(result)
+}
+
+/// C0, DEL, C1, and the marks that turn the direction of writing around.
+private func isControl(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar.value {
+  case 0..<32, 127..<160, 0x202A...0x202E, 0x2066...0x2069: true
+  default: false
+  }
+}

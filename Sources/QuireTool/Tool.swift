@@ -1,0 +1,90 @@
+public import Foundation
+import QuireMigration
+
+/// A program made of commands: the `quire` binary, or an application's own with the same ones.
+///
+///     let tool = Tool("quire", version: "0.1.0", "keeps live model objects in SQLite", commands: [.migrate, …])
+///     exit(await tool.run(Array(CommandLine.arguments.dropFirst())))
+///
+/// An error is printed once, on standard error, beginning with `error:`; words that are not understood give exit status
+/// 2 before any file is opened.
+public struct Tool: Sendable {
+  public let version: String
+  let root: Command
+
+  public init(_ name: String, version: String, _ summary: String, commands: [Command], notes: String? = nil) {
+    self.version = version
+    let help = Command(
+      "help", "explain a command", arguments: [Argument("COMMAND", "the command, and its subcommand", .many)]
+    ) { _ in .done }
+    root = Command(name, summary, notes: notes, subcommands: commands + [help])
+  }
+
+  /// Runs the command that `arguments` (without the program's path) name.
+  public func run(
+    _ arguments: [String], terminal: Terminal? = nil,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) async -> Int32 {
+    let terminal = (terminal ?? .standard(environment: environment)).applying(color: Self.color(in: arguments))
+    do {
+      return try await run(arguments, terminal, environment).rawValue
+    } catch let error as any CommandError {
+      terminal.printError(error.description, prefix: error.exitStatus == .refused ? "refused" : "error")
+      return error.exitStatus.rawValue
+    } catch {
+      terminal.printError("\(error)")
+      return ExitStatus.failure.rawValue
+    }
+  }
+
+  private static let common = [
+    Option("--color", choices: ["auto", "always", "never"], "colour the output (auto: on a terminal)"),
+    Option("--help", short: "-h", "explain the command"),
+  ]
+
+  private func run(_ arguments: [String], _ terminal: Terminal, _ environment: [String: String]) async throws
+    -> ExitStatus
+  {
+    let parser = ArgumentParser(
+      root: root, common: Self.common, terminal: terminal, environment: environment,
+      isFile: { FileManager.default.fileExists(atPath: $0) })
+    if arguments == ["--version"] {
+      terminal.print("\(root.name) \(version)")
+      return .done
+    }
+    switch try parser.parse(arguments) {
+    case .version: terminal.print("\(root.name) \(version)")
+    case .help(let path): terminal.print(Help(path: path, common: Self.common).text)
+    case .run(let command, let invocation):
+      if command.name == "help" {
+        terminal.print(Help(path: try find(invocation.arguments("COMMAND")), common: Self.common).text)
+        return .done
+      }
+      return try await command.run?(invocation) ?? .done
+    }
+    return .done
+  }
+
+  /// The commands a path of names leads through.
+  private func find(_ names: [String]) throws(UsageError) -> [Command] {
+    var path = [root]
+    for name in names {
+      let commands = path.last?.subcommands ?? []
+      guard let next = commands.first(where: { $0.name == name }) else {
+        let near = nearest(to: name, among: commands.map(\.name)).map { ": did you mean \($0)?" } ?? ""
+        throw UsageError("there is no command ‘\(name)’\(near)", command: path.map(\.name))
+      }
+      path.append(next)
+    }
+    return path
+  }
+
+  /// Looked up before parsing, because errors of parsing are coloured too.
+  private static func color(in arguments: [String]) -> String? {
+    for (index, word) in arguments.prefix(while: { $0 != "--" }).enumerated() {
+      if word.hasPrefix("--color=") { return String(word.dropFirst("--color=".count)) }
+      if word == "--color", index + 1 < arguments.count { return arguments[index + 1] }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import QuireTool
+import Testing
+
+private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.migrate])
+
+/// A folder of its own with one migration.
+private final class Folder {
+  let path = FileManager.default.temporaryDirectory.path + "/quire-tool-\(UUID().uuidString)"
+  var migrations: String { path + "/M" }
+  var database: String { path + "/library.db" }
+
+  init() throws {
+    try FileManager.default.createDirectory(atPath: migrations, withIntermediateDirectories: true)
+    try write("-- make a\nCREATE TABLE a (b);\n-- migrate: undo\nDROP TABLE a;\n", as: "20260101000000_a.sql")
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func write(_ text: String, as name: String) throws {
+    try Data(text.utf8).write(to: URL(filePath: migrations + "/" + name))
+  }
+}
+
+@Suite struct MigrateTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private func migrate(_ words: String..., environment: [String: String] = [:]) async -> Ran {
+    let recorder = Recorder()
+    var environment = environment
+    environment["QUIRE_MIGRATIONS"] = folder.migrations
+    let status = await tool.run(["migrate"] + words, terminal: recorder.terminal(), environment: environment)
+    return Ran(status: status, output: recorder.output, error: recorder.error)
+  }
+
+  @Test func `a new database is made only when asked, and then shows what is applied`() async throws {
+    let typo = await migrate("apply", folder.database)
+    #expect(typo.status == 2)
+    #expect(
+      typo.error
+        == "error: no database at \(folder.database).\nTo create one:  quire migrate apply --create -m \(folder.migrations) \(folder.database)\n"
+    )
+    #expect(!FileManager.default.fileExists(atPath: folder.database))
+    let made = await migrate("apply", "--create", folder.database)
+    #expect(made.status == 0 && made.error.isEmpty)
+    #expect(made.output.hasPrefix("  ✓ 20260101000000  make a  "))
+    #expect(made.output.hasSuffix(" ms\n1 applied · schema 20260101000000\n"))
+    #expect(await migrate("apply", folder.database).output == "nothing to do · schema 20260101000000\n")
+    let status = await migrate(folder.database)
+    #expect(status.status == 0)
+    #expect(status.output.hasPrefix("\(folder.database) · nothing pending · schema 20260101000000\n\n  ✓ "))
+  }
+
+  @Test func `pending migrations show, and give status 3 where that is the question`() async throws {
+    _ = await migrate("apply", "--create", folder.database)
+    try folder.write("CREATE TABLE c (d);", as: "20260102000000_add_c.sql")
+    let status = await migrate("status", environment: ["QUIRE_DATABASE": folder.database])
+    #expect(status.status == 0)
+    #expect(status.output.contains("\n  · 20260102000000  add c\n"))
+    #expect(status.output.hasSuffix("\n\nNext: quire migrate apply -m \(folder.migrations) \(folder.database)\n"))
+    #expect(await migrate("--exit-code", "-d", folder.database).status == 3)
+    let json = await migrate("--json", folder.database).output
+    let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+    #expect(object?["pending"] as? Int == 1)
+    #expect(object?["schema"] as? String == "20260101000000")
+    let migrations = object?["migrations"] as? [[String: Any]]
+    #expect(migrations?.map { $0["state"] as? String } == ["applied", "pending"])
+    #expect(migrations?.map { $0["undo"] as? Bool } == [true, false])
+  }
+
+  @Test func `a failing migration says where, and that nothing changed`() async throws {
+    try folder.write("CREATE TABLE c (d);\nCREATE INDEX i ON c(e);\n", as: "20260102000000_c.sql")
+    let ran = await migrate("apply", "--create", folder.database)
+    #expect(ran.status == 1)
+    #expect(ran.output.hasPrefix("  ✓ 20260101000000  make a  "))
+    #expect(
+      ran.error == """
+        error: no such column: e    \(folder.migrations)/20260102000000_c.sql:2:21
+           2 │ CREATE INDEX i ON c(e);
+             │                     ^
+        Rolled back: \(folder.database) is as before (schema 20260101000000). Fix the file, run apply again.
+
+        """)
+  }
+
+  @Test func `history that does not fit gives status 4, a newer database 7`() async throws {
+    _ = await migrate("apply", "--create", folder.database)
+    try folder.write("CREATE TABLE a (b, c);\n", as: "20260101000000_a.sql")
+    for words in [["status", folder.database], ["apply", folder.database]] {
+      let edited = await migrate(words[0], words[1])
+      #expect(edited.status == 4)
+      #expect(edited.error.contains("\n   2 │ - CREATE TABLE a (b);\n   1 │ + CREATE TABLE a (b, c);\n"))
+    }
+    try FileManager.default.moveItem(
+      atPath: folder.migrations + "/20260101000000_a.sql", toPath: folder.migrations + "/20250101000000_a.sql")
+    #expect(await migrate("apply", folder.database).status == 7)
+    let json = await migrate("--json", folder.database)
+    #expect(json.status == 7 && json.output.contains(#""kind":"database-newer""#))
+  }
+
+  @Test func `what is asked wrongly is told before any file is opened`() async throws {
+    #expect(await migrate().error.hasPrefix("error: which database?"))
+    #expect(await migrate("aply", "x.db").error.hasPrefix("error: there is no command ‘aply’: did you mean apply?"))
+    #expect(await migrate("undo").status == 2)
+    #expect(await migrate("apply", "x.db", "-d", "y.db").error.contains("the database is given twice"))
+    #expect(await migrate("apply", "--wait", "soon", "x.db").status == 2)
+    let missing = await migrate("-m", "/no/such", folder.database)
+    #expect(missing.status == 2 && missing.error == "error: the migrations folder /no/such does not exist\n")
+    #expect(await migrate(folder.path).error.hasPrefix("error: \(folder.path) is a directory"))
+    #expect(await migrate(folder.path).status == 2)
+    #expect(await migrate("-q", "apply", "--create", folder.database).output.isEmpty)
+  }
+
+  @Test func `help lists what works and nothing else`() async {
+    let help = await tool.ran("help", "migrate").output
+    #expect(help.contains("status [DATABASE]") && help.contains("apply [DATABASE]"))
+    for later in ["undo ", "baseline", "renumber", "restore"] { #expect(!help.contains("\n  \(later)")) }
+  }
+}
