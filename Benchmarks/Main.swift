@@ -1,1 +1,46 @@
-@main struct Main { static func main() {} }
+import Foundation
+
+/// Measures Quire against hand-written code doing the same work in the same run: see `--help`.
+@main @MainActor struct Main {
+  static func main() async {
+    let arguments: Arguments
+    do {
+      arguments = try Arguments(CommandLine.arguments.dropFirst(), known: allCases)
+    } catch {
+      fail("\(error)", status: 2)
+    }
+    if arguments.isHelp { return print(Arguments.help(allCases)) }
+    for signal in [SIGINT, SIGTERM] {
+      Foundation.signal(signal) { _ in wasInterrupted.store(true, ordering: .relaxed) }
+    }
+    do {
+      let workspace = try Workspace()
+      defer { workspace.delete() }
+      try await run(arguments, in: workspace)
+    } catch RunError.interrupted {
+      Progress.wipe()
+      exit(130)
+    } catch {
+      Progress.wipe()
+      fail("\(error)", status: 1)
+    }
+  }
+
+  private static func run(_ arguments: Arguments, in workspace: Workspace) async throws {
+    let table = Table(arguments.cases)
+    if !arguments.isJSON { print(table.header) }
+    for benchCase in arguments.cases {
+      for rows in arguments.rows {
+        let stage = Stage(rows: rows, workspace: workspace)
+        let outcome = try await QuireBench.run(benchCase, on: stage, rounds: arguments.rounds)
+        for line in arguments.isJSON ? jsonLines(outcome) : table.lines(outcome) { print(line) }
+        fflush(nil)
+      }
+    }
+  }
+
+  private static func fail(_ message: String, status: Int32) -> Never {
+    FileHandle.standardError.write(Data("error: \(message)\n".utf8))
+    exit(status)
+  }
+}

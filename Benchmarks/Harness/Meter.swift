@@ -1,0 +1,86 @@
+import Foundation
+
+/// Process CPU time (user and system, all threads) and wall time, in nanoseconds.
+struct Stopwatch {
+  private var cpu: UInt64
+  private var wall: UInt64
+
+  @inline(__always) init() {
+    wall = clock_gettime_nsec(CLOCK_MONOTONIC)
+    cpu = clock_gettime_nsec(CLOCK_PROCESS_CPUTIME_ID)
+  }
+
+  @inline(__always) func elapsed() -> (cpu: Double, wall: Double) {
+    let cpu = clock_gettime_nsec(CLOCK_PROCESS_CPUTIME_ID)
+    let wall = clock_gettime_nsec(CLOCK_MONOTONIC)
+    return (Double(cpu - self.cpu), Double(wall - self.wall))
+  }
+}
+
+@inline(__always) private func clock_gettime_nsec(_ clock: clockid_t) -> UInt64 {
+  var time = timespec()
+  clock_gettime(clock, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// Collects the figures of one round of one variant.
+///
+/// A round uses one of its three ways: `measure` for work too short to time singly, `sample` for operations that each
+/// count, `count` for what is not time.
+struct Meter {
+  private var cpu = 0.0
+  private var wall = 0.0
+  private var operations = 0
+  private(set) var samples: [Double] = []
+  private var wallSamples: [Double] = []
+
+  /// Times `operations` operations together. Repeated calls add up.
+  ///
+  /// What `body` returns is freed after the clock has stopped.
+  @inline(__always) mutating func measure<Result>(_ operations: Int, _ body: () throws -> Result) rethrows -> Result {
+    let watch = Stopwatch()
+    let result = try body()
+    let elapsed = watch.elapsed()
+    cpu += elapsed.cpu
+    wall += elapsed.wall
+    self.operations += operations
+    return result
+  }
+
+  /// Times one operation, which is kept on its own for the median and the 99th percentile.
+  @inline(__always) mutating func sample<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let watch = Stopwatch()
+    let result = try body()
+    let elapsed = watch.elapsed()
+    samples.append(elapsed.cpu)
+    wallSamples.append(elapsed.wall)
+    return result
+  }
+
+  /// Takes `total` of something that is not time, spread over `operations`.
+  mutating func count(_ total: Int, over operations: Int) {
+    cpu += Double(total)
+    self.operations += operations
+  }
+
+  /// The round's figure for one operation: the mean of what was measured together, the median of what was sampled.
+  var figure: (cpu: Double, wall: Double) {
+    if samples.isEmpty { return (cpu / Double(operations), wall / Double(operations)) }
+    return (median(samples), median(wallSamples))
+  }
+}
+
+/// The middle of the values, or the mean of the middle two; not a number without any.
+func median(_ values: [Double]) -> Double {
+  guard !values.isEmpty else { return .nan }
+  let sorted = values.sorted()
+  let middle = sorted.count / 2
+  return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+}
+
+/// The value that `share` of the values are not above, by nearest rank; not a number without any.
+func percentile(_ share: Double, of values: [Double]) -> Double {
+  guard !values.isEmpty else { return .nan }
+  let rank = Int((share * Double(values.count)).rounded(.up))
+  return values.sorted()[min(max(rank, 1), values.count) - 1]
+}
