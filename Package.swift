@@ -73,7 +73,7 @@ let package = Package(
     .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
     .target(name: "QuireTool", dependencies: ["QuireMigration"], swiftSettings: swift),
     .target(
-      name: "Catalog", dependencies: ["Quire"], resources: [.copy("Sample")], swiftSettings: swift),
+      name: "Catalog", dependencies: ["Quire"], resources: [.copy("Sample"), .copy("Migrations")], swiftSettings: swift),
     .executableTarget(
       name: "QuireCommand", dependencies: ["Quire", "QuireMigration", "QuireTool", "Catalog"], swiftSettings: swift),
     .executableTarget(

@@ -7,14 +7,16 @@ import Foundation
 /// ratings nor ISBNs.
 public enum SampleCatalogue {
   /// Path of its `books.csv`; nil where the program was copied away from its resources.
-  public static var books: String? { path(of: "books.csv") }
+  public static var books: String? { path(of: "Sample/books.csv") }
   /// Path of its `libraries.csv`.
-  public static var libraries: String? { path(of: "libraries.csv") }
+  public static var libraries: String? { path(of: "Sample/libraries.csv") }
+  /// Path of the folder with the migrations that make its schema.
+  public static var migrations: String? { path(of: "Migrations") }
 
   /// Not by the generated `Bundle.module`: that traps where the resources are missing.
   private static func path(of name: String) -> String? {
     let folders = [Bundle.main.bundleURL, Bundle.main.resourceURL].compactMap { $0 }
-    return folders.map { $0.appending(path: "Quire_Catalog.resources/Sample/\(name)").path }
+    return folders.map { $0.appending(path: "Quire_Catalog.resources/\(name)").path }
       .first { FileManager.default.fileExists(atPath: $0) }
   }
 }
