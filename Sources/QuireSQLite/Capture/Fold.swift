@@ -257,7 +257,7 @@ extension TableFold {
     case QUIRE_REAL: return .real(memory.loadUnaligned(fromByteOffset: start + 1, as: Double.self))
     case QUIRE_TEXT:
       let text = UnsafeRawBufferPointer(start: memory + start + 5, count: at - start - 5)
-      if let string = String(validating: text, as: UTF8.self) { return .text(string) }
+      if let string = text.withMemoryRebound(to: UInt8.self, { String(utf8: $0) }) { return .text(string) }
       return .malformedText(Data(text))
     case QUIRE_BLOB:
       return .blob(Data(UnsafeRawBufferPointer(start: memory + start + 5, count: at - start - 5)))

@@ -37,7 +37,7 @@ public final class InterestToken: Sendable {
 
 /// All interests in one database, counted. A transaction takes what holds when it begins.
 final class Interests: Sendable {
-  private let counts = Mutex(InterestCounts())
+  private let counts = Locked(InterestCounts())
   /// Changes whenever another set of columns would have to be decoded.
   let generation = Atomic(0)
 

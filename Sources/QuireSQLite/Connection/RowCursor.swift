@@ -23,42 +23,51 @@ public import QuireRow
     return try T.read(from: self, at: index)
   }
 
+  // One look-up of the column by `sqlite3_column_value`, and the rest on the value: half the time of asking the
+  // statement for type, content and length in turn. Such a value must not be shared between threads; a statement is not.
+
   @inlinable public func isNull(_ index: Int32) -> Bool { sqlite3_column_type(statement, index) == SQLITE_NULL }
 
   @inlinable public func int64(_ index: Int32) throws(ValueError) -> Int64 {
-    if sqlite3_column_type(statement, index) == SQLITE_INTEGER { return sqlite3_column_int64(statement, index) }
+    let value = sqlite3_column_value(statement, index)
+    if sqlite3_value_type(value) == SQLITE_INTEGER { return sqlite3_value_int64(value) }
     throw mismatch(index, .integer)
   }
 
   @inlinable public func double(_ index: Int32) throws(ValueError) -> Double {
-    let type = sqlite3_column_type(statement, index)
-    if type == SQLITE_FLOAT || type == SQLITE_INTEGER { return sqlite3_column_double(statement, index) }
+    let value = sqlite3_column_value(statement, index)
+    let type = sqlite3_value_type(value)
+    if type == SQLITE_FLOAT || type == SQLITE_INTEGER { return sqlite3_value_double(value) }
     throw mismatch(index, .real)
   }
 
   @inlinable public func text(_ index: Int32) throws(ValueError) -> String {
-    guard sqlite3_column_type(statement, index) == SQLITE_TEXT else { throw mismatch(index, .text) }
-    guard let start = sqlite3_column_text(statement, index) else { throw mismatch(index, .text) }
-    let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformedText(column: index) }
+    let value = sqlite3_column_value(statement, index)
+    guard sqlite3_value_type(value) == SQLITE_TEXT, let start = sqlite3_value_text(value) else {
+      throw mismatch(index, .text)
+    }
+    let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+    guard let text = String(utf8: bytes) else { throw .malformedText(column: index) }
     return text
   }
 
   @inlinable public func blob(_ index: Int32) throws(ValueError) -> Data {
-    guard sqlite3_column_type(statement, index) == SQLITE_BLOB else { throw mismatch(index, .blob) }
-    return bytes(index)
+    let value = sqlite3_column_value(statement, index)
+    guard sqlite3_value_type(value) == SQLITE_BLOB else { throw mismatch(index, .blob) }
+    return RowCursor.bytes(value)
   }
 
   @inlinable public func value(_ index: Int32) -> Value {
-    switch sqlite3_column_type(statement, index) {
-    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, index))
-    case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, index))
+    let value = sqlite3_column_value(statement, index)
+    switch sqlite3_value_type(value) {
+    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
+    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
     case SQLITE_TEXT:
-      guard let start = sqlite3_column_text(statement, index) else { return .null }
-      let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
-      if let text = String(validating: bytes, as: UTF8.self) { return .text(text) }
+      guard let start = sqlite3_value_text(value) else { return .null }
+      let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+      if let text = String(utf8: bytes) { return .text(text) }
       return .malformedText(Data(bytes))
-    case SQLITE_BLOB: return .blob(bytes(index))
+    case SQLITE_BLOB: return .blob(RowCursor.bytes(value))
     default: return .null
     }
   }
@@ -66,10 +75,9 @@ public import QuireRow
   /// How many columns the row has.
   @inlinable public var count: Int32 { sqlite3_data_count(statement) }
 
-  /// The bytes of a TEXT or BLOB column as they are.
-  @inlinable func bytes(_ index: Int32) -> Data {
-    guard let start = sqlite3_column_blob(statement, index) else { return Data() }
-    return Data(bytes: start, count: Int(sqlite3_column_bytes(statement, index)))
+  @inlinable static func bytes(_ value: OpaquePointer?) -> Data {
+    guard let start = sqlite3_value_blob(value) else { return Data() }
+    return Data(bytes: start, count: Int(sqlite3_value_bytes(value)))
   }
 
   @usableFromInline @inline(never) func mismatch(_ index: Int32, _ expected: ColumnType) -> ValueError {
@@ -82,5 +90,22 @@ public import QuireRow
       default: "null"
       }
     return .wrongStorageClass(column: index, expected: expected, found: found)
+  }
+}
+
+extension String {
+  /// Nil unless the bytes are UTF-8.
+  ///
+  /// Decodes, which would repair, and compares: half the time of `String(validating:as:)`, which looks up its generic
+  /// metadata at every call.
+  @inlinable init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    var text = String(decoding: bytes, as: UTF8.self)
+    let isSame = text.withUTF8 { decoded in
+      guard decoded.count == bytes.count else { return false }
+      guard let a = decoded.baseAddress, let b = bytes.baseAddress else { return true }
+      return memcmp(a, b, decoded.count) == 0
+    }
+    guard isSame else { return nil }
+    self = text
   }
 }

@@ -3,7 +3,8 @@ public import QuireRow
 
 /// A transaction that has just been committed, seen with the write lock still held.
 ///
-/// Valid inside the `committed` closure only: until it returns, ``connection`` reads exactly this commit's state.
+/// Valid inside the `committed` closure only: until it returns, nobody in this process commits, so ``connection`` reads
+/// exactly this commit's state (and what another process may have committed since).
 public final class Commit {
   public let number: Int64
   public let origin: ChangeSet.Origin

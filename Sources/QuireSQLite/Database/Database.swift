@@ -79,7 +79,7 @@ public final class Database: Sendable {
     return try body(reader)
   }
 
-  /// Writes the log into the file and closes it. Reads that are under way end first; later ones throw.
+  /// Writes the log into the file and closes it. Reads that are under way go on to their end; later ones throw.
   public func close() throws {
     try lock.lock(timeout: configuration.writeTimeout)
     defer { lock.unlock() }
@@ -175,7 +175,7 @@ extension Database {
   private func checkpointIfDue(_ writer: Writer) {
     let frames = writer.frames
     if frames < framesAtCheckpoint { framesAtCheckpoint = 0 }  // the log has started anew
-    guard frames - framesAtCheckpoint >= configuration.checkpointPages else { return }
+    guard frames - framesAtCheckpoint >= configuration.pagesBetweenCheckpoints else { return }
     if writer.logSizeInBytes > configuration.logLimitInBytes { positions.giveUpOldSnapshots() }
     let isLarge = writer.logSizeInBytes > configuration.logLimitInBytes / 4
     writer.checkpoint(truncating: isLarge && readers.lentCount == 0)

@@ -14,11 +14,20 @@ public struct DatabaseConfiguration: Hashable, Sendable {
   /// How long a thread waits while another one of this process writes.
   public var writeTimeout = Duration.seconds(60)
   /// Page cache of each connection, filled as needed.
+  ///
+  /// 16 MB is the knee: filling 1 M rows with one index cost 2 670 ns a row at 2 MB, 1 910 at 8, 1 110 at 16, 1 070 at
+  /// 32; a look-up among 100 k rows 1 400 ns at 2 MB and 550 from 8 MB on; among 1 M rows 1 700 up to 32 MB and 1 150
+  /// at 64 MB, which is worth it for one large file.
   public var cacheSizeInBytes = ConnectionOptions.defaultCacheSizeInBytes
   /// How many reading connections there are at most, besides those that hold an old snapshot for lagging readers.
   public var readers = 8
-  /// A passive checkpoint is tried when the write-ahead log has grown by this many pages.
-  public var checkpointPages = 1000
+  /// A passive checkpoint is tried when the write-ahead log has grown by this many pages; nil is 1 000 with
+  /// `synchronous` full and 4 000 otherwise.
+  ///
+  /// Measured: with full, a one-page commit took 235 µs while the log was still growing and 110 µs once it was being
+  /// written over, so the log should be short. Without a sync at each commit that makes no difference, and fewer
+  /// checkpoints save time: 13.6 µs a commit at 1 000 pages, 10.9 at 4 000, 11.1 at 16 000 (CPU, random rows of 100 k).
+  public var checkpointPages: Int?
   /// A write-ahead log this large takes away the old snapshots that keep it from starting anew.
   public var logLimitInBytes = 256 << 20
   /// A registered VFS of SQLite; nil is the system's.
@@ -29,6 +38,8 @@ public struct DatabaseConfiguration: Hashable, Sendable {
     self.access = access
     if location == .temporary { synchronous = .off }
   }
+
+  var pagesBetweenCheckpoints: Int { max(checkpointPages ?? (synchronous == .full ? 1000 : 4000), 1) }
 
   func options(_ role: ConnectionOptions.Role) -> ConnectionOptions {
     var options = ConnectionOptions()

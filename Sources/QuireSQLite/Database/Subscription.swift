@@ -1,5 +1,4 @@
 internal import QuireRow
-internal import Synchronization
 
 /// Keeps a subscription to commits alive; it ends with this object.
 public final class Subscription: Sendable {
@@ -24,7 +23,7 @@ final class Subscribers: Sendable {
     var next: UInt64 = 0
     var bodies: [(id: UInt64, except: ChangeSet.Origin?, body: Body)] = []
   }
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   func add(exceptTo origin: ChangeSet.Origin?, _ body: @escaping Body) -> Subscription {
     let id = state.withLock { state in

@@ -8,7 +8,7 @@ internal import Synchronization
 final class CommitClock: Sendable {
   private let sequence = Atomic<Int64>(0)
   /// Held by the writer while COMMIT runs, so that readers wait without spinning.
-  private let gate = Mutex(())
+  private let gate = Locked(())
 
   var number: Int64 { sequence.load(ordering: .sequentiallyConsistent) >> 1 }
 

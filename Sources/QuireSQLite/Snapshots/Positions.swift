@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Where all positions of a database stand, and the snapshots kept for those that have none of their own.
 ///
 /// What stays true, for every position at *n* that needs holding: it has a snapshot of its own, or *n* is the latest
@@ -18,7 +16,7 @@ final class Positions: @unchecked Sendable {
     var isClosed = false
   }
 
-  let state = Mutex(State())
+  let state = Locked(State())
   let clock: CommitClock
   let pool: ReaderPool
   let path: String
@@ -39,7 +37,7 @@ final class Positions: @unchecked Sendable {
       if let position, position.isNeedy, position.standing == state.latest { needy -= 1 }
       guard needy > 0, state.holds[state.latest] == nil else { return }
       // A snapshot that cannot be had makes those positions stale; the commit goes on.
-      state.holds[state.latest] = try? Snapshot(clock, pool, beyondLimit: true)
+      state.holds[state.latest] = try? Snapshot(clock, pool, isExempt: true)
     }
   }
 

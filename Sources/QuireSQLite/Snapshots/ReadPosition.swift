@@ -15,7 +15,7 @@ public final class ReadPosition: @unchecked Sendable {
     standing = 0
     // While a COMMIT runs nobody holds the number before it for us: then a snapshot says where we stand.
     let isCommitting = positions.state.withLock { $0.isCommitting }
-    let snapshot = isCommitting ? try? Snapshot(positions.clock, positions.pool, beyondLimit: true) : nil
+    let snapshot = isCommitting ? try? Snapshot(positions.clock, positions.pool, isExempt: true) : nil
     let unused = positions.state.withLock { state -> Snapshot? in
       if let snapshot, state.isCommitting || snapshot.number != state.latest {
         standing = snapshot.number
@@ -140,6 +140,7 @@ extension ReadPosition {
       if mustStay {
         unused.removeAll { $0 === snapshot }
         state.holds[standing] = snapshot
+        snapshot.exempt()
       }
       join(&state)
       return unused
@@ -156,7 +157,7 @@ extension ReadPosition {
     let (isClosed, hasOwn) = positions.state.withLock { ($0.isClosed, own != nil) }
     if isClosed { throw DatabaseError.closed(path: positions.path) }
     // Who has a reader and waits for a second could wait for others that do the same: it takes one beyond the limit.
-    return try Advance(self, Snapshot(positions.clock, positions.pool, beyondLimit: hasOwn))
+    return try Advance(self, Snapshot(positions.clock, positions.pool, isExempt: hasOwn))
   }
 
   /// Goes to a commit of its own, inside the `committed` closure of the write. Opens no snapshot.

@@ -1,16 +1,16 @@
 internal import CSQLite
 internal import Foundation
-internal import Synchronization
 
 /// Reading connections, each lent to one user at a time, opened when first needed.
 ///
 /// At most `limit` for ordinary reads, and waiting for one is bounded; what holds an old snapshot for readers that lag
-/// is lent beyond the limit, because the writer must not wait for it.
-// @unchecked: `idle`, `count` and `isClosed` are touched only under `mutex`.
+/// does not count: the writer must not wait for it, nor must readers wait for those that lag.
+// @unchecked: `idle`, `lent`, `exempted` and `isClosed` are touched only under `mutex`.
 final class ReaderPool: @unchecked Sendable {
   private let mutex = NSCondition()
   private var idle: [Connection] = []
   private var lent = 0
+  private var exempted = 0
   private var isClosed = false
   private let path: String
   private let configuration: DatabaseConfiguration
@@ -22,18 +22,18 @@ final class ReaderPool: @unchecked Sendable {
     limit = max(configuration.readers, 1)
   }
 
-  /// How many are lent out.
+  /// How many are lent out, old snapshots included.
   var lentCount: Int {
     mutex.lock()
     defer { mutex.unlock() }
-    return lent
+    return lent + exempted
   }
 
   /// - Throws: ``DatabaseError/readersBusy(count:waited:)`` after the busy timeout.
-  func take(beyondLimit: Bool = false) throws(DatabaseError) -> Connection {
+  func take(isExempt: Bool = false) throws(DatabaseError) -> Connection {
     mutex.lock()
     var deadline: Date?
-    while !isClosed && lent >= limit && !beyondLimit {
+    while !isClosed && lent >= limit && !isExempt {
       let until = deadline ?? Date(timeIntervalSinceNow: Double(configuration.busyTimeout.milliseconds) / 1000)
       deadline = until
       if !mutex.wait(until: until) && lent >= limit && !isClosed {
@@ -45,7 +45,7 @@ final class ReaderPool: @unchecked Sendable {
       mutex.unlock()
       throw .closed(path: path)
     }
-    lent += 1
+    if isExempt { exempted += 1 } else { lent += 1 }
     let known = idle.popLast()
     mutex.unlock()
     if let known { return known }
@@ -53,16 +53,25 @@ final class ReaderPool: @unchecked Sendable {
       let access = configuration.access == .readOnly ? Access.readOnly : .readWrite
       return try Connection(path: path, access: access, options: configuration.options(.reader))
     } catch {
-      giveBack(nil)
+      giveBack(nil, isExempt: isExempt)
       throw error
     }
   }
 
   /// Takes a connection back without a transaction; nil is one that could not be opened or is not to be used again.
-  func giveBack(_ connection: Connection?) {
+  func giveBack(_ connection: Connection?, isExempt: Bool = false) {
+    mutex.lock()
+    if isExempt { exempted -= 1 } else { lent -= 1 }
+    if let connection, !isClosed, idle.count < limit { idle.append(connection) }
+    mutex.signal()
+    mutex.unlock()
+  }
+
+  /// One that is lent does not count against the limit any longer.
+  func exempt() {
     mutex.lock()
     lent -= 1
-    if let connection, !isClosed, idle.count < limit { idle.append(connection) }
+    exempted += 1
     mutex.signal()
     mutex.unlock()
   }

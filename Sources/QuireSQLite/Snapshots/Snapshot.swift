@@ -10,10 +10,13 @@ internal import Synchronization
   private var connection: Connection?
   private var depth = 0
   private let isDoomed = Atomic(false)
+  /// Whether it counts against the pool's limit (0), is held for readers that lag and does not (1), or has ended (2).
+  private let lending: Atomic<UInt8>
 
   /// Opens one on the latest commit.
-  init(_ clock: CommitClock, _ pool: ReaderPool, beyondLimit: Bool = false) throws {
-    let reader = try pool.take(beyondLimit: beyondLimit)
+  init(_ clock: CommitClock, _ pool: ReaderPool, isExempt: Bool = false) throws {
+    lending = Atomic(isExempt ? 1 : 0)
+    let reader = try pool.take(isExempt: isExempt)
     do {
       number = try clock.number { () throws(SQLiteError) in
         try reader.beginSnapshot()
@@ -21,7 +24,7 @@ internal import Synchronization
         reader.endSnapshot()
       }
     } catch {
-      pool.giveBack(reader.endSnapshot() ? reader : nil)
+      pool.giveBack(reader.endSnapshot() ? reader : nil, isExempt: isExempt)
       throw error
     }
     self.pool = pool
@@ -58,6 +61,11 @@ internal import Synchronization
     finishIfDoomed()
   }
 
+  /// From now on it is held for readers that lag.
+  func exempt() {
+    if lending.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged { pool.exempt() }
+  }
+
   private func finishIfDoomed() {
     guard isDoomed.load(ordering: .sequentiallyConsistent), lock.tryLock() else { return }
     if depth == 0 { finish() }
@@ -67,30 +75,7 @@ internal import Synchronization
   private func finish() {
     guard let reader = connection else { return }
     connection = nil
-    pool.giveBack(reader.endSnapshot() ? reader : nil)
+    let isExempt = lending.exchange(2, ordering: .relaxed) == 1
+    pool.giveBack(reader.endSnapshot() ? reader : nil, isExempt: isExempt)
   }
-}
-
-/// A mutex its owner may take again.
-// @unchecked: initialised once; a pthread mutex is made to be shared.
-final class RecursiveLock: @unchecked Sendable {
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-
-  init() {
-    var attributes = pthread_mutexattr_t()
-    pthread_mutexattr_init(&attributes)
-    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
-    mutex.initialize(to: pthread_mutex_t())
-    pthread_mutex_init(mutex, &attributes)
-    pthread_mutexattr_destroy(&attributes)
-  }
-
-  deinit {
-    pthread_mutex_destroy(mutex)
-    mutex.deallocate()
-  }
-
-  func lock() { pthread_mutex_lock(mutex) }
-  func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
-  func unlock() { pthread_mutex_unlock(mutex) }
 }

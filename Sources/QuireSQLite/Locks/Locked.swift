@@ -1,0 +1,55 @@
+internal import Foundation
+
+/// A value behind a mutex.
+///
+/// Not `Synchronization.Mutex`: ThreadSanitizer does not see how that one waits on Linux (the runtime library it waits
+/// in is not instrumented), and reports every contended use of Swift 6.3's as a race. It does see pthreads.
+// @unchecked: `state` is touched only under `mutex`, which is initialised once and made to be shared.
+final class Locked<State>: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+
+  init(_ initial: State) {
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    state.initialize(to: initial)
+  }
+
+  deinit {
+    state.deinitialize(count: 1)
+    state.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// The body must not come back to this lock.
+  func withLock<T, E: Error>(_ body: (inout State) throws(E) -> T) throws(E) -> T {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&state.pointee)
+  }
+}
+
+/// A mutex its owner may take again.
+// @unchecked: initialised once; a pthread mutex is made to be shared.
+final class RecursiveLock: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+  init() {
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, &attributes)
+    pthread_mutexattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func lock() { pthread_mutex_lock(mutex) }
+  func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
+  func unlock() { pthread_mutex_unlock(mutex) }
+}
