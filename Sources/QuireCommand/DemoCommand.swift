@@ -31,7 +31,8 @@ extension Command {
       }
       self.file = file
     } else {
-      let folder = FileManager.default.temporaryDirectory.appending(path: "quire-demo-\(ProcessInfo.processInfo.processIdentifier)")
+      let folder = FileManager.default.temporaryDirectory.appending(
+        path: "quire-demo-\(ProcessInfo.processInfo.processIdentifier)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       file = folder.appending(path: "library.db").path
     }
@@ -73,12 +74,16 @@ extension Command {
     try await screen.edit("Raw SQL", code: "UPDATE book SET title = 'A new ' || title WHERE id = \(renamed)") {
       try store.execute("UPDATE book SET title = 'A new ' || title WHERE id = ?", .integer(renamed))
     }
-    try await screen.edit("Another context, on another thread", code: "for book in oldestTen { book.checkOut() }; try save()") {
+    try await screen.edit(
+      "Another context, on another thread", code: "for book in oldestTen { book.checkOut() }; try save()"
+    ) {
       try await lendOldest(of: store)
     }
     if let author = screen.list.compactMap(\.author).max(by: { $0.books.count < $1.books.count }) {
       let count = author.books.count
-      try await screen.edit("A delete that cascades", code: "context.delete(author)   // \(author.name), \(count) books") {
+      try await screen.edit(
+        "A delete that cascades", code: "context.delete(author)   // \(author.name), \(count) books"
+      ) {
         context.delete(author)
         try context.save()
       }
@@ -107,7 +112,8 @@ extension Command {
     guard let store else { throw ModelError.closed }
     terminal.print(
       "\(summary.books) books by \(summary.authors) authors, \(summary.libraries) libraries, \(summary.holdings) holdings: "
-        + "migrated, imported and saved in \(time.formatted(.units(allowed: [.seconds, .milliseconds], width: .narrow)))\n")
+        + "migrated, imported and saved in \(time.formatted(.units(allowed: [.seconds, .milliseconds], width: .narrow)))\n"
+    )
     return store
   }
 

@@ -22,7 +22,8 @@ import QuireTool
     self.terminal = terminal
     let context = store.mainContext
     commits = store.commits
-    list = try context.live(Book.self, where: #Predicate { $0.isAvailable }, sortBy: [SortDescriptor(\.title)], limit: 6)
+    list = try context.live(
+      Book.self, where: #Predicate { $0.isAvailable }, sortBy: [SortDescriptor(\.title)], limit: 6)
     count = try context.liveCount(Book.self, where: #Predicate { $0.isAvailable })
     changes = list.onDifference { [unowned self] in
       difference = $0
@@ -74,7 +75,8 @@ import QuireTool
     let left = lines(before, marks: leaving, width: half)
     let right = lines(shown, marks: coming, width: half)
     for row in 0..<max(left.count, right.count) {
-      terminal.print("   " + padded(row < left.count ? left[row] : "", to: half) + "   " + (row < right.count ? right[row] : ""))
+      terminal.print(
+        "   " + padded(row < left.count ? left[row] : "", to: half) + "   " + (row < right.count ? right[row] : ""))
     }
     terminal.print("   " + padded("  \(countBefore) to be lent", to: half) + "     \(counted) to be lent")
   }

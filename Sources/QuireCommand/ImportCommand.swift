@@ -63,10 +63,7 @@ private struct ImportRun {
       if let stock { try work.stock(stock) }
     } catch {
       progress.finish()
-      let done = try? Counts(store)
-      throw CommandFailure(
-        "\(error)\n\(file) holds what was committed before\(done.map { ": \($0)" } ?? "").\nRepeat the import to finish it.",
-        status(of: error))
+      throw failure(explained(error), Result { try Counts(store) })
     }
     progress.finish()
     return try report(work.summary, Counts(store))
@@ -74,25 +71,63 @@ private struct ImportRun {
 
   private func open() throws -> ModelContainer {
     let quotedFile = shellQuoted(file)
-    if !FileManager.default.fileExists(atPath: file) {
+    let size = (try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? Int
+    if size == nil || size == 0 {
       guard invocation.flag("--create") else {
         throw CommandFailure(
-          "no database at \(file). To create one:  quire migrate apply --create \(quotedFile)\n"
-            + "or add --create to this command", .usage)
+          (size == nil ? "no database at \(file)" : "\(file) has no bytes")
+            + ". To create one:  quire migrate apply --create \(quotedFile)\nor add --create to this command", .usage)
       }
       try createCatalogue(at: file)
     }
+    guard access(file, R_OK) == 0 else {
+      throw CommandFailure("\(file) cannot be opened: \(String(cString: strerror(errno))). It was not changed", .usage)
+    }
     do {
+      // Looked at for reading only first: opening for writing would make a file of another schema a WAL database.
+      try look()
       return try ModelContainer(for: Book.self, Author.self, Library.self, url: URL(filePath: file))
     } catch {
+      let error = explained(error)
       throw CommandFailure("\(error)", status(of: error))
     }
   }
 
+  private func look() throws {
+    do {
+      let configuration = ModelConfiguration(url: URL(filePath: file), allowsSave: false)
+      _ = try ModelContainer(for: Book.self, Author.self, Library.self, configurations: configuration)
+    } catch let error as SchemaError {
+      throw error
+    } catch {}  // whatever else is wrong, opening it for writing says better
+  }
+
+  /// What a statement's error says of the whole file, where it does.
+  private func explained(_ error: any Error) -> any Error {
+    guard let error = error as? SQLiteError else { return error }
+    if error.isBusy { return DatabaseError.busy(path: file, waited: .seconds(5)) }
+    if error.isReadOnly { return DatabaseError.readOnly(path: file) }
+    if error.isCorrupt { return DatabaseError.corrupt(path: file, sql: nil) }
+    if error.isFull { return DatabaseError.diskFull(path: file) }
+    return error
+  }
+
+  /// An import that broke off: why, what is there, and what to do.
+  private func failure(_ error: any Error, _ counts: Result<Counts, any Error>) -> CommandFailure {
+    if error is StockError { return CommandFailure("\(error)", .usage) }
+    var text = "\(error)"
+    if case .success(let counts) = counts { text += "\n\(file) holds what was committed before: \(counts)." }
+    if let error = error as? DatabaseError, case .corrupt = error { return CommandFailure(text, .failure) }
+    let isInput = error is CSVError
+    return CommandFailure(
+      text + "\n" + (isInput ? "Correct the file and repeat" : "Repeat") + " the import to finish it.",
+      status(of: error))
+  }
+
   private func status(of error: any Error) -> ExitStatus {
-    guard let error = error as? DatabaseError else { return error is StockError ? .usage : .failure }
+    guard let error = error as? DatabaseError else { return .failure }
     return switch error {
-    case .busy: .busy
+    case .busy, .writerBusy: .busy
     case .missing, .isDirectory, .notADatabase, .empty, .unreadable, .hardLinked: .usage
     default: .failure
     }
@@ -101,7 +136,9 @@ private struct ImportRun {
   private func report(_ summary: CatalogImport.Summary, _ counts: Counts) throws -> ExitStatus {
     let terminal = invocation.terminal
     for bad in summary.bad.prefix(listed) { terminal.note("bad record  \(printable("\(bad)"))") }
-    if summary.bad.count > listed { terminal.note("… and \(summary.bad.count - listed) more bad records (--bad N lists more)") }
+    if summary.bad.count > listed {
+      terminal.note("… and \(summary.bad.count - listed) more bad records (--bad N lists more)")
+    }
     if invocation.flag("--json") {
       terminal.print(
         JSON.object([
@@ -118,7 +155,9 @@ private struct ImportRun {
           (
             "badRecords",
             .array(
-              summary.bad.map { .object([("file", .string($0.file)), ("line", .integer($0.line)), ("reason", .string($0.reason))]) })
+              summary.bad.map {
+                .object([("file", .string($0.file)), ("line", .integer($0.line)), ("reason", .string($0.reason))])
+              })
           ),
           ("total", counts.json),
         ]).text)
@@ -134,8 +173,12 @@ private struct ImportRun {
       terminal.print(line)
     }
     var notes: [String] = []
-    if summary.known > 0 { notes.append("\(summary.known) records were there already") }
-    if !summary.bad.isEmpty { notes.append("\(summary.bad.count) bad records left out") }
+    if summary.known > 0 {
+      notes.append("\(summary.known) \(summary.known == 1 ? "record was" : "records were") there already")
+    }
+    if !summary.bad.isEmpty {
+      notes.append("\(summary.bad.count) bad record\(summary.bad.count == 1 ? "" : "s") left out")
+    }
     if !notes.isEmpty { terminal.print(notes.joined(separator: ", ")) }
     return .done
   }
@@ -145,7 +188,8 @@ private struct ImportRun {
 func createCatalogue(at file: String) throws {
   guard let folder = SampleCatalogue.migrations else {
     throw CommandFailure(
-      "this program was copied away from its resources (Quire_Catalog.resources), where the catalogue's migrations are", .usage)
+      "this program was copied away from its resources (Quire_Catalog.resources), where the catalogue's migrations are",
+      .usage)
   }
   var migrator = Migrator(database: file, files: try MigrationFolder.read(folder))
   migrator.createsDatabase = true
@@ -162,13 +206,16 @@ struct Counts: CustomStringConvertible {
   let holdings: Int
 
   init(_ store: ModelContainer) throws {
-    let row = try store.query(
-      """
-      SELECT (SELECT count(*) FROM book), (SELECT count(*) FROM author), (SELECT count(*) FROM book_coauthors),
-        (SELECT count(*) FROM library), (SELECT count(*) FROM library_books)
-      """
-    ).first ?? []
-    func number(_ index: Int) -> Int { if row.indices.contains(index), case .integer(let value) = row[index] { Int(value) } else { 0 } }
+    let row =
+      try store.query(
+        """
+        SELECT (SELECT count(*) FROM book), (SELECT count(*) FROM author), (SELECT count(*) FROM book_coauthors),
+          (SELECT count(*) FROM library), (SELECT count(*) FROM library_books)
+        """
+      ).first ?? []
+    func number(_ index: Int) -> Int {
+      if row.indices.contains(index), case .integer(let value) = row[index] { Int(value) } else { 0 }
+    }
     (books, authors, coauthors, libraries, holdings) = (number(0), number(1), number(2), number(3), number(4))
   }
 

@@ -44,30 +44,3 @@ public struct ModelChange<Model: PersistentModel>: Sendable {
   /// Nil for a delete.
   public let new: ModelRow<Model>?
 }
-
-/// The rows of one move, found by key.
-struct ChangedRows<Model: PersistentModel> {
-  private let table: ChangedTable?
-  private let changes: [Int64: RowChange]
-  private let entity: Entity
-  private let store: UInt32
-
-  init(_ changes: TableChanges?, _ entity: Entity, _ owner: Owner) {
-    table = changes?.table
-    self.entity = entity
-    store = owner.storeNumber
-    self.changes = Dictionary(
-      (changes?.rows ?? []).compactMap { change in
-        if case .integer(let key) = change.key { (key, change) } else { nil }
-      }, uniquingKeysWith: { _, last in last })
-  }
-
-  func old(_ key: Int64) -> ModelRow<Model> { row(key, changes[key]?.old) }
-  func new(_ key: Int64) -> ModelRow<Model> { row(key, changes[key]?.new) }
-
-  private func row(_ key: Int64, _ image: RowChange.Image?) -> ModelRow<Model> {
-    ModelRow(
-      id: PersistentIdentifier(store: store, entity: UInt32(entity.index), key: key), table: table, image: image,
-      entity: entity)
-  }
-}

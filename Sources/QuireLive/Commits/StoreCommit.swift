@@ -8,21 +8,36 @@ public struct StoreCommit: Sendable {
   public let origin: ChangeSet.Origin
   /// All changed rows by table, tables that belong to no model included.
   public let tables: [TableChanges]
-  let store: Store
+  let models: CommitModels
 
   /// The changed objects of one model, in the order in which the transaction first touched them.
   public func changes<Model: PersistentModel>(of type: Model.Type) -> [ModelChange<Model>] {
-    guard let entity = store.entity(for: type), let changes = tables.first(where: { $0.table.name == entity.table })
+    guard let entity = models.entity(for: type), let changes = tables.first(where: { $0.table.name == entity.table })
     else {
       return []
     }
     return changes.rows.compactMap { change in
       guard case .integer(let key) = change.key else { return nil }
-      let id = PersistentIdentifier(store: store.number, entity: UInt32(entity.index), key: key)
+      let id = PersistentIdentifier(store: models.store, entity: UInt32(entity.index), key: key)
       func row(_ image: RowChange.Image?) -> ModelRow<Model>? {
         image.map { ModelRow(id: id, table: changes.table, image: $0, entity: entity) }
       }
       return ModelChange(id: id, kind: change.kind, old: row(change.old), new: row(change.new))
     }
+  }
+}
+
+/// What turns rows into a model's: without the store itself, which commits do not keep open.
+struct CommitModels: Sendable {
+  let store: UInt32
+  private let entities: [Entity]
+
+  init(_ store: Store) {
+    self.store = store.number
+    entities = store.entities
+  }
+
+  func entity(for type: any PersistentModel.Type) -> Entity? {
+    entities.first { ObjectIdentifier($0.type) == ObjectIdentifier(type) }
   }
 }

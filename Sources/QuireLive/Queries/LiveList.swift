@@ -1,4 +1,3 @@
-import Foundation
 import QuireModel
 import QuireRow
 import QuireSQLite
@@ -10,64 +9,70 @@ import QuireSQLite
 /// are asked for by key. Removals from a limited result are made good from spare rows, and from the table when those
 /// are used up. Confined to its context's isolation.
 final class LiveList: Participant {
-  private let owner: Owner
+  let owner: Owner
   let select: SelectQuery
-  private let order: EntryOrder
-  /// What the query reads of its own table; nil when it reads others too.
-  private let ownColumns: Set<String>?
-  /// Steps from the table to the others it reads.
-  private let paths: [[ColumnPath.Step]]
-  private var interest: InterestToken?
-  private var window: Window
+  let terms: [OrderTerm]
+  let columns: QueryColumns
+  var cache: PlaceCache
+  var toldStatement: (form: ChangedTable, text: String)?
+  private let interests: [InterestToken]
+  private(set) var window: Window
+  private let limit: Int?
+  private let offset: Int
   /// What is shown.
   private(set) var keys: [Int64] = []
-  private(set) var commit: Int64
   private(set) var error: (any Error)?
+  /// The commit it stands at when it could not follow; else its context's.
+  private var failedAt: Int64?
 
   /// A prepared step: the window has taken it, what is shown has not.
   private var next: Step?
   private var needsFilling = false
 
   private struct Step {
-    var keys: [Int64]
-    var difference: KeyDifference
-    var news: News
+    /// What of the shown keys becomes which others.
+    var replaced = 0..<0
+    var keys: [Int64] = []
+    var difference = KeyDifference()
+    var told = ToldRows()
+    var number: Int64
     var error: (any Error)?
   }
 
   /// Told of each step: before, with the result as it was, and after, with the difference.
   var willChange: (KeyDifference) -> Void = { _ in }
-  var didChange: (KeyDifference, News) -> Void = { _, _ in }
+  var didChange: (KeyDifference, ToldRows, Int64) -> Void = { _, _, _ in }
+  /// The columns of the rows that are told with differences; nil while nobody listens.
+  var toldColumns: () -> ChangedTable? = { nil }
 
   /// How many statements it has run, and how often a change was judged without one: what tests and the demo count.
-  private(set) var queriesRun = 0
-  private(set) var judgedInMemory = 0
+  var queriesRun = 0
+  var judgedInMemory = 0
 
   init(_ select: SelectQuery, owner: Owner) throws {
     self.owner = owner
     self.select = select
-    let terms = select.totalOrder
-    order = EntryOrder(ascending: terms.map(\.ascending))
-    window = Window(order: order, wanted: select.limit.map { $0 + select.offset })
-    let columns = select.decidingColumns
-    ownColumns = columns.allSatisfy(\.steps.isEmpty) ? Set(columns.map(\.column)) : nil
-    var paths: Set<[ColumnPath.Step]> = []
-    for path in columns {
-      for length in 0..<path.steps.count { paths.insert(Array(path.steps.prefix(length + 1))) }
-    }
-    self.paths = paths.sorted { $0.description < $1.description }
-    commit = owner.position.number
-    if let ownColumns, let store = owner.store {
-      interest = store.database.addInterest(Interest(table: select.table, columns: ownColumns))
-    }
-    try owner.position.read { try fill(on: $0) }
-    keys = shown()
+    terms = select.totalOrder
+    // As SQLite reads them: a negative limit is none. One beyond all tables is none either.
+    limit = select.limit.flatMap { $0 < 0 || $0 > 1 << 40 ? nil : $0 }
+    offset = min(max(select.offset, 0), 1 << 40)
+    window = Window(order: EntryOrder(ascending: terms.map(\.ascending)), wanted: limit.map { [offset] in $0 + offset })
+    columns = QueryColumns(select, select.decidingColumns)
+    cache = PlaceCache(count: 1 + columns.reached.count)
+    interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
+    try owner.read { try fill(on: $0) }
+    keys = Array(shown(from: 0, to: shownCount))
     owner.participants.add(self)
   }
 
-  func stop() { owner.participants.remove(self) }
+  /// The commit what is shown is of.
+  var commit: Int64 { failedAt ?? owner.position.number }
 
   var tables: [String] { select.tables.sorted() }
+  var shownKeys: (table: String, keys: [Int64])? { (select.table, keys) }
+
+  /// For tests: makes it wrong.
+  func injectFault() { window.ignoresFrontier = true }
 
   // MARK: Moving
 
@@ -76,36 +81,48 @@ final class LiveList: Participant {
       return try step(news, on: connection)
     } catch {
       needsFilling = true
-      next = Step(keys: keys, difference: KeyDifference(), news: news, error: error)
+      next = Step(number: news.number, error: error)
       return true
     }
   }
 
   private func step(_ news: News, on connection: Connection) throws -> Bool {
-    var touched: Set<Int64>
+    let told = toldColumns()
+    // A table altered in the middle of a transaction comes in several forms: then nothing is judged by its values.
+    if news.tables.count(where: { $0.table.name == select.table }) > 1 { needsFilling = true }
+    let before = (entries: window.entries.count, shown: keys.count)
+    var touched: Set<Int64> = []
+    var alike = (start: 0, end: 0)
+    var updated: [Int64] = []
     if needsFilling {
       try fill(on: connection)
-      touched = Set(window.entries.map(\.key))
+      touched = Set(keys).union(window.entries.map(\.key))
     } else {
-      let rows: [Entry]
-      (touched, rows) = try affected(by: news, on: connection)
-      if touched.isEmpty { return false }
-      window.apply(removing: touched, adding: rows)
+      let effect = try effect(of: news, on: connection, tellsUpdates: told != nil)
+      if effect.isEmpty { return false }
+      touched = effect.touched
+      updated = effect.updated
+      let oldCount = window.entries.count
+      alike = window.apply(removing: touched, adding: effect.rows)
+      alike.end = min(alike.end, oldCount - alike.start)
       while let shortage = window.shortage, let frontier = window.frontier {
+        alike.end = 0
         window.refill(try entries(after: frontier, limit: shortage, on: connection), limit: shortage)
       }
     }
-    let keys = shown()
-    let difference = KeyDifference.between(self.keys, keys, touched: touched)
-    if difference.isEmpty, error == nil {
-      commit = news.number  // a step outside what is shown: nobody can see it
-      return false
+    var step = Step(number: news.number)
+    compare(touched, alike, before, into: &step)
+    step.difference.updates = places(of: updated, besides: step.difference)
+    // A step outside what is shown: nobody can see it.
+    if step.difference.isEmpty, error == nil { return false }
+    if let told {
+      step.told = try rows(told, step.difference, news[select.table], on: connection)
     }
-    next = Step(keys: keys, difference: difference, news: news, error: nil)
+    next = step
     return true
   }
 
-  private func fill(on connection: Connection) throws {
+  func fill(on connection: Connection) throws {
     let limit = window.capacity
     window.fill(try entries(limited(limit), on: connection), limit: limit)
     needsFilling = false
@@ -115,120 +132,56 @@ final class LiveList: Participant {
 
   func apply() {
     guard let next else { return }
-    keys = next.keys
-    commit = next.news.number
+    keys.replaceSubrange(next.replaced, with: next.keys)
+    if next.error == nil {
+      failedAt = nil
+    } else if failedAt == nil {
+      failedAt = owner.position.number
+    }
     error = next.error
   }
 
   func tell() {
     guard let step = next else { return }
     next = nil
-    if !step.difference.isEmpty { didChange(step.difference, step.news) }
+    if !step.difference.isEmpty { didChange(step.difference, step.told, step.number) }
   }
 
-  // MARK: What a change means for the query
+  // MARK: What is shown
 
-  /// Keys whose rows may have entered, left or moved, and those of them that belong to the result now.
-  private func affected(by news: News, on connection: Connection) throws -> (Set<Int64>, [Entry]) {
-    var touched: Set<Int64> = []
-    var rows: [Entry] = []
-    var unknown: Set<Int64> = []
-    if let changes = news[select.table] {
-      let columns = ownColumns.map { names in
-        names.compactMap { name in changes.table.index(of: name).map { (name, $0) } }
+  private var shownCount: Int {
+    max(0, min(window.entries.count - offset, limit ?? .max))
+  }
+
+  private func shown(from start: Int, to end: Int) -> ArraySlice<Int64> {
+    window.entries[min(offset + start, window.entries.count)..<min(offset + end, window.entries.count)].map(\.key)[...]
+  }
+
+  /// Compares what is shown with what will be, where the window is not as it was.
+  private func compare(
+    _ touched: Set<Int64>, _ alike: (start: Int, end: Int), _ before: (entries: Int, shown: Int), into step: inout Step
+  ) {
+    let count = shownCount
+    let least = min(before.shown, count)
+    let start = min(max(alike.start - offset, 0), least)
+    // Entries beyond what is shown: where they are as many as before, ends that are alike stand at the end of it too.
+    let (hiddenBefore, hiddenNow) = (before.entries - offset - before.shown, window.entries.count - offset - count)
+    let end = hiddenBefore == hiddenNow ? min(max(alike.end - max(hiddenNow, 0), 0), least - start) : 0
+    step.replaced = start..<before.shown - end
+    step.keys = Array(shown(from: start, to: count - end))
+    step.difference = .between(keys[step.replaced], step.keys[...], touched: touched, base: start)
+  }
+
+  /// Where changed rows stand that neither came nor moved.
+  private func places(of updated: [Int64], besides difference: KeyDifference) -> [(key: Int64, at: Int)] {
+    if updated.isEmpty { return [] }
+    let others = Set(difference.inserts.map(\.key) + difference.moves.map(\.key))
+    let count = shownCount
+    return updated.compactMap { key -> (key: Int64, at: Int)? in
+      guard !others.contains(key), let at = window.position(of: key).map({ $0 - offset }), at >= 0, at < count else {
+        return nil
       }
-      for change in changes.rows {
-        guard case .integer(let key) = change.key else { continue }
-        if change.kind == .delete {
-          if window.holds(key) { touched.insert(key) }
-          continue
-        }
-        guard let columns, let new = change.new, columns.allSatisfy({ new[$0.1] != nil || $0.0 == select.key }) else {
-          unknown.insert(key)
-          continue
-        }
-        judgedInMemory += 1
-        let value: (ColumnPath) -> Value = { path in
-          if path.column == self.select.key { return .integer(key) }
-          return changes.table.index(of: path.column).flatMap { new[$0] } ?? .null
-        }
-        let accepted = select.filter?.accepts(value) ?? true
-        if accepted || window.holds(key) { touched.insert(key) }
-        if accepted {
-          rows.append(Entry(sort: select.totalOrder.map { $0.expression.evaluate(value) }, key: key))
-        }
-      }
-    }
-    for steps in paths {
-      guard let table = steps.last?.table, let changes = news[table] else { continue }
-      let reached = changes.rows.compactMap { if case .integer(let key) = $0.key { key } else { nil } }
-      var all = select
-      all.filter = nil
-      all.limit = nil
-      all.offset = 0
-      unknown.formUnion(try keyColumn(try all.statement(forKeys: reached, reachedBy: steps), on: connection))
-    }
-    if !unknown.isEmpty {
-      touched.formUnion(unknown)
-      rows += try entries(try entryQuery.statement(forKeys: unknown.sorted()), on: connection)
-    }
-    return (touched, rows)
-  }
-
-  // MARK: SQL
-
-  /// The query with its order values and key as columns.
-  private var entryQuery: SelectQuery {
-    var query = select
-    query.columns = select.totalOrder.compactMap { if case .column(let path) = $0.expression { path } else { nil } }
-    return query
-  }
-
-  private func limited(_ limit: Int?) throws -> SQLText {
-    var query = entryQuery
-    query.limit = limit
-    query.offset = 0
-    return try query.statement()
-  }
-
-  private func entries(after entry: Entry, limit: Int, on connection: Connection) throws -> [Entry] {
-    var query = entryQuery
-    query.limit = limit
-    query.offset = 0
-    var result: [Entry] = []
-    for sql in try query.statements(after: entry.sort, limit: limit) where result.count < limit {
-      result += try entries(sql, on: connection)
-    }
-    return Array(result.prefix(limit))
-  }
-
-  private func entries(_ sql: SQLText, on connection: Connection) throws -> [Entry] {
-    queriesRun += 1
-    let statement = try connection.statement(sql.text)
-    defer { statement.reset() }
-    try statement.bind(all: sql.bindings)
-    let width = Int32(order.ascending.count)
-    var result: [Entry] = []
-    while try statement.step() {
-      let row = statement.row
-      result.append(Entry(sort: (0..<width).map(row.value), key: try row.int64(width - 1)))
-    }
-    return result
-  }
-
-  private func keyColumn(_ sql: SQLText, on connection: Connection) throws -> [Int64] {
-    queriesRun += 1
-    let statement = try connection.statement(sql.text)
-    defer { statement.reset() }
-    try statement.bind(all: sql.bindings)
-    var result: [Int64] = []
-    while try statement.step() { result.append(try statement.row.int64(0)) }
-    return result
-  }
-
-  private func shown() -> [Int64] {
-    let end = select.limit.map { min(window.entries.count, select.offset + $0) } ?? window.entries.count
-    guard select.offset < end else { return [] }
-    return window.entries[select.offset..<end].map(\.key)
+      return (key, at)
+    }.sorted { $0.at < $1.at }
   }
 }

@@ -18,11 +18,20 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   private let context: ModelContext
   private let owner: Owner
   private let entity: Entity
-  private let list: LiveList
+  let list: LiveList
   private let registrar = ObservationRegistrar()
-  private var listeners: [Int: (Difference<ModelRow<Model>>) -> Void] = [:]
-  private var nextListener = 0
+  /// Made once: in a generic class a key path is put together anew at every mention, which costs 0.5 µs.
+  private let keysPath: KeyPath<LiveQuery, [Int64]> = \.keys
+  /// Held by their tokens alone: who lets go of one, on whatever thread, ends it.
+  private var listeners: [WeakListener] = []
+  private var untold: [(listener: WeakListener, difference: Difference<ModelRow<Model>>)] = []
   private var interest: InterestToken?
+
+  private final class Listener {
+    let body: (Difference<ModelRow<Model>>) -> Void
+    init(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) { self.body = body }
+  }
+  private struct WeakListener { weak var listener: Listener? }
 
   init(
     _ context: ModelContext, where predicate: Predicate<Model>?, sortBy: [SortDescriptor<Model>], limit: Int?,
@@ -35,20 +44,21 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
       Model.self, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: try owner.requireStore())
     entity = query.entity
     list = try LiveList(query.select, owner: owner)
-    list.willChange = { [unowned self] difference in
-      if difference.changesList { registrar.willSet(self, keyPath: \.keys) }
+    list.willChange = { [weak self] difference in
+      guard let self, difference.changesList else { return }
+      registrar.willSet(self, keyPath: keysPath)
     }
-    list.didChange = { [unowned self] difference, news in
-      if difference.changesList { registrar.didSet(self, keyPath: \.keys) }
-      tell(difference, news)
+    list.didChange = { [weak self] difference, rows, number in
+      guard let self else { return }
+      if difference.changesList { registrar.didSet(self, keyPath: keysPath) }
+      tell(difference, rows, number)
     }
+    list.toldColumns = { [weak self] in self?.toldColumns }
   }
-
-  deinit { list.stop() }
 
   /// The keys shown, in order: what all reads of the collection go through.
   private var keys: [Int64] {
-    registrar.access(self, keyPath: \.keys)
+    registrar.access(self, keyPath: keysPath)
     return list.keys
   }
 
@@ -73,42 +83,57 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   /// Called on the context's isolation when all of it stands at the new commit. Ends with the token. While there are
   /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
   public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> DifferenceToken {
-    let number = nextListener
-    nextListener += 1
-    listeners[number] = body
+    let listener = Listener(body)
+    listeners.append(WeakListener(listener: listener))
     if interest == nil { interest = owner.store?.database.addInterest(Interest(table: entity.table)) }
-    return DifferenceToken { [weak self] in self?.remove(number) }
+    return DifferenceToken(listener)
   }
 
-  private func remove(_ number: Int) {
-    listeners[number] = nil
-    if listeners.isEmpty { interest = nil }
-  }
-
-  private func tell(_ difference: KeyDifference, _ news: News) {
-    if listeners.isEmpty { return }
-    let rows = ChangedRows<Model>(news[entity.table], entity, owner)
-    var changes: [Difference<ModelRow<Model>>.Change] = []
-    for (key, at) in difference.deletes { changes.append(.delete(at: at, old: rows.old(key))) }
-    for (key, from, to) in difference.moves {
-      changes.append(.move(from: from, to: to, old: rows.old(key), new: rows.new(key)))
+  /// What the told rows consist of while anybody listens.
+  private var toldColumns: ChangedTable? {
+    if listeners.isEmpty { return nil }
+    listeners.removeAll { $0.listener == nil }
+    if listeners.isEmpty {
+      interest = nil
+      return nil
     }
-    for (key, at) in difference.inserts { changes.append(.insert(at: at, new: rows.new(key))) }
-    for (key, at) in difference.updates { changes.append(.update(at: at, old: rows.old(key), new: rows.new(key))) }
-    let told = Difference(commit: news.number, changes: changes)
-    for (_, listener) in listeners.sorted(by: { $0.key < $1.key }) { listener(told) }
+    return rowForm
+  }
+
+  private lazy var rowForm = ChangedTable(
+    name: entity.table, columns: [entity.keyColumn] + entity.properties.compactMap(\.column), keyColumns: [0])
+
+  private func tell(_ difference: KeyDifference, _ rows: ToldRows, _ number: Int64) {
+    if listeners.isEmpty { return }
+    func row(_ key: Int64, _ row: ToldRows.Row?) -> ModelRow<Model> {
+      ModelRow(
+        id: PersistentIdentifier(store: owner.storeNumber, entity: UInt32(entity.index), key: key), table: row?.table,
+        image: row?.image, entity: entity)
+    }
+    func old(_ key: Int64) -> ModelRow<Model> { row(key, rows.old[key]) }
+    func new(_ key: Int64) -> ModelRow<Model> { row(key, rows.new[key]) }
+    var changes: [Difference<ModelRow<Model>>.Change] = []
+    for (key, at) in difference.deletes { changes.append(.delete(at: at, old: old(key))) }
+    for (key, from, to) in difference.moves {
+      changes.append(.move(from: from, to: to, old: old(key), new: new(key)))
+    }
+    for (key, at) in difference.inserts { changes.append(.insert(at: at, new: new(key))) }
+    for (key, at) in difference.updates { changes.append(.update(at: at, old: old(key), new: new(key))) }
+    let told = Difference(commit: number, changes: changes)
+    untold += listeners.map { ($0, told) }
+    // A listener may move the context on: what it is told then comes after what the others have not heard yet.
+    while !untold.isEmpty {
+      let (listener, difference) = untold.removeFirst()
+      listener.listener?.body(difference)
+    }
   }
 }
 
 /// Ends a subscription when it goes, or when told to.
 public final class DifferenceToken {
-  private var end: (() -> Void)?
-  init(_ end: @escaping () -> Void) { self.end = end }
-  deinit { end?() }
-  public func cancel() {
-    end?()
-    end = nil
-  }
+  private var listener: AnyObject?
+  init(_ listener: AnyObject) { self.listener = listener }
+  public func cancel() { listener = nil }
 }
 
 extension ModelContext {

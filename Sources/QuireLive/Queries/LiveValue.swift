@@ -7,21 +7,22 @@ package import QuireSQLite
 /// A number that follows its rows.
 ///
 /// A change is judged by the old and new values of the columns the predicate reads, so that one commit costs what it
-/// changed and not what there is. Where those were not captured, or the predicate looks at other tables, the number is
-/// asked for again.
+/// changed and not what there is. Where those were not captured, or the predicate looks at other tables and a column it
+/// reads changed, the number is asked for again.
 public final class LiveValue<Value: Equatable>: Observable, Participant {
   private let owner: Owner
   private let context: ModelContext
   private let select: SelectQuery
-  private let ownColumns: Set<String>?
+  private let columns: QueryColumns
+  private var cache: PlaceCache
   private let convert: (Int) -> Value
   private let registrar = ObservationRegistrar()
-  private var interest: InterestToken?
+  private let interests: [InterestToken]
   private var count = 0
-  private var next: (count: Int, commit: Int64, error: (any Error)?)?
+  private var next: (count: Int, error: (any Error)?)?
   private var needsCounting = false
-  public private(set) var commitNumber: Int64
-  /// Why it could not follow the last commit; nil while it does.
+  private var failedAt: Int64?
+  /// Why it could not follow the last commit; nil while it does. The value stays what it was until it can.
   public private(set) var error: (any Error)?
   /// How many statements it has run since it was made.
   public private(set) var queriesRun = 0
@@ -31,65 +32,73 @@ public final class LiveValue<Value: Equatable>: Observable, Participant {
     self.owner = context.owner
     self.select = select
     self.convert = convert
-    let columns = select.filter?.columns ?? []
-    ownColumns = columns.allSatisfy(\.steps.isEmpty) ? Set(columns.map(\.column)) : nil
-    commitNumber = owner.position.number
-    if let ownColumns, !ownColumns.isEmpty {
-      interest = owner.store?.database.addInterest(Interest(table: select.table, columns: ownColumns))
-    }
-    count = try owner.position.read { try counted(on: $0) }
+    columns = QueryColumns(select, select.filter?.columns ?? [])
+    cache = PlaceCache(count: 1 + columns.reached.count)
+    interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
+    count = try owner.read { try counted(on: $0) }
     owner.participants.add(self)
   }
-
-  deinit { owner.participants.remove(self) }
 
   public var value: Value {
     registrar.access(self, keyPath: \.value)
     return convert(count)
   }
 
-  package var tables: [String] { select.tables.sorted() }
+  /// The commit the value stands at.
+  public var commitNumber: Int64 { failedAt ?? owner.position.number }
+
+  package var tables: [String] { select.filter.map { $0.tables.union([select.table]).sorted() } ?? [select.table] }
 
   package func prepare(_ news: News, on connection: Connection) -> Bool {
     do {
-      let count = needsCounting ? try counted(on: connection) : try judged(news) ?? counted(on: connection)
+      let isAltered = news.tables.count(where: { $0.table.name == select.table }) > 1
+      let count = needsCounting || isAltered ? try counted(on: connection) : try judged(news) ?? counted(on: connection)
       needsCounting = false
-      if count == self.count, error == nil {
-        commitNumber = news.number
-        return false
-      }
-      next = (count, news.number, nil)
+      if count == self.count, error == nil { return false }
+      next = (count, nil)
     } catch {
       needsCounting = true
-      next = (count, news.number, error)
+      next = (count, error)
     }
     return true
   }
 
-  package func announce() { registrar.willSet(self, keyPath: \.value) }
+  package func announce() { if let next, next.count != count { registrar.willSet(self, keyPath: \.value) } }
+
+  private var isChanged = false
 
   package func apply() {
     guard let next else { return }
-    (count, commitNumber, error) = next
+    isChanged = next.count != count
+    failedAt = next.error == nil ? nil : failedAt ?? owner.position.number
+    (count, error) = next
     self.next = nil
   }
 
-  package func tell() { registrar.didSet(self, keyPath: \.value) }
+  package func tell() {
+    guard isChanged else { return }
+    isChanged = false
+    registrar.didSet(self, keyPath: \.value)
+  }
 
   /// The count after the changes, from their values alone; nil where those do not tell.
   private func judged(_ news: News) throws -> Int? {
-    guard let ownColumns, let changes = news[select.table] else { return nil }
-    let columns = ownColumns.filter { $0 != select.key }.compactMap { changes.table.index(of: $0) }
+    for (slot, reached) in columns.reached.enumerated() {
+      guard let table = reached.steps.last?.table, let changes = news[table] else { continue }
+      let places = cache.places(1 + slot, reached.columns, key: nil, in: changes.table)
+      if !changes.rows.allSatisfy(places.areSame) { return nil }
+    }
+    guard let changes = news[select.table] else { return count }
+    let places = cache.places(0, columns.own, key: select.key, in: changes.table)
     var count = count
     for change in changes.rows {
       guard case .integer(let key) = change.key else { continue }
+      if places.areSame(in: change) { continue }
+      if !columns.isOwn { return nil }
       func accepts(_ image: RowChange.Image?) -> Bool? {
         guard let filter = select.filter else { return true }
-        guard let image, columns.allSatisfy({ image[$0] != nil }) else { return nil }
-        return filter.accepts { path in
-          if path.column == select.key { return .integer(key) }
-          return changes.table.index(of: path.column).flatMap { image[$0] } ?? .null
-        }
+        guard let image, places.areKnown(in: image) else { return nil }
+        return filter.accepts { places.value($0.column, key, image) }
       }
       if change.kind != .insert {
         guard let was = accepts(change.old) else { return nil }

@@ -14,9 +14,9 @@ struct EntryOrder {
   func precedes(_ a: Entry, _ b: Entry) -> Bool { compare(a, b) < 0 }
 
   func compare(_ a: Entry, _ b: Entry) -> Int {
-    for (index, isAscending) in ascending.enumerated() {
+    for index in 0..<ascending.count {
       let order = a.sort[index].compare(to: b.sort[index])
-      if order != 0 { return isAscending ? order : -order }
+      if order != 0 { return ascending[index] ? order : -order }
     }
     return a.key < b.key ? -1 : a.key == b.key ? 0 : 1
   }
@@ -28,13 +28,15 @@ struct EntryOrder {
 /// rows come in through ``apply(removing:adding:)``, and where removals have used up the spare rows it asks for more
 /// through ``shortage``.
 struct Window {
-  private let order: EntryOrder
+  let order: EntryOrder
   /// How many rows the result needs from its start; nil is all of them.
   let wanted: Int?
   private(set) var entries: [Entry] = []
   private var sorts: [Int64: [Value]] = [:]
   /// The last position up to which every row is held; nil where every row of the result is.
   private(set) var frontier: Entry?
+  /// Set by tests alone: takes in what lies beyond the frontier, to prove that the differential test would notice.
+  var ignoresFrontier = false
 
   init(order: EntryOrder, wanted: Int?) {
     self.order = order
@@ -42,7 +44,8 @@ struct Window {
   }
 
   /// How many rows to ask for at the start and at a refill: twice what is shown, at least 16 to spare.
-  var capacity: Int? { wanted.map { $0 + max(16, $0) } }
+  var capacity: Int? { wanted.map { $0 + spare($0) } }
+  private func spare(_ wanted: Int) -> Int { min(max(16, wanted), .max / 4) }
 
   /// Takes the first rows of the result; `limit` is what was asked for.
   mutating func fill(_ rows: [Entry], limit: Int?) {
@@ -52,24 +55,68 @@ struct Window {
   }
 
   func holds(_ key: Int64) -> Bool { sorts[key] != nil }
+  func sort(of key: Int64) -> [Value]? { sorts[key] }
   func position(of key: Int64) -> Int? {
     guard let sort = sorts[key] else { return nil }
-    return lowerBound(Entry(sort: sort, key: key))
+    let position = lowerBound(Entry(sort: sort, key: key))
+    return position < entries.count && entries[position].key == key ? position : nil
   }
 
-  /// Removes what is held of `keys`, then adds the rows among `rows` that lie before the frontier.
-  mutating func apply(removing keys: some Sequence<Int64>, adding rows: [Entry]) {
-    for key in keys {
-      guard let position = position(of: key) else { continue }
-      entries.remove(at: position)
-      sorts[key] = nil
+  /// Removes what is held of `keys`, then adds the rows among `rows` that lie up to the frontier. What is added and
+  /// held must be among `keys` too.
+  ///
+  /// - Returns: how many entries at the start and at the end are as they were.
+  @discardableResult
+  mutating func apply(removing keys: some Collection<Int64>, adding rows: [Entry]) -> (start: Int, end: Int) {
+    var start = entries.count
+    var end = entries.count
+    func note(_ position: Int, of count: Int) {
+      start = min(start, position)
+      end = min(end, count - 1 - position)
     }
-    for row in rows {
-      if let frontier, !order.precedes(row, frontier), row != frontier { continue }
-      entries.insert(row, at: lowerBound(row))
-      sorts[row.key] = row.sort
+    let gone = keys.filter { sorts[$0] != nil }
+    let added = rows.filter { isInside($0) }
+    for key in gone { if let position = position(of: key) { note(position, of: entries.count) } }
+    if gone.count + added.count > 32 {
+      splice(gone, added)
+    } else {
+      for key in gone {
+        if let position = position(of: key) { entries.remove(at: position) }
+        sorts[key] = nil
+      }
+      for row in added {
+        entries.insert(row, at: lowerBound(row))
+        sorts[row.key] = row.sort
+      }
     }
-    trim()
+    for row in added { note(lowerBound(row), of: entries.count) }
+    if trim() { end = 0 }
+    return (min(start, entries.count), max(0, min(end, entries.count - min(start, entries.count))))
+  }
+
+  private func isInside(_ row: Entry) -> Bool {
+    guard let frontier, !ignoresFrontier else { return true }
+    return order.compare(row, frontier) <= 0
+  }
+
+  /// Many at once: one pass, where each on its own would shift all that follows.
+  private mutating func splice(_ gone: [Int64], _ added: [Entry]) {
+    for key in gone { sorts[key] = nil }
+    let rest = gone.isEmpty ? entries : entries.filter { sorts[$0.key] != nil }
+    let sorted = added.sorted(by: order.precedes)
+    var merged: [Entry] = []
+    merged.reserveCapacity(rest.count + sorted.count)
+    var place = 0
+    for row in rest {
+      while place < sorted.count, order.precedes(sorted[place], row) {
+        merged.append(sorted[place])
+        place += 1
+      }
+      merged.append(row)
+    }
+    merged += sorted[place...]
+    entries = merged
+    for row in added { sorts[row.key] = row.sort }
   }
 
   /// How many rows beyond the frontier have to be fetched for the result to be whole; nil where it is.
@@ -87,11 +134,13 @@ struct Window {
     frontier = rows.count >= limit ? rows.last : nil
   }
 
-  private mutating func trim() {
-    guard let wanted, let capacity, entries.count > capacity + max(16, wanted) else { return }
+  /// - Returns: whether entries at the end were let go.
+  private mutating func trim() -> Bool {
+    guard let wanted, let capacity, entries.count > capacity + spare(wanted) else { return false }
     for entry in entries[capacity...] { sorts[entry.key] = nil }
     entries.removeSubrange(capacity...)
     frontier = entries.last
+    return true
   }
 
   private func lowerBound(_ entry: Entry) -> Int {

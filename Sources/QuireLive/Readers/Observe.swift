@@ -32,6 +32,7 @@ final class Reader: Sendable {
   private struct State {
     weak var isolation: (any Actor)?
     var isStopped = false
+    var isScheduled = false
     var runs = 0
   }
   private let state: Mutex<State>
@@ -47,6 +48,7 @@ final class Reader: Sendable {
 
   func run(on isolation: isolated any Actor) {
     let runs = state.withLock { state in
+      state.isScheduled = false
       if state.isStopped { return false }
       state.runs += 1
       return true
@@ -57,7 +59,12 @@ final class Reader: Sendable {
 
   /// Before the change, in the middle of the code that makes it: the run comes when that is done.
   private func changed() {
-    guard let isolation = state.withLock({ $0.isStopped ? nil : $0.isolation }) else { return }
+    let isolation: (any Actor)? = state.withLock { state in
+      if state.isStopped || state.isScheduled { return nil }
+      state.isScheduled = true
+      return state.isolation
+    }
+    guard let isolation else { return }
     Task { [weak self] in await self?.run(on: isolation) }
   }
 }

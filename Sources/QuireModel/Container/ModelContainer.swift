@@ -52,8 +52,10 @@ public final class ModelContainer: Sendable {
       try? opened.close()
       throw error
     }
-    store = Store(
-      database: opened, entities: entities, joins: joins, name: configuration.url?.path ?? configuration.name)
+    let store = Store(
+      database: opened, entities: entities, joins: joins, name: configuration.url?.path ?? "memory:\(UUID().uuidString)")
+    self.store = store
+    if configuration.allowsSave { try opened.read { try store.keys.start(store, on: $0) } }
   }
 
   /// Creates the tables where the file has none, else checks that they are the models'.
@@ -110,13 +112,18 @@ public final class ModelContainer: Sendable {
     try store.database.write(origin: .sql) { transaction in
       let before = transaction.connection.totalChanges
       try transaction.connection.execute(sql, arguments)
+      if transaction.eventCount > 0 { try store.keys.look(store, on: transaction.connection) }
       return Int(transaction.connection.totalChanges - before)
     }
   }
 
   /// Runs several statements as one commit.
   public func write<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
-    try store.database.write(origin: .sql, body)
+    try store.database.write(origin: .sql) { transaction in
+      let result = try body(transaction)
+      if transaction.eventCount > 0 { try store.keys.look(store, on: transaction.connection) }
+      return result
+    }
   }
 
   /// Rows of a query on the latest committed state.

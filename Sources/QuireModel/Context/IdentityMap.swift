@@ -4,15 +4,22 @@
 /// hash order costs twice as much as in the order they were made. Strong references; a ``sweep(_:)`` lets go of those
 /// nobody else holds. Confined to the isolation of its context; the pointers are its own memory.
 final class IdentityMap {
-  /// In order of arrival; nil where one has left.
-  private var objects: [AnyObject?] = []
-  private var keys: [Int64] = []
-  /// Positions in `objects`, or `empty`, or `left`; a power of two of them.
-  private var table: UnsafeMutablePointer<Int32>
-  private var mask: Int
-  private var shift: UInt64
-  private(set) var count = 0
-  private var hand = 0
+  private struct Entry {
+    let key: Int64
+    var object: AnyObject?
+  }
+
+  // No access here runs foreign code but the last release of an object in `sweep`, `remove` and `removeAll`, which
+  // happens when nothing is half done: nothing for a check at run time to find.
+
+  /// In order of arrival; without an object where one has left.
+  @exclusivity(unchecked) private var entries: [Entry] = []
+  /// Positions in `entries`, or `empty`, or `left`; a power of two of them.
+  @exclusivity(unchecked) private var table: UnsafeMutablePointer<Int32>
+  @exclusivity(unchecked) private var mask: Int
+  @exclusivity(unchecked) private var shift: UInt64
+  @exclusivity(unchecked) private(set) var count = 0
+  @exclusivity(unchecked) private var hand = 0
 
   private static let empty: Int32 = -1
   private static let left: Int32 = -2
@@ -30,98 +37,97 @@ final class IdentityMap {
     Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) &>> shift)
   }
 
-  func find(_ key: Int64) -> AnyObject? {
+  /// The position of the object with that key; -1 where there is none.
+  @inline(__always) private func position(_ key: Int64) -> Int {
     var slot = slot(key)
     while true {
       let position = table[slot]
-      if position == IdentityMap.empty { return nil }
-      if position >= 0, keys[Int(position)] == key { return objects[Int(position)] }
+      if position == IdentityMap.empty { return -1 }
+      if position >= 0, entries[Int(position)].key == key { return Int(position) }
       slot = (slot + 1) & mask
     }
+  }
+
+  func find(_ key: Int64) -> AnyObject? {
+    let position = position(key)
+    return position < 0 ? nil : entries[position].object
   }
 
   /// Adds an object whose key is not here yet.
   func insert(_ object: AnyObject, key: Int64) {
-    if (keys.count + 1) * 2 > mask + 1 { rebuild(for: count + 1) }
+    if (entries.count + 1) * 2 > mask + 1 { rebuild(for: count + 1) }
     var slot = slot(key)
     while table[slot] >= 0 { slot = (slot + 1) & mask }
-    table[slot] = Int32(truncatingIfNeeded: keys.count)
-    keys.append(key)
-    objects.append(object)
+    table[slot] = Int32(truncatingIfNeeded: entries.count)
+    entries.append(Entry(key: key, object: object))
     count += 1
   }
 
   func remove(_ key: Int64) {
-    var slot = slot(key)
-    while true {
-      let position = table[slot]
-      if position == IdentityMap.empty { return }
-      if position >= 0, keys[Int(position)] == key {
-        table[slot] = IdentityMap.left
-        objects[Int(position)] = nil
-        count -= 1
-        return
-      }
-      slot = (slot + 1) & mask
-    }
+    let position = position(key)
+    if position < 0 { return }
+    forget(at: position)
+    entries[position].object = nil
   }
 
   func removeAll() {
-    objects.removeAll()
-    keys.removeAll()
     count = 0
     hand = 0
     table.update(repeating: IdentityMap.empty, count: mask + 1)
+    entries.removeAll()
   }
 
   /// Room for so many more at once.
   func reserve(_ more: Int) {
-    if (keys.count + more) * 2 > mask + 1 { rebuild(for: count + more) }
+    if (entries.count + more) * 2 > mask + 1 { rebuild(for: count + more) }
+    if more > entries.capacity - entries.count { entries.reserveCapacity(entries.count + Swift.max(more, entries.count)) }
   }
 
   /// Every object that is here, in order of arrival.
   func forEach(_ body: (Int64, AnyObject) throws -> Void) rethrows {
-    for position in keys.indices {
-      if let object = objects[position] { try body(keys[position], object) }
+    for entry in entries {
+      if let object = entry.object { try body(entry.key, object) }
     }
   }
 
   /// Up to `limit` objects that arrived after the one with `key`, itself first: its neighbours.
   func neighbours(of key: Int64, limit: Int) -> [AnyObject] {
-    var slot = slot(key)
-    while true {
-      let position = table[slot]
-      if position == IdentityMap.empty { return [] }
-      if position >= 0, keys[Int(position)] == key {
-        return objects[Int(position)..<Swift.min(Int(position) + limit, objects.count)].compactMap { $0 }
-      }
-      slot = (slot + 1) & mask
-    }
+    let position = position(key)
+    if position < 0 { return [] }
+    return entries[position..<Swift.min(position + limit, entries.count)].compactMap(\.object)
   }
 
   /// Lets go of objects that nobody else holds, looking at `steps` of them from where the last sweep stopped; at all
   /// of them by default. Objects with unsaved edits are held by their context's list of edits, so they stay.
-  func sweep(_ steps: Int = .max) {
-    var left = Swift.min(steps, objects.count)
-    while left > 0 {
-      if hand >= objects.count { hand = 0 }
-      if objects[hand] != nil {
-        var object = objects[hand].take()
-        if !isKnownUniquelyReferenced(&object) {
-          objects[hand] = object
-        } else {
-          forget(at: hand)
-          object = nil
-        }
-      }
+  ///
+  /// - Parameter keeps: asked of those nobody else holds.
+  func sweep(_ steps: Int = .max, keeps: (Int64, AnyObject) -> Bool = { _, _ in false }) {
+    var left = Swift.min(steps, entries.count)
+    while left > 0, !entries.isEmpty {
+      if hand >= entries.count { hand = 0 }
+      let position = hand
       hand += 1
       left -= 1
+      if entries[position].object != nil, isKnownUniquelyReferenced(&entries[position].object) {
+        if let object = entries[position].object, keeps(entries[position].key, object) { continue }
+        forget(at: position)
+        let object = entries[position].object.take()
+        _ = consume object  // its deinit may run here
+      }
     }
-    if count * 4 < keys.count && keys.count > 64 { rebuild(for: count) }
+    if count * 4 < entries.count && entries.count > 64 { rebuild(for: count) }
+  }
+
+  /// The keys of the objects that somebody else holds.
+  func heldKeys() -> [Int64] {
+    entries.indices.compactMap { position in
+      entries[position].object != nil && !isKnownUniquelyReferenced(&entries[position].object)
+        ? entries[position].key : nil
+    }
   }
 
   private func forget(at position: Int) {
-    var slot = slot(keys[position])
+    var slot = slot(entries[position].key)
     while table[slot] != Int32(truncatingIfNeeded: position) { slot = (slot + 1) & mask }
     table[slot] = IdentityMap.left
     count -= 1
@@ -130,10 +136,8 @@ final class IdentityMap {
   private func rebuild(for wanted: Int) {
     var size = 16
     while size < wanted * 2 + wanted / 2 { size *= 2 }
-    if count < keys.count {
-      let kept = keys.indices.filter { objects[$0] != nil }
-      keys = kept.map { keys[$0] }
-      objects = kept.map { objects[$0] }
+    if count < entries.count {
+      entries = entries.filter { $0.object != nil }
       hand = 0
     }
     table.deallocate()
@@ -141,8 +145,8 @@ final class IdentityMap {
     table.initialize(repeating: IdentityMap.empty, count: size)
     mask = size - 1
     shift = UInt64(64 - size.trailingZeroBitCount)
-    for position in keys.indices {
-      var slot = slot(keys[position])
+    for position in entries.indices {
+      var slot = slot(entries[position].key)
       while table[slot] >= 0 { slot = (slot + 1) & mask }
       table[slot] = Int32(truncatingIfNeeded: position)
     }

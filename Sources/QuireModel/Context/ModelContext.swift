@@ -30,7 +30,10 @@ public final class ModelContext {
   deinit { owner.mailbox.closeOwner(owner) }
 
   /// Says which actor this context belongs to, where it was made before that was known.
-  public func bind(to isolation: any Actor) { owner.mailbox.bind(to: isolation) }
+  public func bind(to isolation: any Actor) {
+    owner.mailbox.bind(to: isolation)
+    owner.hasTurns = true
+  }
 
   public var container: ModelContainer? { strongContainer ?? weakContainer }
 
@@ -95,8 +98,8 @@ public final class ModelContext {
     guard id.store == owner.storeNumber, let store = owner.store, Int(id.entity) < store.entities.count else {
       return nil
     }
-    if let known = owner.registered(Int(id.entity), id.key) { return known as? any PersistentModel }
-    return owner.find(store.entities[Int(id.entity)], key: id.key) as? any PersistentModel
+    let entity = store.entities[Int(id.entity)]
+    return (owner.registered(entity.index, id.key) ?? owner.find(entity, key: id.key)).map(entity.model)
   }
 
   /// The object with this identifier if it is in memory.

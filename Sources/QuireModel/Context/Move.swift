@@ -11,10 +11,57 @@ struct Move {
   var gone: [any PersistentModel] = []
   var lists: [ListStep] = []
   var participants: [any Participant] = []
+  /// Objects its own save deleted: in the map until it is applied, so that who reads before finds them.
+  var removed: [any PersistentModel] = []
   var advance: ReadPosition.Advance?
-  var stage = Stage.prepared
+  /// A save of the context's own, with a position that keeps what it leads to.
+  var own: (commit: Commit, place: ReadPosition)?
+  var news: News?
+  /// The context's count of reads when the objects concerned were last looked for.
+  var reads = 0
+  var isApplied = false
+  var announced = Cursor()
+  var told = Cursor()
 
-  enum Stage { case prepared, announced, applied }
+  /// How far telling has come. Kept here and not in a loop, because an observer may fetch or save in the middle of it.
+  struct Cursor {
+    var refreshed = 0
+    /// Properties of the current object that are still to be told; nil before the first.
+    var properties: UInt64?
+    var lists = 0
+    var participants = 0
+  }
+
+  enum Told {
+    case property(any PersistentModel, Int)
+    case participant(any Participant)
+  }
+
+  /// The next to be told; nil when all have been.
+  mutating func next(_ moment: Moment) -> Told? {
+    var cursor = moment == .willSet ? announced : told
+    defer { if moment == .willSet { announced = cursor } else { told = cursor } }
+    while cursor.refreshed < refreshed.count {
+      let refresh = refreshed[cursor.refreshed]
+      let left = cursor.properties ?? refresh.properties
+      if left != 0 {
+        cursor.properties = left & (left - 1)
+        return .property(refresh.model, left.trailingZeroBitCount)
+      }
+      cursor.refreshed += 1
+      cursor.properties = nil
+    }
+    if cursor.lists < lists.count {
+      defer { cursor.lists += 1 }
+      let list = lists[cursor.lists]
+      return .property(list.model, list.property)
+    }
+    if cursor.participants < participants.count {
+      defer { cursor.participants += 1 }
+      return .participant(participants[cursor.participants])
+    }
+    return nil
+  }
 
   struct Refresh {
     let model: any PersistentModel
@@ -25,7 +72,16 @@ struct Move {
   struct ListStep {
     let model: any PersistentModel
     let property: Int
+    /// As it was when the step was computed: what differs from that when it is taken was edited meanwhile.
+    let was: [Int64]
     let keys: [Int64]
+
+    /// The keys to show, with what was edited since.
+    func keys(from now: [Int64]) -> [Int64] {
+      if now == was { return keys }
+      let added = now.filter { !was.contains($0) && !keys.contains($0) }
+      return ToManyList.sorted(keys.filter { now.contains($0) || !was.contains($0) } + added)
+    }
   }
 }
 
@@ -38,24 +94,32 @@ extension Owner {
   package func settleThrowing() throws {
     if move != nil { finishMove() }  // called from inside an announcement: the rest of it first
     guard store != nil else { return }
-    while !mailbox.isEmpty {
+    if mailbox.isEmpty { return }
+    try hold()
+    // Once, and not until there is nothing new: a writer that never rests would keep the reader here for ever.
+    while true {
       let advance = try position.prepareAdvance()
-      let commits = mailbox.take(upTo: advance.number)
-      do {
-        prepare(commits, advance)
-      }
-      finishMove()
+      let standing = position.number
+      if advance.number > standing { mailbox.wait(for: advance.number) }
+      // Nil where commits have been taken together past this snapshot, which happens while it is opened or not at all.
+      guard let commits = mailbox.take(upTo: advance.number) else { continue }
+      let news = commits.filter { $0.number > standing }
+      if news.isEmpty { return }
+      prepare(news, advance)
+      return finishMove()
     }
   }
 
   // MARK: Prepare
 
   private func prepare(_ commits: [ChangeSet], _ advance: ReadPosition.Advance) {
-    let news = News(number: advance.number, tables: ChangeSet.folded(commits))
+    let news = News(number: advance.number, tables: News.tables(of: commits))
     var step = Move(number: advance.number)
     step.advance = advance
     objects(in: news, on: advance.connection, into: &step)
     step.participants = participants.concerned(by: news.tables).filter { $0.prepare(news, on: advance.connection) }
+    step.news = news
+    step.reads = queriesRun.value
     move = step
   }
 
@@ -64,14 +128,24 @@ extension Owner {
   /// - Parameter writing: The save that committed; nil for SQL run by the context, whose every row is news to it.
   func prepareOwn(_ commit: Commit, _ writing: Writing?) {
     var step = Move(number: commit.number)
-    if let writing { saved(writing) }
-    let onlyOwn = !commit.hasIndirectEvents && commit.eventCount == writing?.expectedEvents
+    if let writing { saved(writing, &step) }
+    // SQL of the context's own may follow a commit that has not been taken in yet.
+    let standing = position.number
+    let missed = (mailbox.take(upTo: commit.number) ?? []).filter { $0.number > standing }
+    let onlyOwn = !commit.hasIndirectEvents && commit.eventCount == writing?.expectedEvents && missed.isEmpty
     if !onlyOwn || !participants.isEmpty {
-      let news = News(number: commit.number, tables: commit.changes.tables)
+      let news = News(number: commit.number, tables: News.tables(of: missed + [commit.changes]))
       if !onlyOwn { objects(in: news, on: commit.connection, into: &step) }
       step.participants = participants.concerned(by: news.tables).filter { $0.prepare(news, on: commit.connection) }
+      step.news = news
+      step.reads = queriesRun.value
     }
-    position.advanceAfterOwnCommit(commit)
+    if step.refreshed.isEmpty, step.lists.isEmpty, step.participants.isEmpty {
+      position.advanceAfterOwnCommit(commit)
+    } else if let store {
+      // Who is told before reads as of the commit before: the context goes on when the step is taken.
+      step.own = (commit, store.database.makePosition())
+    }
     move = step
   }
 
@@ -153,7 +227,7 @@ extension Owner {
         let list = parent._quireLink(inverse).list
       else { continue }
       let now = withUnsaved(keys[key] ?? [], list, parent, foreignKey, entity)
-      if now != list.keys { step.lists.append(.init(model: parent, property: inverse, keys: now)) }
+      if now != list.keys { step.lists.append(.init(model: parent, property: inverse, was: list.keys, keys: now)) }
     }
   }
 
@@ -210,9 +284,24 @@ extension Owner {
         guard let model = maps[kind.entity].find(own) as? any PersistentModel,
           let list = model._quireLink(kind.property).list
         else { continue }
+        var keys = keys
+        keepUnsaved(&keys, kind, own, store)
         let sorted = ToManyList.sorted(keys)
-        if sorted != list.keys { step.lists.append(.init(model: model, property: kind.property, keys: sorted)) }
+        if sorted != list.keys {
+          step.lists.append(.init(model: model, property: kind.property, was: list.keys, keys: sorted))
+        }
       }
+    }
+  }
+
+  /// Links and unlinks of this context that have not been saved win over what others have committed.
+  private func keepUnsaved(_ keys: inout [Int64], _ kind: ListPlace.Kind, _ own: Int64, _ store: Store) {
+    guard !joinEdits.isEmpty, case .join(let join, let side)? = store.entities[kind.entity].properties[kind.property].toMany?.via
+    else { return }
+    for (pair, linked) in joinEdits.changes where pair.join == join.index {
+      let (mine, other) = side == .first ? (pair.first, pair.second) : (pair.second, pair.first)
+      guard mine == own else { continue }
+      if !linked { keys.removeAll { $0 == other } } else if !keys.contains(other) { keys.append(other) }
     }
   }
 
@@ -221,22 +310,52 @@ extension Owner {
   /// Takes a prepared move through its remaining stages. Re-entrant: called from inside an announcement (a fetch or a
   /// save there), it does the rest, and the outer call finds nothing left.
   func finishMove() {
-    if move?.stage == .prepared {
-      move?.stage = .announced
-      announce()
+    if move == nil { return }
+    repeat {
+      while move?.isApplied == false, let next = move?.next(.willSet) { tell(next, .willSet) }
+    } while addLate()
+    if let step = move, !step.isApplied {
+      move?.isApplied = true
+      apply(step)
     }
-    guard let step = move, step.stage == .announced else { return }
-    move = nil
-    apply(step)
-    tell(step)
-    position.needsHold = true
+    while let next = move?.next(.didSet) { tell(next, .didSet) }
+    if move != nil {
+      move = nil
+      giveSnapshotBack()
+    }
   }
 
-  private func announce() {
-    guard let step = move else { return }
-    for refresh in step.refreshed { tell(refresh.model, refresh.properties, .willSet) }
-    for list in step.lists { list.model._quireTell(list.property, .willSet) }
-    for participant in step.participants { participant.announce() }
+  private func tell(_ told: Move.Told, _ moment: Moment) {
+    switch told {
+    case .property(let model, let property): model._quireTell(property, moment)
+    case .participant(let participant):
+      switch moment {
+      case .willSet: participant.announce()
+      case .didSet: participant.tell()
+      }
+    }
+  }
+
+  /// What was first loaded by somebody who was told before, and so as of the old commit, goes along.
+  /// - Returns: whether there was any, which is to be announced too.
+  private func addLate() -> Bool {
+    guard let step = move, !step.isApplied, let news = step.news, step.reads != queriesRun.value else { return false }
+    var late = Move(number: step.number)
+    if let advance = step.advance {
+      objects(in: news, on: advance.connection, into: &late)
+    } else if let place = step.own?.place {
+      do { try place.read { objects(in: news, on: $0, into: &late) } } catch { loadErrors.append(error) }
+    }
+    move?.reads = queriesRun.value
+    let known = Set((step.refreshed.map(\.model) + step.gone).map(ObjectIdentifier.init))
+    let refreshed = late.refreshed.filter { !known.contains(ObjectIdentifier($0.model)) }
+    let lists = late.lists.filter { list in
+      !step.lists.contains { $0.model === list.model && $0.property == list.property }
+    }
+    move?.refreshed += refreshed
+    move?.gone += late.gone.filter { !known.contains(ObjectIdentifier($0)) }
+    move?.lists += lists
+    return !refreshed.isEmpty || !lists.isEmpty
   }
 
   private func apply(_ step: Move) {
@@ -244,39 +363,52 @@ extension Owner {
       // A property edited since the announcement keeps the unsaved edit.
       refresh.model._quireAdopt(refresh.properties & ~refresh.model._quireState.dirty, from: refresh.row)
     }
-    for list in step.lists { list.model._quireLink(list.property).list?.keys = list.keys }
-    for model in step.gone {
-      model._quireState.flags.insert(.deleted)
-      model._quireState.flags.remove(.inserted)
-      model._quireState.dirty = 0
-      if let entity = entity(of: model) { maps[entity.index].remove(model._quireState.key) }
+    for list in step.lists {
+      guard let loaded = list.model._quireLink(list.property).list else { continue }
+      loaded.keys = list.keys(from: loaded.keys)
+    }
+    for model in step.gone { leave(model) }
+    if !step.gone.isEmpty { edits.removeAll { $0._quireState.dirty == 0 } }
+    for model in step.gone + step.removed {
+      guard let entity = entity(of: model) else { continue }
+      maps[entity.index].remove(model._quireState.key)
+      forgetPairs(of: entity, model._quireState.key)
     }
     for participant in step.participants { participant.apply() }
     step.advance?.commit()
+    if let own = step.own { position.advanceAfterOwnCommit(own.commit) }
   }
 
-  private func tell(_ step: Move) {
-    for refresh in step.refreshed { tell(refresh.model, refresh.properties, .didSet) }
-    for list in step.lists { list.model._quireTell(list.property, .didSet) }
-    for participant in step.participants { participant.tell() }
+  /// The row is gone: what was edited of it and not saved has nowhere to go, and the next save says so.
+  private func leave(_ model: any PersistentModel) {
+    var edited = model._quireState.flags.contains(.deleted) ? 0 : model._quireState.dirty
+    while edited != 0 {
+      refuse(assignmentTo: edited.trailingZeroBitCount, of: model)
+      edited &= edited - 1
+    }
+    model._quireState.flags.insert(.deleted)
+    model._quireState.flags.remove(.inserted)
+    model._quireState.dirty = 0
   }
 
   /// The save's own objects are as the file is: they get their keys, and no edit is left. Done before anybody is told,
   /// so that an edit made by who is told is a new one.
-  private func saved(_ writing: Writing) {
+  private func saved(_ writing: Writing, _ step: inout Move) {
     for model in edits { model._quireState.dirty = 0 }
     edits.removeAll(keepingCapacity: true)
-    for (place, model) in inserted.enumerated() {
-      guard let model, let entity = entity(of: model) else { continue }
-      model._quireState.key = writing.newKeys[place]
-      model._quireState.flags.remove(.inserted)
-      maps[entity.index].insert(model, key: writing.newKeys[place])
+    for (index, places) in writing.places.enumerated() where !places.isEmpty {
+      let map = maps[index]
+      map.reserve(places.count)
+      if let last = places.last { store?.keys.used(writing.newKeys[last], for: index) }
+      for place in places {
+        guard let model = inserted[place] else { continue }
+        model._quireState.saved(as: writing.newKeys[place])
+        map.insert(model, key: writing.newKeys[place])
+      }
     }
     if !inserted.isEmpty { replaceTemporaryKeys(writing) }
-    inserted.removeAll()
-    for model in deleted {
-      if let entity = entity(of: model) { maps[entity.index].remove(model._quireState.key) }
-    }
+    forgetInserted()
+    step.removed = deleted
     deleted.removeAll()
     joinEdits.removeAll()
     editedLists.removeAll()

@@ -4,10 +4,10 @@ import QuireRow
 extension Owner {
   /// Registers an object, and what is reachable from it through its relationships.
   func insert(_ model: any PersistentModel) {
-    let state = model._quireState
-    if let owner = state.owner {
+    if let owner = model._quireState.owner {
+      let flags = model._quireState.flags
       if owner === self {
-        if state.flags.contains(.deleted), !state.flags.contains(.vacant) { undelete(model) }
+        if flags.contains(.deleted), !flags.contains(.vacant) { undelete(model) }
       } else {
         refusals.append("a \(Swift.type(of: model)) of another context was inserted")
       }
@@ -17,10 +17,8 @@ extension Owner {
       refusals.append("\(Swift.type(of: model)) is not one of this container's models")
       return
     }
-    model._quireState.owner = self
-    model._quireState.monitor = monitor
-    model._quireState.key = firstTemporaryKey &+ Int64(inserted.count)
-    model._quireState.flags.insert(.inserted)
+    model._quireState.join(self, key: firstTemporaryKey &+ Int64(inserted.count))
+    insertedPlaces[entity.index].append(inserted.count)
     inserted.append(model)
     changed()
     attachRelationships(of: model, entity)
@@ -37,16 +35,21 @@ extension Owner {
     if state.flags.contains(.inserted) {
       let place = Int(truncatingIfNeeded: state.key &- firstTemporaryKey)
       if inserted.indices.contains(place) { inserted[place] = nil }
-      joinEdits.removeAll { pair in
-        store.map {
-          $0.joins[pair.join].first.entity == entity.index && pair.first == state.key
-            || $0.joins[pair.join].second.entity == entity.index && pair.second == state.key
-        } ?? false
-      }
+      forgetPairs(of: entity, state.key)
       return
     }
     deleted.append(model)
     changed()
+  }
+
+  /// Unsaved links of an object that will have no row.
+  func forgetPairs(of entity: Entity, _ key: Int64) {
+    guard let store, !joinEdits.isEmpty else { return }
+    joinEdits.removeAll { pair in
+      let join = store.joins[pair.join]
+      return join.first.entity == entity.index && pair.first == key
+        || join.second.entity == entity.index && pair.second == key
+    }
   }
 
   private func undelete(_ model: any PersistentModel) {
@@ -54,8 +57,27 @@ extension Owner {
     deleted.removeAll { $0 === model }
     if model._quireState.flags.contains(.inserted) {
       model._quireState.owner = nil
-      model._quireState.flags = model._quireState.flags.subtracting(.inserted)
+      model._quireState.flags.remove(.inserted)
       insert(model)
+      return
+    }
+    guard let entity = entity(of: model) else { return }
+    do {
+      // What was edited before it was deleted is an edit again.
+      let key = model._quireState.key
+      if let row = try read({ try staged(entity, keys: [key], on: $0) })[key] {
+        let differing = model._quireDifference(from: row)
+        if differing != 0 {
+          edited(model)
+          model._quireState.dirty = differing
+        }
+      }
+      for place in places(in: editedLists) {
+        let keys = try currentKeys(of: place)
+        edit(place.property, of: place.model) { $0.keys = keys }
+      }
+    } catch {
+      loadErrors.append(error)
     }
   }
 
@@ -68,12 +90,14 @@ extension Owner {
         if let target = target(of: link, in: side.target, model: model, property: index) { delete(target) }
       case .toMany(let side) where side.deleteRule == .cascade:
         // Unsaved children have no row for the foreign key's own cascade to find.
-        for target in targets(of: model, index) {
-          guard let target = target as? any PersistentModel else { continue }
-          if case .join = side.via {
-            delete(target)
-          } else if target._quireState.flags.contains(.inserted) {
-            delete(target)
+        switch side.via {
+        case .join:
+          for target in targets(of: model, index) {
+            if let target = target as? any PersistentModel { delete(target) }
+          }
+        case .foreignKey(let foreignKey):
+          for case let child? in inserted where self.entity(of: child)?.index == side.target {
+            if child._quireLink(foreignKey).currentKey == model._quireState.key { delete(child) }
           }
         }
       default: break
@@ -102,7 +126,7 @@ extension Owner {
         edit(inverse, of: parent) { $0.remove(key) }
       case .toMany(let side):
         guard let inverse = side.inverse, case .join = side.via,
-          let list = model._quireLink(index).list
+          loadedLists.contains(.init(entity: side.target, property: inverse)), let list = list(of: model, index)
         else { continue }
         for other in list.keys {
           if let target = registered(side.target, other) as? any PersistentModel {
@@ -116,42 +140,68 @@ extension Owner {
 
   // MARK: Rolling back
 
-  /// Every object as it is in the file, as of the commit the context stands at. Inserted objects are let go.
+  /// Every object as it is in the file, as of the commit the context stands at, in one step. Inserted objects are let
+  /// go.
   func rollback() throws {
     let store = try requireStore()
+    if move != nil { finishMove() }
+    let edited = edits.filter { $0._quireState.dirty != 0 }
+    // What was edited before it was deleted is not known any more: everything is looked at.
+    let models = edited.map { ($0, $0._quireState.dirty) } + deleted.map { ($0, UInt64.max) }
+    // All that may fail first.
+    var rows: [Int: [Int64: any PersistentModel]] = [:]
+    for (index, models) in Dictionary(grouping: models, by: { entity(of: $0.0)?.index ?? 0 }) {
+      let keys = models.map(\.0._quireState.key)
+      rows[index] = try read { try staged(store.entities[index], keys: keys, on: $0) }
+    }
+    var step = Move(number: position.number)
+    step.lists = try committedLists()
+
     refusals.removeAll()
     for model in deleted { model._quireState.flags.remove(.deleted) }
     deleted.removeAll()
     joinEdits.removeAll()
     let gone = inserted.compactMap { $0 }
-    inserted.removeAll()
+    forgetInserted()
     for model in gone {
       model._quireState.owner = nil
       model._quireState.monitor = nil
       model._quireState.flags.remove(.inserted)
     }
-    let edited = edits.filter { $0._quireState.dirty != 0 }
     edits.removeAll()
-    let byEntity = Dictionary(grouping: edited) { entity(of: $0)?.index ?? 0 }
-    for (index, models) in byEntity.sorted(by: { $0.key < $1.key }) {
-      let entity = store.entities[index]
-      let fresh = try position.read { connection in
-        try staged(entity, keys: models.map(\._quireState.key), on: connection)
-      }
-      for model in models {
-        let mask = model._quireState.dirty
-        model._quireState.dirty = 0
-        guard let row = fresh[model._quireState.key] else { continue }
-        let differing = model._quireDifference(from: row) & mask
-        tell(model, differing, .willSet)
-        model._quireAdopt(differing, from: row)
-        tell(model, differing, .didSet)
-      }
-    }
-    let lists = editedLists
     editedLists.removeAll()
-    for place in lists where place.model._quireState.owner === self { try reload(place) }
+    for (model, mask) in models {
+      model._quireState.dirty = 0
+      guard let entity = entity(of: model), let row = rows[entity.index]?[model._quireState.key] else { continue }
+      let differing = model._quireDifference(from: row) & mask
+      if differing != 0 { step.refreshed.append(.init(model: model, row: row, properties: differing)) }
+    }
+    move = step
+    finishMove()
     changed()
+  }
+
+  /// The lists that unsaved edits have changed, as the file has them.
+  private func committedLists() throws -> [Move.ListStep] {
+    try places(in: editedLists).compactMap { place in
+      guard let list = place.model._quireLink(place.property).list else { return nil }
+      let keys = try committedKeys(of: place)
+      return keys == list.keys ? nil : Move.ListStep(model: place.model, property: place.property, was: list.keys, keys: keys)
+    }
+  }
+
+  /// Each list once, without those of objects that have no row.
+  private func places(in lists: [ListPlace]) -> [ListPlace] {
+    struct Name: Hashable {
+      let model: ObjectIdentifier
+      let property: Int
+    }
+    var seen: Set<Name> = []
+    return lists.filter { place in
+      let state = place.model._quireState
+      return state.owner === self && !state.flags.contains(.inserted)
+        && seen.insert(Name(model: ObjectIdentifier(place.model), property: place.property)).inserted
+    }
   }
 
   func tell(_ model: any PersistentModel, _ properties: UInt64, _ moment: Moment) {

@@ -13,11 +13,15 @@ extension Owner {
       refusals.removeAll()
       throw ModelError.ignoredAssignments(places)
     }
+    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    try hold()
     try settleThrowing()
+    try dropUnsavedTargets(store)
+    var order = Writing.Order.insertsFirst
     while true {
-      var writing = Writing(self, store)
+      var writing = Writing(self, store, order)
       do {
-        try store.database.write(origin: .context(number)) { transaction in
+        try store.database.write(origin: .context(number), leaving: position) { transaction in
           // Between settling and the lock somebody may have committed: then settle again, so that edits meet what they change.
           if store.database.commitNumber != position.number { throw MovedOn() }
           try writing.run(transaction)
@@ -28,25 +32,129 @@ extension Owner {
       } catch is MovedOn {
         try settleThrowing()
       } catch let error as SQLiteError {
+        // A value that is unique may be free once deletes and edits have been written.
+        if error.isUnique, order == .insertsFirst, !(deleted.isEmpty && edits.isEmpty) {
+          order = .deletesFirst
+          continue
+        }
         throw explained(error, store)
       }
     }
     finishMove()
   }
 
-  private struct MovedOn: Error {}
+  struct MovedOn: Error {}
+
+  /// References to objects that were deleted before they were ever saved: there will be no row to refer to.
+  private func dropUnsavedTargets(_ store: Store) throws {
+    guard inserted.contains(where: { $0 == nil }) else { return }
+    for model in inserted.compactMap({ $0 }) + edits where !model.isDeleted {
+      guard let entity = entity(of: model) else { continue }
+      for index in entity.relationships {
+        guard let side = entity.properties[index].toOne, let object = model._quireLink(index).object else { continue }
+        let state = store.entities[side.target].model(object)._quireState
+        guard state.flags.isSuperset(of: [.deleted, .inserted]) else { continue }
+        if !side.isOptional {
+          throw ModelError.relationshipRefused(
+            "\(entity.name).\(entity.properties[index].name) must have a value, and its "
+              + "\(store.entities[side.target].name) was deleted before it was saved. Nothing was saved.")
+        }
+        assign(nil, to: index, of: model)
+      }
+    }
+  }
 
   /// In the models' words where a constraint refused.
-  private func explained(_ error: SQLiteError, _ store: Store) -> any Error {
+  func explained(_ error: SQLiteError, _ store: Store) -> any Error {
+    if error.isNotNull { return missingValue(error, store) }
+    // By the words, because a RESTRICT has the code of a trigger's refusal.
+    if error.message.hasPrefix("FOREIGN KEY") {
+      return refusedRelationship(store) ?? ModelError.relationshipRefused(refusedKey(store))
+    }
     guard error.isUnique else { return error }
     // "UNIQUE constraint failed: book.isbn, book.year"
     let places =
       error.message.split(separator: ": ").last?.split(separator: ", ").map { $0.split(separator: ".") } ?? []
     guard let table = places.first?.first, let entity = store.entity(ofTable: String(table)) else { return error }
-    let columns = places.compactMap { $0.last.map(String.init) }
-    let properties = columns.compactMap { column in entity.properties.first { $0.column == column }?.name }
-    guard properties.count == columns.count else { return error }
-    return ModelError.notUnique(model: entity.name, properties: properties, values: clashing(entity, columns, store))
+    // In the order of the properties, which is that of the values bound below.
+    let indexes = places.compactMap { place in entity.properties.firstIndex { $0.column == place.last.map(String.init) } }
+      .sorted()
+    guard indexes.count == places.count else { return error }
+    let columns = indexes.compactMap { entity.properties[$0].column }
+    return ModelError.notUnique(
+      model: entity.name, properties: indexes.map { entity.properties[$0].name },
+      values: clashing(entity, columns, store))
+  }
+
+  /// "NOT NULL constraint failed: book.author_id"
+  private func missingValue(_ error: SQLiteError, _ store: Store) -> any Error {
+    let place = error.message.split(separator: ": ").last?.split(separator: ".").map(String.init) ?? []
+    guard place.count == 2, let entity = store.entity(ofTable: place[0]),
+      let property = entity.properties.first(where: { $0.column == place[1] }), property.toOne != nil
+    else { return error }
+    return ModelError.relationshipRefused("\(entity.name).\(property.name) must have a value. Nothing was saved.")
+  }
+
+  /// Which foreign key SQLite has refused: it does not say.
+  private func refusedKey(_ store: Store) -> String {
+    func count(_ table: String, _ column: String, _ key: Int64) -> Int64 {
+      let rows = try? store.database.read { connection in
+        try connection.query(
+          "SELECT count(*) FROM \(try quoted(identifier: table)) WHERE \(try quoted(identifier: column)) = ?",
+          [.integer(key)]
+        ).rows
+      }
+      if case .integer(let count)? = rows?.first?.first { return count } else { return 0 }
+    }
+    for model in deleted {
+      guard let target = entity(of: model) else { continue }
+      for entity in store.entities {
+        for property in entity.properties {
+          guard let side = property.toOne, side.target == target.index, let column = property.column,
+            side.whenTargetGoes == .deny || (side.whenTargetGoes == .nullify && !side.isOptional)
+          else { continue }
+          let left = count(entity.table, column, model._quireState.key)
+          if left > 0 {
+            return "\(model.persistentModelID) was not deleted: it is the \(property.name) of \(left) \(entity.name)"
+              + (side.whenTargetGoes == .deny ? ", and the delete rule is .deny" : ", which must have one")
+              + ". Nothing was saved."
+          }
+        }
+      }
+    }
+    for model in inserted.compactMap({ $0 }) + edits where !model.isDeleted {
+      guard let entity = entity(of: model) else { continue }
+      for property in entity.relationships {
+        guard let side = entity.properties[property].toOne, let key = model._quireLink(property).currentKey,
+          key >= ModelState.firstKey
+        else { continue }
+        let target = store.entities[side.target]
+        if count(target.table, target.keyColumn, key) == 0 {
+          return "\(entity.name).\(entity.properties[property].name) refers to \(target.name) \(key), which is not there. "
+            + "Nothing was saved."
+        }
+      }
+    }
+    return "a reference to an object that is not there was refused. Nothing was saved."
+  }
+
+  /// Which delete a `.deny` stands against; nil where it was something else.
+  private func refusedRelationship(_ store: Store) -> ModelError? {
+    for model in deleted {
+      guard let entity = entity(of: model) else { continue }
+      for property in entity.properties {
+        guard let side = property.toMany, side.deleteRule == .deny, case .foreignKey(let foreignKey) = side.via,
+          let column = store.entities[side.target].properties[foreignKey].column,
+          let table = try? quoted(identifier: store.entities[side.target].table),
+          let name = try? quoted(identifier: column),
+          case .integer(let count)? = try? store.database.read({
+            try $0.query("SELECT count(*) FROM \(table) WHERE \(name) = ?", [.integer(model._quireState.key)]).first
+          }), count > 0
+        else { continue }
+        return Writing.denied(model, property, count)
+      }
+    }
+    return nil
   }
 
   /// The values of the first unsaved object that clashes with a row or with another unsaved object.
@@ -84,27 +192,48 @@ extension Owner {
 
 /// One save's statements, in an order in which foreign keys hold and no cascade takes what has moved away: inserts
 /// (targets first), pairs, updates, deletes.
+///
+/// Where an object that is new has the unique value of one that is deleted or edited in the same save, that order is
+/// refused. Then what moves away moves first, deletes, other updates and inserts follow, and the foreign keys are
+/// looked at when all is written.
 struct Writing {
+  enum Order { case insertsFirst, deletesFirst }
+
   private let owner: Owner
   private let store: Store
+  private let order: Order
   /// Row events this save's own statements cause; more than these means triggers or cascades.
   private(set) var expectedEvents = 0
   /// New keys by the place of the object in `inserted`.
   private(set) var newKeys: [Int64]
+  /// Places in `inserted` of each entity's objects.
+  private(set) var places: [[Int]] = []
 
-  init(_ owner: Owner, _ store: Store) {
+  init(_ owner: Owner, _ store: Store, _ order: Order) {
     self.owner = owner
     self.store = store
+    self.order = order
     newKeys = Array(repeating: 0, count: owner.inserted.count)
   }
 
   mutating func run(_ transaction: borrowing Transaction) throws {
     let connection = transaction.connection
     do {
-      try insert(connection)
-      try pairs(connection)
-      try update(connection)
-      try delete(connection)
+      try giveKeys(connection)
+      switch order {
+      case .insertsFirst:
+        try insert(connection)
+        try pairs(connection)
+        try update(connection)
+        try delete(connection)
+      case .deletesFirst:
+        try connection.execute("PRAGMA defer_foreign_keys = ON")
+        try update(connection) { $0.keysMask }
+        try delete(connection)
+        try update(connection) { ~$0.keysMask }
+        try insert(connection)
+        try pairs(connection)
+      }
     } catch {
       restoreTemporaryKeys()
       throw error
@@ -114,26 +243,29 @@ struct Writing {
   }
 
   private func restoreTemporaryKeys() {
-    for (place, model) in owner.inserted.enumerated() where model != nil {
-      model?._quireState.key = owner.firstTemporaryKey &+ Int64(place)
+    for (index, places) in places.enumerated() where store.isTarget[index] {
+      for place in places { owner.inserted[place]?._quireState.key = owner.firstTemporaryKey &+ Int64(place) }
+    }
+  }
+
+  /// All keys first: a foreign key may point to any object of the save. Objects that none can point to go without until
+  /// they are saved: a pass over many objects is a cache miss for each.
+  private mutating func giveKeys(_ connection: Connection) throws {
+    if owner.inserted.isEmpty { return }
+    places = owner.insertedPlaces.map { places in places.filter { owner.inserted[$0] != nil } }
+    for index in store.insertOrder where !places[index].isEmpty {
+      var key = try store.keys.reserve(places[index].count, for: store.entities[index], on: connection)
+      let isTarget = store.isTarget[index]
+      for place in places[index] {
+        newKeys[place] = key
+        if isTarget { owner.inserted[place]?._quireState.key = key }
+        key += 1
+      }
     }
   }
 
   private mutating func insert(_ connection: Connection) throws {
-    if owner.inserted.isEmpty { return }
-    var places: [[Int]] = store.entities.map { _ in [] }
-    for (place, model) in owner.inserted.enumerated() {
-      if let model, let entity = store.entity(for: Swift.type(of: model)) { places[entity.index].append(place) }
-    }
-    // All keys first: a foreign key may point to any object of the save.
-    for index in store.insertOrder where !places[index].isEmpty {
-      var key = try store.keys.reserve(places[index].count, for: store.entities[index], on: connection)
-      for place in places[index] {
-        newKeys[place] = key
-        owner.inserted[place]?._quireState.key = key
-        key += 1
-      }
-    }
+    if places.isEmpty { return }
     if store.hasCircularKeys { try connection.execute("PRAGMA defer_foreign_keys = ON") }
     for index in store.insertOrder where !places[index].isEmpty {
       let entity = store.entities[index]
@@ -194,14 +326,19 @@ struct Writing {
     return newKeys.indices.contains(place) ? newKeys[place] : key
   }
 
-  private mutating func update(_ connection: Connection) throws {
+  private mutating func update(_ connection: Connection, only columns: (Entity) -> UInt64 = { _ in ~0 }) throws {
     var current: (entity: Int, mask: UInt64, parameters: Int32, statement: Statement)?
     defer { current?.statement.reset() }
+    var last: (type: any PersistentModel.Type, entity: Entity, columns: UInt64)?
     for model in owner.edits {
-      let state = model._quireState
-      if state.dirty == 0 || state.flags.contains(.deleted) { continue }
-      guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
-      let mask = state.dirty & entity.storedMask
+      let dirty = model._quireState.dirty
+      if dirty == 0 || model._quireState.flags.contains(.deleted) { continue }
+      if last?.type != Swift.type(of: model) {
+        guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
+        last = (Swift.type(of: model), entity, entity.storedMask & columns(entity))
+      }
+      guard let (_, entity, stored) = last else { continue }
+      let mask = dirty & stored
       if mask == 0 { continue }
       let statement: Statement
       if let current, current.entity == entity.index, current.mask == mask {
@@ -216,7 +353,7 @@ struct Writing {
       } catch {
         throw notStorable(model, entity, mask, error, statement)
       }
-      statement.bind(state.key, at: Int32(mask.nonzeroBitCount) + 1)
+      statement.bind(model._quireState.key, at: Int32(mask.nonzeroBitCount) + 1)
       _ = try statement.step()
       statement.reset()
       expectedEvents += 1
@@ -231,22 +368,31 @@ struct Writing {
   }
 
   private mutating func delete(_ connection: Connection) throws {
-    var highest: [Int: Int64] = [:]
+    if owner.deleted.isEmpty { return }
+    // Children before their parents, so that a parent's rule finds none of those that go with it.
+    var deleted: [[any PersistentModel]] = store.entities.map { _ in [] }
     for model in owner.deleted {
-      guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
-      if highest[entity.index] == nil { highest[entity.index] = try KeyAllocator.maximum(of: entity, on: connection) }
-      try refuseDenied(model, entity, connection)
-      let statement = try connection.statement(
-        entity.delete,
-        "DELETE FROM \(try quoted(identifier: entity.table)) WHERE \(try quoted(identifier: entity.keyColumn)) = ?")
-      statement.bind(model._quireState.key, at: 1)
-      _ = try statement.step()
-      statement.reset()
-      expectedEvents += 1
+      if let entity = store.entity(for: Swift.type(of: model)) { deleted[entity.index].append(model) }
     }
-    for (index, before) in highest.sorted(by: { $0.key < $1.key }) {
-      try store.keys.remember(store.entities[index], before: before, on: connection)
+    let taken = store.takenWith(deleted.indices.filter { !deleted[$0].isEmpty })
+    let highest = try store.keys.highest(of: taken, in: store, on: connection)
+    for index in store.insertOrder.reversed() {
+      for model in deleted[index] { try delete(model, store.entities[index], connection) }
     }
+    try store.keys.remember(highest, in: store, on: connection)
+  }
+
+  private mutating func delete(
+    _ model: any PersistentModel, _ entity: Entity, _ connection: Connection
+  ) throws {
+    try refuseDenied(model, entity, connection)
+    let statement = try connection.statement(
+      entity.delete,
+      "DELETE FROM \(try quoted(identifier: entity.table)) WHERE \(try quoted(identifier: entity.keyColumn)) = ?")
+    statement.bind(model._quireState.key, at: 1)
+    _ = try statement.step()
+    statement.reset()
+    expectedEvents += connection.changes
   }
 
   /// `.deny` on a many-to-many: no foreign key says it.
@@ -260,10 +406,15 @@ struct Writing {
         [.integer(model._quireState.key)]
       ).rows
       if case .integer(let count)? = rows.first?.first, count > 0 {
-        throw ModelError.relationshipRefused(
-          "\(model.persistentModelID) was not deleted: its \(property.name) has \(count), and its delete rule is .deny")
+        throw Writing.denied(model, property, count)
       }
     }
+  }
+
+  static func denied(_ model: any PersistentModel, _ property: Property, _ count: Int64) -> ModelError {
+    .relationshipRefused(
+      "\(model.persistentModelID) was not deleted: its \(property.name) has \(count), and its delete rule is .deny. "
+        + "Nothing was saved.")
   }
 
   private func notStorable(

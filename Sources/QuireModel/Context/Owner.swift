@@ -10,16 +10,19 @@ public final class Owner {
   let number: UInt64
   package let storeNumber: UInt32
   /// Nil once the context or its container is closed.
-  private(set) package var store: Store?
+  @exclusivity(unchecked) private(set) package var store: Store?
   weak var context: ModelContext?
   @usableFromInline let monitor: UnsafeMutablePointer<Monitor>
-  private(set) var maps: [IdentityMap]
+  @exclusivity(unchecked) private(set) var maps: [IdentityMap]
 
   /// Saved objects with unsaved edits, in the order of their first edit.
-  var edits: [any PersistentModel] = []
+  @exclusivity(unchecked) var edits: [any PersistentModel] = []
   /// Unsaved objects by arrival: the key of each tells its place. Nil where one was deleted again.
-  var inserted: [(any PersistentModel)?] = []
-  let firstTemporaryKey: Int64
+  @exclusivity(unchecked) var inserted: [(any PersistentModel)?] = []
+  /// Their places in `inserted` by entity, those of objects deleted again included.
+  @exclusivity(unchecked) var insertedPlaces: [[Int]]
+  /// The key of the first unsaved object. Goes up with every save and rollback: a temporary key is never used twice.
+  private(set) var firstTemporaryKey: Int64
   var deleted: [any PersistentModel] = []
   var joinEdits = JoinEdits()
   /// Lists that an unsaved edit has changed, for `rollback()`.
@@ -27,40 +30,58 @@ public final class Owner {
   /// What the next save has to answer for: assignments to deleted objects, and the like.
   var refusals: [String] = []
   /// Rows that a relationship's first read could not decode: a getter cannot throw.
-  package var loadErrors: [any Error] = []
+  package var loadErrors: [any Error] = [] {
+    // Nobody may ever ask: the latest are kept.
+    didSet { if loadErrors.count > 1000 { loadErrors.removeFirst(500) } }
+  }
 
   package let position: ReadPosition
   package let mailbox: Mailbox
   let groups = FetchGroups()
+  /// For how many siblings a relationship is loaded at once.
+  var batchLimit = Owner.batchLimit
   package let participants = Participants()
   /// Foreign-key columns that must be captured because lists over them are loaded, by entity and property.
   var listInterests: [ListPlace.Kind: InterestToken] = [:]
+  /// Which lists have been loaded of any object: where there is none, nobody has to be told.
+  var loadedLists: Set<ListPlace.Kind> = []
   /// Statement slots of `UPDATE`s, by entity and the columns set.
   var updates: [[UInt64: StatementID]]
   var move: Move?
-  var isTurnScheduled = false
+  @exclusivity(unchecked) var isTurnScheduled = false
   var autosaves = false
+  /// Whether turns end by themselves: where there is an actor for their end to come on.
+  var hasTurns: Bool
   private var sweptCount = 0
+  /// Whether `position` keeps its state; see ``hold()``.
+  private var isHolding = true
 
   init(store: Store, autosaves: Bool, isolation: (any Actor)?) {
     self.store = store
     self.autosaves = autosaves
+    hasTurns = isolation != nil
     storeNumber = store.number
-    number = store.nextContextNumber()
-    firstTemporaryKey = Int64.min + Int64(number) << 40
+    let number = store.nextContextNumber()
+    self.number = number
+    // Contexts share the room below `firstKey`; after two million of them in one store they begin anew.
+    firstTemporaryKey = Int64.min + Int64(number & 0x1F_FFFF) << 40
     monitor = .allocate(capacity: 1)
-    monitor.initialize(to: Monitor(probe: Probe()))
+    monitor.initialize(to: Monitor())
     maps = store.entities.map { _ in IdentityMap() }
     updates = store.entities.map { _ in [:] }
+    insertedPlaces = store.entities.map { _ in [] }
+    // The mailbox before the position: a commit between the two is told twice, and not missed.
+    let mailbox = Mailbox(isolation: isolation)
+    self.mailbox = mailbox
+    mailbox.subscription = store.database.subscribe(exceptTo: .context(number)) { mailbox.receive($0) }
     position = store.database.makePosition()
-    mailbox = Mailbox(isolation: isolation)
-    mailbox.subscription = store.database.subscribe(exceptTo: .context(number)) { [mailbox] in mailbox.receive($0) }
     mailbox.attach(self)
     Owner.live.add()
   }
 
   deinit {
     mailbox.close()
+    monitor.pointee.probe.release()
     monitor.deinitialize(count: 1)
     monitor.deallocate()
     Owner.live.remove()
@@ -68,6 +89,8 @@ public final class Owner {
 
   /// How many owners there are: what a leak test counts.
   package static let live = Count()
+  /// Whether reads are found out to be tracked without a registrar for every object; see `Probe`.
+  package static var knowsTracking: Bool { Probe.works }
 
   package func requireStore() throws(ModelError) -> Store {
     guard let store else { throw .closed }
@@ -79,15 +102,45 @@ public final class Owner {
     guard store != nil else { return }
     store = nil
     mailbox.close()
+    move = nil
     position.needsHold = false
     position.endTurn()
     listInterests.removeAll()
     edits.removeAll()
-    inserted.removeAll()
+    forgetInserted()
     deleted.removeAll()
+    joinEdits.removeAll()
+    editedLists.removeAll()
+    refusals.removeAll()
     groups.removeAll()
     participants.removeAll()
     for map in maps { map.removeAll() }
+  }
+
+  /// Reads as of the context's commit. The snapshot stays for the rest of the turn; a context without turns gives it
+  /// back at once, because nobody would do it later.
+  package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    if !isHolding { try hold() }
+    queriesRun.add()
+    defer { giveSnapshotBack() }
+    return try position.read(body)
+  }
+
+  /// From now on the state the context stands at is kept for it. Where it had nothing in memory, that state may be gone:
+  /// then it goes to the latest one, which nobody can see, because there is nothing that shows another.
+  func hold() throws {
+    guard !isHolding, store != nil else { return }
+    isHolding = true
+    position.needsHold = true
+    try settleThrowing()
+  }
+
+  /// How many times it has read from the database: what tests count.
+  package let queriesRun = Count()
+
+  /// At the end of the turn, or now where turns do not end.
+  func giveSnapshotBack() {
+    if hasTurns { changed() } else { position.endTurn() }
   }
 
   // MARK: Entities and objects
@@ -98,7 +151,9 @@ public final class Owner {
   func registered(_ entity: Int, _ key: Int64) -> AnyObject? {
     if key < ModelState.firstKey {
       let place = Int(truncatingIfNeeded: key &- firstTemporaryKey)
-      guard inserted.indices.contains(place), let model = inserted[place] else { return nil }
+      guard inserted.indices.contains(place), let model = inserted[place], self.entity(of: model)?.index == entity else {
+        return nil
+      }
       return model
     }
     return maps[entity].find(key)
@@ -109,7 +164,8 @@ public final class Owner {
 
   // MARK: Edits
 
-  func edited(_ model: any PersistentModel) {
+  @usableFromInline func edited(_ model: any PersistentModel) {
+    guard store != nil else { return }  // closed: nobody will save it
     edits.append(model)
     changed()
   }
@@ -124,7 +180,14 @@ public final class Owner {
   }
 
   var hasChanges: Bool {
-    !edits.isEmpty || !inserted.isEmpty || !deleted.isEmpty || !joinEdits.isEmpty || !refusals.isEmpty
+    !deleted.isEmpty || !joinEdits.isEmpty || !refusals.isEmpty || inserted.contains { $0 != nil }
+      || edits.contains { $0._quireState.dirty != 0 }
+  }
+
+  func forgetInserted() {
+    firstTemporaryKey &+= Int64(inserted.count)
+    inserted.removeAll()
+    for entity in insertedPlaces.indices { insertedPlaces[entity].removeAll() }
   }
 
   /// The first change of a turn asks for its end: one job on the context's isolation.
@@ -138,7 +201,16 @@ public final class Owner {
     isTurnScheduled = false
     guard store != nil else { return }
     if autosaves, hasChanges {
-      do { try save() } catch { context?.autosaveFailed(error) }
+      do {
+        do {
+          try save()
+        } catch ModelError.ignoredAssignments(let places) {
+          context?.autosaveFailed(ModelError.ignoredAssignments(places))
+          try save()  // the rest: the next turn may be far
+        }
+      } catch {
+        context?.autosaveFailed(error)
+      }
     }
     sweep()
     position.endTurn()
@@ -146,7 +218,7 @@ public final class Owner {
 
   /// A context made on no actor ends its turn where its caller says so: at a save, a refresh, the end of a transaction.
   func endTurnIfIdle() {
-    if !mailbox.hasIsolation { endTurn() }
+    if !hasTurns { endTurn() }
   }
 
   func rollbackNotingErrors() {
@@ -158,12 +230,16 @@ public final class Owner {
   func sweep() {
     let count = objectCount
     if count <= 4096 || count >= sweptCount * 2 {
-      for map in maps { map.sweep() }
+      sweepAll()
       if objectCount == 0 { groups.removeAll() }
       sweptCount = objectCount
     } else {
-      for map in maps where map.count > 0 { map.sweep(max(1024, map.count / 64)) }
+      sweepSome()
     }
-    position.needsHold = objectCount > 0 || hasChanges || !participants.isEmpty
+    let isHolding = objectCount > 0 || hasChanges || !participants.isEmpty
+    if isHolding != self.isHolding {
+      self.isHolding = isHolding
+      position.needsHold = isHolding
+    }
   }
 }

@@ -8,7 +8,8 @@ public import QuireSQLite
 /// isolations is ``PersistentIdentifier``.
 public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, SendableMetatype {
   static var _quireDefinition: ModelDefinition { get }
-  var _quireState: ModelState { get set }
+  /// Borrowed, not copied: a copy is two retain pairs.
+  @_borrowed var _quireState: ModelState { get set }
   /// The row whole or no object: columns in the order of the definition's properties, to-many ones left out.
   init(_quireRow row: inout RowCursor, _ state: ModelState) throws(ValueError)
   /// An object for a row that is not there: declared defaults, else zeros.
@@ -29,6 +30,9 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
 @frozen public enum Moment: Sendable { case willSet, didSet }
 
 extension PersistentModel {
+  /// The object as what it is known to be.
+  static func _quireModel(_ object: AnyObject) -> any PersistentModel { unsafeDowncast(object, to: Self.self) }
+
   public static func == (a: Self, b: Self) -> Bool { a === b }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

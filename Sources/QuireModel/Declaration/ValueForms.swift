@@ -10,7 +10,9 @@ public protocol ColumnForm<Value>: PropertyForm {
 /// A property whose type is a ``StoredValue`` the macro did not know by name.
 public enum ValueForm<Value: StoredValue>: ColumnForm {
   public static var kind: PropertyDefinition.Kind {
-    .value(Value.columnType, isOptional: Value.isOptional, check: nil)
+    .value(
+      Value.columnType, isOptional: Value.isOptional,
+      check: Value.self == Bool.self || Value.self == Bool?.self ? "? IN (0, 1)" : nil)
   }
   public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> { Slot(try row.next(Value.self)) }
   public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
@@ -56,7 +58,7 @@ public enum OptionalRawForm<Wrapped: RawRepresentable>: ColumnForm where Wrapped
 /// Any other Codable type, as JSON text with sorted keys, so that equal values are equal text; nil is NULL.
 public enum JSONForm<Value: Codable>: ColumnForm {
   public static var kind: PropertyDefinition.Kind {
-    .value(.text, isOptional: Value.self is any ExpressibleByNilLiteral.Type, check: "json_valid(?)")
+    .value(.text, isOptional: Value.self is any ExpressibleByNilLiteral.Type, check: nil)
   }
   public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
     if let null = Value.self as? any ExpressibleByNilLiteral.Type, row.isNull(row.position) {

@@ -3,7 +3,13 @@
 /// - Returns: false for a deleted object: the assignment is ignored, and the next `save()` names it.
 @inlinable public func _edit<Model: PersistentModel>(_ model: Model, _ property: Int) -> Bool {
   let bit: UInt64 = 1 << UInt64(property)
-  if model._quireState.dirty & bit != 0 { return true }
+  let dirty = model._quireState.dirty
+  if dirty & bit != 0 { return true }
+  if model._quireState.flags.isSavedAndThere, let owner = model._quireState.owner {
+    if dirty == 0 { owner.edited(model) }
+    model._quireState.dirty = dirty | bit
+    return true
+  }
   return beginEdit(model, property, bit)
 }
 
@@ -41,4 +47,9 @@ extension PersistentModel {
     let state = _quireState
     return state.dirty != 0 || state.flags.contains(.inserted)
   }
+}
+
+extension PersistentModel {
+  /// Whether the object has an observation registrar: what tests count.
+  package var isTracked: Bool { _quireState.tracking != nil }
 }

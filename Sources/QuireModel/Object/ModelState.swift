@@ -23,6 +23,22 @@
     self.key = key
   }
 
+  /// From now on an unsaved object of that context.
+  mutating func join(_ owner: Owner, key: Int64) {
+    self.owner = owner
+    monitor = owner.monitor
+    self.key = key
+    flags.insert(.inserted)
+  }
+
+  func isOwned(by owner: Owner) -> Bool { self.owner === owner }
+
+  /// A row's object from now on.
+  mutating func saved(as key: Int64) {
+    self.key = key
+    flags.remove(.inserted)
+  }
+
   @frozen @usableFromInline struct Flags: OptionSet, Sendable {
     @usableFromInline var rawValue: UInt8
     @inlinable init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -32,6 +48,8 @@
     @inlinable static var inserted: Flags { Flags(rawValue: 2) }
     /// Deleted in the context or gone from the file.
     @inlinable static var deleted: Flags { Flags(rawValue: 4) }
+    /// A row's object: neither deleted nor unsaved.
+    @inlinable var isSavedAndThere: Bool { rawValue & 6 == 0 }
     /// Made for a reference whose row is not there.
     @inlinable static var vacant: Flags { Flags(rawValue: 8) }
   }

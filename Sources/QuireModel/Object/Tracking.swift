@@ -1,4 +1,5 @@
 public import Observation
+import Synchronization
 
 /// An object's observation registrar, made when somebody first tracks the object.
 ///
@@ -17,9 +18,14 @@ public import Observation
 
 /// A context's answer to "is somebody tracking reads right now?", in plain memory that its objects point to.
 @usableFromInline struct Monitor {
-  var probe: Probe
+  /// Owned: a reference would be counted at every read.
+  var probe: Unmanaged<Probe>
   /// Whether the probe has been seen by a tracking since it was made.
   var used = false
+  /// Where the probe does not work: every read counts as tracked.
+  let isBlind = !Probe.works
+
+  init() { probe = .passRetained(Probe()) }
 }
 
 /// Finds out whether code runs inside `withObservationTracking`, without a lock, a thread-local or a private symbol.
@@ -29,35 +35,40 @@ public import Observation
 /// That leans on behaviour and not on a documented contract, so ``Probe/works`` tests it once per process, and where it
 /// does not hold every object gets its registrar at the first read.
 final class Probe: Observable {
-  /// Written and read by the isolation of the context that owns the probe, only.
-  struct Key: Hashable, @unchecked Sendable {
-    let hit: UnsafeMutablePointer<UInt8>
+  /// Outlives the probe where a tracking holds the key path: that hashes it again when it is installed or fires, on
+  /// whatever thread, when the context may be gone.
+  final class Hit: Sendable {
+    let flag = Atomic(false)
+  }
+
+  struct Key: Hashable, Sendable {
+    let hit: Hit
+    static func == (a: Key, b: Key) -> Bool { a.hit === b.hit }
     func hash(into hasher: inout Hasher) {
-      hit.pointee = 1
+      hit.flag.store(true, ordering: .relaxed)
       hasher.combine(1)
     }
   }
 
   let registrar = ObservationRegistrar()
-  let hit: UnsafeMutablePointer<UInt8>
-  let path: KeyPath<Probe, Int>
+  private let hit: Hit
+  private let path: KeyPath<Probe, Int>
 
   init() {
-    hit = .allocate(capacity: 1)
-    hit.initialize(to: 0)
+    let hit = Hit()
+    self.hit = hit
     path = \Probe[Key(hit: hit)]
   }
-
-  deinit { hit.deallocate() }
 
   subscript(key: Key) -> Int { 0 }
 
   @inline(never) func poke() -> Bool {
-    hit.pointee = 0  // installing a tracking hashes again, outside of it
+    hit.flag.store(false, ordering: .relaxed)  // installing a tracking hashes again, outside of it
     registrar.access(self, keyPath: path)
-    return hit.pointee != 0
+    return hit.flag.load(ordering: .relaxed)
   }
 
+  /// Of this process's standard library.
   static let works: Bool = {
     let probe = Probe()
     let inside = withObservationTracking {
@@ -75,18 +86,19 @@ final class Probe: Observable {
 }
 
 @usableFromInline func pokes(_ monitor: UnsafeMutablePointer<Monitor>) -> Bool {
-  if monitor.pointee.probe.poke() {
+  if monitor.pointee.probe._withUnsafeGuaranteedRef({ $0.poke() }) {
     monitor.pointee.used = true
     return true
   }
   if monitor.pointee.used { retire(monitor) }
-  return !Probe.works
+  return monitor.pointee.isBlind
 }
 
 /// Replaces a probe that trackings have seen: an immortal one would keep the closure of every tracking that never
 /// fires. Wakes nobody.
 private func retire(_ monitor: UnsafeMutablePointer<Monitor>) {
-  monitor.pointee.probe = Probe()
+  monitor.pointee.probe.release()
+  monitor.pointee.probe = .passRetained(Probe())
   monitor.pointee.used = false
 }
 

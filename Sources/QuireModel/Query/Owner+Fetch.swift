@@ -10,7 +10,7 @@ extension Owner {
     let query = try ResolvedQuery(descriptor, in: store)
     let result: [Model]
     if descriptor.includePendingChanges, hasPendingRows(query) {
-      result = try fetchWithEdits(query, descriptor)
+      result = try fetchWithEdits(query)
     } else {
       result = try run(try query.selectingObjects(), query.entity)
     }
@@ -21,28 +21,28 @@ extension Owner {
 
   /// Runs a statement whose rows are objects.
   private func run<Model: PersistentModel>(_ sql: SQLText, _ entity: Entity) throws -> [Model] {
-    var result: [Model] = []
+    var objects = ObjectBuffer()
     var keys: [Int64] = []
     let map = maps[entity.index]
-    try position.read { connection in
+    try read { connection in
       let statement = try connection.statement(sql.text)
       defer { statement.reset() }
       try statement.bind(all: sql.bindings)
-      let state = ModelState(owner: self, key: 0)
+      var state = ModelState(owner: self, key: 0)
       while try statement.step() {
         var row = statement.row
         var key: Int64 = 0
         do {
           key = try row.next(Int64.self)
           if let known = map.find(key) {
-            result.append(unsafeDowncast(known, to: Model.self))
+            objects.append(known)
           } else {
             if key < ModelState.firstKey { throw ValueError.notA(type: "key", column: 0, found: "\(key)") }
-            var state = state
             state.key = key
             let model = try Model(_quireRow: &row, state)
+            if !entity.mirrors.isEmpty { entity.clearMirrors(of: model) }
             map.insert(model, key: key)
-            result.append(model)
+            objects.append(model)
           }
         } catch let error as ValueError {
           throw undecodable(entity, row, start: 0, error)
@@ -51,17 +51,17 @@ extension Owner {
       }
     }
     groups.add(keys, entity: entity.index)
-    return result
+    return objects.models()
   }
 
   func count<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
     try settleThrowing()
     let query = try ResolvedQuery(descriptor, in: try requireStore())
     if descriptor.includePendingChanges, hasPendingRows(query) {
-      return try fetchWithEdits(query, descriptor).count
+      return try (fetchWithEdits(query) as [Model]).count
     }
     let sql = try query.select.count()
-    return try position.read { connection in
+    return try read { connection in
       let statement = try connection.statement(sql.text)
       defer { statement.reset() }
       try statement.bind(all: sql.bindings)
@@ -74,7 +74,7 @@ extension Owner {
     try settleThrowing()
     let query = try ResolvedQuery(descriptor, in: try requireStore())
     if descriptor.includePendingChanges, hasPendingRows(query) {
-      return try fetchWithEdits(query, descriptor).map(\.persistentModelID)
+      return try (fetchWithEdits(query) as [Model]).map(\.persistentModelID)
     }
     return try keys(try query.select.statement()).map {
       PersistentIdentifier(store: storeNumber, entity: UInt32(query.entity.index), key: $0)
@@ -83,7 +83,7 @@ extension Owner {
 
   /// One column of keys.
   private func keys(_ sql: SQLText) throws -> [Int64] {
-    try position.read { connection in
+    try read { connection in
       let statement = try connection.statement(sql.text)
       defer { statement.reset() }
       try statement.bind(all: sql.bindings)
@@ -97,7 +97,7 @@ extension Owner {
   func find(_ entity: Entity, key: Int64) -> AnyObject? {
     if key < ModelState.firstKey { return nil }
     do {
-      return try position.read { connection in
+      return try read { connection in
         let statement = try connection.statement(
           entity.find,
           "SELECT \(try entity.columnList()) FROM \(try quoted(identifier: entity.table)) WHERE \(try quoted(identifier: entity.keyColumn)) = ?"
@@ -118,6 +118,8 @@ extension Owner {
   private func prefetch<Model: PersistentModel>(_ keyPath: PartialKeyPath<Model>, of models: [Model], _ entity: Entity)
   {
     guard let index = entity.property(at: keyPath) else { return }
+    batchLimit = max(models.count, Owner.batchLimit)  // asked for: all of them in one statement
+    defer { batchLimit = Owner.batchLimit }
     for model in models {
       switch entity.properties[index].kind {
       case .value: return
@@ -142,30 +144,59 @@ extension Owner {
     edits.filter { $0._quireState.dirty != 0 } + inserted.compactMap { $0 } + deleted
   }
 
-  /// Rows that no unsaved edit touches come from SQL, the others are judged in memory, by the same predicate.
-  private func fetchWithEdits<Model: PersistentModel>(
-    _ query: ResolvedQuery, _ descriptor: FetchDescriptor<Model>
-  ) throws -> [Model] {
+  /// Rows that no unsaved edit touches come from SQL, the others are judged in memory, by the same condition and order.
+  private func fetchWithEdits<Model: PersistentModel>(_ query: ResolvedQuery) throws -> [Model] {
+    let store = try requireStore()
     let pending = pendingModels
     var candidates: [Model] = pending.compactMap { $0 as? Model }
     let saved = Set(candidates.map(\._quireState.key).filter { $0 >= ModelState.firstKey })
     let reached = try rowsReaching(pending, query).subtracting(saved)
-    candidates += reached.sorted().compactMap { load(query.entity.index, key: $0) as? Model }
-    let affected = saved.union(reached)
-    let offset = query.select.offset
+    candidates += try objects(query.entity, keys: reached.sorted())
+    let (end, overflows) = (query.select.limit ?? .max).addingReportingOverflow(query.select.offset)
     var untouched = query
     untouched.select.offset = 0
-    untouched.select.limit = query.select.limit.map { $0 + offset }
+    untouched.select.limit = overflows || query.select.limit == nil ? nil : end
+    let affected = saved.union(reached)
     let rows: [Model] = try run(
       try untouched.objectStatement { query throws(QueryError) in try query.statement(excluding: affected) },
       query.entity)
-    let matching = try candidates.filter { model in
-      try !model.isDeleted && descriptor.predicate?.evaluate(model) ?? true
+    let result = try read { connection in
+      let values = try PendingRows(self, store, on: connection)
+      let matching = candidates.filter { model in
+        !model.isDeleted && query.select.filter?.accepts { values.value(of: $0, in: model, query.entity) } ?? true
+      }
+      return merged(rows, matching, query, values)
     }
-    var result = rows + matching
-    result.sort { precedes($0, $1, descriptor.sortBy, query) }
-    let end = query.select.limit.map { min(result.count, offset + $0) } ?? result.count
-    return offset < end ? Array(result[offset..<end]) : []
+    return Array(result.dropFirst(query.select.offset).prefix(query.select.limit ?? .max))
+  }
+
+  /// Ordered rows, with others put in where they belong.
+  private func merged<Model: PersistentModel>(
+    _ rows: [Model], _ others: [Model], _ query: ResolvedQuery, _ values: PendingRows
+  ) -> [Model] {
+    var result: [Model] = []
+    result.reserveCapacity(rows.count + others.count)
+    var start = 0
+    for (model, place) in others.map({ ($0, values.place(of: $0, in: query)) }).sorted(by: { $0.1.precedes($1.1) }) {
+      var low = start
+      var high = rows.count
+      while low < high {
+        let middle = (low + high) / 2
+        if values.place(of: rows[middle], in: query).precedes(place) { low = middle + 1 } else { high = middle }
+      }
+      result += rows[start..<low]
+      result.append(model)
+      start = low
+    }
+    return result + rows[start...]
+  }
+
+  /// The objects with these keys; what is not in memory is loaded.
+  func objects<Model: PersistentModel>(_ entity: Entity, keys: [Int64]) throws -> [Model] {
+    let known = loadErrors.count
+    try loadBatch(Model.self, keys: keys)
+    if loadErrors.count > known, let error = loadErrors.popLast() { throw error }
+    return keys.compactMap { registered(entity.index, $0) as? Model }
   }
 
   /// Keys of the query's rows whose paths lead to an object with unsaved edits.
@@ -186,22 +217,6 @@ extension Owner {
     return result
   }
 
-  /// The query's order on objects: by the descriptors, NULL first, then by key.
-  private func precedes<Model: PersistentModel>(
-    _ a: Model, _ b: Model, _ sortBy: [SortDescriptor<Model>], _ query: ResolvedQuery
-  ) -> Bool {
-    for descriptor in sortBy {
-      switch descriptor.compare(a, b) {
-      case .orderedAscending: return true
-      case .orderedDescending: return false
-      case .orderedSame: continue
-      }
-    }
-    let ascending = query.select.totalOrder.last?.ascending ?? true
-    let before = ToManyList.precedes(a._quireState.key, b._quireState.key)
-    return a === b ? false : before == ascending
-  }
-
   // MARK: Deleting by predicate
 
   func deleteRows<Model: PersistentModel>(of type: Model.Type, where predicate: Predicate<Model>?) throws {
@@ -211,12 +226,25 @@ extension Owner {
     let sql = try query.select.statement()
     let table = try quoted(identifier: query.entity.table)
     let key = try quoted(identifier: query.entity.keyColumn)
-    try store.database.write(origin: .context(number)) { transaction in
-      let before = try KeyAllocator.maximum(of: query.entity, on: transaction.connection)
-      try transaction.connection.execute("DELETE FROM \(table) WHERE \(key) IN (\(sql.text))", sql.bindings)
-      try store.keys.remember(query.entity, before: before, on: transaction.connection)
-    } committed: { _, commit in
-      prepareOwn(commit, nil)
+    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    try hold()
+    while true {
+      do {
+        try store.database.write(origin: .context(number), leaving: position) { transaction in
+          if store.database.commitNumber != position.number { throw MovedOn() }
+          let connection = transaction.connection
+          let highest = try store.keys.highest(of: store.takenWith([query.entity.index]), in: store, on: connection)
+          try connection.execute("DELETE FROM \(table) WHERE \(key) IN (\(sql.text))", sql.bindings)
+          try store.keys.remember(highest, in: store, on: connection)
+        } committed: { _, commit in
+          prepareOwn(commit, nil)
+        }
+        break
+      } catch is MovedOn {
+        try settleThrowing()
+      } catch let error as SQLiteError {
+        throw explained(error, store)
+      }
     }
     finishMove()
   }
@@ -249,10 +277,9 @@ extension ModelContext {
     let identifiers = try owner.identifiers(descriptor)
     for start in stride(from: 0, to: identifiers.count, by: max(1, batchSize)) {
       let batch = identifiers[start..<min(identifiers.count, start + max(1, batchSize))]
-      try owner.loadBatch(Model.self, keys: batch.map(\.key))
-      for identifier in batch {
-        if let model: Model = registeredModel(for: identifier) { try block(model) }
-      }
+      guard let entity = owner.store?.entity(for: Model.self) else { throw ModelError.closed }
+      let models: [Model] = try owner.objects(entity, keys: batch.map(\.key))
+      for model in models where !model.isDeleted { try block(model) }
       owner.sweep()
     }
   }
@@ -262,6 +289,50 @@ extension Owner {
   func loadBatch<Model: PersistentModel>(_ type: Model.Type, keys: [Int64]) throws {
     guard let entity = store?.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
     let missing = keys.filter { registered(entity.index, $0) == nil }
-    try position.read { try load(entity, keys: missing, on: $0) }
+    try read { try load(entity, keys: missing, on: $0) }
+  }
+}
+
+/// Objects of one class while they come in: an array of them that does not know the class, because an array of a
+/// generic parameter looks its own type up at every append.
+private struct ObjectBuffer: ~Copyable {
+  private var start: UnsafeMutablePointer<AnyObject>?
+  private var count = 0
+  private var capacity = 0
+
+  init() {}
+
+  mutating func append(_ object: AnyObject) {
+    if count == capacity { grow() }
+    start.unsafelyUnwrapped.advanced(by: count).initialize(to: object)
+    count += 1
+  }
+
+  private mutating func grow() {
+    capacity = max(16, capacity * 2)
+    let larger = UnsafeMutablePointer<AnyObject>.allocate(capacity: capacity)
+    if let start {
+      larger.moveInitialize(from: start, count: count)
+      start.deallocate()
+    }
+    start = larger
+  }
+
+  /// All of them, which are of that class; the references move, none is counted.
+  consuming func models<Model: AnyObject>() -> [Model] {
+    guard let start else { return [] }
+    let count = count
+    self.count = 0
+    return [Model](unsafeUninitializedCapacity: count) { models, initialized in
+      if let place = models.baseAddress {
+        start.withMemoryRebound(to: Model.self, capacity: count) { place.moveInitialize(from: $0, count: count) }
+      }
+      initialized = count
+    }
+  }
+
+  deinit {
+    start?.deinitialize(count: count)
+    start?.deallocate()
   }
 }

@@ -22,7 +22,8 @@ package struct ResolvedQuery {
     let filter = try predicate.map { try translate($0, resolving: resolver) }
     select = SelectQuery(
       from: entity.table, key: entity.keyColumn, columns: [ColumnPath(entity.keyColumn)], where: filter,
-      orderedBy: try sortBy.map { try resolver.order($0, entity) }, limit: limit, offset: max(0, offset))
+      orderedBy: try sortBy.map { try resolver.order($0, entity) }, limit: limit.map { max(0, $0) },
+      offset: max(0, offset))
   }
 
   /// The columns of whole objects, in the order an object is read from.

@@ -3,6 +3,13 @@ extension Owner {
   /// Changes a loaded list, telling who tracks it; a list that nobody has read needs no change.
   func edit(_ property: Int, of model: any PersistentModel, _ change: (ToManyList) -> Void) {
     guard let list = model._quireLink(property).list else { return }
+    if model._quireState.tracking == nil {
+      // Nobody to tell: changed where it is, because copying a long list for each of its children is quadratic.
+      let version = list.version
+      change(list)
+      if list.version != version { editedLists.append(ListPlace(model: model, property: property)) }
+      return
+    }
     let before = list.keys
     change(list)
     let after = list.keys
@@ -29,9 +36,7 @@ extension Owner {
     if oldKey == newKey { return }
     guard edit(model, property) else { return }
     if let target, let inverse = side.inverse, isOneToOne(side.target, inverse) {
-      for holder in targets(of: target, inverse) where holder !== model {
-        if let holder = holder as? any PersistentModel { assign(nil, to: property, of: holder) }
-      }
+      leaveOthers(target, inverse, property, but: model)
     }
     model._quireTell(property, .willSet)
     model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
@@ -81,21 +86,27 @@ extension Owner {
 
   /// What an object brought along from before its insertion: its targets are inserted, and their side told.
   func attachRelationships(of model: any PersistentModel, _ entity: Entity) {
+    if entity.relationships.isEmpty { return }
     let key = model._quireState.key
-    for (index, property) in entity.properties.enumerated() {
-      switch property.kind {
+    for index in entity.relationships {
+      switch entity.properties[index].kind {
       case .value: continue
       case .toOne(let side):
-        guard let target = model._quireLink(index).object as? any PersistentModel else { continue }
+        let old = model._quireLink(index)
+        guard let object = old.object, let target = store?.entities[side.target].model(object) else { continue }
         guard belongs(target, to: model, index) else {
           model._quireSetLink(index, Link())
           continue
         }
-        model._quireSetLink(index, link(to: target))
+        if !old.hasKey || old.key != target._quireState.key { model._quireSetLink(index, link(to: target)) }
+        if let inverse = side.inverse, isOneToOne(side.target, inverse) { leaveOthers(target, inverse, index, but: model) }
         if let inverse = side.inverse { edit(inverse, of: target) { $0.insert(key) } }
       case .toMany:
-        let detached = model._quireLink(index).list?.detached.compactMap { $0 as? any PersistentModel } ?? []
-        model._quireSetLink(index, link(to: ToManyList(keys: [])))  // nothing to load: it has no row yet
+        let link = model._quireLink(index)
+        var detached = link.list?.detached.compactMap { $0 as? any PersistentModel } ?? []
+        if let target = link.object as? any PersistentModel { detached = [target] }  // a one-to-one without the column
+        model._quireSetLink(index, self.link(to: ToManyList(keys: [])))  // nothing to load: it has no row yet
+        loadedLists.insert(.init(entity: entity.index, property: index))
         if !detached.isEmpty { replace(index, of: model, with: detached) }
       }
     }
@@ -103,7 +114,7 @@ extension Owner {
 
   /// Makes sure the target is in this context, inserting it where it is in none.
   private func belongs(_ target: any PersistentModel, to model: any PersistentModel, _ property: Int) -> Bool {
-    if target._quireState.owner === self { return true }
+    if target._quireState.isOwned(by: self) { return true }
     if target._quireState.owner == nil, !target._quireState.flags.contains(.vacant) {
       insert(target)
       return target._quireState.owner === self
@@ -117,6 +128,13 @@ extension Owner {
   private func edit(_ model: any PersistentModel, _ property: Int) -> Bool {
     func begin<M: PersistentModel>(_ model: M) -> Bool { _edit(model, property) }
     return begin(model)
+  }
+
+  /// Who has the target of a one-to-one relationship until now loses it.
+  private func leaveOthers(_ target: any PersistentModel, _ inverse: Int, _ property: Int, but model: any PersistentModel) {
+    for holder in targets(of: target, inverse) where holder !== model {
+      if let holder = holder as? any PersistentModel { assign(nil, to: property, of: holder) }
+    }
   }
 
   private func isOneToOne(_ entity: Int, _ property: Int) -> Bool {

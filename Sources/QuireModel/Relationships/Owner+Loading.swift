@@ -73,11 +73,11 @@ extension Owner {
   private func siblings(of model: any PersistentModel, _ entity: Entity) -> [any PersistentModel] {
     let key = model._quireState.key
     var result: [any PersistentModel] = [model]
-    let keys = groups.siblings(of: key, entity: entity.index, limit: Owner.batchLimit)
+    let keys = groups.siblings(of: key, entity: entity.index, limit: batchLimit)
     let objects =
       keys.count > 1
       ? keys.dropFirst().compactMap { registered(entity.index, $0) }
-      : maps[entity.index].neighbours(of: key, limit: Owner.batchLimit).filter { $0 !== model }
+      : maps[entity.index].neighbours(of: key, limit: batchLimit).filter { $0 !== model }
     for object in objects {
       if let sibling = object as? any PersistentModel { result.append(sibling) }
     }
@@ -89,13 +89,17 @@ extension Owner {
   ) {
     guard !models.isEmpty, let store, let side = entity.properties[property].toMany else { return }
     noteInterest(entity, property, side, store)
+    loadedLists.insert(.init(entity: entity.index, property: property))
     let loaded = reading { connection in
       try listKeys(
         property, of: models.map(\._quireState.key), entity, on: connection, bringingObjects: bringingObjects)
     }
     for model in models {
-      var keys = loaded?[model._quireState.key] ?? []
+      let committed = loaded?[model._quireState.key] ?? []
+      var keys = committed
       overlayEdits(&keys, property, of: model, side, store)
+      // It shows what is unsaved: a save gives that its keys, a rollback takes it back.
+      if keys != committed { editedLists.append(ListPlace(model: model, property: property)) }
       model._quireSetLink(property, link(to: ToManyList(keys: keys)))
     }
   }
@@ -165,15 +169,21 @@ extension Owner {
     }
   }
 
-  /// Reads a list anew as of the context's commit, and tells of a difference.
-  func reload(_ place: ListPlace) throws {
-    guard let entity = entity(of: place.model), place.model._quireLink(place.property).list != nil else { return }
+  /// A loaded list's keys in the file, as of the context's commit.
+  func committedKeys(of place: ListPlace) throws -> [Int64] {
+    guard let entity = entity(of: place.model) else { return [] }
     let key = place.model._quireState.key
-    let keys = try position.read {
+    return try read {
       try listKeys(place.property, of: [key], entity, on: $0, bringingObjects: false)[key] ?? []
     }
-    edit(place.property, of: place.model) { $0.keys = keys }
-    editedLists.removeAll()
+  }
+
+  /// The same with what has been edited and not saved.
+  func currentKeys(of place: ListPlace) throws -> [Int64] {
+    var keys = try committedKeys(of: place)
+    guard let store, let side = entity(of: place.model)?.properties[place.property].toMany else { return keys }
+    overlayEdits(&keys, place.property, of: place.model, side, store)
+    return keys
   }
 
   /// From now on commits must say which parent a child left: its foreign key's old value.
@@ -229,6 +239,7 @@ extension Owner {
       if key < ModelState.firstKey { throw ValueError.notA(type: "key", column: start, found: "\(key)") }
       if let known = maps[entity.index].find(key) { return known }
       let model = try entity.type.init(_quireRow: &row, ModelState(owner: self, key: key))
+      entity.clearMirrors(of: model)
       maps[entity.index].insert(model, key: key)
       return model
     } catch {
@@ -262,7 +273,9 @@ extension Owner {
         let key = try row.next(Int64.self)
         var state = ModelState()
         state.key = key
-        result[key] = try entity.type.init(_quireRow: &row, state)
+        let model = try entity.type.init(_quireRow: &row, state)
+        entity.clearMirrors(of: model)
+        result[key] = model
       } catch {
         loadErrors.append(undecodable(entity, row, start: 0, error))
       }
@@ -274,7 +287,7 @@ extension Owner {
   @discardableResult
   private func reading<Result>(_ body: (Connection) throws -> Result) -> Result? {
     do {
-      return try position.read(body)
+      return try read(body)
     } catch {
       loadErrors.append(error)
       return nil

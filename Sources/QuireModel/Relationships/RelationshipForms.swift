@@ -5,8 +5,12 @@ public import QuireSQLite
 public enum RequiredToOne<Value: PersistentModel>: PropertyForm {
   public static var kind: PropertyDefinition.Kind { .toOne(Value.self, isOptional: false) }
 
-  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
+  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
     Slot(link: Link(key: try row.next(Int64.self)))
+  }
+
+  @inlinable public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
+    bindKey(of: slot.link, Value.self, to: statement, at: index)
   }
 
   public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
@@ -27,8 +31,13 @@ public enum OptionalToOne<Target: PersistentModel>: PropertyForm {
   public typealias Value = Target?
   public static var kind: PropertyDefinition.Kind { .toOne(Target.self, isOptional: true) }
 
-  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Target?> {
+  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Target?> {
     Slot(link: Link(key: try row.next(Int64?.self)))
+  }
+
+  @inlinable public static func bind(_ slot: Slot<Target?>, to statement: Statement, at index: Int32) throws(ValueError)
+  {
+    bindKey(of: slot.link, Target.self, to: statement, at: index)
   }
 
   public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Target?>) -> Target? {
@@ -47,7 +56,7 @@ public enum OptionalToOne<Target: PersistentModel>: PropertyForm {
 public enum ToMany<Target: PersistentModel>: PropertyForm {
   public typealias Value = [Target]
   public static var kind: PropertyDefinition.Kind { .toMany(Target.self) }
-  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<[Target]> { Slot(link: Link()) }
+  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<[Target]> { Slot(link: Link()) }
 
   public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<[Target]>) -> [Target] {
     ToManyAccess.get(model, property, slot.link)
@@ -65,7 +74,9 @@ public enum ToMany<Target: PersistentModel>: PropertyForm {
 public enum OptionalToMany<Target: PersistentModel>: PropertyForm {
   public typealias Value = [Target]?
   public static var kind: PropertyDefinition.Kind { .toMany(Target.self) }
-  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<[Target]?> { Slot(link: Link()) }
+  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<[Target]?> {
+    Slot(link: Link())
+  }
 
   public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<[Target]?>) -> [Target]?
   {
@@ -77,6 +88,19 @@ public enum OptionalToMany<Target: PersistentModel>: PropertyForm {
     store: (Slot<[Target]?>) -> Void
   ) {
     ToManyAccess.set(model, property, to: new ?? []) { store(Slot(link: $0)) }
+  }
+}
+
+/// Binds a to-one's key as it is now: its target may have been unsaved when it was linked.
+@inlinable func bindKey<Target: PersistentModel>(
+  of link: Link, _: Target.Type, to statement: Statement, at index: Int32
+) {
+  if !link.hasKey {
+    statement.bindNull(index)
+  } else if let object = link.object {
+    statement.bind(unsafeDowncast(object, to: Target.self)._quireState.key, at: index)
+  } else {
+    statement.bind(link.key, at: index)
   }
 }
 

@@ -4,7 +4,9 @@
 /// Keys and not objects, so that a graph loaded both ways does not keep itself alive. Only a list of an object that is
 /// in no context yet holds objects: there are no keys to look them up by.
 package final class ToManyList {
-  package internal(set) var keys: [Int64]
+  package internal(set) var keys: [Int64] { didSet { version &+= 1 } }
+  /// Another one after each change of the keys.
+  private(set) var version: UInt = 0
   var detached: [AnyObject]
 
   init(keys: [Int64]) {
@@ -79,5 +81,8 @@ extension Link {
     object = targets.isEmpty ? nil : ToManyList(detached: targets)
   }
 
-  var list: ToManyList? { hasKey ? nil : object as? ToManyList }
+  var list: ToManyList? {
+    guard !hasKey, let object, type(of: object) == ToManyList.self else { return nil }
+    return unsafeDowncast(object, to: ToManyList.self)
+  }
 }

@@ -9,10 +9,17 @@ package final class Entity: @unchecked Sendable {
   package let table: String
   package let keyColumn: String
   package let type: any PersistentModel.Type
+  let typeID: ObjectIdentifier
   package let properties: [Property]
+  /// The properties that are one side of a relationship.
+  let relationships: [Int]
   /// Properties with a column, in the order in which a row is read after its key.
   package let stored: [Int]
   package let storedMask: UInt64
+  /// Of them those that are foreign keys.
+  let keysMask: UInt64
+  /// The sides of one-to-one relationships that have no column: a row has its key in their place, which says nothing.
+  let mirrors: [Int]
   package let indexes: [[String]]
   package let uniques: [[String]]
   let positions: [AnyKeyPath: Int]
@@ -33,11 +40,15 @@ package final class Entity: @unchecked Sendable {
     self.table = table
     self.keyColumn = keyColumn
     self.type = type
+    typeID = ObjectIdentifier(type)
     self.properties = properties
+    relationships = properties.indices.filter { if case .value = properties[$0].kind { false } else { true } }
     self.indexes = indexes
     self.uniques = uniques
     stored = properties.indices.filter { properties[$0].column != nil }
     storedMask = stored.reduce(0) { $0 | 1 << UInt64($1) }
+    keysMask = properties.indices.filter { properties[$0].toOne != nil }.reduce(0) { $0 | 1 << UInt64($1) }
+    mirrors = properties.indices.filter { properties[$0].occupiesRow && properties[$0].column == nil }
     positions = Dictionary(
       properties.enumerated().map { ($1.keyPath, $0) }, uniquingKeysWith: { first, _ in first })
   }
@@ -46,10 +57,26 @@ package final class Entity: @unchecked Sendable {
   func columnList(prefix: String = "") throws -> String {
     var names = [prefix + (try quoted(identifier: keyColumn))]
     for property in properties where property.occupiesRow {
-      names.append(try property.column.map { prefix + (try quoted(identifier: $0)) } ?? "NULL")
+      names.append(prefix + (try quoted(identifier: property.column ?? keyColumn)))
     }
     return names.joined(separator: ", ")
   }
+
+  /// Takes out what a new object has read for its mirrors.
+  func clearMirrors(of model: any PersistentModel) {
+    for index in mirrors { model._quireSetLink(index, Link()) }
+  }
+
+  /// Whether rows go where a row of that entity does. (As a closure inside another loop it crashes the optimiser of 6.3.1.)
+  @inline(never) func goes(with target: Int) -> Bool {
+    for index in relationships {
+      if let side = properties[index].toOne, side.target == target, side.whenTargetGoes == .cascade { return true }
+    }
+    return false
+  }
+
+  /// An object of this entity as a model, without the search for a conformance that a cast is.
+  func model(_ object: AnyObject) -> any PersistentModel { type._quireModel(object) }
 
   package func property(at keyPath: AnyKeyPath) -> Int? { positions[keyPath] }
   package func property(named name: String) -> Int? { properties.firstIndex { $0.name == name } }

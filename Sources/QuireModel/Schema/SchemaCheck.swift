@@ -22,8 +22,10 @@ struct SchemaCheck {
         result.append("table \(entity.table) is missing (for \(entity.name))")
         continue
       }
-      if columns[entity.keyColumn]?.isKey != true {
-        result.append("\(entity.table).\(entity.keyColumn) is not its primary key")
+      let key = columns[entity.keyColumn]
+      // Only an INTEGER PRIMARY KEY is the row's own number.
+      if key?.isKey != true || key?.type.uppercased() != "INTEGER" || columns.values.count(where: \.isKey) != 1 {
+        result.append("\(entity.table).\(entity.keyColumn) is not its INTEGER PRIMARY KEY")
       }
       for property in entity.properties {
         guard let name = property.column else { continue }

@@ -182,9 +182,12 @@ struct SchemaResolution {
 
   private subscript(side: Side) -> PropertyDefinition { definitions[side.entity].properties[side.property] }
 
-  /// In a one-to-one relationship one side has the column: the one that names the inverse, else the first.
+  /// In a one-to-one relationship one side has the column: the one that must have a value, or names the inverse, else
+  /// the first.
   private func isMirror(_ side: Side, of other: Side) -> Bool {
     guard !self[other].isToMany else { return false }
+    // A side that must have a value can only be the one with the column.
+    if self[side].isRequired != self[other].isRequired { return self[other].isRequired }
     let names = self[side].relationship.inverse != nil
     let isNamed = self[other].relationship.inverse != nil
     if names != isNamed { return isNamed }
@@ -224,6 +227,7 @@ extension PropertyDefinition {
     }
   }
 
+  var isRequired: Bool { if case .toOne(_, isOptional: false) = kind { true } else { false } }
   var isToMany: Bool { if case .toMany = kind { true } else { false } }
   var columnName: String { attribute.column ?? Naming.snakeCase(name) }
 }

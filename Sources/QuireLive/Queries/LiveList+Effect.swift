@@ -1,0 +1,76 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// What a commit means for a query.
+extension LiveList {
+  struct Effect {
+    /// Keys of rows that may have entered, left or moved.
+    var touched: Set<Int64> = []
+    /// Those of them that belong to the result now.
+    var rows: [Entry] = []
+    /// Held rows whose own columns changed, whatever columns: collected where somebody listens.
+    var updated: [Int64] = []
+    var isEmpty: Bool { touched.isEmpty && updated.isEmpty }
+  }
+
+  func effect(of news: News, on connection: Connection, tellsUpdates: Bool) throws -> Effect {
+    var effect = Effect()
+    var unknown: Set<Int64> = []
+    if let changes = news[select.table] {
+      let places = cache.places(0, columns.own, key: select.key, in: changes.table)
+      for change in changes.rows {
+        guard case .integer(let key) = change.key else { continue }
+        if change.kind == .delete {
+          if window.holds(key) { effect.touched.insert(key) }
+          continue
+        }
+        if tellsUpdates, change.kind == .update, window.holds(key), !change.isSame { effect.updated.append(key) }
+        if places.areSame(in: change) { continue }
+        if columns.isOwn, let new = change.new, places.areKnown(in: new) {
+          judge(key, new, places, into: &effect)
+        } else {
+          unknown.insert(key)
+        }
+      }
+    }
+    for (slot, reached) in columns.reached.enumerated() {
+      guard let table = reached.steps.last?.table, let changes = news[table] else { continue }
+      let places = cache.places(1 + slot, reached.columns, key: nil, in: changes.table)
+      let ends = changes.rows.compactMap { change -> Int64? in
+        guard case .integer(let key) = change.key, !places.areSame(in: change) else { return nil }
+        return key
+      }
+      if !ends.isEmpty { unknown.formUnion(try keys(reaching: ends, by: reached.steps, on: connection)) }
+    }
+    if !unknown.isEmpty {
+      effect.rows += try entries(keys: unknown.sorted(), on: connection)
+      let accepted = Set(effect.rows.map(\.key))
+      effect.touched.formUnion(unknown.filter { accepted.contains($0) || window.holds($0) })
+    }
+    return effect
+  }
+
+  /// By the captured values, without asking.
+  private func judge(_ key: Int64, _ new: RowChange.Image, _ places: ColumnPlaces, into effect: inout Effect) {
+    judgedInMemory += 1
+    let value: (ColumnPath) -> Value = { places.value($0.column, key, new) }
+    let isHeld = window.holds(key)
+    guard select.filter?.accepts(value) ?? true else {
+      if isHeld { effect.touched.insert(key) }
+      return
+    }
+    let sort = terms.map { $0.expression.evaluate(value) }
+    if isHeld, window.sort(of: key) == sort { return }  // another column of the filter: it stays where it is
+    effect.touched.insert(key)
+    effect.rows.append(Entry(sort: sort, key: key))
+  }
+}
+
+extension RowChange {
+  /// An update that, as several commits are taken together, ends as it began.
+  var isSame: Bool {
+    guard kind == .update, let old, let new, !old.values.isEmpty else { return false }
+    return !old.values.contains(nil) && old.values == new.values
+  }
+}

@@ -1,0 +1,59 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// What a live list asks the database.
+extension LiveList {
+  /// The query with its order values and key as columns.
+  private var entryQuery: SelectQuery {
+    var query = select
+    query.columns = terms.compactMap { if case .column(let path) = $0.expression { path } else { nil } }
+    return query
+  }
+
+  func limited(_ limit: Int?) throws -> SQLText {
+    var query = entryQuery
+    query.limit = limit
+    query.offset = 0
+    return try query.statement()
+  }
+
+  func entries(keys: [Int64], on connection: Connection) throws -> [Entry] {
+    try entries(try entryQuery.statement(forKeys: keys), on: connection)
+  }
+
+  func entries(after entry: Entry, limit: Int, on connection: Connection) throws -> [Entry] {
+    var query = entryQuery
+    query.limit = limit
+    query.offset = 0
+    var result: [Entry] = []
+    for sql in try query.statements(after: entry.sort, limit: limit) where result.count < limit {
+      result += try entries(sql, on: connection)
+    }
+    return Array(result.prefix(limit))
+  }
+
+  func entries(_ sql: SQLText, on connection: Connection) throws -> [Entry] {
+    let width = Int32(terms.count)
+    return try rows(sql, on: connection) { row in
+      Entry(sort: (0..<width).map(row.value), key: try row.int64(width - 1))
+    }
+  }
+
+  /// Keys of the rows from which the steps lead to one of these, whether the filter accepts them or not.
+  func keys(reaching ends: [Int64], by steps: [ColumnPath.Step], on connection: Connection) throws -> [Int64] {
+    var query = SelectQuery(from: select.table, key: select.key, columns: [ColumnPath(select.key)])
+    query.columns = [ColumnPath(select.key)]
+    return try rows(try query.statement(forKeys: ends, reachedBy: steps), on: connection) { try $0.int64(0) }
+  }
+
+  func rows<Row>(_ sql: SQLText, on connection: Connection, _ read: (RowCursor) throws -> Row) throws -> [Row] {
+    queriesRun += 1
+    let statement = try connection.statement(sql.text)
+    defer { statement.reset() }
+    try statement.bind(all: sql.bindings)
+    var result: [Row] = []
+    while try statement.step() { result.append(try read(statement.row)) }
+    return result
+  }
+}

@@ -1,0 +1,94 @@
+import QuireRow
+import QuireSQLite
+
+/// The columns that decide a query's answer, by the table they stand in: what its changes are judged and routed by.
+struct QueryColumns {
+  let table: String
+  let key: String
+  /// Columns of the query's own table, foreign keys it steps through included.
+  let own: Set<String>
+  /// Steps to the other tables, with what is read there.
+  let reached: [(steps: [ColumnPath.Step], columns: Set<String>)]
+  /// Whether the query looks at its own table alone.
+  var isOwn: Bool { reached.isEmpty }
+
+  init(_ select: SelectQuery, _ columns: Set<ColumnPath>) {
+    table = select.table
+    key = select.key
+    var own: Set<String> = []
+    var reached: [[ColumnPath.Step]: Set<String>] = [:]
+    for path in columns {
+      for (place, step) in path.steps.enumerated() {
+        if place == 0 {
+          own.insert(step.foreignKey)
+        } else {
+          reached[Array(path.steps[..<place]), default: []].insert(step.foreignKey)
+        }
+        reached[Array(path.steps[...place]), default: []].insert(step.key)
+      }
+      if path.steps.isEmpty { own.insert(path.column) } else { reached[path.steps, default: []].insert(path.column) }
+    }
+    self.own = own
+    self.reached = reached.map { ($0.key, $0.value) }.sorted { "\($0.steps)" < "\($1.steps)" }
+  }
+
+  /// Asks for these columns to be in changes.
+  func interests(in database: Database) -> [InterestToken] {
+    var wanted = [table: own.subtracting([key])]
+    for (steps, columns) in reached { if let table = steps.last?.table { wanted[table, default: []].formUnion(columns) } }
+    return wanted.filter { !$0.value.isEmpty }
+      .map { database.addInterest(Interest(table: $0.key, columns: $0.value)) }
+  }
+}
+
+/// Where some columns stand in the changes of their table: found by name once for each form of the table.
+struct ColumnPlaces {
+  let table: ChangedTable
+  private let columns: [(name: String, place: Int)]
+  private let key: String?
+  /// False where the table has no such column any more: then its images tell nothing.
+  let isComplete: Bool
+
+  init(_ names: Set<String>, key: String?, in table: ChangedTable) {
+    self.table = table
+    self.key = key
+    let wanted = names.filter { $0 != key }.sorted()
+    columns = wanted.compactMap { name in table.index(of: name).map { (name, $0) } }
+    isComplete = columns.count == wanted.count
+  }
+
+  /// Whether the image has all the columns.
+  func areKnown(in image: RowChange.Image?) -> Bool {
+    guard let image, isComplete else { return false }
+    for column in columns where image[column.place] == nil { return false }
+    return true
+  }
+
+  /// Whether an update surely left all the columns as they were.
+  func areSame(in change: RowChange) -> Bool {
+    guard change.kind == .update, areKnown(in: change.old), areKnown(in: change.new), let old = change.old,
+      let new = change.new
+    else { return false }
+    for column in columns where old[column.place] != new[column.place] { return false }
+    return true
+  }
+
+  /// The value of one of the columns, or of the key.
+  func value(_ name: String, _ key: Int64, _ image: RowChange.Image) -> Value {
+    for column in columns where column.name == name { return image[column.place] ?? .null }
+    return name == self.key ? .integer(key) : .null
+  }
+}
+
+/// ``ColumnPlaces`` for the tables seen last.
+struct PlaceCache {
+  private var known: [ColumnPlaces?]
+  init(count: Int) { known = Array(repeating: nil, count: count) }
+
+  mutating func places(_ slot: Int, _ names: Set<String>, key: String?, in table: ChangedTable) -> ColumnPlaces {
+    if let places = known[slot], places.table === table { return places }
+    let places = ColumnPlaces(names, key: key, in: table)
+    known[slot] = places
+    return places
+  }
+}

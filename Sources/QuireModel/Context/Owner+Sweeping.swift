@@ -1,0 +1,102 @@
+/// Letting go of objects: those nobody else holds, and those that only hold each other.
+///
+/// A to-one holds its target, so that who tracks `book.author.name` and holds the book hears of the author. A to-many
+/// holds keys, so that no graph keeps itself alive; but an element somebody tracks must stay while its list is there,
+/// or who counts `library.books` that are available would not hear of them. Neither can be seen by looking at one
+/// object at a time.
+extension Owner {
+  private struct Reference {
+    let property: Int
+    let target: Name
+  }
+
+  struct Name: Hashable {
+    let entity: Int
+    let key: Int64
+  }
+
+  /// All objects, those that hold others before those they hold.
+  func sweepAll() {
+    guard let store else { return }
+    var tracked: [Int: Set<Int64>] = [:]
+    for index in store.insertOrder.reversed() {
+      let entity = store.entities[index]
+      maps[index].sweep { key, object in
+        guard entity.model(object).isTracked else { return false }
+        tracked[index, default: []].insert(key)
+        return true
+      }
+    }
+    if tracked.isEmpty, !store.circular.contains(where: { maps[$0].count > 0 }) { return }
+    let reached = reachable(store, tracked)
+    for index in store.insertOrder.reversed() {
+      maps[index].sweep { key, _ in reached.contains(Name(entity: index, key: key)) }
+    }
+  }
+
+  /// Some objects, where there are many; tracked ones wait for the next time all are looked at.
+  func sweepSome() {
+    guard let store else { return }
+    for (index, map) in maps.enumerated() where map.count > 0 {
+      let entity = store.entities[index]
+      map.sweep(max(1024, map.count / 64)) { _, object in entity.model(object).isTracked }
+    }
+  }
+
+  /// Takes the references between objects in memory away, sees who is still held, and gives those reachable from there
+  /// theirs back: by to-ones, and by loaded lists and live queries where they lead to one of `tracked`.
+  ///
+  /// - Parameter tracked: tracked objects that no reference from outside holds, by entity. Where there are none, only
+  ///   entities that refer to themselves are looked at.
+  private func reachable(_ store: Store, _ tracked: [Int: Set<Int64>]) -> Set<Name> {
+    let entities = tracked.isEmpty ? store.circular : Set(store.entities.indices)
+    var references: [Name: [Reference]] = [:]
+    for index in entities {
+      let entity = store.entities[index]
+      maps[index].forEach { key, object in
+        let model = entity.model(object)
+        for property in entity.relationships {
+          guard let side = entity.properties[property].toOne, entities.contains(side.target) else { continue }
+          var link = model._quireLink(property)
+          guard let target = link.object, let targetKey = link.currentKey, targetKey >= ModelState.firstKey,
+            maps[side.target].find(targetKey) === target
+          else { continue }
+          link.key = targetKey
+          link.object = nil
+          model._quireSetLink(property, link)
+          references[Name(entity: index, key: key), default: []].append(
+            Reference(property: property, target: Name(entity: side.target, key: targetKey)))
+        }
+      }
+    }
+    var waiting = entities.flatMap { index in maps[index].heldKeys().map { Name(entity: index, key: $0) } }
+    for (table, keys) in participants.shownKeys {
+      guard let entity = store.entity(ofTable: table), let wanted = tracked[entity.index] else { continue }
+      for key in keys where wanted.contains(key) { waiting.append(Name(entity: entity.index, key: key)) }
+    }
+    var reached = Set(waiting)
+    while let name = waiting.popLast() {
+      guard let object = maps[name.entity].find(name.key) else { continue }
+      let entity = store.entities[name.entity]
+      let model = entity.model(object)
+      for reference in references[name] ?? [] {
+        var link = model._quireLink(reference.property)
+        link.object = maps[reference.target.entity].find(reference.target.key)
+        model._quireSetLink(reference.property, link)
+        if reached.insert(reference.target).inserted { waiting.append(reference.target) }
+      }
+      for property in entity.relationships {
+        guard let side = entity.properties[property].toMany, let wanted = tracked[side.target],
+          let list = model._quireLink(property).list
+        else { continue }
+        let found =
+          wanted.count < list.keys.count ? wanted.filter(list.contains) : list.keys.filter(wanted.contains)
+        for key in found {
+          let element = Name(entity: side.target, key: key)
+          if reached.insert(element).inserted { waiting.append(element) }
+        }
+      }
+    }
+    return reached
+  }
+}

@@ -1,0 +1,115 @@
+import Quire
+import Testing
+
+/// Predicate, order, limit and offset, with what is unsaved counted as if it had been saved.
+@Suite struct FetchTests {
+  let store: ModelContainer
+  let context: ModelContext
+
+  init() throws {
+    store = try QuireModelTests.store(["Lem": ["Eden", "Solaris", "Fiasko"], "Le Guin": ["The Dispossessed"]])
+    context = ModelContext(store)
+  }
+
+  func titles(
+    _ predicate: Predicate<Volume>? = nil, _ sortBy: SortDescriptor<Volume>..., limit: Int? = nil, offset: Int? = nil
+  ) throws -> [String] {
+    let descriptor = FetchDescriptor<Volume>(
+      predicate: predicate, sortBy: sortBy, fetchLimit: limit, fetchOffset: offset)
+    let found = try context.fetch(descriptor)
+    #expect(try context.fetchCount(descriptor) == found.count)
+    #expect(try context.fetchIdentifiers(descriptor) == found.map(\.persistentModelID))
+    return found.map(\.title)
+  }
+
+  @Test func `unsaved objects are matched, ordered and limited`() throws {
+    let lem = try context.writer("Lem")
+    context.insert(Volume("Golem XIV", writer: lem))
+    context.insert(Volume("Aniara"))
+    #expect(try titles(nil, SortDescriptor(\.title), limit: 3) == ["Aniara", "Eden", "Fiasko"])
+    #expect(try titles(nil, SortDescriptor(\.title), limit: 2, offset: 2) == ["Fiasko", "Golem XIV"])
+    #expect(try titles(nil, SortDescriptor(\.title, order: .reverse), limit: 2) == ["The Dispossessed", "Solaris"])
+    #expect(try titles(#Predicate { $0.writer?.name == "Lem" }) == ["Eden", "Solaris", "Fiasko", "Golem XIV"])
+    let onlySaved: FetchDescriptor<Volume> = {
+      var descriptor = FetchDescriptor<Volume>()
+      descriptor.includePendingChanges = false
+      return descriptor
+    }()
+    #expect(try context.fetchCount(onlySaved) == 4)
+  }
+
+  @Test func `edited and deleted objects are judged by what they are now`() throws {
+    try context.volume("Eden").title = "Zebra"
+    context.delete(try context.volume("Solaris"))
+    #expect(try titles(nil, SortDescriptor(\.title)) == ["Fiasko", "The Dispossessed", "Zebra"])
+    #expect(try titles(#Predicate { $0.title == "Eden" }).isEmpty)
+    #expect(try titles(#Predicate { $0.title > "T" }, limit: 1, offset: 1) == ["The Dispossessed"])
+  }
+
+  @Test func `an edit at the other end of a path moves and matches rows`() throws {
+    let lem = try context.writer("Lem")
+    lem.name = "Aaa"
+    #expect(try titles(#Predicate { $0.writer?.name == "Aaa" }) == ["Eden", "Solaris", "Fiasko"])
+    #expect(try titles(#Predicate { $0.writer?.name == "Lem" }).isEmpty)
+    #expect(try titles(nil, SortDescriptor(\.writer?.name), SortDescriptor(\.title)).first == "Eden")
+    lem.name = "Zzz"
+    #expect(try titles(nil, SortDescriptor(\.writer?.name), limit: 1) == ["The Dispossessed"])
+    try context.volume("Eden").writer = nil
+    #expect(try titles(nil, SortDescriptor(\.writer?.name), limit: 2) == ["Eden", "The Dispossessed"])
+    #expect(try titles(#Predicate { $0.writer == nil }) == ["Eden"])
+  }
+
+  @Test func `limits and offsets that make no sense are harmless`() throws {
+    context.insert(Volume("pending"))
+    #expect(try titles(limit: 0).isEmpty)
+    #expect(try titles(limit: -1).isEmpty)
+    #expect(try titles(limit: .max, offset: 4) == ["pending"])
+    #expect(try titles(offset: .max).isEmpty)
+    #expect(try titles(offset: -3).count == 5)
+  }
+
+  @Test func `identifiers in predicates find saved and unsaved objects`() throws {
+    let lem = try context.writer("Lem").persistentModelID
+    #expect(try titles(#Predicate { $0.writer?.persistentModelID == lem }).count == 3)
+    let new = Volume("new")
+    context.insert(new)
+    let id = new.persistentModelID
+    #expect(try titles(#Predicate { $0.persistentModelID == id }) == ["new"])
+    let ids = [id, try context.volume("Eden").persistentModelID]
+    #expect(try titles(#Predicate { ids.contains($0.persistentModelID) }) == ["Eden", "new"])
+  }
+
+  @Test func `enumerating holds no more than a batch`() throws {
+    let many = try LoadingTests.large()
+    let context = ModelContext(many)
+    var (seen, most) = (0, 0)
+    try context.enumerate(FetchDescriptor<Volume>(), batchSize: 50) { _ in
+      seen += 1
+      most = max(most, context.registeredCount)
+    }
+    #expect(seen == 1000 && most <= 101)
+  }
+
+  @Test func `rows deleted by predicate are gone for objects, lists and observers`() throws {
+    let lem = try context.writer("Lem")
+    let eden = lem.volumes[0]
+    let list = tracking { _ = lem.volumes }
+    try context.delete(model: Volume.self, where: #Predicate { $0.title != "Solaris" })
+    #expect(eden.isDeleted && lem.volumes.map(\.title) == ["Solaris"] && list.count == 1)
+    try context.delete(model: Volume.self)
+    #expect(lem.volumes.isEmpty)
+    #expect(try store.value("SELECT count(*) FROM volume") == 0)
+  }
+
+  @Test func `a predicate without SQL is refused by its part`() throws {
+    let error = #expect(throws: (any Error).self) { try titles(#Predicate { $0.contributors.count > 1 }) }
+    #expect(error.map { "\($0)" }?.contains("contributors") == true)
+  }
+
+  @Test func `a model that is not of the container is refused by name`() throws {
+    let error = #expect(throws: ModelError.self) { try context.all(Ring.self) }
+    guard case .unknownModel("Ring")? = error else { throw error! }
+    context.insert(Ring("x"))
+    #expect(throws: ModelError.self) { try context.save() }
+  }
+}

@@ -1,0 +1,139 @@
+import Quire
+import Synchronization
+import Testing
+
+/// seeds.md D5, D7: relationships come on first read, for the siblings of one fetch, as of the context's commit.
+@Suite struct LoadingTests {
+  /// A thousand volumes, each with a writer of its own and two contributors.
+  static func large() throws -> ModelContainer {
+    let store = try store()
+    try store.write { transaction in
+      for sql in [
+        "INSERT INTO writer (id, name) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i, 'w' || i FROM n",
+        "INSERT INTO volume (id, title, price, is_in, writer_id) SELECT id, 'v' || id, 0, 1, id FROM writer",
+        "INSERT INTO volume_contributors SELECT id, id FROM writer UNION SELECT id, 1001 - id FROM writer",
+      ] { try transaction.connection.execute(sql) }
+    }
+    return store
+  }
+
+  @Test func `the writers of a thousand volumes come in ten statements, and so do their lists`() throws {
+    let context = ModelContext(try Self.large())
+    let volumes = try context.fetch(FetchDescriptor<Volume>(sortBy: [SortDescriptor(\.title)]))
+    let owner = context.owner
+    func statements<Element>(_ elements: [Element], _ isRight: (Element) -> Bool) -> Int {
+      let before = owner.queriesRun.value
+      let right = elements.count(where: isRight)
+      #expect(right == elements.count)
+      return owner.queriesRun.value - before
+    }
+    let named = statements(volumes) { $0.writer?.name.isEmpty == false }
+    let again = statements(volumes) { $0.writer?.name.isEmpty == false }
+    let contributed = statements(volumes) { $0.contributors.count == 2 }
+    #expect(named == 10 && again == 0 && contributed == 10)
+    let writers = try context.fetch(FetchDescriptor<Writer>(sortBy: [SortDescriptor(\.name, order: .reverse)]))
+    let lists = statements(writers) { $0.volumes.count == 1 }
+    let pairs = statements(writers) { $0.contributed.count == 2 }
+    #expect(lists == 10 && pairs == 10)
+    #expect(context.takeLoadErrors().isEmpty)
+  }
+
+  @Test func `reading one row never loads a whole table`() throws {
+    let context = ModelContext(try Self.large())
+    let volumes = try context.all(Volume.self)
+    _ = volumes[0].writer
+    #expect(context.registeredCount == 1100)
+    let one = ModelContext(try Self.large())
+    let alone = try one.volume("v500")
+    _ = alone.writer?.contributed
+    #expect(one.registeredCount == 3)
+  }
+
+  @Test func `what is asked for with the fetch comes in one statement`() throws {
+    let context = ModelContext(try Self.large())
+    var descriptor = FetchDescriptor<Volume>()
+    descriptor.relationshipKeyPathsForPrefetching = [\.writer, \.contributors]
+    let volumes = try context.fetch(descriptor)
+    #expect(context.owner.queriesRun.value == 3)
+    for volume in volumes { #expect(volume.writer != nil && volume.contributors.count == 2) }
+    #expect(context.owner.queriesRun.value == 3)
+  }
+
+  @Test func `a first read is no change`() throws {
+    let context = ModelContext(try store(["Lem": ["Eden", "Solaris"]]))
+    let volumes = try context.all(Volume.self)
+    let all = tracking { _ = volumes.map { ($0.title, $0.writer) } }
+    _ = volumes[0].writer?.volumes
+    _ = volumes[1].contributors
+    #expect(all.count == 0 && !context.hasChanges && !volumes[0].hasChanges)
+  }
+
+  @Test(arguments: [false, true])
+  func `a relationship is read as of the commit the context stands at, and the change is delivered afterwards`(isOnActor: Bool) async throws {
+    let store = try store(["Lem": ["Eden", "Solaris"], "Le Guin": ["The Dispossessed"]])
+    if isOnActor {
+      try await MainActor.run { try Self.saveBetweenReads(store, store.mainContext) }
+    } else {
+      try Self.saveBetweenReads(store, ModelContext(store))
+    }
+  }
+
+  static func saveBetweenReads(_ store: ModelContainer, _ context: ModelContext) throws {
+    let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
+    let before = context.commitNumber
+    var failure: (any Error)?
+    var seen: [String] = []
+    let heard = tracking {
+      seen.append(eden.title)
+      do {
+        let other = ModelContext(store)
+        let lem = try other.writer("Lem")
+        lem.name = "Stanisław Lem"
+        lem.volumes[0].title = "Eden II"
+        lem.volumes[1].writer = try other.writer("Le Guin")
+        try other.save()
+      } catch { failure = error }
+      seen.append(eden.writer?.name ?? "none")
+      seen.append(contentsOf: eden.writer?.volumes.map(\.title) ?? [])
+      seen.append(solaris.writer?.name ?? "none")
+    }
+    if let failure { throw failure }
+    #expect(seen == ["Eden", "Lem", "Eden", "Solaris", "Lem"])
+    #expect(context.commitNumber == before && heard.count == 0)
+    try context.refresh()
+    #expect(heard.count == 1)
+    #expect(eden.title == "Eden II" && eden.writer?.name == "Stanisław Lem")
+    #expect(eden.writer?.volumes.map(\.title) == ["Eden II"])
+    #expect(solaris.writer?.name == "Le Guin")
+    #expect(context.takeLoadErrors().isEmpty)
+  }
+
+  @Test func `what is read after many commits elsewhere is still as of the context's own`() throws {
+    let store = try store(["Lem": ["Eden", "Solaris"]])
+    let context = ModelContext(store)
+    let eden = try context.volume("Eden")
+    for index in 0..<50 { try store.execute("UPDATE writer SET name = ?", .text("\(index)")) }
+    try store.execute("DELETE FROM volume WHERE title = 'Solaris'")
+    #expect(eden.writer?.name == "Lem")
+    #expect(eden.writer?.volumes.count == 2)
+    try context.refresh()
+    #expect(eden.writer?.name == "49")
+    #expect(eden.writer?.volumes.count == 1)
+  }
+
+  @Test func `a first read works from inside the announcement of a move, as of before it`() throws {
+    let store = try store(["Lem": ["Eden"], "Le Guin": []])
+    let context = ModelContext(store)
+    nonisolated(unsafe) let eden = try context.volume("Eden")
+    let name = Mutex<String?>(nil)
+    withObservationTracking {
+      _ = eden.title
+    } onChange: {
+      name.withLock { $0 = "\(eden.title) by \(eden.writer?.name ?? "none")" }
+    }
+    try store.execute("UPDATE volume SET title = 'Eden II', writer_id = 2")
+    try context.refresh()
+    #expect(name.withLock { $0 } == "Eden by Lem")
+    #expect(eden.writer?.name == "Le Guin")
+  }
+}

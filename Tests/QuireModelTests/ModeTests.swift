@@ -1,0 +1,147 @@
+import Quire
+import Testing
+
+/// Files that may not be written, containers that are closed, saves that nobody called.
+@Suite struct ModeTests {
+  static func file() throws -> TemporaryFile {
+    let file = try TemporaryFile()
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let context = ModelContext(store)
+    context.insert(Volume("Eden", writer: Writer(name: "Lem")))
+    try context.save()
+    try store.database.close()
+    return file
+  }
+
+  @Test func `allowsSave false reads, and refuses to save, with everything as it was`() throws {
+    let file = try Self.file()
+    let store = try ModelContainer(
+      for: Writer.self, Volume.self, configurations: ModelConfiguration(url: file.url, allowsSave: false))
+    let context = ModelContext(store)
+    let eden = try context.volume("Eden")
+    #expect(eden.writer?.volumes.count == 1)
+    eden.title = "edited"
+    for attempt in [
+      { try context.save() }, { try context.delete(model: Volume.self) },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: ModelError.self) { try attempt() }
+      guard case .readOnly? = error else { throw error! }
+    }
+    #expect(throws: (any Error).self) { try store.execute("DELETE FROM volume") }
+    context.rollback()
+    #expect(eden.title == "Eden")
+    #expect(throws: (any Error).self) {
+      try ModelContainer(
+        for: Writer.self, Volume.self,
+        configurations: ModelConfiguration(url: file.url.appendingPathExtension("missing"), allowsSave: false))
+    }
+  }
+
+  @Test @MainActor func `closing over unsaved edits is an error that counts them, and closes nothing`() async throws {
+    let file = try Self.file()
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let context = store.mainContext
+    context.autosaveEnabled = false
+    try context.volume("Eden").title = "edited"
+    context.insert(Volume("new"))
+    let error = #expect(throws: ModelError.self) { try store.close() }
+    guard case .unsavedChanges(2)? = error else { throw error! }
+    try context.save()
+    try store.close()
+    #expect(throws: ModelError.self) { try context.all(Volume.self) }
+    try store.close()
+  }
+
+  @Test @MainActor func `after closing, objects keep what they have read, load nothing, and nothing traps`() throws {
+    let file = try Self.file()
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let (context, other) = (store.mainContext, ModelContext(store))
+    let (eden, theirs) = (try context.volume("Eden"), try other.volume("Eden"))
+    try store.close()
+    #expect(eden.title == "Eden" && theirs.title == "Eden")
+    #expect(eden.writer == nil && theirs.writer == nil && eden.contributors.isEmpty && theirs.contributors.isEmpty)
+    eden.title = "still assignable"
+    theirs.title = "too"
+    eden.writer = Writer(name: "x")
+    context.insert(Volume("x"))
+    context.delete(eden)
+    context.rollback()
+    #expect(throws: (any Error).self) { try other.save() }
+    #expect(throws: (any Error).self) { try other.all(Volume.self) }
+    #expect(throws: ModelError.self) { try context.fetchCount(FetchDescriptor<Volume>()) }
+    #expect(context.model(for: theirs.persistentModelID) == nil)
+    #expect(throws: (any Error).self) { try store.execute("DELETE FROM volume") }
+  }
+
+  @Test @MainActor func `the main context saves by itself at the end of the turn, once`() async throws {
+    let store = try store(["Lem": ["Eden"]])
+    let context = store.mainContext
+    let before = store.store.database.commitNumber
+    let eden = try context.volume("Eden")
+    eden.title = "Eden II"
+    eden.year = 1959
+    context.insert(Volume("new"))
+    #expect(try store.value("SELECT title FROM volume") == "Eden")
+    for _ in 0..<100 where context.hasChanges { await turn() }
+    #expect(try store.query("SELECT title, year FROM volume") == [["Eden II", 1959], ["new", nil]])
+    #expect(store.store.database.commitNumber == before + 1)
+    context.autosaveEnabled = false
+    eden.title = "kept back"
+    await turn()
+    #expect(context.hasChanges)
+  }
+
+  @Test @MainActor func `a save that fails by itself says why, and is tried again with the next change`() async throws {
+    let store = try store(["Lem": ["Eden", "Solaris"]])
+    let context = store.mainContext
+    let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
+    eden.price = .nan
+    for _ in 0..<100 where context.autosaveError == nil { await turn() }
+    #expect(context.autosaveError is ModelError && context.hasChanges)
+    eden.price = 1
+    for _ in 0..<100 where context.hasChanges { await turn() }
+    #expect(try store.value("SELECT price FROM volume") == 1)
+    context.delete(eden)
+    try context.save()
+    eden.title = "ignored"
+    solaris.title = "kept"
+    for _ in 0..<100 where context.hasChanges { await turn() }
+    guard case .ignoredAssignments? = context.autosaveError as? ModelError else { throw context.autosaveError! }
+    #expect(try store.value("SELECT title FROM volume") == "kept")
+  }
+
+  @Test func `a write inside a write is an error`() throws {
+    let store = try store(["Lem": ["Eden"]])
+    let context = ModelContext(store)
+    try context.volume("Eden").title = "edited"
+    #expect(throws: (any Error).self) {
+      try store.write { _ in try context.save() }
+    }
+    #expect(context.hasChanges)
+    try context.save()
+    #expect(try store.value("SELECT title FROM volume") == "edited")
+  }
+
+  @Test func `a context of an actor that was bound in its init moves by itself`() async throws {
+    let store = try store(["Lem": ["Eden"]])
+    let shelf = BoundShelf(store)
+    try await shelf.load()
+    try store.execute("UPDATE volume SET title = 'Eden II'")
+    for _ in 0..<500 where await shelf.title == "Eden" { await turn() }
+    #expect(await shelf.title == "Eden II")
+  }
+}
+
+actor BoundShelf {
+  let context: ModelContext
+  private var volume: Volume?
+
+  init(_ store: ModelContainer) {
+    let context = ModelContext(store)
+    self.context = context
+    context.bind(to: self)
+  }
+
+  func load() throws { volume = try context.volume("Eden") }
+  var title: String? { volume?.title }
+}

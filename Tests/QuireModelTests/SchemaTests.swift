@@ -1,0 +1,117 @@
+import Quire
+import Testing
+
+/// The models against the tables of a file.
+@Suite struct SchemaTests {
+  /// A file made by these statements, opened.
+  static func open(_ statements: [String], _ file: TemporaryFile) throws -> ModelContainer {
+    let maker = try Connection(path: file.url.path, access: .create)
+    for sql in statements { try maker.execute(sql) }
+    return try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+  }
+
+  static let writer = "CREATE TABLE writer (id INTEGER PRIMARY KEY, name TEXT NOT NULL)"
+  static let volume =
+    "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INTEGER, price REAL NOT NULL, is_in INTEGER NOT NULL, writer_id INTEGER REFERENCES writer (id))"
+  static let contributors = "CREATE TABLE volume_contributors (volume_id INTEGER, writer_id INTEGER, PRIMARY KEY (volume_id, writer_id))"
+
+  @Test func `a file that another tool made with such tables opens, with all else that is in it`() throws {
+    let file = try TemporaryFile()
+    let store = try Self.open(
+      [
+        Self.writer, contributorsWithRowID, "CREATE TABLE other (x)",
+        "CREATE TABLE volume (note TEXT, year BIGINT, title VARCHAR(80), price DOUBLE PRECISION, is_in BOOLEAN DEFAULT 1, writer_id INT, extra NOT NULL DEFAULT 7, id INTEGER PRIMARY KEY AUTOINCREMENT)",
+        "INSERT INTO writer VALUES (3, 'Lem')", "INSERT INTO volume (title, price, writer_id) VALUES ('Eden', 1, 3)",
+        "CREATE VIEW shelf AS SELECT title FROM volume",
+      ], file)
+    let context = ModelContext(store)
+    let eden = try context.volume("Eden")
+    #expect(eden.writer?.volumes.first === eden)
+    eden.contributors = [try context.writer("Lem")]
+    context.insert(Volume("Solaris"))
+    try context.save()
+    #expect(try store.query("SELECT title, extra FROM volume") == [["Eden", 7], ["Solaris", 7]])
+    #expect(try store.value("SELECT count(*) FROM volume_contributors") == 1)
+  }
+  private let contributorsWithRowID = "CREATE TABLE volume_contributors (volume_id INTEGER, writer_id INTEGER)"
+
+  @Test(arguments: [
+    ([], "table writer is missing (for Writer)"),
+    ([writer], "table volume is missing (for Volume)"),
+    ([writer, volume], "table volume_contributors is missing"),
+    ([writer.replacing("name TEXT NOT NULL", with: "nom TEXT"), volume, contributors], "writer.name is missing (for Writer.name)"),
+    ([writer.replacing("name TEXT", with: "name BLOB"), volume, contributors], "writer.name is BLOB, Writer.name needs TEXT"),
+    ([writer, volume.replacing("year INTEGER", with: "year INTEGER NOT NULL"), contributors], "volume.year is NOT NULL and Volume.year is optional"),
+    ([writer, volume.replacing("year INTEGER", with: "year TEXT"), contributors], "volume.year is TEXT, Volume.year needs INTEGER"),
+    ([writer, volume.replacing(", writer_id INTEGER REFERENCES writer (id)", with: ""), contributors], "volume.writer_id is missing (for Volume.writer)"),
+    ([writer.replacing("id INTEGER PRIMARY KEY", with: "id TEXT PRIMARY KEY"), volume, contributors], "writer.id is not its INTEGER PRIMARY KEY"),
+    ([writer.replacing("id INTEGER PRIMARY KEY", with: "id INTEGER"), volume, contributors], "writer.id is not its INTEGER PRIMARY KEY"),
+    ([writer.replacing("NOT NULL)", with: "NOT NULL, age INTEGER NOT NULL)"), volume, contributors], "writer.age must have a value and no property of Writer gives it one"),
+    ([writer, volume, contributors.replacing("volume_id", with: "book_id")], "volume_contributors.volume_id is missing"),
+  ] as [([String], String)])
+  func `what differs is one sentence, and the file is as it was`(statements: [String], sentence: String) throws {
+    let file = try TemporaryFile()
+    let statements = statements + ["CREATE TABLE other (x)"]
+    let error = #expect(throws: SchemaError.self) { try Self.open(statements, file) }
+    guard case .mismatch(_, let differences)? = error else { throw error! }
+    #expect(differences.contains(sentence))
+    #expect(differences.count == Set(differences).count)
+    let made = try Connection(path: file.url.path, access: .readOnly).query("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").first
+    #expect(made == .integer(Int64(statements.count)))
+  }
+
+  @Test func `a database of another schema is refused unharmed, and so is what is no database`() throws {
+    let file = try TemporaryFile()
+    let maker = try Connection(path: file.url.path, access: .create)
+    try maker.execute("CREATE TABLE music (x)")
+    let error = #expect(throws: SchemaError.self) { try ModelContainer(for: Writer.self, url: file.url) }
+    #expect(error.map { "\($0)" }?.contains("nothing was changed") == true)
+    #expect(try maker.query("SELECT name FROM sqlite_schema").rows == [["music"]])
+    let text = try TemporaryFile()
+    try Data("no database at all, but long enough to be looked at as one".utf8).write(to: text.url)
+    #expect(throws: DatabaseError.self) { try ModelContainer(for: Writer.self, url: text.url) }
+    #expect(try String(contentsOf: text.url, encoding: .utf8).hasPrefix("no database"))
+  }
+
+  @Test func `the statements that make a file are those it is made of`() throws {
+    let statements = try ModelContainer.schemaSQL(for: Writer.self, Volume.self)
+    let made = try store().query("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid").map { $0[0] }
+    #expect(made == statements.map { .text($0) })
+    #expect(statements.contains { $0.contains("STRICT") && $0.contains("REFERENCES \"writer\"(\"id\") ON DELETE CASCADE") || $0.contains("REFERENCES writer(id) ON DELETE CASCADE") })
+  }
+
+  @Test func `a file survives its container, and opens again with what was saved`() throws {
+    let file = try ModeTests.file()
+    for round in 0..<3 {
+      let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+      let context = ModelContext(store)
+      #expect(try context.fetchCount(FetchDescriptor<Volume>()) == 1 + round)
+      context.insert(Volume("another"))
+      try context.save()
+    }
+  }
+
+  @Test func `models that cannot be a schema are refused by name`() throws {
+    let error = #expect(throws: SchemaError.self) { try ModelContainer.schemaSQL(for: Ambiguous.self) }
+    guard case .ambiguousInverse("Ambiguous", "books", "Claimant", ["author", "editor"])? = error else { throw error! }
+    #expect(throws: SchemaError.self) { try ModelContainer.schemaSQL(for: Names.Task.self, Other.Task.self) }
+  }
+}
+
+@Model final class Ambiguous {
+  var books: [Claimant] = []
+  init() {}
+}
+
+@Model final class Claimant {
+  var author: Ambiguous?
+  var editor: Ambiguous?
+  init() {}
+}
+
+enum Other {
+  @Model final class Task {
+    var note = ""
+    init() {}
+  }
+}
