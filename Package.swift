@@ -80,13 +80,18 @@ let package = Package(
       name: "QuireBench", dependencies: ["CSQLite", "Quire"], path: "Benchmarks", swiftSettings: swift),
     .testTarget(name: "QuireRowTests", dependencies: ["CSQLite", "QuireRow"], swiftSettings: swift),
     .testTarget(name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite"], swiftSettings: swift),
-    .testTarget(name: "QuireModelTests", dependencies: ["Quire"], swiftSettings: swift),
+    .testTarget(
+      name: "QuireModelTests", dependencies: ["Quire", "QuireModel", "QuireRow", "QuireSQLite"], swiftSettings: swift),
     .testTarget(name: "QuireMacrosTests", dependencies: ["Quire"], swiftSettings: swift),
-    .testTarget(name: "QuireLiveTests", dependencies: ["Quire"], swiftSettings: swift),
+    .testTarget(
+      name: "QuireLiveTests", dependencies: ["Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite"],
+      swiftSettings: swift),
     .testTarget(
       name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow"], swiftSettings: swift),
     .testTarget(
       name: "CatalogTests", dependencies: ["Catalog", "Quire"], swiftSettings: swift),
     .testTarget(name: "QuireToolTests", dependencies: ["QuireTool"], swiftSettings: swift),
+    .testTarget(name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire"], swiftSettings: swift),
+    .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),
   ]
 )

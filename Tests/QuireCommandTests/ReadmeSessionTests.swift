@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+/// The README's shell sessions, run as they stand there: what follows `$ ` is typed, `> ` goes on with it, and all else
+/// is what is said.
+@Suite struct ReadmeSessionTests {
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+  let quire: Scratch
+
+  init() throws { quire = try Scratch() }
+
+  @Test func `the session under Migrate says what the README says`() throws { try expectSession("migrate") }
+
+  @Test(.enabled(if: hasShell, "the session uses the sqlite3 shell, which is not installed"))
+  func `the session under Ask says what the README says`() throws {
+    try FileManager.default.createSymbolicLink(
+      at: quire.folder.appending(path: "Sources"), withDestinationURL: Self.root.appending(path: "Sources"))
+    try expectSession("ask")
+  }
+
+  static let hasShell = (try? Scratch().shell("command -v sqlite3"))?.status == 0
+
+  @Test func `the lines under Install put a program where it runs by itself`() throws {
+    // A stand-in for the compiler, which says whether it was asked as it must be; the program is the one built already.
+    try quire.write(
+      "swift", "#!/bin/sh", #"test "$*" = "build -c release --static-swift-stdlib --product quire""#)
+    let script = """
+      set -e
+      mkdir -p bin .build && mv swift bin && chmod +x bin/swift
+      ln -s \(Scratch.binary.deletingLastPathComponent().path) .build/release
+      \(try block("install"))
+      cd / && "$HOME/.local/bin/quire" demo --file "$HOME/demo.db"
+      """
+    let path = quire.path("bin") + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+    let ran = try quire.shell(script, environment: ["HOME": quire.folder.path, "PATH": path])
+    #expect(ran.status == 0, "\(ran.error)")
+    #expect(ran.output.contains("134 books by 125 authors"))
+  }
+
+  @Test func `the manifest under Embed is read by SwiftPM`() throws {
+    let folder = quire.folder
+    try FileManager.default.createDirectory(
+      at: folder.appending(path: "Lending/Sources/Lending"), withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(at: folder.appending(path: "Quire"), withDestinationURL: Self.root)
+    try quire.write("Lending/Package.swift", try block("package"))
+    try quire.write("Lending/Sources/Lending/main.swift", "")
+    let ran = try quire.shell("cd Lending && swift package --disable-sandbox describe --type json")
+    #expect(ran.status == 0, "\(ran.error)")
+    #expect(ran.output.contains(#""product_dependencies""#) && ran.output.contains(#""Quire""#))
+  }
+
+  // MARK: Blocks
+
+  /// The code under `<!-- run: NAME -->`, without its fences.
+  private func block(_ name: String) throws -> String {
+    let text = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let mark = try #require(lines.firstIndex(of: "<!-- run: \(name) -->"), "README.md has no block \(name)")
+    let end = try #require(lines[(mark + 2)...].firstIndex(of: "```"))
+    return lines[(mark + 2)..<end].joined(separator: "\n")
+  }
+
+  private func expectSession(_ name: String) throws {
+    let session = try block(name)
+    var script = "exec 2>&1\n"
+    var isTyping = false
+    for line in session.split(separator: "\n", omittingEmptySubsequences: false) {
+      let typed = line.dropFirst(2)
+      if line.hasPrefix("$ ") {
+        // The prompt, and the status of the command before as it was.
+        script += "_s=$?; cat <<'PROMPT'\n\(line)\nPROMPT\n(exit $_s)\n\(typed)\n"
+        isTyping = true
+      } else if isTyping, line.hasPrefix("> ") || line == ">" {
+        script += "\(typed)\n"
+      } else {
+        isTyping = false
+      }
+    }
+    let ran = try quire.shell(script)
+    let said = session.split(separator: "\n", omittingEmptySubsequences: false).filter {
+      !$0.hasPrefix("> ") && $0 != ">"
+    }
+    #expect(normalised(ran.output) == normalised(said.map { $0 + "\n" }.joined()))
+  }
+
+  /// Without times, which are others at every run.
+  private func normalised(_ text: String) -> [String] {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map {
+      String($0.replacing(/[ ]+\d+ ms$/, with: " N ms"))
+    }
+  }
+}
