@@ -8,9 +8,15 @@ final class CommitInbox: Sendable {
   private struct State {
     var waiting: [ChangeSet] = []
     var missed: ClosedRange<Int64>?
-    var reader: CheckedContinuation<Void, Never>?
+    /// One, unless the sequence is read by several tasks; all look again when something comes.
+    var readers: [CheckedContinuation<Void, Never>] = []
     var hasEnded = false
     var isWatched = false
+
+    mutating func takeReaders() -> [CheckedContinuation<Void, Never>] {
+      defer { readers.removeAll() }
+      return readers
+    }
   }
   private let state = Mutex(State())
   private let bound: Int
@@ -42,23 +48,24 @@ final class CommitInbox: Sendable {
 
   /// On the writer's thread: only queues.
   private func receive(_ commit: ChangeSet) {
-    let reader = state.withLock { state in
+    let readers = state.withLock { state in
       if state.waiting.count >= bound {
         let first = state.missed?.lowerBound ?? state.waiting.first?.number ?? commit.number
         state.missed = first...(state.waiting.last?.number ?? commit.number)
         state.waiting.removeAll(keepingCapacity: true)
       }
       state.waiting.append(commit)
-      return state.reader.take()
+      return state.takeReaders()
     }
-    reader?.resume()
+    for reader in readers { reader.resume() }
   }
 
   private func end() {
-    state.withLock { state in
+    let readers = state.withLock { state in
       state.hasEnded = true
-      return state.reader.take()
-    }?.resume()
+      return state.takeReaders()
+    }
+    for reader in readers { reader.resume() }
   }
 
   private enum Next {
@@ -88,52 +95,48 @@ final class CommitInbox: Sendable {
 
   /// Until a commit or the end has come, or the task is cancelled.
   private func arrival() async {
-    watch()
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-        let resumed = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        let (waits, watches) = state.withLock { state in
           if !state.waiting.isEmpty || state.missed != nil || state.hasEnded || Task.isCancelled {
-            return [continuation]
+            return (false, false)
           }
-          // The sequence is for one reader; a second one is not left waiting for ever.
-          defer { state.reader = continuation }
-          return state.reader.map { [$0] } ?? []
+          state.readers.append(continuation)
+          defer { state.isWatched = true }
+          return (true, !state.isWatched)
         }
-        for continuation in resumed { continuation.resume() }
+        if !waits { continuation.resume() }
+        if watches { watch() }
       }
     } onCancel: {
-      state.withLock { $0.reader.take() }?.resume()
+      for reader in state.withLock({ $0.takeReaders() }) { reader.resume() }
     }
   }
 
-  /// A database that is closed while somebody holds it tells nobody: who waits looks now and then.
+  /// A database that is closed while somebody holds it tells nobody: while a reader waits, this looks now and then.
   private func watch() {
-    let starts = state.withLock { state in
-      defer { state.isWatched = true }
-      return !state.isWatched && !state.hasEnded
-    }
-    guard starts else { return }
     Task.detached { [weak self] in
-      while let isOpen = self?.isOpen() {
-        if !isOpen {
-          self?.end()
-          return
-        }
+      while self?.isWaiting() == true {
+        if self?.isClosed() == true { self?.end() }
         try? await Task.sleep(for: .milliseconds(100))
       }
     }
   }
 
-  private func isOpen() -> Bool {
-    if state.withLock({ $0.hasEnded }) { return false }
-    guard let database else { return false }
+  private func isWaiting() -> Bool {
+    state.withLock { state in
+      state.isWatched = !state.readers.isEmpty
+      return state.isWatched
+    }
+  }
+
+  private func isClosed() -> Bool {
+    guard let database else { return true }
     do {
       try database.read { _ in }
-      return true
     } catch DatabaseError.closed {
-      return false
-    } catch {
       return true
-    }
+    } catch {}  // whatever else stands against reading, commits may still come
+    return false
   }
 }

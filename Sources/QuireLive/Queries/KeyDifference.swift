@@ -103,7 +103,9 @@ private struct Comparison {
   }
 
   /// How many of the kept stand before what has `count` of its side's others before it.
-  private func rank(_ count: Int, _ kept: Range<Int>) -> Int { min(max(count, kept.lowerBound), kept.upperBound) - kept.lowerBound }
+  private func rank(_ count: Int, _ kept: Range<Int>) -> Int {
+    min(max(count, kept.lowerBound), kept.upperBound) - kept.lowerBound
+  }
 }
 
 /// Places of a longest strictly increasing subsequence. O(n log n).

@@ -35,7 +35,9 @@ struct QueryColumns {
   /// Asks for these columns to be in changes.
   func interests(in database: Database) -> [InterestToken] {
     var wanted = [table: own.subtracting([key])]
-    for (steps, columns) in reached { if let table = steps.last?.table { wanted[table, default: []].formUnion(columns) } }
+    for (steps, columns) in reached {
+      if let table = steps.last?.table { wanted[table, default: []].formUnion(columns) }
+    }
     return wanted.filter { !$0.value.isEmpty }
       .map { database.addInterest(Interest(table: $0.key, columns: $0.value)) }
   }

@@ -39,6 +39,7 @@ public final class ModelContainer: Sendable {
         try FileManager.default.createDirectory(
           at: URL(filePath: file).deletingLastPathComponent(), withIntermediateDirectories: true)
       }
+      try ModelContainer.check(file, entities, joins)
       location = .file(file)
     } else {
       location = .temporary
@@ -62,20 +63,35 @@ public final class ModelContainer: Sendable {
   private static func prepare(
     _ database: Database, _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration
   ) throws {
-    let isEmpty = try database.read { connection in
-      try connection.query("SELECT 1 FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' LIMIT 1", []).rows.isEmpty
-    }
+    let isEmpty = try database.read { try ModelContainer.isEmpty($0) }
     if isEmpty, configuration.allowsSave {
       let statements = try SchemaSQL(entities: entities, joins: joins).statements()
       try database.write(origin: .sql) { transaction in
+        // Another process may have made them meanwhile; then they are checked like any others.
+        guard try ModelContainer.isEmpty(transaction.connection) else { return }
         for statement in statements { try transaction.connection.execute(statement) }
       }
-      return
     }
     let differences = try database.read { try SchemaCheck(entities: entities, joins: joins).differences(in: $0) }
     if !differences.isEmpty {
       throw SchemaError.mismatch(path: configuration.url?.path ?? configuration.name, differences: differences)
     }
+  }
+
+  private static func isEmpty(_ connection: Connection) throws -> Bool {
+    try connection.query("SELECT 1 FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' LIMIT 1").rows.isEmpty
+  }
+
+  /// Refuses a file of another schema before it is opened for writing, which makes it a WAL database: what is refused
+  /// stays as it was to the byte.
+  private static func check(_ file: String, _ entities: [Entity], _ joins: [JoinTable]) throws {
+    // What cannot be opened so is left to the real opening, whose errors say why.
+    guard FileManager.default.fileExists(atPath: file),
+      let connection = try? Connection(path: file, access: .readOnly),
+      let isEmpty = try? isEmpty(connection), !isEmpty
+    else { return }
+    let differences = try SchemaCheck(entities: entities, joins: joins).differences(in: connection)
+    if !differences.isEmpty { throw SchemaError.mismatch(path: file, differences: differences) }
   }
 
   /// The statements that make an empty file these models' file, in order.

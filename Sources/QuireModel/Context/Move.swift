@@ -94,7 +94,10 @@ extension Owner {
   package func settleThrowing() throws {
     if move != nil { finishMove() }  // called from inside an announcement: the rest of it first
     guard store != nil else { return }
-    if mailbox.isEmpty { return }
+    if mailbox.isEmpty {
+      if objectCount == 0, participants.isEmpty, !hasChanges { try catchUp() }
+      return
+    }
     try hold()
     // Once, and not until there is nothing new: a writer that never rests would keep the reader here for ever.
     while true {
@@ -107,6 +110,19 @@ extension Owner {
       if news.isEmpty { return }
       prepare(news, advance)
       return finishMove()
+    }
+  }
+
+  /// Nothing in memory shows the commit it stands at. If nobody kept that, because a commit was under way before anybody
+  /// asked to, it goes to the latest one.
+  private func catchUp() throws {
+    do {
+      try position.read { _ in }
+    } catch DatabaseError.stale {
+      let advance = try position.prepareAdvance()
+      mailbox.wait(for: advance.number)
+      _ = mailbox.take(upTo: advance.number)
+      advance.commit()
     }
   }
 

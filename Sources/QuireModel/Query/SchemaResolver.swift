@@ -76,6 +76,12 @@ struct SchemaResolver: PathResolver {
       let property = current.properties[index]
       switch property.kind {
       case .value(_, let isOptional, _):
+        let type = type(of: property.keyPath).valueType
+        if type == Decimal.self || type == Decimal?.self {
+          throw ModelError.query(
+            "\(entity.name) cannot be sorted by \(property.name): a Decimal is kept as text, which sorts by its digits. "
+              + "Sort the fetched objects in Swift, or keep an Int of the smallest unit")
+        }
         guard position == steps.count - 1, let column = property.column else { break walk }
         path.column = column
         return (path, isNullable || isOptional)

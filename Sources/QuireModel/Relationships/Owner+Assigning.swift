@@ -101,12 +101,12 @@ extension Owner {
         if !old.hasKey || old.key != target._quireState.key { model._quireSetLink(index, link(to: target)) }
         if let inverse = side.inverse, isOneToOne(side.target, inverse) { leaveOthers(target, inverse, index, but: model) }
         if let inverse = side.inverse { edit(inverse, of: target) { $0.insert(key) } }
-      case .toMany:
+      case .toMany(let side):
         let link = model._quireLink(index)
         var detached = link.list?.detached.compactMap { $0 as? any PersistentModel } ?? []
         if let target = link.object as? any PersistentModel { detached = [target] }  // a one-to-one without the column
         model._quireSetLink(index, self.link(to: ToManyList(keys: [])))  // nothing to load: it has no row yet
-        loadedLists.insert(.init(entity: entity.index, property: index))
+        if let store { noteInterest(entity, index, side, store) }
         if !detached.isEmpty { replace(index, of: model, with: detached) }
       }
     }

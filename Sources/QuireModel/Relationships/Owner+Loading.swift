@@ -89,7 +89,6 @@ extension Owner {
   ) {
     guard !models.isEmpty, let store, let side = entity.properties[property].toMany else { return }
     noteInterest(entity, property, side, store)
-    loadedLists.insert(.init(entity: entity.index, property: property))
     let loaded = reading { connection in
       try listKeys(
         property, of: models.map(\._quireState.key), entity, on: connection, bringingObjects: bringingObjects)
@@ -187,9 +186,9 @@ extension Owner {
   }
 
   /// From now on commits must say which parent a child left: its foreign key's old value.
-  private func noteInterest(_ entity: Entity, _ property: Int, _ side: ToManySide, _ store: Store) {
+  func noteInterest(_ entity: Entity, _ property: Int, _ side: ToManySide, _ store: Store) {
     let kind = ListPlace.Kind(entity: entity.index, property: property)
-    guard listInterests[kind] == nil, case .foreignKey(let foreignKey) = side.via else { return }
+    guard loadedLists.insert(kind).inserted, case .foreignKey(let foreignKey) = side.via else { return }
     let target = store.entities[side.target]
     guard let column = target.properties[foreignKey].column else { return }
     listInterests[kind] = store.database.addInterest(Interest(table: target.table, columns: [column]))

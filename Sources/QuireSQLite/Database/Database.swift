@@ -76,7 +76,11 @@ public final class Database: Sendable {
       throw DatabaseError(error, path: path, waited: configuration.busyTimeout) ?? error
     }
     defer { readers.giveBack(reader.endSnapshot() ? reader : nil) }
-    return try body(reader)
+    do {
+      return try body(reader)
+    } catch {
+      throw explained(error)
+    }
   }
 
   /// Writes the log into the file and closes it. Reads that are under way go on to their end; later ones throw.
