@@ -5,56 +5,68 @@
   BenchCase(
     "insert", "a ready-made model inserted, all in one save", vs: "raw", goal: 1.3,
     .init("raw") { RawInsert($0, .quire) },
-    .init("raw-default") { RawInsert($0, .sqlite) }
+    .init("raw-default") { RawInsert($0, .sqlite) },
+    .init("quire") { QuireInsert($0) }
   ),
   BenchCase(
     "insert-each", "a ready-made model inserted and saved", vs: "raw", goal: 1.2,
     .init("raw") { try RawInsertEach($0, .quire) },
-    .init("raw-default") { try RawInsertEach($0, .sqlite) }
+    .init("raw-default") { try RawInsertEach($0, .sqlite) },
+    .init("quire") { try QuireInsertEach($0) }
   ),
   BenchCase(
     "fetch", "one row to a live object in an empty identity map", vs: "raw", goal: 2.0,
     .init("raw") { try RawFetch($0, .quire) },
-    .init("raw-default") { try RawFetch($0, .sqlite) }
+    .init("raw-default") { try RawFetch($0, .sqlite) },
+    .init("quire") { try QuireFetch($0) }
   ),
   BenchCase(
     "find-cold", "a model by its key, in random order, not in memory", vs: "raw", goal: 1.3,
     .init("raw") { try RawFind($0, .quire) },
-    .init("raw-default") { try RawFind($0, .sqlite) }
+    .init("raw-default") { try RawFind($0, .sqlite) },
+    .init("quire") { try QuireFind($0, warm: false) }
   ),
   BenchCase(
     "find-warm", "the same, in memory (raw: not in memory)", vs: "raw", goal: 0.1,
-    .init("raw") { try RawFind($0, .quire) }
+    .init("raw") { try RawFind($0, .quire) },
+    .init("quire") { try QuireFind($0, warm: true) }
   ),
   BenchCase(
     "update", "one property set, all in one save", vs: "raw", goal: 1.5,
     .init("raw") { try RawUpdate($0, .quire) },
-    .init("raw-default") { try RawUpdate($0, .sqlite) }
+    .init("raw-default") { try RawUpdate($0, .sqlite) },
+    .init("quire") { try QuireUpdate($0) }
   ),
   BenchCase(
     "update-each", "one property set and saved", vs: "raw",
     .init("raw") { try RawUpdateEach($0, .quire) },
-    .init("raw-default") { try RawUpdateEach($0, .sqlite) }
+    .init("raw-default") { try RawUpdateEach($0, .sqlite) },
+    .init("quire") { try QuireUpdateEach($0) }
   ),
   BenchCase(
     "window", "filtered, ordered by an indexed column, limit 100, to objects in memory", vs: "raw", goal: 1.1,
     .init("raw") { try RawWindow($0, .quire) },
-    .init("raw-default") { try RawWindow($0, .sqlite) }
+    .init("raw-default") { try RawWindow($0, .sqlite) },
+    .init("quire") { try QuireWindow($0) }
   ),
   BenchCase(
     "live-list", "a one-row write until a live list of 100 shows it", vs: "ideal", goal: 2.0, unit: .latency,
-    .init("ideal") { try IdealLiveList($0) }
+    .init("ideal") { try IdealLiveList($0) },
+    .init("quire") { try QuireLiveList($0) }
   ),
   BenchCase(
     "property-get", "a property read, nobody tracking", vs: "plain", goal: 1.0,
-    .init("plain") { PlainGet($0) }
+    .init("plain") { PlainGet($0) },
+    .init("quire") { try QuireGet($0) }
   ),
   BenchCase(
     "property-set", "a property of a clean object set, nobody tracking", vs: "plain", goal: 1.2,
-    .init("plain") { PlainSet($0) }
+    .init("plain") { PlainSet($0) },
+    .init("quire") { try QuireSet($0) }
   ),
   BenchCase(
     "object-memory", "bytes for one live object of six properties", vs: "plain", goal: 1.2, unit: .memory,
-    .init("plain") { PlainMemory($0) }
+    .init("plain") { PlainMemory($0) },
+    .init("quire") { try QuireMemory($0) }
   ),
 ]

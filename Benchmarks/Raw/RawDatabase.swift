@@ -16,7 +16,7 @@ struct RawSettings: Sendable {
   var automaticCheckpoint: Int?
 
   /// As Quire sets its connections: what the `raw` variants have.
-  static let quire = RawSettings(cache: 65_536, automaticCheckpoint: nil)
+  static let quire = RawSettings(cache: 16_384, automaticCheckpoint: 4_000)
   /// As SQLite is out of the box: what the `raw-default` variants have.
   static let sqlite = RawSettings()
 }

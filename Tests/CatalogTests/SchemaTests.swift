@@ -35,14 +35,13 @@ import Testing
 
   /// The part of each file before its undo, statement by statement.
   private func migrations() throws -> [String] {
-    let files = try FileManager.default.contentsOfDirectory(at: Self.folder, includingPropertiesForKeys: nil)
-      .filter { $0.pathExtension == "sql" }.sorted { $0.lastPathComponent < $1.lastPathComponent }
+    let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter { $0.hasSuffix(".sql") }
     #expect(files.count >= 3)
-    return try files.flatMap { file in
-      let text = try String(contentsOf: file, encoding: .utf8)
-      let up = text.components(separatedBy: "-- migrate: undo")[0]
-      return up.components(separatedBy: ";").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
-        .filter { !$0.split(separator: "\n").allSatisfy { $0.hasPrefix("--") } }
+    return try files.sorted().flatMap { file in
+      let text = try String(contentsOf: Self.folder.appending(path: file), encoding: .utf8)
+      let up = text.components(separatedBy: "-- migrate: undo")[0].split(separator: "\n").filter { !$0.hasPrefix("--") }
+      return up.joined(separator: "\n").components(separatedBy: ";")
+        .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
     }
   }
 

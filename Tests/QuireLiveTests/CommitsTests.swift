@@ -74,7 +74,7 @@ import Testing
       }
       try transaction.connection.execute("UPDATE book SET title = 'q' WHERE id = 1")
       try transaction.connection.execute("UPDATE book SET title = 'a' WHERE id = 1")
-      try? transaction.connection.execute("UPDATE book SET id = 5")
+      _ = try? transaction.connection.execute("UPDATE book SET id = 5")
       try transaction.connection.execute("UPDATE book SET year = 3 WHERE id = 2")
     }
     let commit = try #require(try await commits.next())
@@ -166,13 +166,16 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `under writes from many threads each commit comes once and in order`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `under writes from many threads each commit comes once and in order`()
+    async throws
+  {
     let (store, commits) = (store, store.commits)
     let first = store.latestCommit
     let writers = (0..<4).map { writer in
       Task.detached {
         for number in 0..<100 {
-          try store.execute("INSERT INTO author (name, rank) VALUES (?, ?)", .text("\(writer)"), .integer(Int64(number)))
+          try store.execute(
+            "INSERT INTO author (name, rank) VALUES (?, ?)", .text("\(writer)"), .integer(Int64(number)))
         }
       }
     }

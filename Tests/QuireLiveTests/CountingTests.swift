@@ -25,7 +25,8 @@ import Testing
 
   private func list(limit: Int? = 100) throws -> LiveQuery<Book> {
     try context.live(
-      Book.self, where: #Predicate { $0.isIn && ($0.year ?? 0) > 1950 }, sortBy: [SortDescriptor(\.title)], limit: limit)
+      Book.self, where: #Predicate { $0.isIn && ($0.year ?? 0) > 1950 }, sortBy: [SortDescriptor(\.title)], limit: limit
+    )
   }
 
   private func sql(_ statement: String) throws {
@@ -38,7 +39,13 @@ import Testing
     let list = try list(limit: limit)
     let count = try context.liveCount(Book.self, where: #Predicate { $0.isIn })
     var woken = 0
-    func watch() { track { _ = (list.count, count.value) } before: { woken += 1 } }
+    func watch() {
+      track {
+        _ = (list.count, count.value)
+      } before: {
+        woken += 1
+      }
+    }
     let key = list.list.keys[50]
     for statement in [
       "UPDATE book SET title = '00000' WHERE id = \(key)", "UPDATE book SET is_in = 0 WHERE id = \(key)",
@@ -62,7 +69,13 @@ import Testing
       try context.live(Book.self, where: #Predicate { $0.year == year }, sortBy: [SortDescriptor(\.title)])
     }
     var woken: [Int] = []
-    for (index, list) in lists.enumerated() { track { _ = list.count } before: { woken.append(index) } }
+    for (index, list) in lists.enumerated() {
+      track {
+        _ = list.count
+      } before: {
+        woken.append(index)
+      }
+    }
     try sql("DELETE FROM book WHERE id = \(lists[4].list.keys[0])")
     #expect(woken == [4] && lists.allSatisfy { $0.queriesRun == 1 })
   }
@@ -76,9 +89,14 @@ import Testing
     let list = try list()
     let count = try context.liveCount(Book.self, where: #Predicate { ($0.year ?? 0) > 1950 })
     let named = try context.live(
-      Book.self, where: #Predicate { $0.author?.rank == 2 && $0.year == 1900 }, sortBy: [SortDescriptor(\.author?.rank)], limit: 10)
+      Book.self, where: #Predicate { $0.author?.rank == 2 && $0.year == 1900 },
+      sortBy: [SortDescriptor(\.author?.rank)], limit: 10)
     var woken = 0
-    track { _ = (list.count, count.value) } before: { woken += 1 }
+    track {
+      _ = (list.count, count.value)
+    } before: {
+      woken += 1
+    }
     let queries = named.queriesRun
     try sql(statement)
     #expect(woken == 0 && list.queriesRun == 1 && count.queriesRun == 1)
@@ -105,7 +123,11 @@ import Testing
     var told: [Difference<ModelRow<Book>>.Change] = []
     var token: DifferenceToken? = list.onDifference { told += $0.changes }
     var woken = 0
-    track { _ = (list.count, silent.count) } before: { woken += 1 }
+    track {
+      _ = (list.count, silent.count)
+    } before: {
+      woken += 1
+    }
     let key = list.list.keys[42]
     try sql("UPDATE book SET note = 'n', price = 2 WHERE id = \(key)")
     guard case .update(42, let old, let new)? = told.first else {

@@ -60,7 +60,11 @@ import Testing
         "authors", "author", FetchDescriptor(sortBy: [SortDescriptor(\.rank, order: .reverse)], fetchLimit: 3),
         in: graph.context, listens: true))
     for place in [0, 2, 3, 4, 6, 7] {
-      counts.append((Self.predicates[place].0, try graph.context.liveCount(Book.self, where: Self.predicates[place].1), Self.predicates[place].1))
+      counts.append(
+        (
+          Self.predicates[place].0, try graph.context.liveCount(Book.self, where: Self.predicates[place].1),
+          Self.predicates[place].1
+        ))
     }
   }
 
@@ -113,7 +117,8 @@ import Testing
         if let problem = try check(watched, "author") { return "step \(step): \(problem)\n\(graph.done)" }
       }
       for count in counts {
-        let fresh = try ModelContext(graph.store, isolation: nil).fetchCount(FetchDescriptor(predicate: count.predicate))
+        let fresh = try ModelContext(graph.store, isolation: nil).fetchCount(
+          FetchDescriptor(predicate: count.predicate))
         if count.live.value != fresh || count.live.commitNumber != commit {
           return "step \(step): count \(count.name) is \(count.live.value), afresh \(fresh)\n\(graph.done)"
         }

@@ -51,7 +51,9 @@ import Testing
     for part in 0..<2 {
       track {
         _ = part == 0 ? list.count : count.value
-      } before: { before += [list.count, count.value, Int(context.commitNumber)] }
+      } before: {
+        before += [list.count, count.value, Int(context.commitNumber)]
+      }
     }
     let commit = Int(context.commitNumber)
     book.isIn = false

@@ -59,7 +59,9 @@ import Testing
     for number in 0..<40 { context.insert(Book(String(format: "%02d", number))) }
     try context.save()
     let list = try byTitle(limit: 2)
-    try run("DELETE FROM book WHERE title < '17'", "INSERT INTO book (title, price, is_in) VALUES ('005', 0, 1), ('006', 0, 1)")
+    try run(
+      "DELETE FROM book WHERE title < '17'",
+      "INSERT INTO book (title, price, is_in) VALUES ('005', 0, 1), ('006', 0, 1)")
     #expect(list.titles == ["005", "006"])
     #expect(list.queriesRun == 1)
   }
@@ -111,7 +113,8 @@ import Testing
   @Test func `8: the other side of a path comes and goes`() throws {
     try fill("a", "b")
     let named = try context.live(
-      Book.self, where: #Predicate { $0.author?.name != "X" }, sortBy: [SortDescriptor(\.author?.name), SortDescriptor(\.title)])
+      Book.self, where: #Predicate { $0.author?.name != "X" },
+      sortBy: [SortDescriptor(\.author?.name), SortDescriptor(\.title)])
     let count = try context.liveCount(Book.self, where: #Predicate { $0.author?.rank == nil })
     #expect(named.titles == ["a", "b"] && count.value == 2)
     try run("INSERT INTO author (id, name, rank) VALUES (5, 'A', 1)", "UPDATE book SET author_id = 5 WHERE id = 1")
@@ -217,10 +220,13 @@ import Testing
     tokens.forEach { $0.cancel() }
   }
 
-  @Test(arguments: [-1, Int.min, Int.max, Int.max - 1]) func `limits and offsets beyond reason do not trap`(limit: Int) throws {
+  @Test(arguments: [-1, Int.min, Int.max, Int.max - 1]) func `limits and offsets beyond reason do not trap`(limit: Int)
+    throws
+  {
     try fill("a", "b")
     let list = try byTitle(limit: limit, offset: limit)
-    let fresh = try context.fetch(FetchDescriptor<Book>(sortBy: [SortDescriptor(\.title)], fetchLimit: limit, fetchOffset: limit))
+    let fresh = try context.fetch(
+      FetchDescriptor<Book>(sortBy: [SortDescriptor(\.title)], fetchLimit: limit, fetchOffset: limit))
     #expect(list.titles == fresh.titles)
     try run("INSERT INTO book (title, price, is_in) VALUES ('c', 0, 1)")
     #expect(list.isEmpty)

@@ -53,7 +53,9 @@ import QuireSQLite
     done.removeAll()
     if try store.query("SELECT count(*) FROM book")[0][0].precedes(20) {
       for _ in 0..<40 { try insertBook(in: context) }
-      if try authors(in: context).count < 5 { for _ in 0..<5 { context.insert(Author(random.pick(Self.texts), rank: rank())) } }
+      if try authors(in: context).count < 5 {
+        for _ in 0..<5 { context.insert(Author(random.pick(Self.texts), rank: rank())) }
+      }
       return try write(in: context, "refill")
     }
     switch random.below(10) {
@@ -162,21 +164,33 @@ import QuireSQLite
       switch random.below(19) {
       case 0: ("UPDATE book SET title = ? WHERE id = ?", [text, .integer(Int64(key))])
       case 1: ("UPDATE book SET year = ? WHERE id % 5 = ?", [year, .integer(Int64(key % 5))])
-      case 2: ("UPDATE book SET is_in = 1 - is_in WHERE id IN (?, ?)", [.integer(Int64(key)), .integer(Int64(key + 1))])
+      case 2:
+        ("UPDATE book SET is_in = 1 - is_in WHERE id IN (?, ?)", [.integer(Int64(key)), .integer(Int64(key + 1))])
       case 3: ("DELETE FROM book WHERE id = ?", [.integer(Int64(key))])
       case 4: ("UPDATE book SET id = ? WHERE id = ?", [.integer(Int64(1 + random.below(60))), .integer(Int64(key))])
       case 5:
         (
           "INSERT OR REPLACE INTO book (id, title, year, price, is_in, note, author_id) VALUES (?, ?, ?, ?, 1, ?, (SELECT id FROM author WHERE id = ?))",
-          [.integer(Int64(key)), text, year, .real(random.pick(Self.prices)), .text("n\(random.below(6))"), .integer(Int64(author))]
+          [
+            .integer(Int64(key)), text, year, .real(random.pick(Self.prices)), .text("n\(random.below(6))"),
+            .integer(Int64(author)),
+          ]
         )
-      case 6: ("UPDATE OR REPLACE book SET note = ? WHERE id = ?", [.text("n\(random.below(6))"), .integer(Int64(key))])
+      case 6:
+        ("UPDATE OR REPLACE book SET note = ? WHERE id = ?", [.text("n\(random.below(6))"), .integer(Int64(key))])
       // Fails at the second row, if there are two.
       case 7: ("UPDATE book SET note = 'same', title = ? WHERE id >= ?", [text, .integer(Int64(key))])
-      case 8: ("UPDATE book SET author_id = (SELECT id FROM author WHERE id = ?) WHERE id = ?", [.integer(Int64(author)), .integer(Int64(key))])
+      case 8:
+        (
+          "UPDATE book SET author_id = (SELECT id FROM author WHERE id = ?) WHERE id = ?",
+          [.integer(Int64(author)), .integer(Int64(key))]
+        )
       case 9: ("UPDATE author SET name = ? WHERE id = ?", [text, .integer(Int64(author))])
       case 10: ("UPDATE author SET rank = ? WHERE id = ?", [year, .integer(Int64(author))])
-      case 11: random.chance(6) ? ("DELETE FROM author WHERE id = ?", [.integer(Int64(author))]) : ("UPDATE author SET id = ? WHERE id = ?", [.integer(Int64(author)), .integer(Int64(author % 9 + 1))])
+      case 11:
+        random.chance(6)
+          ? ("DELETE FROM author WHERE id = ?", [.integer(Int64(author))])
+          : ("UPDATE author SET id = ? WHERE id = ?", [.integer(Int64(author)), .integer(Int64(author % 9 + 1))])
       case 12:
         (
           "INSERT INTO book (title, year, price, is_in, author_id) SELECT ?, ?, value, value % 2, (SELECT min(id) FROM author) FROM json_each('[1,2,3]')",

@@ -18,7 +18,9 @@ typealias Row = [String: Value]
   private var told: [Difference<ModelRow<Model>>] = []
   var differences = 0
 
-  init(_ name: String, _ table: String, _ descriptor: FetchDescriptor<Model>, in context: ModelContext, listens: Bool) throws {
+  init(_ name: String, _ table: String, _ descriptor: FetchDescriptor<Model>, in context: ModelContext, listens: Bool)
+    throws
+  {
     self.name = name
     self.table = table
     self.descriptor = descriptor

@@ -9,7 +9,9 @@ import Testing
   private static let order = EntryOrder(ascending: [true, false])
 
   private static func entry(_ random: inout Random, key: Int64) -> Entry {
-    let values: [Value] = [.null, 0, 1, .real(-0.0), .real(0.5), .integer(1 << 53), .real(9007199254740992), "a", "e\u{301}", "é"]
+    let values: [Value] = [
+      .null, 0, 1, .real(-0.0), .real(0.5), .integer(1 << 53), .real(9007199254740992), "a", "e\u{301}", "é",
+    ]
     return Entry(sort: [random.pick(values), random.pick(values)], key: key)
   }
 

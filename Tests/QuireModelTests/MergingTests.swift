@@ -112,6 +112,19 @@ import Testing
     #expect(try context.all(Volume.self).map(\.title) == ["Fiasko"])
   }
 
+  @Test func `lists of objects inserted here follow what others do with their members`() throws {
+    let store = try store()
+    let context = ModelContext(store)
+    let (lem, guin) = (Writer(name: "Lem"), Writer(name: "Le Guin"))
+    lem.volumes = [Volume("Eden")]
+    context.insert(lem)
+    context.insert(guin)
+    try context.save()
+    try store.execute("UPDATE volume SET writer_id = 2")
+    try context.refresh()
+    #expect(lem.volumes.isEmpty && guin.volumes.map(\.title) == ["Eden"])
+  }
+
   @Test func `unsaved moves in a list win over what comes from elsewhere`() throws {
     let store = try store(["Lem": ["Eden", "Solaris"], "Le Guin": ["The Dispossessed"]])
     let context = ModelContext(store)

@@ -100,7 +100,7 @@ import Testing
     #expect(context.autosaveError is ModelError && context.hasChanges)
     eden.price = 1
     for _ in 0..<100 where context.hasChanges { await turn() }
-    #expect(try store.value("SELECT price FROM volume") == 1)
+    #expect(try store.value("SELECT price FROM volume") == 1.0)
     context.delete(eden)
     try context.save()
     eden.title = "ignored"

@@ -1,7 +1,7 @@
 import Quire
 
-enum Genre: String, Codable { case novel, poem }
-enum Rank: Int, Codable { case low = -1, high = 1 }
+enum Kind: String, Codable { case novel, poem }
+enum Level: Int, Codable { case low = -1, high = 1 }
 
 struct Place: Codable, Equatable {
   var street: String
@@ -26,8 +26,8 @@ struct Place: Codable, Equatable {
   var url = URL(string: "https://example.org")!
   var decimal = Decimal(0)
   var data = Data()
-  var genre = Genre.novel
-  var rank = Rank.low
+  var genre = Kind.novel
+  var rank = Level.low
   var place = Place(street: "")
   var words: [String] = []
   var numbers: [Int] = []
@@ -43,8 +43,8 @@ struct Place: Codable, Equatable {
   var maybeURL: URL?
   var maybeDecimal: Decimal?
   var maybeData: Data?
-  var maybeGenre: Genre?
-  var maybeRank: Rank?
+  var maybeGenre: Kind?
+  var maybeRank: Level?
   var maybePlace: Place?
   var maybeWords: [String]?
   init() {}

@@ -1,7 +1,6 @@
 import QuireModel
 import QuireRow
 import QuireSQLite
-import Synchronization
 
 /// Commits that wait for their one reader.
 final class CommitInbox: Sendable {
@@ -18,12 +17,12 @@ final class CommitInbox: Sendable {
       return readers
     }
   }
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let bound: Int
   private let models: CommitModels
   private weak let database: Database?
   private let interest: InterestToken
-  private let subscription = Mutex<Subscription?>(nil)
+  private let subscription = Locked<Subscription?>(nil)
 
   init(_ store: Store, bound: Int) {
     self.bound = bound

@@ -1,5 +1,5 @@
 import Observation
-import Synchronization
+import QuireSQLite
 
 /// Runs a closure, remembers what it read, and runs it again after any of that changed.
 ///
@@ -35,12 +35,12 @@ final class Reader: Sendable {
     var isScheduled = false
     var runs = 0
   }
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   init(_ isolation: any Actor, _ read: @escaping () -> Void) {
     nonisolated(unsafe) let read = read
     self.read = read
-    state = Mutex(State(isolation: isolation))
+    state = Locked(State(isolation: isolation))
   }
 
   var runs: Int { state.withLock { $0.runs } }

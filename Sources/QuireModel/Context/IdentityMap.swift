@@ -80,7 +80,9 @@ final class IdentityMap {
   /// Room for so many more at once.
   func reserve(_ more: Int) {
     if (entries.count + more) * 2 > mask + 1 { rebuild(for: count + more) }
-    if more > entries.capacity - entries.count { entries.reserveCapacity(entries.count + Swift.max(more, entries.count)) }
+    if more > entries.capacity - entries.count {
+      entries.reserveCapacity(entries.count + Swift.max(more, entries.count))  // never by a little: one save, one row
+    }
   }
 
   /// Every object that is here, in order of arrival.

@@ -1,7 +1,6 @@
 import Foundation
 import QuireRow
 import QuireSQLite
-import Synchronization
 
 /// Where commits made elsewhere wait for their context, and the way to its isolation.
 ///
@@ -22,12 +21,12 @@ package final class Mailbox: @unchecked Sendable {
     var isClosed = false
     weak var isolation: (any Actor)?
   }
-  private let state: Mutex<State>
+  private let state: Locked<State>
   private var owner: Owner?
   var subscription: Subscription?
 
   init(isolation: (any Actor)?) {
-    state = Mutex(State(isolation: isolation))
+    state = Locked(State(isolation: isolation))
   }
 
   func attach(_ owner: Owner) { self.owner = owner }

@@ -243,6 +243,7 @@ extension Owner {
         let list = parent._quireLink(inverse).list
       else { continue }
       let now = withUnsaved(keys[key] ?? [], list, parent, foreignKey, entity)
+      if now != keys[key] ?? [] { editedLists.append(ListPlace(model: parent, property: inverse)) }  // for a rollback
       if now != list.keys { step.lists.append(.init(model: parent, property: inverse, was: list.keys, keys: now)) }
     }
   }
@@ -300,8 +301,10 @@ extension Owner {
         guard let model = maps[kind.entity].find(own) as? any PersistentModel,
           let list = model._quireLink(kind.property).list
         else { continue }
+        let committed = keys
         var keys = keys
         keepUnsaved(&keys, kind, own, store)
+        if keys != committed { editedLists.append(ListPlace(model: model, property: kind.property)) }
         let sorted = ToManyList.sorted(keys)
         if sorted != list.keys {
           step.lists.append(.init(model: model, property: kind.property, was: list.keys, keys: sorted))

@@ -96,7 +96,9 @@ extension Owner {
             if let target = target as? any PersistentModel { delete(target) }
           }
         case .foreignKey(let foreignKey):
-          for case let child? in inserted where self.entity(of: child)?.index == side.target {
+          // And where the object itself has no row, neither have those that moved to it.
+          let moved = model._quireState.flags.contains(.inserted) ? edits : []
+          for child in inserted.compactMap({ $0 }) + moved where self.entity(of: child)?.index == side.target {
             if child._quireLink(foreignKey).currentKey == model._quireState.key { delete(child) }
           }
         }

@@ -6,7 +6,7 @@ extension Owner {
   /// Writes everything that is unsaved as one commit. When this returns it is there for good; when it throws, nothing
   /// of it is, and the edits are still here.
   func save() throws {
-    guard hasChanges else { return }
+    guard hasChanges else { return try settleThrowing() }
     let store = try requireStore()
     if !refusals.isEmpty {
       let places = refusals
@@ -228,11 +228,12 @@ struct Writing {
         try delete(connection)
       case .deletesFirst:
         try connection.execute("PRAGMA defer_foreign_keys = ON")
+        try pairs(connection) { !$0 }
         try update(connection) { $0.keysMask }
         try delete(connection)
         try update(connection) { ~$0.keysMask }
         try insert(connection)
-        try pairs(connection)
+        try pairs(connection) { $0 }
       }
     } catch {
       restoreTemporaryKeys()
@@ -293,11 +294,11 @@ struct Writing {
       + "VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
   }
 
-  private mutating func pairs(_ connection: Connection) throws {
+  private mutating func pairs(_ connection: Connection, where included: (Bool) -> Bool = { _ in true }) throws {
     if owner.joinEdits.isEmpty { return }
-    for (pair, linked) in owner.joinEdits.sorted {
+    for (pair, linked) in owner.joinEdits.sorted where included(linked) {
       let join = store.joins[pair.join]
-      if isDeleted(join.first.entity, pair.first) || isDeleted(join.second.entity, pair.second) { continue }
+      if linked, isDeleted(join.first.entity, pair.first) || isDeleted(join.second.entity, pair.second) { continue }
       let table = try quoted(identifier: join.name)
       let first = try quoted(identifier: join.first.name)
       let second = try quoted(identifier: join.second.name)

@@ -210,6 +210,7 @@ public final class Owner {
         }
       } catch {
         context?.autosaveFailed(error)
+        for model in inserted.compactMap({ $0 }) + edits { model._quireState.flags.insert(.unsavable) }
       }
     }
     sweep()

@@ -4,13 +4,22 @@
 @inlinable public func _edit<Model: PersistentModel>(_ model: Model, _ property: Int) -> Bool {
   let bit: UInt64 = 1 << UInt64(property)
   let dirty = model._quireState.dirty
-  if dirty & bit != 0 { return true }
+  if dirty & bit != 0 {
+    if model._quireState.flags.contains(.unsavable) { editAgain(model) }
+    return true
+  }
   if model._quireState.flags.isSavedAndThere, let owner = model._quireState.owner {
     if dirty == 0 { owner.edited(model) }
     model._quireState.dirty = dirty | bit
     return true
   }
   return beginEdit(model, property, bit)
+}
+
+/// After a save of the turn's end that failed: this edit may have mended it, and somebody has to try.
+@usableFromInline func editAgain(_ model: some PersistentModel) {
+  model._quireState.flags.remove(.unsavable)
+  model._quireState.owner?.changed()
 }
 
 @usableFromInline func beginEdit<Model: PersistentModel>(_ model: Model, _ property: Int, _ bit: UInt64) -> Bool {
@@ -20,7 +29,10 @@
     owner.refuse(assignmentTo: property, of: model)
     return false
   }
-  if state.flags.contains(.inserted) { return true }  // saved whole
+  if state.flags.contains(.inserted) {  // saved whole
+    if state.flags.contains(.unsavable) { editAgain(model) }
+    return true
+  }
   if state.dirty == 0 { owner.edited(model) }
   model._quireState.dirty = state.dirty | bit
   return true

@@ -50,6 +50,8 @@
     @inlinable static var deleted: Flags { Flags(rawValue: 4) }
     /// A row's object: neither deleted nor unsaved.
     @inlinable var isSavedAndThere: Bool { rawValue & 6 == 0 }
+    /// Among the edits that the end of a turn could not save.
+    @inlinable static var unsavable: Flags { Flags(rawValue: 16) }
     /// Made for a reference whose row is not there.
     @inlinable static var vacant: Flags { Flags(rawValue: 8) }
   }

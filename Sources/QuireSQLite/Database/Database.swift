@@ -79,7 +79,9 @@ public final class Database: Sendable {
     do {
       return try body(reader)
     } catch {
-      throw explained(error)
+      // Damage is the database's; what else a reader refuses is about the statement.
+      if let refused = error as? SQLiteError, refused.isCorrupt { throw explained(refused) }
+      throw error
     }
   }
 

@@ -5,11 +5,11 @@ internal import Foundation
 /// Not `Synchronization.Mutex`: ThreadSanitizer does not see how that one waits on Linux (the runtime library it waits
 /// in is not instrumented), and reports every contended use of Swift 6.3's as a race. It does see pthreads.
 // @unchecked: `state` is touched only under `mutex`, which is initialised once and made to be shared.
-final class Locked<State>: @unchecked Sendable {
+package final class Locked<State>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
-  init(_ initial: State) {
+  package init(_ initial: State) {
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
     state.initialize(to: initial)
@@ -23,7 +23,7 @@ final class Locked<State>: @unchecked Sendable {
   }
 
   /// The body must not come back to this lock.
-  func withLock<T, E: Error>(_ body: (inout State) throws(E) -> T) throws(E) -> T {
+  package func withLock<T, E: Error>(_ body: (inout State) throws(E) -> T) throws(E) -> T {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&state.pointee)

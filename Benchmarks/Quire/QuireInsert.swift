@@ -1,0 +1,59 @@
+import Quire
+
+/// `insert`: ready-made models inserted and written by one save, a fresh file for every round.
+@MainActor final class QuireInsert: Variant {
+  private let stage: Stage
+  private let rows: [BookRow]
+
+  init(_ stage: Stage) {
+    self.stage = stage
+    var workload = Workload()
+    rows = workload.books(stage.rows)
+  }
+
+  func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
+    let file = try stage.file(.authorsOnly)
+    defer { stage.workspace.remove(file) }
+    let container = try openContainer(file)
+    let context = ModelContext(container)
+    let authors = try context.authors()
+    let books = rows.map { Book($0, by: authors[Int($0.authorID) - 1]) }
+    try meter.measure(books.count) {
+      for book in books { context.insert(book) }
+      try context.save()
+    }
+    try container.close()
+    return try Checksum(booksIn: file)
+  }
+}
+
+/// `insert-each`: ready-made models behind a full table, each inserted and saved by itself.
+@MainActor final class QuireInsertEach: Variant {
+  private let rows: Int
+  private let file: String
+  private let container: ModelContainer
+  private let context: ModelContext
+  private let authors: [Author]
+
+  init(_ stage: Stage) throws {
+    rows = stage.rows
+    file = try stage.file()
+    container = try openContainer(file)
+    context = ModelContext(container)
+    authors = try context.authors()
+  }
+
+  func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
+    let rows = RawInsertEach.books(round: number, rows: rows)
+    let books = rows.map { Book($0, by: authors[Int($0.authorID) - 1]) }
+    try meter.measure(books.count) {
+      for book in books {
+        context.insert(book)
+        try context.save()
+      }
+    }
+    return try Checksum(booksIn: file)
+  }
+
+  func close() throws { try container.close() }
+}
