@@ -15,15 +15,21 @@ import Testing
     let connection = try Connection(path: file.path, access: .create)
     for sql in statements { try connection.execute(sql) }
     var result: [String: [[Value]]] = [:]
-    let tables = try connection.query("SELECT name, strict, wr FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' ORDER BY name").rows
+    let tables = try connection.query(
+      "SELECT name, strict, wr FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    ).rows
     result["tables"] = tables
     for table in tables {
       guard case .text(let name) = table[0] else { continue }
       result["\(name) columns"] = try connection.query("SELECT * FROM pragma_table_xinfo(?)", [table[0]]).rows
       result["\(name) keys"] = try connection.query(
-        "SELECT \"table\", \"from\", \"to\", on_update, on_delete, match FROM pragma_foreign_key_list(?) ORDER BY \"from\"", [table[0]]).rows
+        "SELECT \"table\", \"from\", \"to\", on_update, on_delete, match FROM pragma_foreign_key_list(?) ORDER BY \"from\"",
+        [table[0]]
+      ).rows
       result["\(name) indexes"] = try connection.query(
-        "SELECT i.name, i.\"unique\", i.origin, i.partial, c.name FROM pragma_index_list(?) AS i, pragma_index_info(i.name) AS c ORDER BY i.name, c.seqno", [table[0]]).rows
+        "SELECT i.name, i.\"unique\", i.origin, i.partial, c.name FROM pragma_index_list(?) AS i, pragma_index_info(i.name) AS c ORDER BY i.name, c.seqno",
+        [table[0]]
+      ).rows
       // Checks are in the text only: one of each is there or not.
       let sql = try connection.query("SELECT sql FROM sqlite_schema WHERE name = ?", [table[0]]).first
       if case .text(let sql)? = sql {

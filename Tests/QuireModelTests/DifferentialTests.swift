@@ -119,7 +119,9 @@ final class RandomEdits {
       writer.name = name
       return "rename writer \(number)"
     }
-    guard let number = any(volumeKeys), let volume = volumes[number], var plain = now.volumes[number] else { return "nothing" }
+    guard let number = any(volumeKeys), let volume = volumes[number], var plain = now.volumes[number] else {
+      return "nothing"
+    }
     let before = plain
     switch Int.random(in: 0..<4, using: &random) {
     case 0:
@@ -142,7 +144,9 @@ final class RandomEdits {
   }
 
   private func relate() -> String {
-    guard let number = any(volumeKeys), let volume = volumes[number], var plain = now.volumes[number] else { return "nothing" }
+    guard let number = any(volumeKeys), let volume = volumes[number], var plain = now.volumes[number] else {
+      return "nothing"
+    }
     let before = plain
     defer {
       note(number, before, plain)
@@ -261,7 +265,8 @@ final class RandomEdits {
     let some = Self.words[Int(random.next() % UInt64(Self.words.count))]
     try compare(
       FetchDescriptor(predicate: #Predicate { $0.title > some }, sortBy: [SortDescriptor(\.title)]),
-      sorted(all.filter { Self.less(some, plain($0).title) == true }, by: { Self.less(plain($0).title, plain($1).title) }),
+      sorted(
+        all.filter { Self.less(some, plain($0).title) == true }, by: { Self.less(plain($0).title, plain($1).title) }),
       "title > \(some)")
     try compare(
       FetchDescriptor(

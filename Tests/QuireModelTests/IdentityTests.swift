@@ -25,7 +25,9 @@ import Testing
     #expect(mine.persistentModelID == yours.persistentModelID)
   }
 
-  @Test func `an inserted object is found by its temporary identifier until it is saved, and never as another one`() throws {
+  @Test func `an inserted object is found by its temporary identifier until it is saved, and never as another one`()
+    throws
+  {
     let context = ModelContext(try store())
     let first = Volume("first")
     context.insert(first)

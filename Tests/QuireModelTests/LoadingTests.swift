@@ -69,7 +69,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a relationship is read as of the commit the context stands at, and the change is delivered afterwards`(isOnActor: Bool) async throws {
+  func `a relationship is read as of the commit the context stands at, and the change is delivered afterwards`(
+    isOnActor: Bool
+  ) async throws {
     let store = try store(["Lem": ["Eden", "Solaris"], "Le Guin": ["The Dispossessed"]])
     if isOnActor {
       try await MainActor.run { try Self.saveBetweenReads(store, store.mainContext) }

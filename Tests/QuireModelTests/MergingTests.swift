@@ -7,7 +7,15 @@ import Testing
     let store = try store(["Lem": ["Eden"]])
     let (a, b) = (ModelContext(store), ModelContext(store))
     let (mine, yours) = (try a.volume("Eden"), try b.volume("Eden"))
-    for (title, move) in [("1", { try a.refresh() }), ("2", { _ = try a.all(Writer.self) }), ("3", { mine.price += 1; try a.save() })] {
+    for (title, move) in [
+      ("1", { try a.refresh() }), ("2", { _ = try a.all(Writer.self) }),
+      (
+        "3",
+        {
+          mine.price += 1; try a.save()
+        }
+      ),
+    ] {
       let before = mine.title
       yours.title = title
       try b.save()
@@ -45,14 +53,17 @@ import Testing
     #expect(try store.query("SELECT title, year FROM volume") == [["mine", 7]])
   }
 
-  @Test func `a row deleted elsewhere under an unsaved edit is not resurrected, and the save says what it lost`() throws {
+  @Test func `a row deleted elsewhere under an unsaved edit is not resurrected, and the save says what it lost`() throws
+  {
     let store = try store(["Lem": ["Eden", "Solaris"]])
     let context = ModelContext(store)
     let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
     eden.title = "edited"
     solaris.year = 1961
     try store.execute("DELETE FROM volume WHERE title = 'Eden'")
-    let error = #expect(throws: ModelError.self) { try context.refresh(); try context.save() }
+    let error = #expect(throws: ModelError.self) {
+      try context.refresh(); try context.save()
+    }
     guard case .ignoredAssignments(let names)? = error else { throw error! }
     #expect(names == ["Volume.title of Volume 1"])
     #expect(eden.isDeleted && eden.title == "edited")
@@ -141,7 +152,10 @@ import Testing
     #expect(guin.volumes.map(\.title) == ["Eden"])
     #expect(lem.contributed.map(\.title) == ["Eden", "Solaris"])
     try context.save()
-    #expect(try store.query("SELECT title, writer_id FROM volume ORDER BY id") == [["Eden", 2], ["Solaris", 1], ["The Dispossessed", 1], ["new", 1]])
+    #expect(
+      try store.query("SELECT title, writer_id FROM volume ORDER BY id") == [
+        ["Eden", 2], ["Solaris", 1], ["The Dispossessed", 1], ["new", 1],
+      ])
     #expect(lem.contributed.map(\.title) == ["Eden", "Solaris"])
   }
 

@@ -7,7 +7,9 @@ enum Source: String, CaseIterable, Sendable {
   case own, otherContext, rawSQL, trigger
 
   /// Sets a column of one volume, and lets `context` take it in.
-  func change(_ title: String, _ column: String, _ value: Value, in store: ModelContainer, _ context: ModelContext) throws {
+  func change(_ title: String, _ column: String, _ value: Value, in store: ModelContainer, _ context: ModelContext)
+    throws
+  {
     switch self {
     case .own: try Source.edit(try context.volume(title), column, value)
     case .otherContext:
@@ -19,7 +21,8 @@ enum Source: String, CaseIterable, Sendable {
       try store.execute("CREATE TABLE IF NOT EXISTS bell (title TEXT, value ANY)")
       try store.execute("DROP TRIGGER IF EXISTS ring")
       try store.execute(
-        "CREATE TRIGGER ring AFTER INSERT ON bell BEGIN UPDATE volume SET \(column) = new.value WHERE title = new.title; END")
+        "CREATE TRIGGER ring AFTER INSERT ON bell BEGIN UPDATE volume SET \(column) = new.value WHERE title = new.title; END"
+      )
       try store.execute("INSERT INTO bell VALUES (?, ?)", .text(title), value)
     }
     if self != .own { try context.refresh() }
@@ -47,7 +50,9 @@ enum Source: String, CaseIterable, Sendable {
     context = ModelContext(store)
   }
 
-  @Test(arguments: Source.allCases) func `A1: a reader of a title hears of the title and of nothing else`(source: Source) throws {
+  @Test(arguments: Source.allCases) func `A1: a reader of a title hears of the title and of nothing else`(
+    source: Source
+  ) throws {
     let eden = try context.volume("Eden")
     let title = tracking { _ = eden.title }
     try source.change("Eden", "year", 1959, in: store, context)
@@ -73,7 +78,9 @@ enum Source: String, CaseIterable, Sendable {
     #expect(second.count == 1 && available() == 2)
   }
 
-  @Test(arguments: Source.allCases) func `A4: a reader of a collection hears of its members, not of their properties`(source: Source) throws {
+  @Test(arguments: Source.allCases) func `A4: a reader of a collection hears of its members, not of their properties`(
+    source: Source
+  ) throws {
     let lem = try context.writer("Lem")
     let list = tracking { _ = lem.volumes }
     try source.change("Eden", "title", "Eden II", in: store, context)
@@ -83,7 +90,9 @@ enum Source: String, CaseIterable, Sendable {
     #expect(list.count == 1 && lem.volumes.map(\.title) == ["Solaris"])
   }
 
-  @Test(arguments: Source.allCases) func `A8: a path depends on each of its steps, and no longer on what it has left`(source: Source) throws {
+  @Test(arguments: Source.allCases) func `A8: a path depends on each of its steps, and no longer on what it has left`(
+    source: Source
+  ) throws {
     let eden = try context.volume("Eden")
     let (lem, guin) = (try context.writer("Lem"), try context.writer("Le Guin"))
     let step = tracking { _ = eden.writer?.name }
@@ -110,9 +119,13 @@ enum Source: String, CaseIterable, Sendable {
   @Test func `A4: a collection is heard of on insert, delete and cascade`() throws {
     let lem = try context.writer("Lem")
     for change in [
-      { _ = Volume("new", writer: lem); context.insert(Volume("new", writer: lem)) },
+      {
+        _ = Volume("new", writer: lem); context.insert(Volume("new", writer: lem))
+      },
       { context.delete(try context.volume("Eden")) },
-      { try store.execute("DELETE FROM volume WHERE title = 'Solaris'"); try context.refresh() },
+      {
+        try store.execute("DELETE FROM volume WHERE title = 'Solaris'"); try context.refresh()
+      },
     ] as [() throws -> Void] {
       let list = tracking { _ = lem.volumes }
       try change()

@@ -56,7 +56,11 @@ import Testing
       let held = Witness()
       witness = held
       // Nothing of the object is read: only the probe has seen this tracking.
-      withObservationTracking { _ = eden.hasChanges; _ = eden.isTracked; _ = context.hasChanges } onChange: { _ = held }
+      withObservationTracking {
+        _ = eden.hasChanges; _ = eden.isTracked; _ = context.hasChanges
+      } onChange: {
+        _ = held
+      }
     }
     track()
     #expect(witness == nil)
@@ -66,7 +70,11 @@ import Testing
       let passing = Volume("passing")
       context.insert(passing)
       try context.save()
-      withObservationTracking { _ = passing.title } onChange: { _ = held }
+      withObservationTracking {
+        _ = passing.title
+      } onChange: {
+        _ = held
+      }
     }
     try trackOther()
     try context.refresh()  // frees the object with its registrar

@@ -223,6 +223,28 @@ import Testing
     try context.save()
   }
 
+  @Test func `an object that was deleted before it was ever saved is written nowhere`() throws {
+    let (item, bottle) = (Item("item"), Bottle("bottle"))
+    context.insert(item)
+    try context.save()
+    let (shop, label) = (Shop("shop"), Label("label"))
+    item.shop = shop
+    bottle.labels = [label]
+    context.insert(bottle)
+    context.delete(shop)
+    context.delete(label)
+    try context.save()
+    #expect(item.shop == nil && bottle.labels.isEmpty && shop.isDeleted)
+    #expect(try store.query("SELECT shop_id FROM item") == [[nil]])
+    #expect(try store.value("SELECT (SELECT count(*) FROM shop) + (SELECT count(*) FROM label)") == 0)
+
+    let album = Album("album")
+    context.insert(Track("track", album: album))
+    context.delete(album)
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    #expect(error.map { "\($0)" }?.contains("Track.album must have a value") == true)
+  }
+
   @Test func `a child that moved away is not taken by its old parent's cascade`() throws {
     let (a, b) = (Node("a"), Node("b"))
     a.children = [Node("child")]
@@ -234,7 +256,10 @@ import Testing
     context.delete(a)
     try context.save()
     #expect(!child.isDeleted && child.parent === b)
-    #expect(try store.query("SELECT name, parent_id FROM node ORDER BY name") == [["b", nil], ["child", .integer(b.persistentModelID.rowKey ?? 0)]])
+    #expect(
+      try store.query("SELECT name, parent_id FROM node ORDER BY name") == [
+        ["b", nil], ["child", .integer(b.persistentModelID.rowKey ?? 0)],
+      ])
   }
 
   @Test func `objects of another context are refused, by name, and the save says so`() throws {

@@ -13,7 +13,8 @@ import Testing
   static let writer = "CREATE TABLE writer (id INTEGER PRIMARY KEY, name TEXT NOT NULL)"
   static let volume =
     "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INTEGER, price REAL NOT NULL, is_in INTEGER NOT NULL, writer_id INTEGER REFERENCES writer (id))"
-  static let contributors = "CREATE TABLE volume_contributors (volume_id INTEGER, writer_id INTEGER, PRIMARY KEY (volume_id, writer_id))"
+  static let contributors =
+    "CREATE TABLE volume_contributors (volume_id INTEGER, writer_id INTEGER, PRIMARY KEY (volume_id, writer_id))"
 
   @Test func `a file that another tool made with such tables opens, with all else that is in it`() throws {
     let file = try TemporaryFile()
@@ -35,20 +36,48 @@ import Testing
   }
   private let contributorsWithRowID = "CREATE TABLE volume_contributors (volume_id INTEGER, writer_id INTEGER)"
 
-  @Test(arguments: [
-    ([], "table writer is missing (for Writer)"),
-    ([writer], "table volume is missing (for Volume)"),
-    ([writer, volume], "table volume_contributors is missing"),
-    ([writer.replacing("name TEXT NOT NULL", with: "nom TEXT"), volume, contributors], "writer.name is missing (for Writer.name)"),
-    ([writer.replacing("name TEXT", with: "name BLOB"), volume, contributors], "writer.name is BLOB, Writer.name needs TEXT"),
-    ([writer, volume.replacing("year INTEGER", with: "year INTEGER NOT NULL"), contributors], "volume.year is NOT NULL and Volume.year is optional"),
-    ([writer, volume.replacing("year INTEGER", with: "year TEXT"), contributors], "volume.year is TEXT, Volume.year needs INTEGER"),
-    ([writer, volume.replacing(", writer_id INTEGER REFERENCES writer (id)", with: ""), contributors], "volume.writer_id is missing (for Volume.writer)"),
-    ([writer.replacing("id INTEGER PRIMARY KEY", with: "id TEXT PRIMARY KEY"), volume, contributors], "writer.id is not its INTEGER PRIMARY KEY"),
-    ([writer.replacing("id INTEGER PRIMARY KEY", with: "id INTEGER"), volume, contributors], "writer.id is not its INTEGER PRIMARY KEY"),
-    ([writer.replacing("NOT NULL)", with: "NOT NULL, age INTEGER NOT NULL)"), volume, contributors], "writer.age must have a value and no property of Writer gives it one"),
-    ([writer, volume, contributors.replacing("volume_id", with: "book_id")], "volume_contributors.volume_id is missing"),
-  ] as [([String], String)])
+  @Test(
+    arguments: [
+      ([], "table writer is missing (for Writer)"),
+      ([writer], "table volume is missing (for Volume)"),
+      ([writer, volume], "table volume_contributors is missing"),
+      (
+        [writer.replacing("name TEXT NOT NULL", with: "nom TEXT"), volume, contributors],
+        "writer.name is missing (for Writer.name)"
+      ),
+      (
+        [writer.replacing("name TEXT", with: "name BLOB"), volume, contributors],
+        "writer.name is BLOB, Writer.name needs TEXT"
+      ),
+      (
+        [writer, volume.replacing("year INTEGER", with: "year INTEGER NOT NULL"), contributors],
+        "volume.year is NOT NULL and Volume.year is optional"
+      ),
+      (
+        [writer, volume.replacing("year INTEGER", with: "year TEXT"), contributors],
+        "volume.year is TEXT, Volume.year needs INTEGER"
+      ),
+      (
+        [writer, volume.replacing(", writer_id INTEGER REFERENCES writer (id)", with: ""), contributors],
+        "volume.writer_id is missing (for Volume.writer)"
+      ),
+      (
+        [writer.replacing("id INTEGER PRIMARY KEY", with: "id TEXT PRIMARY KEY"), volume, contributors],
+        "writer.id is not its INTEGER PRIMARY KEY"
+      ),
+      (
+        [writer.replacing("id INTEGER PRIMARY KEY", with: "id INTEGER"), volume, contributors],
+        "writer.id is not its INTEGER PRIMARY KEY"
+      ),
+      (
+        [writer.replacing("NOT NULL)", with: "NOT NULL, age INTEGER NOT NULL)"), volume, contributors],
+        "writer.age must have a value and no property of Writer gives it one"
+      ),
+      (
+        [writer, volume, contributors.replacing("volume_id", with: "book_id")],
+        "volume_contributors.volume_id is missing"
+      ),
+    ] as [([String], String)])
   func `what differs is one sentence, and the file is as it was`(statements: [String], sentence: String) throws {
     let file = try TemporaryFile()
     let statements = statements + ["CREATE TABLE other (x)"]
@@ -56,7 +85,9 @@ import Testing
     guard case .mismatch(_, let differences)? = error else { throw error! }
     #expect(differences.contains(sentence))
     #expect(differences.count == Set(differences).count)
-    let made = try Connection(path: file.url.path, access: .readOnly).query("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").first
+    let made = try Connection(path: file.url.path, access: .readOnly).query(
+      "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
+    ).first
     #expect(made == .integer(Int64(statements.count)))
   }
 
@@ -77,7 +108,11 @@ import Testing
     let statements = try ModelContainer.schemaSQL(for: Writer.self, Volume.self)
     let made = try store().query("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid").map { $0[0] }
     #expect(made == statements.map { .text($0) })
-    #expect(statements.contains { $0.contains("STRICT") && $0.contains("REFERENCES \"writer\"(\"id\") ON DELETE CASCADE") || $0.contains("REFERENCES writer(id) ON DELETE CASCADE") })
+    #expect(
+      statements.contains {
+        $0.contains("STRICT") && $0.contains("REFERENCES \"writer\"(\"id\") ON DELETE CASCADE")
+          || $0.contains("REFERENCES writer(id) ON DELETE CASCADE")
+      })
   }
 
   @Test func `a file survives its container, and opens again with what was saved`() throws {

@@ -84,7 +84,8 @@ import Testing
     same(\.double); same(\.float); same(\.uuid); same(\.url); same(\.decimal); same(\.data); same(\.genre); same(\.rank)
     same(\.place); same(\.words); same(\.numbers); same(\.table); same(\.maybeText); same(\.maybeInt); same(\.maybeFlag)
     same(\.maybeDouble); same(\.maybeFloat); same(\.maybeDate); same(\.maybeUUID); same(\.maybeURL)
-    same(\.maybeDecimal); same(\.maybeData); same(\.maybeGenre); same(\.maybeRank); same(\.maybePlace); same(\.maybeWords)
+    same(\.maybeDecimal); same(\.maybeData); same(\.maybeGenre); same(\.maybeRank); same(\.maybePlace);
+    same(\.maybeWords)
     #expect(abs(found.date.timeIntervalSince(wanted.date)) < 0.000_001)
   }
 
@@ -96,11 +97,14 @@ import Testing
       $0.decimal = 1.5
     }
     let row = try store.query(
-      "SELECT genre, rank, flag, words, json_extract(place, '$.street'), maybe_genre, maybe_place, typeof(decimal), date(date) FROM everything")
+      "SELECT genre, rank, flag, words, json_extract(place, '$.street'), maybe_genre, maybe_place, typeof(decimal), date(date) FROM everything"
+    )
     #expect(row == [["poem", -1, 0, #"["a","b"]"#, "", nil, nil, "text", "1970-01-01"]])
   }
 
-  @Test(arguments: ["double", "float", "maybeDouble"]) func `NaN is refused by name, inserted or edited`(property: String) throws {
+  @Test(arguments: ["double", "float", "maybeDouble"]) func `NaN is refused by name, inserted or edited`(
+    property: String
+  ) throws {
     func set(_ model: Everything) {
       switch property {
       case "double": model.double = .nan

@@ -64,8 +64,8 @@ public struct CatalogImport {
       case .success(let record):
         // The others than the first are kept without an order.
         let others = record.authors.dropFirst().sorted()
-        guard known.insert(BookKey(title: record.title, year: record.year, authors: record.authors.prefix(1) + others)).inserted
-        else {
+        let key = BookKey(title: record.title, year: record.year, authors: record.authors.prefix(1) + others)
+        guard known.insert(key).inserted else {
           summary.known += 1
           continue
         }

@@ -10,7 +10,6 @@ final class CommitInbox: Sendable {
     /// One, unless the sequence is read by several tasks; all look again when something comes.
     var readers: [CheckedContinuation<Void, Never>] = []
     var hasEnded = false
-    var isWatched = false
 
     mutating func takeReaders() -> [CheckedContinuation<Void, Never>] {
       defer { readers.removeAll() }
@@ -20,14 +19,12 @@ final class CommitInbox: Sendable {
   private let state = Locked(State())
   private let bound: Int
   private let models: CommitModels
-  private weak let database: Database?
   private let interest: InterestToken
   private let subscription = Locked<Subscription?>(nil)
 
   init(_ store: Store, bound: Int) {
     self.bound = bound
     models = CommitModels(store)
-    database = store.database
     interest = store.database.addInterest(.everything)
     let end = End(self)
     let subscription = store.database.subscribe { [weak self] commit in
@@ -96,46 +93,15 @@ final class CommitInbox: Sendable {
   private func arrival() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-        let (waits, watches) = state.withLock { state in
-          if !state.waiting.isEmpty || state.missed != nil || state.hasEnded || Task.isCancelled {
-            return (false, false)
-          }
+        let waits = state.withLock { state in
+          if !state.waiting.isEmpty || state.missed != nil || state.hasEnded || Task.isCancelled { return false }
           state.readers.append(continuation)
-          defer { state.isWatched = true }
-          return (true, !state.isWatched)
+          return true
         }
         if !waits { continuation.resume() }
-        if watches { watch() }
       }
     } onCancel: {
       for reader in state.withLock({ $0.takeReaders() }) { reader.resume() }
     }
-  }
-
-  /// A database that is closed while somebody holds it tells nobody: while a reader waits, this looks now and then.
-  private func watch() {
-    Task.detached { [weak self] in
-      while self?.isWaiting() == true {
-        if self?.isClosed() == true { self?.end() }
-        try? await Task.sleep(for: .milliseconds(100))
-      }
-    }
-  }
-
-  private func isWaiting() -> Bool {
-    state.withLock { state in
-      state.isWatched = !state.readers.isEmpty
-      return state.isWatched
-    }
-  }
-
-  private func isClosed() -> Bool {
-    guard let database else { return true }
-    do {
-      try database.read { _ in }
-    } catch DatabaseError.closed {
-      return true
-    } catch {}  // whatever else stands against reading, commits may still come
-    return false
   }
 }

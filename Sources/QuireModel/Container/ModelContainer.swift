@@ -54,7 +54,8 @@ public final class ModelContainer: Sendable {
       throw error
     }
     let store = Store(
-      database: opened, entities: entities, joins: joins, name: configuration.url?.path ?? "memory:\(UUID().uuidString)")
+      database: opened, entities: entities, joins: joins, name: configuration.url?.path ?? "memory:\(UUID().uuidString)"
+    )
     self.store = store
     if configuration.allowsSave { try opened.read { try store.keys.start(store, on: $0) } }
   }

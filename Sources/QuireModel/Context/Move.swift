@@ -315,8 +315,8 @@ extension Owner {
 
   /// Links and unlinks of this context that have not been saved win over what others have committed.
   private func keepUnsaved(_ keys: inout [Int64], _ kind: ListPlace.Kind, _ own: Int64, _ store: Store) {
-    guard !joinEdits.isEmpty, case .join(let join, let side)? = store.entities[kind.entity].properties[kind.property].toMany?.via
-    else { return }
+    let property = store.entities[kind.entity].properties[kind.property]
+    guard !joinEdits.isEmpty, case .join(let join, let side)? = property.toMany?.via else { return }
     for (pair, linked) in joinEdits.changes where pair.join == join.index {
       let (mine, other) = side == .first ? (pair.first, pair.second) : (pair.second, pair.first)
       guard mine == own else { continue }

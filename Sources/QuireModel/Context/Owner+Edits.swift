@@ -188,7 +188,8 @@ extension Owner {
     try places(in: editedLists).compactMap { place in
       guard let list = place.model._quireLink(place.property).list else { return nil }
       let keys = try committedKeys(of: place)
-      return keys == list.keys ? nil : Move.ListStep(model: place.model, property: place.property, was: list.keys, keys: keys)
+      if keys == list.keys { return nil }
+      return Move.ListStep(model: place.model, property: place.property, was: list.keys, keys: keys)
     }
   }
 

@@ -77,8 +77,8 @@ extension Owner {
       error.message.split(separator: ": ").last?.split(separator: ", ").map { $0.split(separator: ".") } ?? []
     guard let table = places.first?.first, let entity = store.entity(ofTable: String(table)) else { return error }
     // In the order of the properties, which is that of the values bound below.
-    let indexes = places.compactMap { place in entity.properties.firstIndex { $0.column == place.last.map(String.init) } }
-      .sorted()
+    let names = places.map { $0.last.map(String.init) }
+    let indexes = names.compactMap { name in entity.properties.firstIndex { $0.column == name } }.sorted()
     guard indexes.count == places.count else { return error }
     let columns = indexes.compactMap { entity.properties[$0].column }
     return ModelError.notUnique(
@@ -130,8 +130,8 @@ extension Owner {
         else { continue }
         let target = store.entities[side.target]
         if count(target.table, target.keyColumn, key) == 0 {
-          return "\(entity.name).\(entity.properties[property].name) refers to \(target.name) \(key), which is not there. "
-            + "Nothing was saved."
+          return "\(entity.name).\(entity.properties[property].name) refers to \(target.name) \(key), "
+            + "which is not there. Nothing was saved."
         }
       }
     }

@@ -151,7 +151,8 @@ public final class Owner {
   func registered(_ entity: Int, _ key: Int64) -> AnyObject? {
     if key < ModelState.firstKey {
       let place = Int(truncatingIfNeeded: key &- firstTemporaryKey)
-      guard inserted.indices.contains(place), let model = inserted[place], self.entity(of: model)?.index == entity else {
+      guard inserted.indices.contains(place), let model = inserted[place], self.entity(of: model)?.index == entity
+      else {
         return nil
       }
       return model

@@ -99,7 +99,9 @@ extension Owner {
           continue
         }
         if !old.hasKey || old.key != target._quireState.key { model._quireSetLink(index, link(to: target)) }
-        if let inverse = side.inverse, isOneToOne(side.target, inverse) { leaveOthers(target, inverse, index, but: model) }
+        if let inverse = side.inverse, isOneToOne(side.target, inverse) {
+          leaveOthers(target, inverse, index, but: model)
+        }
         if let inverse = side.inverse { edit(inverse, of: target) { $0.insert(key) } }
       case .toMany(let side):
         let link = model._quireLink(index)
@@ -131,7 +133,9 @@ extension Owner {
   }
 
   /// Who has the target of a one-to-one relationship until now loses it.
-  private func leaveOthers(_ target: any PersistentModel, _ inverse: Int, _ property: Int, but model: any PersistentModel) {
+  private func leaveOthers(
+    _ target: any PersistentModel, _ inverse: Int, _ property: Int, but model: any PersistentModel
+  ) {
     for holder in targets(of: target, inverse) where holder !== model {
       if let holder = holder as? any PersistentModel { assign(nil, to: property, of: holder) }
     }

@@ -96,6 +96,7 @@ public final class Database: Sendable {
     if closed.exchange(true, ordering: .sequentiallyConsistent) { return }
     positions.close()
     readers.close()
+    subscribers.removeAll()
     if configuration.location != .temporary { writer?.checkpoint(truncating: true) }
     writer = nil
     folder = nil

@@ -42,6 +42,15 @@ final class Subscribers: Sendable {
     _ = removed  // freed outside the lock: what it captured may cancel another subscription
   }
 
+  /// Lets everybody go: nothing more will come.
+  func removeAll() {
+    let removed = state.withLock { state in
+      defer { state.bodies.removeAll() }
+      return state.bodies
+    }
+    _ = removed  // freed outside the lock, as above
+  }
+
   /// Whether anybody wants to hear of a commit of this origin: if not, it is not even folded.
   func want(_ origin: ChangeSet.Origin) -> Bool { state.withLock { $0.bodies.contains { $0.except != origin } } }
 

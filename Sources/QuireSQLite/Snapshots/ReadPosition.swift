@@ -114,7 +114,8 @@ extension ReadPosition {
     case .closed: throw DatabaseError.closed(path: positions.path)
     case .open: break
     }
-    let fresh = try Snapshot(positions.clock, positions.pool)
+    // A turn may last, and its end may be waiting for the same thread: it must not use up the readers of others.
+    let fresh = try Snapshot(positions.clock, positions.pool, isExempt: true)
     let (found, unused): (Snapshot?, [Snapshot]) = positions.state.withLock { state in
       if let own { return (own, [fresh]) }
       if fresh.number == standing {
@@ -154,10 +155,8 @@ extension ReadPosition {
 extension ReadPosition {
   /// A snapshot of the latest commit to move to; nothing changes until ``Advance/commit()``.
   public func prepareAdvance() throws -> Advance {
-    let (isClosed, hasOwn) = positions.state.withLock { ($0.isClosed, own != nil) }
-    if isClosed { throw DatabaseError.closed(path: positions.path) }
-    // Who has a reader and waits for a second could wait for others that do the same: it takes one beyond the limit.
-    return try Advance(self, Snapshot(positions.clock, positions.pool, isExempt: hasOwn))
+    if positions.state.withLock({ $0.isClosed }) { throw DatabaseError.closed(path: positions.path) }
+    return try Advance(self, Snapshot(positions.clock, positions.pool, isExempt: true))
   }
 
   /// Goes to a commit of its own, inside the `committed` closure of the write. Opens no snapshot.

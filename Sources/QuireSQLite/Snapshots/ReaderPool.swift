@@ -3,8 +3,9 @@ internal import Foundation
 
 /// Reading connections, each lent to one user at a time, opened when first needed.
 ///
-/// At most `limit` for ordinary reads, and waiting for one is bounded; what holds an old snapshot for readers that lag
-/// does not count: the writer must not wait for it, nor must readers wait for those that lag.
+/// At most `limit` for single reads, and waiting for one is bounded. Snapshots of positions do not count: there are as
+/// many as contexts in the middle of a turn, and one that waited could wait for another on its own thread. Nor does what
+/// holds an old snapshot for those that lag: the writer must not wait for it.
 // @unchecked: `idle`, `lent`, `exempted` and `isClosed` are touched only under `mutex`.
 final class ReaderPool: @unchecked Sendable {
   private let mutex = NSCondition()
