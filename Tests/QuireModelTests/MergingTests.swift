@@ -30,7 +30,7 @@ import Testing
     let store = try store(["Lem": ["Eden"]])
     let eden = try store.mainContext.volume("Eden")
     await Task.detached {
-      try? store.execute("UPDATE volume SET title = 'Eden II'")
+      _ = try? store.execute("UPDATE volume SET title = 'Eden II'")
     }.value
     for _ in 0..<500 where eden.title == "Eden" { await turn() }
     #expect(eden.title == "Eden II")
