@@ -19,13 +19,21 @@ final class CommitInbox: Sendable {
   private let state = Locked(State())
   private let bound: Int
   private let models: CommitModels
+  private let accepts: @Sendable (ChangeSet) -> Bool
   private let interest: InterestToken
   private let subscription = Locked<Subscription?>(nil)
 
-  init(_ store: Store, bound: Int) {
+  /// - Parameters:
+  ///   - interest: What must be captured for this reader.
+  ///   - accepts: Which commits it wants: judged on the writer's thread, so that the others take no room.
+  init(
+    _ store: Store, bound: Int, interest: Interest = .everything,
+    accepts: @escaping @Sendable (ChangeSet) -> Bool = { _ in true }
+  ) {
     self.bound = bound
+    self.accepts = accepts
     models = CommitModels(store)
-    interest = store.database.addInterest(.everything)
+    self.interest = store.database.addInterest(interest)
     let end = End(self)
     let subscription = store.database.subscribe { [weak self] commit in
       end.isLinked()
@@ -44,6 +52,7 @@ final class CommitInbox: Sendable {
 
   /// On the writer's thread: only queues.
   private func receive(_ commit: ChangeSet) {
+    guard accepts(commit) else { return }
     let readers = state.withLock { state in
       if state.waiting.count >= bound {
         let first = state.missed?.lowerBound ?? state.waiting.first?.number ?? commit.number

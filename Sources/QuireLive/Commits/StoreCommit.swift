@@ -12,17 +12,21 @@ public struct StoreCommit: Sendable {
 
   /// The changed objects of one model, in the order in which the transaction first touched them.
   public func changes<Model: PersistentModel>(of type: Model.Type) -> [ModelChange<Model>] {
-    guard let entity = models.entity(for: type), let changes = tables.first(where: { $0.table.name == entity.table })
-    else {
-      return []
-    }
-    return changes.rows.compactMap { change in
-      guard case .integer(let key) = change.key else { return nil }
-      let id = PersistentIdentifier(store: models.store, entity: UInt32(entity.index), key: key)
-      func row(_ image: RowChange.Image?) -> ModelRow<Model>? {
-        image.map { ModelRow(id: id, table: changes.table, image: $0, entity: entity) }
+    changes(of: type, in: tables)
+  }
+
+  /// Those among some of its rows. A table altered in the middle of the transaction is there once for each of its forms.
+  func changes<Model: PersistentModel>(of type: Model.Type, in tables: [TableChanges]) -> [ModelChange<Model>] {
+    guard let entity = models.entity(for: type) else { return [] }
+    return tables.filter { $0.table.name == entity.table }.flatMap { changes in
+      changes.rows.compactMap { change in
+        guard case .integer(let key) = change.key else { return nil }
+        let id = PersistentIdentifier(store: models.store, entity: UInt32(entity.index), key: key)
+        func row(_ image: RowChange.Image?) -> ModelRow<Model>? {
+          image.map { ModelRow(id: id, table: changes.table, image: $0, entity: entity) }
+        }
+        return ModelChange(id: id, kind: change.kind, old: row(change.old), new: row(change.new))
       }
-      return ModelChange(id: id, kind: change.kind, old: row(change.old), new: row(change.new))
     }
   }
 }

@@ -1,0 +1,97 @@
+public import QuireModel
+public import QuireRow
+import QuireSQLite
+
+extension ModelContainer {
+  /// The commits that change objects of one model, and of them those changes: see ``commits``.
+  ///
+  ///     for try await commit in store.commits(of: Book.self, changing: \.isAvailable) {
+  ///       for change in commit.changes { print(change.id, change.old?.isAvailable, change.new?.isAvailable) }
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - properties: Where given, an update counts only if it changes one of them; inserts and deletes always do.
+  ///   - bound: How many commits a reader may fall behind.
+  /// - Throws: ``QuireModel/ModelError`` for a class that is no model of the container, and for a property without a
+  ///   column of its own, which changes in another table.
+  public func commits<Model: PersistentModel>(
+    of type: Model.Type, changing properties: PartialKeyPath<Model>..., buffering bound: Int = 4096
+  ) throws(ModelError) -> ModelCommits<Model> {
+    guard let entity = store.entity(for: type) else { throw .unknownModel("\(type)") }
+    var columns: [String] = []
+    for keyPath in properties {
+      guard let column = entity.property(at: keyPath).flatMap({ entity.properties[$0].column }) else {
+        throw .query("\(entity.name) has no column for \(keyPath): follow a stored property of its own")
+      }
+      columns.append(column)
+    }
+    return ModelCommits(store, RowConcern(table: entity.table, columns: columns), bound: max(1, bound))
+  }
+}
+
+/// Which rows of a commit matter to a subscriber.
+struct RowConcern: Sendable {
+  let table: String
+  /// Empty for all of them.
+  let columns: [String]
+
+  func concerns(_ commit: ChangeSet) -> Bool {
+    commit.tables.contains { changes in
+      changes.table.name == table
+        && (columns.isEmpty ? !changes.rows.isEmpty : changes.rows.contains(where: test(changes.table)))
+    }
+  }
+
+  /// The commit's changes of the table that matter.
+  func concerned(in tables: [TableChanges]) -> [TableChanges] {
+    tables.filter { $0.table.name == table }.map { changes in
+      columns.isEmpty ? changes : TableChanges(table: changes.table, rows: changes.rows.filter(test(changes.table)))
+    }
+  }
+
+  private func test(_ table: ChangedTable) -> (RowChange) -> Bool {
+    let places = columns.compactMap(table.index)
+    return { change in change.kind != .update || places.contains { change.old?[$0] != change.new?[$0] } }
+  }
+}
+
+/// What one commit did to the objects of one model.
+public struct ModelCommit<Model: PersistentModel>: Sendable {
+  public let number: Int64
+  public let origin: ChangeSet.Origin
+  /// In the order in which the transaction first touched them; never empty.
+  public let changes: [ModelChange<Model>]
+}
+
+/// The commits that concern one model; see ``QuireModel/ModelContainer/commits(of:changing:buffering:)``.
+public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
+  public typealias Element = ModelCommit<Model>
+  public typealias Failure = any Error
+  private let inbox: CommitInbox
+  private let concern: RowConcern
+
+  init(_ store: Store, _ concern: RowConcern, bound: Int) {
+    self.concern = concern
+    inbox = CommitInbox(
+      store, bound: bound, interest: Interest(table: concern.table), accepts: { concern.concerns($0) })
+  }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(inbox: inbox, concern: concern) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let inbox: CommitInbox
+    fileprivate let concern: RowConcern
+
+    public mutating func next() async throws -> ModelCommit<Model>? { read(try await inbox.next()) }
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ModelCommit<Model>? {
+      read(try await inbox.next())
+    }
+
+    private func read(_ commit: StoreCommit?) -> ModelCommit<Model>? {
+      commit.map { commit in
+        let changes = commit.changes(of: Model.self, in: concern.concerned(in: commit.tables))
+        return ModelCommit(number: commit.number, origin: commit.origin, changes: changes)
+      }
+    }
+  }
+}
