@@ -84,22 +84,11 @@ private struct ImportRun {
       throw CommandFailure("\(file) cannot be opened: \(String(cString: strerror(errno))). It was not changed", .usage)
     }
     do {
-      // Looked at for reading only first: opening for writing would make a file of another schema a WAL database.
-      try look()
       return try ModelContainer(for: Book.self, Author.self, Library.self, url: URL(filePath: file))
     } catch {
       let error = explained(error)
       throw CommandFailure("\(error)", status(of: error))
     }
-  }
-
-  private func look() throws {
-    do {
-      let configuration = ModelConfiguration(url: URL(filePath: file), allowsSave: false)
-      _ = try ModelContainer(for: Book.self, Author.self, Library.self, configurations: configuration)
-    } catch let error as SchemaError {
-      throw error
-    } catch {}  // whatever else is wrong, opening it for writing says better
   }
 
   /// What a statement's error says of the whole file, where it does.
