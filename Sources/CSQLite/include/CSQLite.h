@@ -11,6 +11,11 @@
 int quire_db_config(sqlite3 *db, int option, int on);
 /// The pager's data version: changes with every commit, our own or another connection's, and costs no statement.
 unsigned quire_data_version(sqlite3 *db);
+/// The memory all processes share that have the file open in WAL mode, or null; there as long as `db` is open.
+/// Its first bytes are the header of <https://sqlite.org/walformat.html#the_wal_index_file_format>.
+const volatile void *quire_wal_index(sqlite3 *db);
+/// The header's count of commits, of whatever process; 0 is returned in the middle of its being written.
+int quire_wal_commit_count(const volatile void *index, uint32_t *count);
 
 /// Binds `length` bytes as TEXT, copied; an empty string may come with a null pointer and is not NULL.
 static inline int quire_bind_text(sqlite3_stmt *s, int index, const char *text, long length) {

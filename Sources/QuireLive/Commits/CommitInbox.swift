@@ -7,6 +7,7 @@ final class CommitInbox: Sendable {
   private struct State {
     var waiting: [ChangeSet] = []
     var missed: ClosedRange<Int64>?
+    var failure: DatabaseError?
     /// One, unless the sequence is read by several tasks; all look again when something comes.
     var readers: [CheckedContinuation<Void, Never>] = []
     var hasEnded = false
@@ -35,7 +36,7 @@ final class CommitInbox: Sendable {
     models = CommitModels(store)
     self.interest = store.database.addInterest(interest)
     let end = End(self)
-    let subscription = store.database.subscribe { [weak self] commit in
+    let subscription = store.database.subscribe(failed: { [weak self] in self?.fail($0) }) { [weak self] commit in
       end.isLinked()
       self?.receive(commit)
     }
@@ -65,6 +66,14 @@ final class CommitInbox: Sendable {
     for reader in readers { reader.resume() }
   }
 
+  private func fail(_ error: DatabaseError) {
+    let readers = state.withLock { state in
+      state.failure = error
+      return state.takeReaders()
+    }
+    for reader in readers { reader.resume() }
+  }
+
   private func end() {
     let readers = state.withLock { state in
       state.hasEnded = true
@@ -76,6 +85,7 @@ final class CommitInbox: Sendable {
   private enum Next {
     case commit(ChangeSet)
     case missed(ClosedRange<Int64>)
+    case failed(DatabaseError)
     case end
     case none
   }
@@ -85,12 +95,16 @@ final class CommitInbox: Sendable {
       let next = state.withLock { state -> Next in
         if let missed = state.missed.take() { return .missed(missed) }
         if !state.waiting.isEmpty { return .commit(state.waiting.removeFirst()) }
+        if let failure = state.failure.take() { return .failed(failure) }
         return state.hasEnded ? .end : .none
       }
       switch next {
       case .commit(let commit):
-        return StoreCommit(number: commit.number, origin: commit.origin, tables: commit.tables, models: models)
+        return StoreCommit(
+          number: commit.number, origin: commit.origin, tables: commit.tables, isComparison: commit.isComparison,
+          models: models)
       case .missed(let range): throw CommitsMissed(range: range)
+      case .failed(let error): throw error
       case .end: return nil
       case .none: await arrival()
       }
@@ -103,7 +117,8 @@ final class CommitInbox: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let waits = state.withLock { state in
-          if !state.waiting.isEmpty || state.missed != nil || state.hasEnded || Task.isCancelled { return false }
+          let isReady = !state.waiting.isEmpty || state.missed != nil || state.failure != nil || state.hasEnded
+          if isReady || Task.isCancelled { return false }
           state.readers.append(continuation)
           return true
         }

@@ -12,7 +12,8 @@ extension ModelContainer {
   ///
   /// What is committed between this call and the first `next()` is kept too. A reader that falls more than 4 096 commits
   /// behind gets ``CommitsMissed`` once, which names the range, and goes on after it. While anybody listens, commits
-  /// capture whole rows (about 1 µs a row). Does not keep the container open: ends, after what was committed before, when
+  /// capture whole rows (about 1 µs a row). What another process commits comes as ``StoreCommit/isComparison``, without
+  /// rows. When the file is replaced, moved or deleted, `next()` throws that once. Does not keep the container open: ends, after what was committed before, when
   /// that is closed or gone.
   public var commits: Commits { Commits(self, bound: 4096) }
 

@@ -36,10 +36,11 @@ struct RowConcern: Sendable {
   let columns: [String]
 
   func concerns(_ commit: ChangeSet) -> Bool {
-    commit.tables.contains { changes in
-      changes.table.name == table
-        && (columns.isEmpty ? !changes.rows.isEmpty : changes.rows.contains(where: test(changes.table)))
-    }
+    commit.isComparison
+      || commit.tables.contains { changes in
+        changes.table.name == table
+          && (columns.isEmpty ? !changes.rows.isEmpty : changes.rows.contains(where: test(changes.table)))
+      }
   }
 
   /// The commit's changes of the table that matter.
@@ -59,7 +60,9 @@ struct RowConcern: Sendable {
 public struct ModelCommit<Model: PersistentModel>: Sendable {
   public let number: Int64
   public let origin: ChangeSet.Origin
-  /// In the order in which the transaction first touched them; never empty.
+  /// Whether another process committed, and which rows it changed is not known: see ``StoreCommit/isComparison``.
+  public let isComparison: Bool
+  /// In the order in which the transaction first touched them; empty only where it is a comparison.
   public let changes: [ModelChange<Model>]
 }
 
@@ -90,7 +93,8 @@ public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
     private func read(_ commit: StoreCommit?) -> ModelCommit<Model>? {
       commit.map { commit in
         let changes = commit.changes(of: Model.self, in: concern.concerned(in: commit.tables))
-        return ModelCommit(number: commit.number, origin: commit.origin, changes: changes)
+        return ModelCommit(
+          number: commit.number, origin: commit.origin, isComparison: commit.isComparison, changes: changes)
       }
     }
   }

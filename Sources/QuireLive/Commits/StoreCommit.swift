@@ -8,6 +8,10 @@ public struct StoreCommit: Sendable {
   public let origin: ChangeSet.Origin
   /// All changed rows by table, tables that belong to no model included.
   public let tables: [TableChanges]
+  /// Whether more may have changed than ``tables`` says: another process committed, once or several times, and which
+  /// rows is not known. Who keeps something made from rows makes it anew, from the state after this commit or a later
+  /// one.
+  public let isComparison: Bool
   let models: CommitModels
 
   /// The changed objects of one model, in the order in which the transaction first touched them.

@@ -18,7 +18,7 @@ final class LiveList: Participant {
   private let interests: [InterestToken]
   private(set) var window: Window
   private let limit: Int?
-  private let offset: Int
+  let offset: Int
   /// What is shown.
   private(set) var keys: [Int64] = []
   private(set) var error: (any Error)?
@@ -26,10 +26,10 @@ final class LiveList: Participant {
   private var failedAt: Int64?
 
   /// A prepared step: the window has taken it, what is shown has not.
-  private var next: Step?
+  private(set) var next: Step?
   private var needsFilling = false
 
-  private struct Step {
+  struct Step {
     /// What of the shown keys becomes which others.
     var replaced = 0..<0
     var keys: [Int64] = []
@@ -49,7 +49,8 @@ final class LiveList: Participant {
   var queriesRun = 0
   var judgedInMemory = 0
 
-  init(_ select: SelectQuery, owner: Owner) throws {
+  /// - Parameter isPart: Whether another participant takes it along, and passes the calls of a move on.
+  init(_ select: SelectQuery, owner: Owner, isPart: Bool = false) throws {
     self.owner = owner
     self.select = select
     terms = select.totalOrder
@@ -62,7 +63,7 @@ final class LiveList: Participant {
     interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
     try owner.read { try fill(on: $0) }
     keys = Array(shown(from: 0, to: shownCount))
-    owner.participants.add(self)
+    if !isPart { owner.participants.add(self) }
   }
 
   /// The commit what is shown is of.
@@ -77,6 +78,12 @@ final class LiveList: Participant {
   // MARK: Moving
 
   func prepare(_ news: News, on connection: Connection) -> Bool {
+    if let failure = news.failure {
+      needsFilling = true
+      next = Step(number: news.number, error: failure)
+      return true
+    }
+    if news.isComparison { needsFilling = true }
     do {
       return try step(news, on: connection)
     } catch {
@@ -112,10 +119,14 @@ final class LiveList: Participant {
     }
     var step = Step(number: news.number)
     compare(touched, alike, before, into: &step)
+    let compared = news.isComparison ? try told.map { try comparedRows($0, on: connection) } : nil
+    if let compared { updated = compared.updated }
     step.difference.updates = places(of: updated, besides: step.difference)
     // A step outside what is shown: nobody can see it.
     if step.difference.isEmpty, error == nil { return false }
-    if let told {
+    if let compared {
+      step.told = compared.told
+    } else if let told {
       step.told = try rows(told, step.difference, news[select.table], on: connection)
     }
     next = step
@@ -149,11 +160,11 @@ final class LiveList: Participant {
 
   // MARK: What is shown
 
-  private var shownCount: Int {
+  var shownCount: Int {
     max(0, min(window.entries.count - offset, limit ?? .max))
   }
 
-  private func shown(from start: Int, to end: Int) -> ArraySlice<Int64> {
+  func shown(from start: Int, to end: Int) -> ArraySlice<Int64> {
     window.entries[min(offset + start, window.entries.count)..<min(offset + end, window.entries.count)].map(\.key)[...]
   }
 

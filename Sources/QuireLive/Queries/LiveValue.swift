@@ -50,6 +50,12 @@ public final class LiveValue<Value: Equatable>: Observable, Participant {
   package var tables: [String] { select.filter.map { $0.tables.union([select.table]).sorted() } ?? [select.table] }
 
   package func prepare(_ news: News, on connection: Connection) -> Bool {
+    if let failure = news.failure {
+      needsCounting = true
+      next = (count, failure)
+      return true
+    }
+    if news.isComparison { needsCounting = true }
     do {
       let isAltered = news.tables.count(where: { $0.table.name == select.table }) > 1
       let count = needsCounting || isAltered ? try counted(on: connection) : try judged(news) ?? counted(on: connection)

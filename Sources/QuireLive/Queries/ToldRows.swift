@@ -51,7 +51,7 @@ extension LiveList {
   }
 
   /// The statement that reads rows of that form by key: the same text for all keys, so made once.
-  private func toldText(_ form: ChangedTable) throws -> String {
+  func toldText(_ form: ChangedTable) throws -> String {
     if let known = toldStatement, known.form === form { return known.text }
     let columns = form.columns.map { ColumnPath($0) } + [ColumnPath(select.key)]
     let text = try SelectQuery(from: select.table, key: select.key, columns: columns).statement(forKeys: []).text

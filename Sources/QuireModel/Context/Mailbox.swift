@@ -17,6 +17,8 @@ package final class Mailbox: @unchecked Sendable {
     var folded: ChangeSet?
     /// The latest commit that has arrived, taken or not.
     var latest: Int64 = 0
+    /// What has befallen the file, until the context has taken notice.
+    var failure: DatabaseError?
     var isHopScheduled = false
     var isClosed = false
     weak var isolation: (any Actor)?
@@ -58,6 +60,20 @@ package final class Mailbox: @unchecked Sendable {
     }
     if let actor { Task { await self.deliver(on: actor) } }
   }
+
+  /// On any thread: there will be no more commits, and why.
+  func fail(_ error: DatabaseError) {
+    let actor: (any Actor)? = state.withLock { state in
+      if state.isClosed { return nil }
+      state.failure = error
+      guard !state.isHopScheduled, let actor = state.isolation else { return nil }
+      state.isHopScheduled = true
+      return actor
+    }
+    if let actor { Task { await self.deliver(on: actor) } }
+  }
+
+  func takeFailure() -> DatabaseError? { state.withLock { $0.failure.take() } }
 
   private func deliver(on isolation: isolated any Actor) {
     state.withLock { $0.isHopScheduled = false }
@@ -118,7 +134,9 @@ extension Mailbox.State {
   fileprivate mutating func fold() {
     guard let last = commits.last else { return }
     let all = (folded.map { [$0] } ?? []) + commits
-    folded = ChangeSet(number: last.number, origin: last.origin, tables: News.tables(of: all))
+    folded = ChangeSet(
+      number: last.number, origin: last.origin, tables: News.tables(of: all),
+      isComparison: all.contains(where: \.isComparison))
     commits.removeAll(keepingCapacity: true)
   }
 }

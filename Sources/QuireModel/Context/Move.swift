@@ -93,7 +93,9 @@ extension Owner {
 
   package func settleThrowing() throws {
     if move != nil { finishMove() }  // called from inside an announcement: the rest of it first
-    guard store != nil else { return }
+    guard let store else { return }
+    store.database.lookForForeignCommits()
+    if let failure = mailbox.takeFailure() { fail(failure) }
     if mailbox.isEmpty {
       if objectCount == 0, participants.isEmpty, !hasChanges { try catchUp() }
       return
@@ -129,11 +131,12 @@ extension Owner {
   // MARK: Prepare
 
   private func prepare(_ commits: [ChangeSet], _ advance: ReadPosition.Advance) {
-    let news = News(number: advance.number, tables: News.tables(of: commits))
+    let news = News(
+      number: advance.number, tables: News.tables(of: commits), isComparison: commits.contains(where: \.isComparison))
     var step = Move(number: advance.number)
     step.advance = advance
     objects(in: news, on: advance.connection, into: &step)
-    step.participants = participants.concerned(by: news.tables).filter { $0.prepare(news, on: advance.connection) }
+    step.participants = participants.concerned(by: news).filter { $0.prepare(news, on: advance.connection) }
     step.news = news
     step.reads = queriesRun.value
     move = step
@@ -148,11 +151,14 @@ extension Owner {
     // SQL of the context's own may follow a commit that has not been taken in yet.
     let standing = position.number
     let missed = (mailbox.take(upTo: commit.number) ?? []).filter { $0.number > standing }
-    let onlyOwn = !commit.hasIndirectEvents && commit.eventCount == writing?.expectedEvents && missed.isEmpty
+    let isComparison = commit.isFollowed || missed.contains(where: \.isComparison)
+    let onlyOwn =
+      !commit.hasIndirectEvents && commit.eventCount == writing?.expectedEvents && missed.isEmpty && !isComparison
     if !onlyOwn || !participants.isEmpty {
-      let news = News(number: commit.number, tables: News.tables(of: missed + [commit.changes]))
+      let news = News(
+        number: commit.number, tables: News.tables(of: missed + [commit.changes]), isComparison: isComparison)
       if !onlyOwn { objects(in: news, on: commit.connection, into: &step) }
-      step.participants = participants.concerned(by: news.tables).filter { $0.prepare(news, on: commit.connection) }
+      step.participants = participants.concerned(by: news).filter { $0.prepare(news, on: commit.connection) }
       step.news = news
       step.reads = queriesRun.value
     }
@@ -168,6 +174,7 @@ extension Owner {
   /// What changes in objects and lists that are in memory.
   private func objects(in news: News, on connection: Connection, into step: inout Move) {
     guard let store else { return }
+    if news.isComparison { return compare(store, on: connection, into: &step) }
     for changes in news.tables {
       if let entity = store.entity(ofTable: changes.table.name) {
         do { try rows(of: entity, changes, on: connection, into: &step) } catch { loadErrors.append(error) }
@@ -249,7 +256,7 @@ extension Owner {
   }
 
   /// A parent's committed children, with the unsaved moves of this context kept.
-  private func withUnsaved(
+  func withUnsaved(
     _ keys: [Int64], _ list: ToManyList, _ parent: any PersistentModel, _ foreignKey: Int, _ child: Entity
   ) -> [Int64] {
     let own = parent._quireState.key
@@ -314,7 +321,7 @@ extension Owner {
   }
 
   /// Links and unlinks of this context that have not been saved win over what others have committed.
-  private func keepUnsaved(_ keys: inout [Int64], _ kind: ListPlace.Kind, _ own: Int64, _ store: Store) {
+  func keepUnsaved(_ keys: inout [Int64], _ kind: ListPlace.Kind, _ own: Int64, _ store: Store) {
     let property = store.entities[kind.entity].properties[kind.property]
     guard !joinEdits.isEmpty, case .join(let join, let side)? = property.toMany?.via else { return }
     for (pair, linked) in joinEdits.changes where pair.join == join.index {

@@ -73,7 +73,9 @@ public final class Owner {
     // The mailbox before the position: a commit between the two is told twice, and not missed.
     let mailbox = Mailbox(isolation: isolation)
     self.mailbox = mailbox
-    mailbox.subscription = store.database.subscribe(exceptTo: .context(number)) { mailbox.receive($0) }
+    mailbox.subscription = store.database.subscribe(
+      exceptTo: .context(number), failed: { mailbox.fail($0) }
+    ) { mailbox.receive($0) }
     position = store.database.makePosition()
     mailbox.attach(self)
     Owner.live.add()

@@ -31,6 +31,11 @@ package struct News {
   /// The commit it leads to.
   package let number: Int64
   package let tables: [TableChanges]
+  /// Whether anything may have changed, besides what `tables` says: another process committed. Then every participant
+  /// asks anew and compares.
+  package var isComparison = false
+  /// What has befallen the file: there is nothing to follow any longer. Nothing has changed.
+  package var failure: DatabaseError?
 
   package subscript(table: String) -> TableChanges? { tables.first { $0.table.name == table } }
 
@@ -79,6 +84,18 @@ package final class Participants {
   var count: Int { byTable.values.reduce(0) { $0 + $1.count } }
 
   var isEmpty: Bool { byTable.allSatisfy { $0.value.allSatisfy { $0.participant == nil } } }
+
+  /// All of them, each once.
+  var all: [any Participant] {
+    var known: Set<ObjectIdentifier> = []
+    return byTable.sorted { $0.key < $1.key }.flatMap(\.value).compactMap { entry in
+      entry.participant.flatMap { known.insert(ObjectIdentifier($0)).inserted ? $0 : nil }
+    }
+  }
+
+  func concerned(by news: News) -> [any Participant] {
+    news.isComparison || news.failure != nil ? all : concerned(by: news.tables)
+  }
 
   /// Those whose tables changed, each once, in the order of their making. Forgets those that are gone: nobody tells
   /// it when one goes, because that may happen on any thread.

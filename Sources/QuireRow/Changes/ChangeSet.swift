@@ -9,10 +9,15 @@ public struct ChangeSet: Sendable {
   /// In the order in which the transaction first touched them.
   public var tables: [TableChanges]
 
-  public init(number: Int64, origin: Origin, tables: [TableChanges]) {
+  /// Whether more may have changed than `tables` says: another process committed, and which rows is not known. Who
+  /// holds anything derived from rows compares it with the state after ``number``.
+  public let isComparison: Bool
+
+  public init(number: Int64, origin: Origin, tables: [TableChanges], isComparison: Bool = false) {
     self.number = number
     self.origin = origin
     self.tables = tables
+    self.isComparison = isComparison
   }
 
   /// Who wrote.
@@ -21,7 +26,7 @@ public struct ChangeSet: Sendable {
     case context(UInt64)
     /// SQL run on the container.
     case sql
-    /// Another process: what it wrote arrives as one difference.
+    /// Another process, or another container on the same file: what it wrote arrives as one difference.
     case otherProcess
   }
 

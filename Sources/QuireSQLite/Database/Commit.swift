@@ -4,9 +4,13 @@ public import QuireRow
 /// A transaction that has just been committed, seen with the write lock still held.
 ///
 /// Valid inside the `committed` closure only: until it returns, nobody in this process commits, so ``connection`` reads
-/// exactly this commit's state (and what another process may have committed since).
+/// exactly the state after commit ``number``.
 public final class Commit {
   public let number: Int64
+  /// Whether another process has committed right behind: then ``number`` is that commit's and ``connection`` shows it,
+  /// while ``changes`` are of this transaction alone.
+  public let isFollowed: Bool
+  private let ownNumber: Int64
   public let origin: ChangeSet.Origin
   public let connection: Connection
   public let eventCount: Int
@@ -23,6 +27,8 @@ public final class Commit {
 
   init(number: Int64, origin: ChangeSet.Origin, isNew: Bool, writer: Writer) {
     self.number = number
+    ownNumber = number
+    isFollowed = false
     self.origin = origin
     self.isNew = isNew
     connection = writer.connection
@@ -41,9 +47,25 @@ public final class Commit {
     var tables: [TableChanges] = []
     // Only a blob write makes the fold read; if that fails the row is told without new values.
     if let capture { tables = Fold(capture).tables() }
-    let changes = ChangeSet(number: number, origin: origin, tables: tables)
+    let changes = ChangeSet(number: ownNumber, origin: origin, tables: tables)
     folded = changes
     return changes
+  }
+
+  /// The same one as it stands when others have committed behind it.
+  init(_ commit: Commit, shownAs number: Int64) {
+    self.number = number
+    ownNumber = commit.ownNumber
+    isFollowed = number != commit.ownNumber
+    origin = commit.origin
+    isNew = commit.isNew
+    connection = commit.connection
+    capture = commit.capture
+    folded = commit.folded
+    eventCount = commit.eventCount
+    hasIndirectEvents = commit.hasIndirectEvents
+    schemaChanged = commit.schemaChanged
+    schemaGeneration = commit.schemaGeneration
   }
 
   /// The log belongs to the next transaction now.

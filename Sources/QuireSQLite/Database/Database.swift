@@ -22,6 +22,11 @@ public final class Database: Sendable {
   nonisolated(unsafe) private var framesAtCheckpoint = 0
   nonisolated(unsafe) private var folder: TemporaryFolder?
   private let closed = Atomic(false)
+  /// Held from COMMIT until its subscribers are told, and while a commit of another process is numbered and told: so
+  /// that all are told in the order of their numbers. Under it nobody waits for the file.
+  private let order = Locked(())
+  let identity: FileIdentity?
+  private let watcher = Locked<ForeignWatcher?>(nil)
 
   public init(_ configuration: DatabaseConfiguration) throws {
     var configuration = configuration
@@ -36,7 +41,8 @@ public final class Database: Sendable {
       configuration.access = .create
     }
     self.configuration = configuration
-    path = try DatabaseFile(given).checked(for: configuration.access)
+    let path = try DatabaseFile(given).checked(for: configuration.access)
+    self.path = path
     readers = ReaderPool(path: path, configuration: configuration)
     positions = Positions(clock: clock, pool: readers, path: path)
     if configuration.access == .readOnly {
@@ -44,6 +50,18 @@ public final class Database: Sendable {
     } else {
       writer = try Writer(path: path, configuration: configuration, interests: interests)
     }
+    identity = configuration.location == .temporary ? nil : FileIdentity(of: path)
+    if identity != nil { try startFollowing() }
+  }
+
+  private func startFollowing() throws {
+    if let writer {
+      clock.count.start(writer.connection, mayAsk: false)
+    } else {
+      let asks = try Connection(path: path, access: .readOnly, options: configuration.options(.reader))
+      clock.count.start(asks, mayAsk: true)
+    }
+    clock.start { [weak self] in self?.numberForeign() }
   }
 
   deinit { shut() }
@@ -55,10 +73,20 @@ public final class Database: Sendable {
   ///
   /// The body must only put it somewhere: a write in it is ``DatabaseError/nestedWrite``.
   ///
-  /// - Parameter origin: Whose commits it does not want to hear of: its own.
+  /// Commits of other processes come too, each run of them as one set without rows
+  /// (``QuireRow/ChangeSet/isComparison``), from whichever thread noticed first. While anybody is subscribed to a file,
+  /// a thread of its own looks out for them.
+  ///
+  /// - Parameters:
+  ///   - origin: Whose commits it does not want to hear of: its own.
+  ///   - failed: Called at most once, when the file has been replaced, moved or deleted; it too must only note it.
   public func subscribe(
-    exceptTo origin: ChangeSet.Origin? = nil, _ body: @escaping @Sendable (ChangeSet) -> Void
-  ) -> Subscription { subscribers.add(exceptTo: origin, body) }
+    exceptTo origin: ChangeSet.Origin? = nil, failed: (@Sendable (DatabaseError) -> Void)? = nil,
+    _ body: @escaping @Sendable (ChangeSet) -> Void
+  ) -> Subscription {
+    defer { watch() }
+    return subscribers.add(exceptTo: origin, failed: failed, body)
+  }
 
   /// From the next transaction on these columns are in changes, until the token is cancelled or gone.
   public func addInterest(_ interest: Interest) -> InterestToken { interests.add(interest) }
@@ -94,9 +122,12 @@ public final class Database: Sendable {
 
   private func shut() {
     if closed.exchange(true, ordering: .sequentiallyConsistent) { return }
+    watcher.withLock { $0.take() }?.stop()
+    clock.count.close()
     positions.close()
     readers.close()
     subscribers.removeAll()
+    // Where the file was replaced or moved, too: then its log is not beside it any longer.
     if configuration.location != .temporary { writer?.checkpoint(truncating: true) }
     writer = nil
     folder = nil
@@ -128,6 +159,7 @@ extension Database {
     } catch {
       throw explained(error)
     }
+    numberForeign()
     let result: T
     do {
       result = try body(Transaction(writer: writer))
@@ -137,18 +169,46 @@ extension Database {
       writer.rememberVersion()
       throw explained(error)
     }
-    try commit(writer, leaving: position)
-    let isNew = writer.capture.eventCount > 0 || writer.hasAlteredSchema
-    let commit = Commit(number: clock.number, origin: origin, isNew: isNew, writer: writer)
-    if isNew && subscribers.want(origin) { subscribers.publish(commit.changes) }
-    committed(result, commit)
+    let commit = try order.withLock { _ in
+      try self.commit(writer, leaving: position)
+      let isNew = writer.capture.eventCount > 0 || writer.hasAlteredSchema
+      let commit = Commit(number: clock.number, origin: origin, isNew: isNew, writer: writer)
+      if isNew && subscribers.want(origin) { subscribers.publish(commit.changes) }
+      return commit
+    }
+    if isShared {
+      showing(commit, of: writer) { committed(result, $0) }
+    } else {
+      committed(result, commit)
+    }
     commit.finish()
     checkpointIfDue(writer)
     return result
   }
 
+  /// Where others commit too, what is read right after a commit is read from one snapshot, which may show more than it.
+  private func showing(_ commit: Commit, of writer: Writer, _ body: (Commit) -> Void) {
+    let connection = writer.connection
+    var shown: Int64?
+    for round in 0..<1000 where shown == nil {
+      if round > 0 { numberForeign() }
+      do {
+        shown = try clock.number(
+          open: { () throws(SQLiteError) in try connection.beginSnapshot() }, close: { connection.endSnapshot() })
+      } catch {
+        break  // one that cannot be opened: then the connection shows what it shows, statement by statement
+      }
+    }
+    defer { if shown != nil { connection.endSnapshot() } }
+    guard let shown, shown != commit.number else { return body(commit) }
+    let later = Commit(commit, shownAs: shown)
+    body(later)
+    later.finish()
+  }
+
   private func readyWriter() throws(DatabaseError) -> Writer {
     if closed.load(ordering: .sequentiallyConsistent) { throw .closed(path: path) }
+    if isReplaced || lookForReplacement() { throw .fileReplaced(path: path) }
     guard let writer else { throw .readOnly(path: path) }
     if let halted = writer.halted { throw halted }
     return writer
@@ -165,8 +225,8 @@ extension Database {
     var outcome = Writer.Outcome.committed
     clock.commit {
       outcome = writer.commitTransaction()
-      if case .committed = outcome { return isNew }
-      return false
+      if case .committed = outcome { return (isNew, writer.hasWritten) }
+      return (false, false)
     }
     if isNew { positions.didCommit(clock.number) }
     writer.endTransaction()
@@ -186,6 +246,58 @@ extension Database {
     if writer.logSizeInBytes > configuration.logLimitInBytes { positions.giveUpOldSnapshots() }
     let isLarge = writer.logSizeInBytes > configuration.logLimitInBytes / 4
     writer.checkpoint(truncating: isLarge && readers.lentCount == 0)
+    positions.secure(renews: true)
     framesAtCheckpoint = writer.frames
+  }
+}
+
+// MARK: other processes
+
+extension Database {
+  /// Takes notice of what other processes have committed until now, so that it has a number and subscribers are told.
+  ///
+  /// Costs a look at shared memory where there is nothing new. Not for a temporary database, which nobody else has.
+  package func lookForForeignCommits() { numberForeign() }
+
+  func numberForeign() {
+    guard clock.isBehind else { return }
+    let isNew = order.withLock { _ in
+      clock.numberForeign { number in
+        positions.didFollow(number)
+        subscribers.publish(ChangeSet(number: number, origin: .otherProcess, tables: [], isComparison: true))
+      }
+    }
+    if isNew { share(true) }
+  }
+
+  var isShared: Bool { positions.isShared.load(ordering: .relaxed) }
+
+  /// Whether others have the file open, as far as is known; it is believed for two seconds.
+  func share(_ isShared: Bool) {
+    if isShared { watcher.withLock { $0 }?.noteOthers() }
+    positions.isShared.store(isShared, ordering: .relaxed)
+    if isShared { positions.secure() }
+  }
+
+  /// The thread that looks out runs while somebody is subscribed; it ends itself.
+  private func watch() {
+    guard identity != nil, !closed.load(ordering: .sequentiallyConsistent) else { return }
+    watcher.withLock { watcher in
+      if watcher?.keepGoing() == true { return }
+      watcher = ForeignWatcher(self)
+    }
+  }
+
+  var isWatched: Bool { watcher.withLock { $0?.isRunning ?? false } }
+
+  var hasSubscribers: Bool { !subscribers.isEmpty }
+
+  var isReplaced: Bool { identity?.isGone ?? false }
+
+  /// Whether the path no longer leads to the file that was opened: asked of the system at most every 250 ms.
+  @discardableResult func lookForReplacement(now: Bool = false) -> Bool {
+    guard let identity, identity.isReplaced(now: now) else { return false }
+    subscribers.fail(.fileReplaced(path: path))
+    return true
   }
 }

@@ -19,19 +19,35 @@ public final class Subscription: Sendable {
 /// Who is told of each commit, in the order of subscribing.
 final class Subscribers: Sendable {
   typealias Body = @Sendable (ChangeSet) -> Void
+  typealias Failure = @Sendable (DatabaseError) -> Void
   private struct State {
     var next: UInt64 = 0
-    var bodies: [(id: UInt64, except: ChangeSet.Origin?, body: Body)] = []
+    var bodies: [(id: UInt64, except: ChangeSet.Origin?, body: Body, failed: Failure?)] = []
+    /// What has befallen the file, for those that come later too.
+    var failure: DatabaseError?
   }
   private let state = Locked(State())
 
-  func add(exceptTo origin: ChangeSet.Origin?, _ body: @escaping Body) -> Subscription {
-    let id = state.withLock { state in
+  func add(exceptTo origin: ChangeSet.Origin?, failed: Failure?, _ body: @escaping Body) -> Subscription {
+    let (id, failure) = state.withLock { state in
       state.next += 1
-      state.bodies.append((state.next, origin, body))
-      return state.next
+      state.bodies.append((state.next, origin, body, failed))
+      return (state.next, state.failure)
     }
+    if let failure { failed?(failure) }
     return Subscription(id, in: self)
+  }
+
+  var isEmpty: Bool { state.withLock { $0.bodies.isEmpty } }
+
+  /// Tells everybody, once.
+  func fail(_ error: DatabaseError) {
+    let bodies = state.withLock { state in
+      if state.failure != nil { return [Failure?]() }
+      state.failure = error
+      return state.bodies.map(\.failed)
+    }
+    for failed in bodies { failed?(error) }
   }
 
   func remove(_ id: UInt64) {
@@ -56,6 +72,6 @@ final class Subscribers: Sendable {
 
   func publish(_ changes: ChangeSet) {
     let bodies = state.withLock { $0.bodies }
-    for (_, except, body) in bodies where except != changes.origin { body(changes) }
+    for (_, except, body, _) in bodies where except != changes.origin { body(changes) }
   }
 }

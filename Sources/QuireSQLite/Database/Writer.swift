@@ -7,7 +7,7 @@ final class Writer: ConnectionGuardian {
   let connection: Connection
   let capture: Capture
   private let begin, enlist, commit, rollback, savepoint, release, rollbackTo: Statement
-  /// Frames in the write-ahead log, told by SQLite after each commit.
+  /// Frames in the write-ahead log, told by SQLite after each commit; beside it whether it has been told.
   private let logFrames: UnsafeMutablePointer<Int32>
   private let pageSize: Int
 
@@ -42,12 +42,14 @@ final class Writer: ConnectionGuardian {
     }
     schemaVersion = try connection.query("PRAGMA schema_version").first
     dataVersion = quire_data_version(connection.handle)
-    logFrames = .allocate(capacity: 1)
-    logFrames.initialize(to: 0)
+    logFrames = .allocate(capacity: 2)
+    logFrames.initialize(repeating: 0, count: 2)
     sqlite3_wal_hook(
       connection.handle,
       { frames, _, _, count in
-        frames?.assumingMemoryBound(to: Int32.self).pointee = count
+        let told = frames?.assumingMemoryBound(to: Int32.self)
+        told?[0] = count
+        told?[1] = 1
         return SQLITE_OK
       }, logFrames)
     connection.guardian = self
@@ -110,7 +112,11 @@ extension Writer {
     if let failure = capture.failure { throw DatabaseError.captureFailed(table: failure.table, code: failure.code) }
   }
 
+  /// Whether the last COMMIT wrote a page.
+  var hasWritten: Bool { logFrames[1] != 0 }
+
   func commitTransaction() -> Outcome {
+    logFrames[1] = 0
     do {
       try run(commit)
       return .committed

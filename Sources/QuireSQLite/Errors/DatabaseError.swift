@@ -27,6 +27,8 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case closed(path: String)
   /// The snapshot a reader stood on is gone.
   case stale(commit: Int64)
+  /// The file that was opened is not at its path any longer: another one is, or none. Nothing more is written.
+  case fileReplaced(path: String)
   case setting(String, expected: String, found: String)
 }
 
@@ -66,6 +68,9 @@ extension DatabaseError: CustomStringConvertible {
         + "Use the transaction at hand, or a savepoint in it"
     case .closed(let path): "\(path) is closed; nothing was read or written. Open it again"
     case .stale(let commit): "the state after commit \(commit) is no longer there to be read; move to the latest commit"
+    case .fileReplaced(let path):
+      "\(path) was replaced, moved or deleted while it was open. Nothing more is written, because it would be lost; "
+        + "open the file that is to be used"
     case .setting(let name, let expected, let found):
       "the setting \(name) is \(found) and not \(expected), as it must be; the database was not opened"
     }

@@ -4,44 +4,103 @@ internal import Synchronization
 /// The number of the latest commit, and a way to learn which commit a snapshot shows without a row in the file.
 ///
 /// A seqlock: the sequence is odd while COMMIT runs. Who finds the same even sequence before and after the first read
-/// of its snapshot knows its number.
+/// of its snapshot, and the file's own count of commits as it was at that number, knows its number. A snapshot with a
+/// commit of another process that has no number yet has none either: that commit must be numbered first.
 final class CommitClock: Sendable {
   private let sequence = Atomic<Int64>(0)
   /// Held by the writer while COMMIT runs, so that readers wait without spinning.
   private let gate = Locked(())
+  /// The file's count of commits.
+  let count = CommitCount()
+  /// What it was when the latest number was given; changes while the sequence is odd.
+  private let known = Atomic<Int64>(CommitCount.unknown)
+  /// Numbers what other processes have committed.
+  private let follower = Locked<(@Sendable () -> Void)?>(nil)
 
   var number: Int64 { sequence.load(ordering: .sequentiallyConsistent) >> 1 }
 
   /// Runs COMMIT; the number goes up if it gives true.
-  func commit(_ body: () -> Bool) {
+  ///
+  /// - Parameter body: gives whether the commit is one to be numbered, and whether it wrote a page. Nobody else must
+  ///   be able to commit: the file's write lock is held.
+  func commit(_ body: () -> (isNew: Bool, hasWritten: Bool)) {
     gate.withLock { _ in
       let before = sequence.load(ordering: .relaxed)
       sequence.store(before + 1, ordering: .sequentiallyConsistent)
-      let advances = body()
-      sequence.store(advances ? before + 2 : before, ordering: .sequentiallyConsistent)
+      let (isNew, hasWritten) = body()
+      let count = known.load(ordering: .relaxed)
+      // Counted and not read: behind our commit another process may have made the next one already.
+      if hasWritten, count != CommitCount.unknown {
+        known.store(Int64(UInt32(truncatingIfNeeded: count + 1)), ordering: .sequentiallyConsistent)
+      }
+      sequence.store(isNew ? before + 2 : before, ordering: .sequentiallyConsistent)
     }
   }
 
+  // MARK: other processes
+
+  func start(follow: @escaping @Sendable () -> Void) {
+    known.store(count.value, ordering: .sequentiallyConsistent)
+    follower.withLock { $0 = follow }
+  }
+
+  func follow() { follower.withLock { $0 }?() }
+
+  /// Whether the file has commits without a number. A moment's look: true also while a commit of ours is under way.
+  var isBehind: Bool {
+    let now = count.value
+    return now != CommitCount.unknown && now != known.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// Gives what others have committed since the latest number the next one, all of it together.
+  ///
+  /// - Parameter tell: called with the number before anybody can see it: who then finds nothing new has been told.
+  /// - Returns: whether there was any.
+  func numberForeign(_ tell: (Int64) -> Void) -> Bool {
+    gate.withLock { _ in
+      let now = count.value
+      if now == CommitCount.unknown || now == known.load(ordering: .relaxed) { return false }
+      let before = sequence.load(ordering: .relaxed)
+      sequence.store(before + 1, ordering: .sequentiallyConsistent)
+      tell(before >> 1 + 1)
+      known.store(now, ordering: .sequentiallyConsistent)
+      sequence.store(before + 2, ordering: .sequentiallyConsistent)
+      return true
+    }
+  }
+
+  // MARK: snapshots
+
   /// Opens a snapshot by `open` and gives its number; `close` takes back one that fell between two commits.
-  func number<E: Error>(open: () throws(E) -> Void, close: () -> Void) throws(E) -> Int64 {
+  /// - Returns: nil, and nothing is open, where the file has a commit that must be numbered first.
+  func number<E: Error>(open: () throws(E) -> Void, close: () -> Void) throws(E) -> Int64? {
     for _ in 0..<4 {
       let before = sequence.load(ordering: .sequentiallyConsistent)
       if before & 1 == 1 {
         gate.withLock { _ in }  // until COMMIT is through
         continue
       }
+      let count = count.value
+      let isKnown = count == known.load(ordering: .sequentiallyConsistent) || count == CommitCount.unknown
+      if !isKnown {
+        if sequence.load(ordering: .sequentiallyConsistent) == before { return nil }
+        continue
+      }
       try open()
-      if sequence.load(ordering: .sequentiallyConsistent) == before { return before >> 1 }
+      if sequence.load(ordering: .sequentiallyConsistent) == before, self.count.value == count { return before >> 1 }
       close()
     }
-    // Commits come too fast: the next one waits the microseconds that opening takes.
-    let result = gate.withLock { _ -> Result<Int64, E> in
+    // Commits come too fast: the next one of ours waits the microseconds that opening takes.
+    let result = gate.withLock { _ -> Result<Int64?, E> in
       do throws(E) {
         try open()
-        return .success(number)
       } catch {
         return .failure(error)
       }
+      let count = count.value
+      if count == CommitCount.unknown || count == known.load(ordering: .relaxed) { return .success(number) }
+      close()
+      return .success(nil)
     }
     return try result.get()
   }

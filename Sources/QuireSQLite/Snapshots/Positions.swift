@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Where all positions of a database stand, and the snapshots kept for those that have none of their own.
 ///
 /// What stays true, for every position at *n* that needs holding: it has a snapshot of its own, or *n* is the latest
@@ -20,6 +22,9 @@ final class Positions: @unchecked Sendable {
   let clock: CommitClock
   let pool: ReaderPool
   let path: String
+  /// Whether other processes may commit: their commits come unannounced, so the latest state is held beforehand for
+  /// every position that would need it.
+  let isShared = Atomic(false)
 
   init(clock: CommitClock, pool: ReaderPool, path: String) {
     self.clock = clock
@@ -37,7 +42,7 @@ final class Positions: @unchecked Sendable {
       if let position, position.isNeedy, position.standing == state.latest { needy -= 1 }
       guard needy > 0, state.holds[state.latest] == nil else { return }
       // A snapshot that cannot be had makes those positions stale; the commit goes on.
-      state.holds[state.latest] = try? Snapshot(clock, pool, isExempt: true)
+      state.holds[state.latest] = try? Snapshot(clock, pool, isExempt: true, follows: false)
     }
   }
 
@@ -46,6 +51,29 @@ final class Positions: @unchecked Sendable {
       state.isCommitting = false
       state.latest = number
     }
+  }
+
+  // MARK: other processes
+
+  /// A commit of another process has its number: it is over, and nothing can be held for it any longer.
+  func didFollow(_ number: Int64) { state.withLock { $0.latest = number } }
+
+  /// Where others commit too: holds the latest state for positions that have no snapshot of their own.
+  ///
+  /// - Parameter renews: in place of one that is there: one opened after a checkpoint does not read the log, so the log
+  ///   can start anew.
+  func secure(renews: Bool = false) {
+    guard isShared.load(ordering: .relaxed) else { return }
+    func isWanted(_ state: State) -> Bool {
+      let isHeld = state.holds[state.latest] != nil
+      return !state.isClosed && !state.isCommitting && state.needy[state.latest, default: 0] > 0 && isHeld == renews
+    }
+    guard state.withLock({ isWanted($0) }), let fresh = try? Snapshot(clock, pool, isExempt: true) else { return }
+    let unused = state.withLock { state -> Snapshot? in
+      guard isWanted(state), fresh.number == state.latest else { return fresh }
+      return state.holds.updateValue(fresh, forKey: fresh.number)
+    }
+    unused?.release()
   }
 
   /// Gives up all snapshots older than the latest commit.

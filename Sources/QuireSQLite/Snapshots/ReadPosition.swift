@@ -27,6 +27,7 @@ public final class ReadPosition: @unchecked Sendable {
       return own == nil ? snapshot : nil
     }
     unused?.release()
+    positions.secure()
   }
 
   deinit {
@@ -49,6 +50,7 @@ public final class ReadPosition: @unchecked Sendable {
         return unused
       }
       for snapshot in unused { snapshot.release() }
+      positions.secure()
     }
   }
 
@@ -136,7 +138,8 @@ extension ReadPosition {
     let unused = positions.state.withLock { state -> [Snapshot] in
       guard let snapshot = own else { return [] }
       let isLatest = standing == state.latest && !state.isCommitting
-      let mustStay = holds && !isLatest && state.holds[standing] == nil && !state.isClosed
+      let isSafe = isLatest && !positions.isShared.load(ordering: .relaxed)
+      let mustStay = holds && !isSafe && state.holds[standing] == nil && !state.isClosed
       var unused = leave(&state)
       if mustStay {
         unused.removeAll { $0 === snapshot }
@@ -171,6 +174,7 @@ extension ReadPosition {
       return unused
     }
     for snapshot in unused { snapshot.release() }
+    if snapshot == nil { positions.secure() }
   }
 
   /// A move that is prepared: what a reader will stand on, readable beside what it stands on now.

@@ -13,16 +13,28 @@ internal import Synchronization
   /// Whether it counts against the pool's limit (0), is held for readers that lag and does not (1), or has ended (2).
   private let lending: Atomic<UInt8>
 
-  /// Opens one on the latest commit.
-  init(_ clock: CommitClock, _ pool: ReaderPool, isExempt: Bool = false) throws {
+  /// Opens one on the latest commit, of whatever process.
+  ///
+  /// - Parameter follows: whether to number what another process has committed; without, a snapshot that would show
+  ///   such a commit is ``DatabaseError/stale(commit:)``.
+  init(_ clock: CommitClock, _ pool: ReaderPool, isExempt: Bool = false, follows: Bool = true) throws {
     lending = Atomic(isExempt ? 1 : 0)
     let reader = try pool.take(isExempt: isExempt)
     do {
-      number = try clock.number { () throws(SQLiteError) in
-        try reader.beginSnapshot()
-      } close: {
-        reader.endSnapshot()
+      var found: Int64?
+      for round in 0..<1000 where found == nil {
+        if round > 0 {
+          guard follows else { throw DatabaseError.stale(commit: clock.number) }
+          clock.follow()
+        }
+        found = try clock.number { () throws(SQLiteError) in
+          try reader.beginSnapshot()
+        } close: {
+          reader.endSnapshot()
+        }
       }
+      guard let found else { throw DatabaseError.stale(commit: clock.number) }
+      number = found
     } catch {
       pool.giveBack(reader.endSnapshot() ? reader : nil, isExempt: isExempt)
       throw error

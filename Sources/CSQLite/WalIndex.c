@@ -1,0 +1,23 @@
+#include "CSQLite.h"
+#include <string.h>
+
+const volatile void *quire_wal_index(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file) return 0;
+  if (!file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
+  volatile void *page = 0;
+  return file->pMethods->xShmMap(file, 0, 32768, 0, &page) == SQLITE_OK ? page : 0;
+}
+
+int quire_wal_commit_count(const volatile void *index, uint32_t *count) {
+  // Two copies of twelve words each; the commit counter is the third, “is initialised” in the fourth. A writer changes
+  // the second copy first, a reader looks at the first one first: equal copies are one moment's.
+  const volatile uint32_t *words = index;
+  uint32_t first[12], second[12];
+  for (int i = 0; i < 12; i++) first[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  for (int i = 0; i < 12; i++) second[i] = __atomic_load_n(words + 12 + i, __ATOMIC_RELAXED);
+  if (first[3] == 0 || memcmp(first, second, sizeof first) != 0) return 0;
+  *count = first[2];
+  return 1;
+}

@@ -1,0 +1,117 @@
+internal import Foundation
+
+/// What the system tells of a file and its log. Hints only: none of them is relied on.
+struct FileHints: OptionSet {
+  let rawValue: Int
+  /// Something of the file's name came, went or was renamed.
+  static let moved = FileHints(rawValue: 1)
+  /// Somebody opened the file.
+  static let opened = FileHints(rawValue: 2)
+  /// Somebody wrote to the log.
+  static let written = FileHints(rawValue: 4)
+}
+
+#if canImport(Glibc) || canImport(Musl)
+  /// inotify on the file's folder, the file, and, when asked to, its log. Belongs to one thread.
+  final class FileEvents {
+    private let descriptor: Int32
+    private let path: String
+    private let name: String
+    private let folder: Int32
+    private let file: Int32
+    private var log: Int32 = -1
+
+    init(_ path: String) {
+      self.path = path
+      let url = URL(filePath: path)
+      name = url.lastPathComponent
+      descriptor = inotify_init1(Int32(truncatingIfNeeded: IN_CLOEXEC) | Int32(truncatingIfNeeded: IN_NONBLOCK))
+      // Where a watch cannot be had (there is a limit for each user), looking now and then is what is left.
+      folder = inotify_add_watch(
+        descriptor, url.deletingLastPathComponent().path(percentEncoded: false),
+        UInt32(truncatingIfNeeded: IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF))
+      file = inotify_add_watch(descriptor, path, UInt32(truncatingIfNeeded: IN_OPEN))
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Own commits are seen too, so the log is watched only while others have the file.
+    var watchesLog: Bool {
+      get { log >= 0 }
+      set {
+        if newValue, log < 0 {
+          log = inotify_add_watch(descriptor, path + "-wal", UInt32(truncatingIfNeeded: IN_MODIFY))
+        } else if !newValue, log >= 0 {
+          inotify_rm_watch(descriptor, log)
+          log = -1
+        }
+      }
+    }
+
+    /// Waits for something to happen, no longer than so many microseconds.
+    func wait(_ microseconds: Int) -> FileHints {
+      if descriptor < 0 {
+        usleep(UInt32(microseconds))
+        return []
+      }
+      var pending = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      if microseconds < 1000 { usleep(UInt32(microseconds)) }
+      guard poll(&pending, 1, Int32(microseconds / 1000)) > 0 else { return [] }
+      var hints: FileHints = []
+      withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in
+        while true {
+          let size = read(descriptor, buffer.baseAddress, buffer.count)
+          if size <= 0 { return }
+          var place = 0
+          while place + MemoryLayout<inotify_event>.size <= size {
+            let event = buffer.load(fromByteOffset: place, as: inotify_event.self)
+            let start = place + MemoryLayout<inotify_event>.size
+            place = start + Int(event.len)
+            if event.mask & UInt32(truncatingIfNeeded: IN_Q_OVERFLOW) != 0 { hints.formUnion([.moved, .written]) }
+            if event.wd == file { hints.insert(.opened) }
+            if event.wd == log { hints.insert(.written) }
+            if event.mask & UInt32(truncatingIfNeeded: IN_IGNORED) != 0, event.wd == log { log = -1 }
+            guard event.wd == folder else { continue }
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[start..<min(place, size)]).prefix { $0 != 0 }
+            if bytes.isEmpty || bytes.elementsEqual(name.utf8) { hints.insert(.moved) }
+          }
+        }
+      }
+      return hints
+    }
+  }
+#else
+  /// Where the system tells nothing: only waits.
+  final class FileEvents {
+    var watchesLog = false
+    init(_ path: String) {}
+    func wait(_ microseconds: Int) -> FileHints {
+      usleep(UInt32(microseconds))
+      return []
+    }
+  }
+#endif
+
+/// Whether other processes have a database open, by the locks they hold.
+enum OtherProcesses {
+  /// Every process that has the WAL index open holds a shared lock on one byte of it, and the system lists all locks.
+  ///
+  /// A process in another namespace is not listed; it is found out by its first commit. False off Linux.
+  static func haveOpen(_ path: String) -> Bool {
+    var info = stat()
+    guard stat(path + "-shm", &info) == 0 else { return false }
+    guard let locks = try? FileHandle(forReadingAtPath: "/proc/locks")?.readToEnd() else { return false }
+    let inode = ":\(info.st_ino)"
+    let own = "\(getpid())"
+    // "12: POSIX  ADVISORY  READ 4711 08:01:1234567 128 128"
+    for line in locks.split(separator: UInt8(ascii: "\n")) {
+      let words = line.split(separator: UInt8(ascii: " "))
+      guard words.count == 8, words[6].elementsEqual(openMark), words[7].elementsEqual(openMark) else { continue }
+      if words[5].suffix(inode.utf8.count).elementsEqual(inode.utf8), !words[4].elementsEqual(own.utf8) { return true }
+    }
+    return false
+  }
+
+  /// The lock byte that says “open” (`UNIX_SHM_DMS`).
+  private static let openMark = Array("128".utf8)
+}

@@ -1,0 +1,356 @@
+import Foundation
+import Quire
+import Testing
+
+@testable import QuireLive
+@testable import QuireModel
+@testable import QuireSQLite
+
+/// What other processes commit reaches objects, lists, counts and subscribers, by comparison.
+@MainActor @Suite(.timeLimit(.minutes(2))) struct OtherProcessTests {
+  private let folder: URL
+  private let file: URL
+  private let store: ModelContainer
+
+  private final class Folder {
+    let url: URL
+    init() throws {
+      url = FileManager.default.temporaryDirectory.appending(path: "quire-tests-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+    deinit { try? FileManager.default.removeItem(at: url) }
+  }
+  private let keeper: Folder
+
+  init() throws {
+    keeper = try Folder()
+    folder = keeper.url
+    file = folder.appending(path: "library.db")
+    store = try OtherProcessTests.open(file)
+  }
+
+  private static func open(_ file: URL) throws -> ModelContainer {
+    var configuration = ModelConfiguration(url: file)
+    configuration.synchronous = .off
+    return try ModelContainer(for: Schema(Author.self, Book.self), configurations: configuration)
+  }
+
+  /// Waits, far longer than it can take; what is waited for must come by itself.
+  private func wait(for what: String, _ isThere: () throws -> Bool) async throws {
+    let start = ContinuousClock.now
+    while try !isThere() {
+      if start.duration(to: .now) > .seconds(30) {
+        Issue.record("never came: \(what)")
+        throw CancellationError()
+      }
+      try await Task.sleep(for: .microseconds(200))
+    }
+  }
+
+  private func rows() throws -> [Int64: Row] {
+    let columns = ["id", "title", "year", "price", "is_in", "note", "author_id"]
+    let rows = try store.query("SELECT \(columns.joined(separator: ", ")) FROM book")
+    return Dictionary(
+      uniqueKeysWithValues: rows.compactMap { row -> (Int64, Row)? in
+        guard case .integer(let key)? = row.first else { return nil }
+        return (key, Dictionary(uniqueKeysWithValues: zip(columns, row)))
+      })
+  }
+
+  // MARK: One at a time
+
+  @Test func `an object, its lists and what is deleted are as in the file, without a call`() async throws {
+    let context = ModelContext(store)
+    try store.execute("INSERT INTO author (name) VALUES ('a'), ('b')")
+    try store.execute("INSERT INTO book (title, price, is_in, author_id) VALUES ('x', 0, 1, 1), ('y', 0, 1, 1)")
+    let authors = try context.fetch(FetchDescriptor<Author>())
+    let books = try context.fetch(FetchDescriptor<Book>())
+    #expect(authors[0].books.count == 2 && authors[1].books.isEmpty)
+    books[1].note = "unsaved"
+    var heard: [String] = []
+    let title = observe { heard.append(books[0].title) }
+    let list = observe { heard.append("\(authors[1].books.count)") }
+
+    let other = try OtherProcessTests.open(file)
+    try other.write { transaction in
+      try transaction.connection.execute("UPDATE book SET title = 'z', author_id = 2 WHERE id = 1")
+      try transaction.connection.execute("UPDATE book SET title = 'merged', note = 'theirs' WHERE id = 2")
+      try transaction.connection.execute("INSERT INTO book (title, price, is_in, author_id) VALUES ('new', 0, 1, 2)")
+    }
+    try await wait(for: "the commit") { heard.count == 4 }
+    #expect(heard.prefix(2) == ["x", "0"] && heard.suffix(2).sorted() == ["2", "z"])
+    #expect(books[0].author === authors[1] && authors[0].books.bookKeys == [2] && authors[1].books.bookKeys == [1, 3])
+    #expect(books[1].title == "merged" && books[1].note == "unsaved")
+
+    try other.execute("DELETE FROM book WHERE id = 1")
+    try await wait(for: "the delete") { books[0].isDeleted }
+    #expect(books[0].title == "z" && authors[1].books.bookKeys == [3])
+    try context.save()
+    try #expect(store.query("SELECT title, note FROM book WHERE id = 2") == [["merged", "unsaved"]])
+    _ = (title, list)
+  }
+
+  @Test func `a save meets what another process has written meanwhile`() throws {
+    let context = ModelContext(store, isolation: nil)
+    let book = Book("a", year: 1)
+    context.insert(book)
+    try context.save()
+    let live = try context.live(Book.self, sortBy: [SortDescriptor(\.title)])
+    let other = try OtherProcessTests.open(file)
+    try other.execute("UPDATE book SET title = 'theirs', year = 9")
+    try other.execute("INSERT INTO book (title, price, is_in) VALUES ('more', 0, 1)")
+    book.title = "mine"
+    try context.save()
+    #expect(book.title == "mine" && book.year == 9 && live.titles == ["mine", "more"])
+    #expect(live.commitNumber == store.latestCommit)
+    let one = Book("one")
+    context.insert(one)
+    try context.save()
+    #expect(one.persistentModelID.key == 3 && live.titles == ["mine", "more", "one"])
+  }
+
+  @Test func `a commit of another process right behind a save is taken in with it`() throws {
+    let context = ModelContext(store, isolation: nil)
+    let other = try OtherProcessTests.open(file)
+    let book = Book("a", year: 1)
+    context.insert(book)
+    try context.save()
+    let list = try context.live(Book.self, sortBy: [SortDescriptor(\.title)])
+    let count = try context.liveCount(Book.self)
+    store.store.database.share(true)
+    let subscription = store.store.database.subscribe { commit in
+      guard commit.origin != .otherProcess else { return }
+      _ = try? other.execute("INSERT INTO book (title, price, is_in) VALUES ('b', 0, 1)")
+      _ = try? other.execute("UPDATE book SET year = 5 WHERE id = 1")
+    }
+    book.title = "c"
+    try context.save()
+    subscription.cancel()
+    #expect(list.titles == ["b", "c"] && count.value == 2 && book.year == 5)
+    #expect(context.commitNumber == store.latestCommit && list.commitNumber == count.commitNumber)
+  }
+
+  @Test func `keys that another process used and freed are not given out again`() throws {
+    let context = ModelContext(store, isolation: nil)
+    context.insert(Book("a"))
+    try context.save()
+    let other = try OtherProcessTests.open(file)
+    try other.execute("INSERT INTO book (title, price, is_in) VALUES ('b', 0, 1)")
+    let theirs = try #require(try context.fetch(FetchDescriptor<Book>()).last)
+    try other.execute("DELETE FROM book WHERE id = 2")
+    let mine = Book("c")
+    context.insert(mine)
+    try context.save()
+    #expect(theirs.isDeleted && theirs.persistentModelID.key == 2 && mine.persistentModelID.key == 3)
+  }
+
+  @Test(.enabled(if: SQLiteShell.isThere)) func `a row that another process made undecodable is an error, and stays`()
+    throws
+  {
+    let context = ModelContext(store, isolation: nil)
+    let book = Book("a")
+    context.insert(book)
+    try context.save()
+    let shell = try SQLiteShell(file.path)
+    try shell.run("PRAGMA ignore_check_constraints = ON; UPDATE book SET is_in = 7;")
+    try context.refresh()
+    #expect(!book.isDeleted && book.title == "a")
+    #expect(context.takeLoadErrors().contains { $0 is ModelError })
+  }
+
+  // MARK: Compared with the same query run afresh
+
+  @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
+  func `after each foreign commit lists, differences and counts are as asked afresh`(seed: UInt64) throws {
+    var random = Random(seed: seed)
+    let other = try OtherProcessTests.open(file)
+    let context = ModelContext(store, isolation: nil)
+    try other.execute("INSERT INTO author (name, rank) VALUES ('a', 1), ('b', 2), ('c', NULL)")
+    for _ in 0..<30 {
+      try other.execute(
+        "INSERT INTO book (title, year, price, is_in, author_id) VALUES (?, ?, 0, ?, ?)",
+        .text("\(random.below(20))"), .integer(Int64(random.below(5))), .integer(Int64(random.below(2))),
+        .integer(Int64(1 + random.below(3))))
+    }
+    // Others are here: from now on the state a context stands at is held for it.
+    store.store.database.share(true)
+    try context.refresh()
+    let watched = try [
+      Watched("all", "book", FetchDescriptor<Book>(), in: context, listens: true),
+      Watched(
+        "window", "book",
+        FetchDescriptor<Book>(
+          predicate: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], fetchLimit: 5, fetchOffset: 2),
+        in: context, listens: true),
+      Watched(
+        "by author", "book",
+        FetchDescriptor<Book>(predicate: #Predicate { $0.author?.name == "a" }, sortBy: [SortDescriptor(\.year)]),
+        in: context, listens: true),
+      Watched("unheard", "book", FetchDescriptor<Book>(sortBy: [SortDescriptor(\.year)]), in: context, listens: false),
+    ]
+    let count = try context.liveCount(Book.self, where: #Predicate { $0.isIn })
+    let lines = try context.live(
+      BookLine.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: 9)
+    var shown = Array(lines)
+    var differences = 0
+    let token = lines.onDifference { difference in
+      differences += 1
+      for case .update(let at, let old, let new) in difference where old == new || lines[at] != new {
+        Issue.record("seed \(seed): told \(old) → \(new), shows \(lines[at])")
+      }
+    }
+    let objects = try context.fetch(FetchDescriptor<Book>())
+    var before = try rows()
+    for step in 0..<40 {
+      for _ in 0..<random.below(3) + 1 {
+        let key = Int64(1 + random.below(40))
+        let sql = random.pick([
+          "UPDATE book SET title = '\(random.below(20))' WHERE id = \(key)",
+          "UPDATE book SET is_in = 1 - is_in WHERE id = \(key)", "UPDATE book SET note = 'n\(step)' WHERE id < \(key)",
+          "DELETE FROM book WHERE id = \(key)", "UPDATE author SET name = '\(random.pick(["a", "b"]))' WHERE id = 2",
+          "INSERT INTO book (title, year, price, is_in, author_id) VALUES ('\(random.below(20))', \(step), 0, 1, 1)",
+          "UPDATE book SET author_id = \(1 + random.below(3)) WHERE id = \(key)",
+        ])
+        // Mostly theirs; some of ours in between are taken in by the same move or one of their own.
+        try (random.chance(5) ? store : other).execute(sql)
+      }
+      try context.refresh()
+      store.store.database.share(true)
+      let after = try rows()
+      for one in watched {
+        if let problem = try one.check(store, commit: store.latestCommit, before: before, after: after) {
+          Issue.record("seed \(seed), step \(step): \(problem)")
+          return
+        }
+      }
+      let told = differences
+      let afresh = try ModelContext(store, isolation: nil).fetch(
+        BookLine.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: 9)
+      #expect(Array(lines) == afresh && lines.error == nil, "seed \(seed), step \(step)")
+      if Array(lines) != shown { #expect(told > 0, "seed \(seed), step \(step)") }
+      (shown, differences) = (Array(lines), 0)
+      #expect(count.value == after.values.count { $0["is_in"] == 1 }, "seed \(seed), step \(step)")
+      for object in objects {
+        let row = after[object.persistentModelID.key]
+        #expect(object.isDeleted == (row == nil), "seed \(seed), step \(step)")
+        if let row { #expect(row["title"] == .text(object.title), "seed \(seed), step \(step)") }
+      }
+      before = after
+    }
+    #expect(watched.prefix(3).allSatisfy { $0.differences > 3 })
+    _ = token
+  }
+
+  @Test func `a feed of one model gets the comparison too`() async throws {
+    var commits = try store.commits(of: Book.self, changing: \.title).makeAsyncIterator()
+    let other = try OtherProcessTests.open(file)
+    try other.execute("INSERT INTO author (name) VALUES ('a')")
+    let commit = try #require(try await commits.next())
+    #expect(commit.isComparison && commit.origin == .otherProcess && commit.changes.isEmpty)
+  }
+
+  // MARK: Real processes
+
+  @Test(.enabled(if: SQLiteShell.isThere))
+  func `200 commits of the shell: nothing missed, order kept, both sides equal`()
+    async throws
+  {
+    let context = ModelContext(store)
+    try store.execute("INSERT INTO author (name) VALUES ('a')")
+    let author = try #require(try context.fetch(FetchDescriptor<Author>()).first)
+    #expect(author.books.isEmpty)
+    let list = try context.live(
+      Book.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.year), SortDescriptor(\.title)], limit: 20)
+    let count = try context.liveCount(Book.self)
+    var atOneInstant = true
+    let together = observe {
+      _ = (list.count, count.value)
+      if list.commitNumber != count.commitNumber { atOneInstant = false }
+    }
+    let commits = store.commits
+    let first = store.latestCommit
+    let reader = Task.detached {
+      var numbers: [Int64] = []
+      var comparisons = 0
+      var own = 0
+      var untrue = 0
+      for try await commit in commits {
+        numbers.append(commit.number)
+        if commit.isComparison { comparisons += 1 }
+        if commit.isComparison != (commit.origin == .otherProcess && commit.tables.isEmpty) { untrue += 1 }
+        own += commit.tables.reduce(0) { $0 + ($1.table.name == "author" ? $1.rows.count : 0) }
+      }
+      #expect(untrue == 0)
+      return (numbers, comparisons, own)
+    }
+
+    let shell = try SQLiteShell(file.path)
+    var sql = ""
+    var random = Random(seed: 17)
+    for number in 1...200 {
+      let next =
+        switch random.below(4) {
+        case 0: "UPDATE book SET is_in = 1 - is_in, note = '\(number)' WHERE id % 7 = \(number % 7);\n"
+        case 1: "DELETE FROM book WHERE id = \(random.below(number) + 1);\n"
+        default:
+          "INSERT INTO book (title, year, price, is_in, author_id) VALUES ('t\(random.below(50))', \(random.below(9)), 0, 1, 1);\n"
+        }
+      sql += next
+    }
+    shell.send(sql + "UPDATE author SET name = 'end';")
+    for number in 0..<20 {
+      try store.execute("INSERT INTO author (name) VALUES (?)", .text("own \(number)"))
+      try await Task.sleep(for: .microseconds(500))
+    }
+    _ = try shell.waitForAnswer()
+    try await wait(for: "the last commit") { author.name == "end" && context.commitNumber == store.latestCommit }
+
+    let fresh = ModelContext(store, isolation: nil)
+    let all = try fresh.fetch(FetchDescriptor<Book>())
+    let expected = try fresh.fetch(
+      FetchDescriptor<Book>(
+        predicate: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.year), SortDescriptor(\.title)], fetchLimit: 20))
+    #expect(list.bookKeys == expected.bookKeys && count.value == all.count)
+    #expect(list.map(\.note) == expected.map(\.note))
+    #expect(author.books.bookKeys.sorted() == all.bookKeys.sorted())
+    #expect(atOneInstant && together.runs > 1)
+    try store.close()
+    let (numbers, comparisons, own) = try await reader.value
+    #expect(numbers == Array(first + 1...(numbers.last ?? 0)))
+    #expect(comparisons > 0 && own == 20)
+  }
+
+  // MARK: The file itself
+
+  @Test(arguments: ["replaced", "moved", "deleted"])
+  func `a file gone from its path is told to contexts, live queries and subscribers, once`(how: String) async throws {
+    let context = ModelContext(store)
+    let book = Book("a")
+    context.insert(book)
+    try context.save()
+    let list = try context.live(Book.self)
+    let count = try context.liveCount(Book.self)
+    var commits = store.commits.makeAsyncIterator()
+    switch how {
+    case "replaced":
+      try OtherProcessTests.open(folder.appending(path: "other.db")).close()
+      #expect(rename(folder.appending(path: "other.db").path, file.path) == 0)
+    case "moved": #expect(rename(file.path, folder.appending(path: "moved.db").path) == 0)
+    default: #expect(unlink(file.path) == 0)
+    }
+    let expected = DatabaseError.fileReplaced(path: store.store.database.path)
+    do {
+      while let commit = try await commits.next() { #expect(!commit.isComparison) }
+      Issue.record("the feed ended")
+    } catch let error as DatabaseError {
+      #expect(error == expected)
+    }
+    try await wait(for: "the report") { list.error != nil }
+    #expect(list.error as? DatabaseError == expected && count.error as? DatabaseError == expected)
+    #expect(list.titles == ["a"] && count.value == 1 && book.title == "a")
+    #expect(context.takeLoadErrors().compactMap { $0 as? DatabaseError } == [expected])
+    book.title = "lost"
+    #expect(throws: expected) { try context.save() }
+    #expect(context.takeLoadErrors().isEmpty && context.hasChanges)
+  }
+}
