@@ -21,6 +21,18 @@
     .init("quire") { try QuireFetch($0) }
   ),
   BenchCase(
+    "fetch-values", "one row to a projection row", vs: "raw", goal: 1.2,
+    .init("raw") { try RawFetch($0, .quire) },
+    .init("raw-default") { try RawFetch($0, .sqlite) },
+    .init("quire") { try QuireFetchValues($0) }
+  ),
+  BenchCase(
+    "join", "one projection row of book and author name", vs: "raw", goal: 1.2,
+    .init("raw") { try RawJoin($0, .quire) },
+    .init("raw-default") { try RawJoin($0, .sqlite) },
+    .init("quire") { try QuireJoin($0) }
+  ),
+  BenchCase(
     "find-cold", "a model by its key, in random order, not in memory", vs: "raw", goal: 1.3,
     .init("raw") { try RawFind($0, .quire) },
     .init("raw-default") { try RawFind($0, .sqlite) },

@@ -1,16 +1,15 @@
-import Quire
+public import Quire
 
 /// A book as a list shows it: title, the author's name, whether it is there to be lent.
-///
-/// A value: made from a book, and tracked through what it was made from.
-public struct BookRow: Hashable, Sendable {
-  public let title: String
-  public let author: String?
-  public let isAvailable: Bool
+@Projection(of: Book.self) public struct BookRow {
+  public var title: String
+  @From(\Book.author?.name) public var author: String?
+  public var isAvailable: Bool
+}
 
+extension BookRow {
+  /// A book as it is now, unsaved edits included; tracked through what it is made from.
   public init(_ book: Book) {
-    title = book.title
-    author = book.author?.name
-    isAvailable = book.isAvailable
+    self.init(title: book.title, author: book.author?.name, isAvailable: book.isAvailable)
   }
 }

@@ -1,0 +1,84 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// Which of a projection's shown rows a commit may have changed, found out without asking the database.
+///
+/// Rows of the base table are known by their keys. For a change in another table it is known which shown rows reach it:
+/// with each row come the keys of the rows its paths lead through, and they are kept both ways.
+struct AffectedRows {
+  /// The columns the fields read, by the table they stand in.
+  let columns: QueryColumns
+  private var cache: PlaceCache
+  /// For each path to another table, by the key of the row at its end: the shown rows from which it leads there.
+  private var reaching: [[Int64: Set<Int64>]]
+  /// By shown row: where its paths end; nothing where the fields read the base table alone.
+  private var reached: [Int64: [Int64?]] = [:]
+  /// Set by tests alone: looks at the base table only, to prove that the differential test would notice.
+  var ignoresPaths = false
+
+  init(_ select: SelectQuery, _ fields: Set<ColumnPath>) {
+    columns = QueryColumns(select, fields)
+    cache = PlaceCache(count: 1 + columns.reached.count)
+    reaching = Array(repeating: [:], count: columns.reached.count)
+  }
+
+  var tables: Set<String> { Set(columns.reached.compactMap { $0.steps.last?.table }).union([columns.table]) }
+
+  /// The columns that hold the keys of what the paths lead to, to be read with each row.
+  var ends: [ColumnPath] {
+    columns.reached.compactMap { path in
+      path.steps.last.map { ColumnPath(Array(path.steps.dropLast()), $0.foreignKey) }
+    }
+  }
+
+  /// Shown rows that may be others after the changes, with their places.
+  mutating func keys(in news: News, shown place: (Int64) -> Int?) -> [Int64: Int] {
+    var result: [Int64: Int] = [:]
+    if let changes = news[columns.table] {
+      let places = cache.places(0, columns.own, key: columns.key, in: changes.table)
+      for change in changes.rows where change.kind != .delete && !places.areSame(in: change) {
+        if case .integer(let key) = change.key, let at = place(key) { result[key] = at }
+      }
+    }
+    for (slot, path) in columns.reached.enumerated() where !ignoresPaths {
+      guard let table = path.steps.last?.table, let changes = news[table] else { continue }
+      let places = cache.places(1 + slot, path.columns, key: nil, in: changes.table)
+      for change in changes.rows where !places.areSame(in: change) {
+        guard case .integer(let end) = change.key else { continue }
+        for key in reaching[slot][end] ?? [] where result[key] == nil {
+          if let at = place(key) { result[key] = at }
+        }
+      }
+    }
+    return result
+  }
+
+  // MARK: What is known of the shown rows
+
+  mutating func take(_ ends: [Int64: [Int64?]]) {
+    for (key, now) in ends {
+      forget(key)
+      reached[key] = now
+      for (slot, end) in now.enumerated() {
+        if let end { reaching[slot][end, default: []].insert(key) }
+      }
+    }
+  }
+
+  mutating func forget(_ keys: Set<Int64>) { for key in keys { forget(key) } }
+
+  mutating func forgetAll() {
+    reached.removeAll()
+    for slot in reaching.indices { reaching[slot].removeAll() }
+  }
+
+  private mutating func forget(_ key: Int64) {
+    guard let before = reached.removeValue(forKey: key) else { return }
+    for (slot, end) in before.enumerated() {
+      guard let end else { continue }
+      reaching[slot][end]?.remove(key)
+      if reaching[slot][end]?.isEmpty == true { reaching[slot][end] = nil }
+    }
+  }
+}

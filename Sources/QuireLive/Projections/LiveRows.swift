@@ -1,0 +1,237 @@
+public import Foundation
+public import Observation
+public import QuireModel
+import QuireRow
+package import QuireSQLite
+
+/// A query whose rows are values that follow their rows: a collection of a projection's rows that is always what the
+/// same fetch would give.
+///
+///     let rows = try context.live(BookRow.self, where: #Predicate { $0.rating > 4 }, sortBy: [SortDescriptor(\.title)], limit: 20)
+///     let token = observe { print(rows.map(\.author)) }
+///
+/// Who reads the collection depends on all of it: on which rows are in it, in which order, and on their values, those
+/// that come from other tables included. Shows what is committed, never unsaved edits. A commit that changes no column
+/// the query or a field reads costs no statement; one that does costs one for the rows it concerns, and where predicate or
+/// order read other tables one for each of those that changed. Kept as long as somebody holds it; confined to its
+/// context's isolation.
+public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection, Participant {
+  private let context: ModelContext
+  private let owner: Owner
+  /// Which rows, in which order: taken along by this one.
+  private let list: LiveList
+  private let reader: RowReader<Row>
+  private var affected: AffectedRows
+  private let interests: [InterestToken]
+  /// Tables whose changes concern the list or a field.
+  package let tables: [String]
+  private var values: [Row]
+  private var next: Step?
+  /// Whether everything is to be read anew.
+  private var isStale = false
+  /// The keys of `values` while this one could not follow the list.
+  private var staleKeys: [Int64]?
+  private var failedAt: Int64?
+  /// Why the result could not follow the last commit; nil while it does. It stays what it was until it can.
+  public private(set) var error: (any Error)?
+
+  private let registrar = ObservationRegistrar()
+  /// Made once: in a generic class a key path is put together anew at every mention.
+  private let valuesPath: KeyPath<LiveRows, [Row]> = \.shown
+  private let listeners = DifferenceListeners<Row>()
+
+  private struct Step {
+    var number: Int64
+    /// What becomes of the values; `whole` where all were read. Neither where they are as they were.
+    var edits: ValueEdits<Row>?
+    var whole: [Row]?
+    var changes: [Difference<Row>.Change] = []
+    var error: (any Error)?
+  }
+
+  init(
+    _ context: ModelContext, where predicate: Predicate<Row.Model>?, sortBy: [SortDescriptor<Row.Model>], limit: Int?,
+    offset: Int
+  ) throws {
+    self.context = context
+    owner = context.owner
+    try owner.settleThrowing()
+    let store = try owner.requireStore()
+    let select = try ResolvedQuery(
+      Row.Model.self, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: store
+    ).select
+    let projection = try ProjectionQuery(Row.self, in: store)
+    affected = AffectedRows(select, Set(projection.columns))
+    reader = try RowReader(projection, select, ends: affected.ends)
+    interests = affected.columns.interests(in: store.database)
+    list = try LiveList(select, owner: owner, isPart: true)
+    tables = Set(list.tables).union(affected.tables).sorted()
+    let keys = list.keys
+    let rows = try owner.read { [reader] in try reader.rows(keys, on: $0) }
+    values = try keys.map { try rows.row($0) }
+    affected.take(rows.ends)
+    owner.participants.add(self)
+  }
+
+  // MARK: The collection
+
+  /// The keys of what is shown.
+  private var keys: [Int64] { staleKeys ?? list.keys }
+
+  /// What all reads of the collection go through.
+  private var shown: [Row] {
+    registrar.access(self, keyPath: valuesPath)
+    return values
+  }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { shown.count }
+
+  public subscript(index: Int) -> Row { shown[index] }
+
+  /// The object a row is of, loaded if need be; nil where that row is gone.
+  public func model(at index: Int) -> Row.Model? {
+    registrar.access(self, keyPath: valuesPath)
+    return context.model(Row.Model.self, key: keys[index])
+  }
+
+  /// The commit the result stands at.
+  public var commitNumber: Int64 { failedAt ?? owner.position.number }
+
+  /// How many statements it has run since it was made: two for the start, none for commits that do not concern it.
+  public var queriesRun: Int { list.queriesRun + reader.queriesRun }
+
+  /// Calls `body` after each move that changed the result, with what changed, by index, old and new rows.
+  ///
+  /// Called on the context's isolation when all of it stands at the new commit. Ends with the token.
+  public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> DifferenceToken { listeners.add(body) }
+
+  /// For tests: makes it wrong.
+  func injectFault() { affected.ignoresPaths = true }
+
+  // MARK: Moving
+
+  package func prepare(_ news: News, on connection: Connection) -> Bool {
+    do {
+      let touched = isStale || news.isComparison || isAltered(news) ? nil : affected.keys(in: news, shown: place)
+      let moves = list.prepare(news, on: connection)
+      if let error = list.next?.error { throw error }
+      let step = try touched.map { try followed($0, news, on: connection) } ?? refilled(news, on: connection)
+      isStale = false
+      if step.edits == nil, step.whole == nil, error == nil {
+        next = nil
+        return moves
+      }
+      next = step
+    } catch {
+      isStale = true
+      next = Step(number: news.number, error: error)
+    }
+    return true
+  }
+
+  package func announce() { if next?.changes.isEmpty == false { registrar.willSet(self, keyPath: valuesPath) } }
+
+  package func apply() {
+    if next?.error != nil, staleKeys == nil { staleKeys = list.keys }
+    list.apply()
+    guard let next else { return }
+    if let whole = next.whole { values = whole }
+    next.edits?.apply(to: &values)
+    if next.error == nil {
+      staleKeys = nil
+      failedAt = nil
+    } else if failedAt == nil {
+      failedAt = owner.position.number
+    }
+    error = next.error
+  }
+
+  package func tell() {
+    list.tell()
+    guard let step = next else { return }
+    next = nil
+    if step.changes.isEmpty { return }
+    registrar.didSet(self, keyPath: valuesPath)
+    listeners.tell(Difference(commit: step.number, changes: step.changes))
+  }
+
+  /// Where a row of the list stands; nil where it is not shown. As of the list's window, which a prepared step has moved.
+  private func place(of key: Int64) -> Int? {
+    guard let place = list.window.position(of: key).map({ $0 - list.offset }) else { return nil }
+    return keys.indices.contains(place) && keys[place] == key ? place : nil
+  }
+
+  /// Whether a table comes in several forms, as it was altered in between: nothing is judged by its values then.
+  private func isAltered(_ news: News) -> Bool {
+    tables.contains { table in news.tables.count { $0.table.name == table } > 1 }
+  }
+
+  /// The step from the rows that may be others now, by key with their places.
+  private func followed(_ touched: [Int64: Int], _ news: News, on connection: Connection) throws -> Step {
+    let difference = list.next?.difference ?? KeyDifference()
+    var step = Step(number: news.number)
+    if touched.isEmpty, !difference.changesList { return step }
+    let gone = Set(difference.deletes.map(\.key))
+    let wanted = touched.keys.filter { !gone.contains($0) } + difference.inserts.map(\.key)
+    let rows = try reader.rows(wanted.sorted(), on: connection)
+    affected.forget(gone)
+    affected.take(rows.ends)
+
+    var edits = try ValueEdits(difference) { key, from in
+      try from.flatMap { rows.find(key) ?? values[$0] } ?? rows.row(key)
+    }
+    let moved = Set(difference.moves.map(\.key))
+    let updates = touched.filter { !gone.contains($0.key) && !moved.contains($0.key) }
+      .map { (key: $0.key, from: $0.value, to: edits.place(after: $0.value)) }.sorted { $0.to < $1.to }
+    edits.updates = try updates.map { ($0.to, try rows.row($0.key)) }
+    step.changes = changes(difference, updates) { rows.find($0) }
+    step.edits = edits
+    return step
+  }
+
+  /// The step from whatever is shown to what the list will be, all of it read.
+  private func refilled(_ news: News, on connection: Connection) throws -> Step {
+    var after = list.keys
+    if let step = list.next { after.replaceSubrange(step.replaced, with: step.keys) }
+    let rows = try reader.rows(after, on: connection)
+    let values = try after.map { try rows.row($0) }
+    affected.forgetAll()
+    affected.take(rows.ends)
+    let difference = KeyDifference.between(keys[...], after[...], touched: Set(keys).union(after))
+    let places = Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    let others = Set(difference.inserts.map(\.key) + difference.moves.map(\.key))
+    let updates = after.enumerated().compactMap { to, key -> (key: Int64, from: Int, to: Int)? in
+      others.contains(key) ? nil : places[key].map { (key, $0, to) }
+    }
+    return Step(number: news.number, whole: values, changes: changes(difference, updates) { rows.find($0) })
+  }
+
+  /// - Parameter row: What was read of a key; what was not is as it was.
+  private func changes(
+    _ difference: KeyDifference, _ updates: [(key: Int64, from: Int, to: Int)], read row: (Int64) -> Row?
+  ) -> [Difference<Row>.Change] {
+    var changes: [Difference<Row>.Change] = []
+    for (_, at) in difference.deletes { changes.append(.delete(at: at, old: values[at])) }
+    for (key, from, to) in difference.moves {
+      changes.append(.move(from: from, to: to, old: values[from], new: row(key) ?? values[from]))
+    }
+    for (key, at) in difference.inserts { if let new = row(key) { changes.append(.insert(at: at, new: new)) } }
+    for (key, from, to) in updates {
+      if let new = row(key), values[from] != new { changes.append(.update(at: to, old: values[from], new: new)) }
+    }
+    return changes
+  }
+}
+
+extension ModelContext {
+  /// Rows of a projection that follow the store; see ``LiveRows``.
+  ///
+  /// - Throws: as `fetch` does.
+  public func live<Row: Projection>(
+    _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, sortBy: [SortDescriptor<Row.Model>] = [],
+    limit: Int? = nil, offset: Int = 0
+  ) throws -> LiveRows<Row> {
+    try LiveRows(self, where: predicate, sortBy: sortBy, limit: limit, offset: offset)
+  }
+}

@@ -1,0 +1,61 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// Reads rows of a projection by key, each with the keys of what its paths lead through: one statement, the same text
+/// for all keys.
+final class RowReader<Row: Projection> {
+  private let projection: ProjectionQuery<Row>
+  private let text: String
+  private let ends: Int
+  /// How many statements it has run.
+  private(set) var queriesRun = 0
+
+  /// What was read.
+  struct Rows {
+    fileprivate var byKey: [Int64: Row] = [:]
+    fileprivate(set) var ends: [Int64: [Int64?]] = [:]
+
+    /// Nil for one that was not asked for.
+    func find(_ key: Int64) -> Row? { byKey[key] }
+
+    /// - Throws: where there is no such row, which a list of keys of the same commit has never asked for.
+    func row(_ key: Int64) throws -> Row {
+      guard let row = byKey[key] else { throw ModelError.query("\(Row.Model.self) \(key) is not there to be shown") }
+      return row
+    }
+  }
+
+  init(_ projection: ProjectionQuery<Row>, _ select: SelectQuery, ends: [ColumnPath]) throws {
+    self.projection = projection
+    self.ends = ends.count
+    let columns = projection.columns + ends
+    text = try SelectQuery(from: select.table, key: select.key, columns: columns).statement(forKeys: []).text
+  }
+
+  func rows(_ keys: [Int64], on connection: Connection) throws -> Rows {
+    var rows = Rows()
+    if keys.isEmpty { return rows }
+    queriesRun += 1
+    rows.byKey.reserveCapacity(keys.count)
+    let statement = try connection.statement(text)
+    defer { statement.reset() }
+    try statement.bind(all: [.text(KeyList.json(keys))])
+    let width = Int32(projection.columns.count)
+    while try statement.step() {
+      var cursor = statement.row
+      let key = try cursor.int64(projection.keyPlace)
+      do throws(ValueError) {
+        rows.byKey[key] = try Row._quireRow(&cursor, projection.origin)
+      } catch {
+        throw projection.undecodable(cursor, error)
+      }
+      if ends > 0 {
+        rows.ends[key] = (0..<Int32(ends)).map { column in
+          if case .integer(let end) = cursor.value(width + column) { end } else { nil }
+        }
+      }
+    }
+    return rows
+  }
+}

@@ -1,0 +1,64 @@
+/// What a step makes of the values that are shown: which leave, which come, which are replaced where they stand.
+struct ValueEdits<Row> {
+  /// Indices before of what leaves its place, ascending.
+  private let leaving: [Int]
+  /// What comes, by index after, ascending.
+  private let coming: [(at: Int, row: Row)]
+  /// What is another value in its place, by index after.
+  var updates: [(at: Int, row: Row)] = []
+
+  /// - Parameter arrived: The value of a key that came, or that moved from an index before.
+  init(_ difference: KeyDifference, arrived: (_ key: Int64, _ from: Int?) throws -> Row) rethrows {
+    leaving = (difference.deletes.map(\.at) + difference.moves.map(\.from)).sorted()
+    var coming = try difference.inserts.map { (at: $0.at, row: try arrived($0.key, nil)) }
+    coming += try difference.moves.map { (at: $0.to, row: try arrived($0.key, $0.from)) }
+    self.coming = coming.sorted { $0.at < $1.at }
+  }
+
+  /// Where what stays stands afterwards.
+  func place(after from: Int) -> Int {
+    let rank = from - below(leaving.count) { leaving[$0] < from }
+    // Before the one that comes as number n stand n others that came: the rest of what is before it stays.
+    return rank + below(coming.count) { coming[$0].at - $0 <= rank }
+  }
+
+  /// In place where there is little to do, in one pass where each on its own would shift all that follows.
+  func apply(to values: inout [Row]) {
+    if leaving.count + coming.count <= 32 {
+      for at in leaving.reversed() { values.remove(at: at) }
+      for (at, row) in coming { values.insert(row, at: at) }
+    } else {
+      values = merged(values)
+    }
+    for (at, row) in updates { values[at] = row }
+  }
+
+  private func merged(_ values: [Row]) -> [Row] {
+    var result: [Row] = []
+    result.reserveCapacity(values.count - leaving.count + coming.count)
+    var (gone, came) = (0, 0)
+    for (at, row) in values.enumerated() {
+      if gone < leaving.count, leaving[gone] == at {
+        gone += 1
+        continue
+      }
+      while came < coming.count, coming[came].at == result.count {
+        result.append(coming[came].row)
+        came += 1
+      }
+      result.append(row)
+    }
+    for (_, row) in coming[came...] { result.append(row) }
+    return result
+  }
+
+  /// How many of the first indices the condition holds for: for all before the first it does not hold for.
+  private func below(_ count: Int, _ holds: (Int) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if holds(middle) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,127 @@
+public import QuireRow
+public import QuireSQLite
+
+/// How a field of one type is read.
+///
+/// As with models, a macro sees the words of a declaration and not what they mean: generated code asks
+/// `_projected(Genre.self)`, and overload resolution answers.
+public protocol ProjectedForm<Value> {
+  associatedtype Value
+  static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value
+}
+
+/// A value in the form a model's property of its type has.
+public enum ProjectedColumn<Form: ColumnForm>: ProjectedForm {
+  public typealias Value = Form.Value
+
+  public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
+    let column = row.position
+    guard let value = try Form.read(&row).value else {
+      throw ValueError.notA(type: "\(Value.self)", column: column, found: "nothing")
+    }
+    return value
+  }
+}
+
+/// The identifier of the object, or of one a required to-one leads to.
+public enum ProjectedIdentifier: ProjectedForm {
+  @inlinable public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError)
+    -> PersistentIdentifier
+  {
+    try origin.identifier(&row)
+  }
+}
+
+/// ``ProjectedIdentifier``, or NULL.
+public enum ProjectedOptionalIdentifier: ProjectedForm {
+  @inlinable public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError)
+    -> PersistentIdentifier?
+  {
+    if row.isNull(row.position) {
+      row.position += 1
+      return nil
+    }
+    return try origin.identifier(&row)
+  }
+}
+
+/// What `_projected` gives for models and arrays of them: it compiles everywhere but in a projection's definition.
+public enum ProjectedObject<Value> {
+  public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
+    throw ValueError.notStorable("\(Value.self)", reason: "a projection holds values")
+  }
+}
+
+@available(
+  *, unavailable,
+  message:
+    "a projection holds values and no objects: name a property of the object, as in @From(\\Book.author?.name), or its persistentModelID"
+)
+extension ProjectedObject: ProjectedForm {}
+
+/// What `_projected` gives for a type that no column can hold.
+public enum ProjectedNothing<Value> {
+  public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
+    throw ValueError.notStorable("\(Value.self)", reason: "it is not Codable")
+  }
+}
+
+@available(*, unavailable, message: "no column holds this type: name a property that is stored")
+extension ProjectedNothing: ProjectedForm {}
+
+// MARK: Which form
+
+@inlinable public func _projected(_: PersistentIdentifier.Type) -> ProjectedIdentifier.Type { ProjectedIdentifier.self }
+@inlinable public func _projected(_: PersistentIdentifier?.Type) -> ProjectedOptionalIdentifier.Type {
+  ProjectedOptionalIdentifier.self
+}
+@inlinable public func _projected<T: PersistentModel>(_: T.Type) -> ProjectedObject<T>.Type { ProjectedObject<T>.self }
+@inlinable public func _projected<T: PersistentModel>(_: T?.Type) -> ProjectedObject<T?>.Type {
+  ProjectedObject<T?>.self
+}
+@inlinable public func _projected<T: PersistentModel>(_: [T].Type) -> ProjectedObject<[T]>.Type {
+  ProjectedObject<[T]>.self
+}
+@inlinable public func _projected<T: PersistentModel>(_: [T]?.Type) -> ProjectedObject<[T]?>.Type {
+  ProjectedObject<[T]?>.self
+}
+@inlinable public func _projected<V: StoredValue>(_: V.Type) -> ProjectedColumn<ValueForm<V>>.Type {
+  ProjectedColumn<ValueForm<V>>.self
+}
+@inlinable public func _projected<V: StoredValue & RawRepresentable>(_: V.Type) -> ProjectedColumn<ValueForm<V>>.Type
+where V.RawValue: StoredValue { ProjectedColumn<ValueForm<V>>.self }
+@inlinable public func _projected<V: StoredValue & RawRepresentable>(_: V?.Type) -> ProjectedColumn<ValueForm<V?>>.Type
+where V.RawValue: StoredValue { ProjectedColumn<ValueForm<V?>>.self }
+@inlinable public func _projected<V: RawRepresentable>(_: V.Type) -> ProjectedColumn<RawForm<V>>.Type
+where V.RawValue: StoredValue { ProjectedColumn<RawForm<V>>.self }
+@inlinable public func _projected<V: RawRepresentable>(_: V?.Type) -> ProjectedColumn<OptionalRawForm<V>>.Type
+where V.RawValue: StoredValue { ProjectedColumn<OptionalRawForm<V>>.self }
+@_disfavoredOverload
+@inlinable public func _projected<V: Codable>(_: V.Type) -> ProjectedColumn<JSONForm<V>>.Type {
+  ProjectedColumn<JSONForm<V>>.self
+}
+@_disfavoredOverload
+@inlinable public func _projected<V>(_: V.Type) -> ProjectedNothing<V>.Type { ProjectedNothing<V>.self }
+
+// MARK: One field
+
+/// A field and where it is read from: the two are of one type.
+public func _field<Row: Projection, Model: PersistentModel, Form: ProjectedForm>(
+  _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
+  from source: KeyPath<Model, Form.Value>, _ path: [String]
+) -> ProjectionField {
+  ProjectionField(name: name, path: path)
+}
+
+@available(
+  *, unavailable,
+  message:
+    "this field is of another type than the property it is read from: write the property's type, with ‘?’ where the path has one"
+)
+@_disfavoredOverload
+public func _field<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Other>(
+  _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>, from source: KeyPath<Model, Other>,
+  _ path: [String]
+) -> ProjectionField {
+  ProjectionField(name: name, path: path)
+}
