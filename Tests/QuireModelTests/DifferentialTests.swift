@@ -286,6 +286,7 @@ final class RandomEdits {
       FetchDescriptor(predicate: #Predicate { $0.writer?.name == some }),
       sorted(all.filter { name($0).map { $0.utf8.elementsEqual(some.utf8) } ?? false }, by: { _, _ in nil }),
       "writer named \(some)")
+    try checkToMany(place, some)
     for number in all {
       let (volume, plain) = (volumes[number]!, plain(number))
       #expect(

@@ -67,6 +67,9 @@ enum PredicateFixture {
   static let author = ColumnPath.Step("author_id", to: "author")
   static let editor = ColumnPath.Step("editor_id", to: "author")
   static let country = ColumnPath.Step("country_id", to: "country")
+  static let books = RowRelation(to: "book", via: .foreignKey("author_id"))
+  static let coauthors = RowRelation(
+    to: "author", via: .pairs(table: "book_coauthors", own: "book_id", other: "author_id"))
 
   struct Resolver: PathResolver {
     nonisolated(unsafe) static let table: [AnyKeyPath: PathResolution] = [
@@ -77,10 +80,10 @@ enum PredicateFixture {
       \Book.temper: .column("temper"), \Book.added: .column("added"), \Book.returned: .column("returned"),
       \Book.number: .column("number"), \Book.link: .column("link"), \Book.price: .column("price"),
       \Book.cover: .column("cover"), \Book.tags: .column("tags"), \Book.author: .toOne(author, Author.self),
-      \Book.editor: .toOne(editor, Author.self), \Book.coauthors: .toMany(Author.self),
+      \Book.editor: .toOne(editor, Author.self), \Book.coauthors: .toMany(coauthors, Author.self),
       \Author.key: .key("id"), \Author.name: .column("name"), \Author.age: .column("age"),
       \Author.isAlive: .column("is_alive"), \Author.country: .toOne(country, Country.self),
-      \Author.books: .toMany(Book.self), \Country.key: .key("id"), \Country.name: .column("name"),
+      \Author.books: .toMany(books, Book.self), \Country.key: .key("id"), \Country.name: .column("name"),
       \Country.isFar: .column("is_far"),
     ]
     func resolve(_ keyPath: AnyKeyPath, from type: Any.Type) -> PathResolution? { Self.table[keyPath] }
@@ -101,6 +104,8 @@ enum PredicateFixture {
       weight REAL NOT NULL, rating REAL, is_available INTEGER NOT NULL, is_signed INTEGER, genre TEXT NOT NULL, mood TEXT,
       rank INTEGER NOT NULL, temper TEXT NOT NULL, added TEXT NOT NULL, returned TEXT, number TEXT NOT NULL, link TEXT,
       price TEXT NOT NULL, cover BLOB NOT NULL, tags TEXT NOT NULL, author_id INTEGER, editor_id INTEGER NOT NULL) STRICT;
+    CREATE TABLE book_coauthors (book_id INTEGER NOT NULL, author_id INTEGER NOT NULL, PRIMARY KEY (book_id, author_id))
+      STRICT, WITHOUT ROWID;
     """
 
   /// Two hundred books with every combination of what may be missing, and the same in tables.
@@ -169,6 +174,8 @@ enum PredicateFixture {
         book.cover = number % 3 == 0 ? Data() : Data([UInt8(number)])
         book.author = number % 6 == 0 ? nil : authors[number % 8]
         book.editor = authors[number % 5]
+        book.coauthors = (0..<number % 4).map { authors[(number + $0 * 3) % 8] }
+        book.author?.books.append(book)
         return book
       }
       try connection.execute("BEGIN")
@@ -185,6 +192,12 @@ enum PredicateFixture {
             try Value(storing: book.price), try Value(storing: book.cover), "[]",
             book.author.map { .integer($0.key.number) } ?? .null, .integer(book.editor.key.number),
           ])
+      }
+      for book in books {
+        for author in book.coauthors {
+          try connection.execute(
+            "INSERT INTO book_coauthors VALUES (?, ?)", [.integer(book.key.number), .integer(author.key.number)])
+        }
       }
       try connection.execute("COMMIT")
     }

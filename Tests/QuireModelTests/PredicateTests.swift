@@ -276,6 +276,51 @@ private typealias Rank = PredicateFixture.Rank
         == .compare(.greater, .arithmetic(.add, .column("pages"), .literal(1)), .literal(121)))
   }
 
+  @Test func `questions about a to-many relationship`() throws {
+    let key = Key(number: 3)
+    let keys = [Key(number: 2), Key(number: 5)]
+    let least = 1
+    try agree([
+      #Predicate { $0.coauthors.contains { $0.isAlive } },
+      #Predicate { !$0.coauthors.contains { $0.isAlive } },
+      #Predicate { $0.coauthors.contains(where: { $0.name.contains("e") && $0.age != nil }) },
+      #Predicate { $0.coauthors.contains { $0.key == key } },
+      #Predicate { $0.coauthors.contains { keys.contains($0.key) } },
+      #Predicate { $0.coauthors.contains { $0.country?.name == "Ghana" } },
+      #Predicate { $0.coauthors.contains { $0.country == nil } },
+      #Predicate { $0.coauthors.allSatisfy { $0.isAlive } },
+      #Predicate { $0.coauthors.allSatisfy { ($0.age ?? 0) > 31 } },
+      #Predicate { $0.coauthors.allSatisfy { $0.age == nil || $0.isAlive } },
+      #Predicate { !$0.coauthors.allSatisfy { $0.country?.isFar ?? true } },
+      #Predicate { $0.coauthors.isEmpty },
+      #Predicate { !$0.coauthors.isEmpty },
+      #Predicate { $0.coauthors.isEmpty == false && $0.isAvailable },
+      #Predicate { $0.coauthors.count > least },
+      #Predicate { $0.coauthors.count == 0 },
+      #Predicate { $0.coauthors.count * 30 == $0.pages },
+      #Predicate { $0.coauthors.filter { $0.isAlive }.count == 1 },
+      #Predicate { $0.coauthors.filter { $0.isAlive }.isEmpty },
+      #Predicate { $0.coauthors.filter { $0.isAlive }.contains { $0.age == nil } },
+      #Predicate { $0.coauthors.filter { $0.isAlive }.allSatisfy { $0.age != nil } },
+    ])
+  }
+
+  @Test func `questions about the to-many of a to-one, and questions inside questions`() throws {
+    let keys = [Key(number: 2), Key(number: 5)]
+    try agree([
+      #Predicate { $0.editor.books.count > 20 },
+      #Predicate { $0.editor.books.contains { $0.title == "Left" } },
+      #Predicate { $0.author?.books.isEmpty ?? true },
+      #Predicate { $0.author?.books.contains { $0.year == 1999 } ?? false },
+      #Predicate { $0.author?.books.contains { $0.year == 1999 } == nil },
+      #Predicate { ($0.author?.books.count ?? 7) == 7 },
+      #Predicate { $0.coauthors.contains { $0.books.contains { $0.year == 1999 } } },
+      #Predicate { $0.coauthors.contains { $0.books.count < 20 } },
+      #Predicate { $0.coauthors.allSatisfy { $0.books.allSatisfy { $0.author?.isAlive == true } } },
+      #Predicate { book in keys.contains { key in book.coauthors.contains { $0.key == key } } },
+    ])
+  }
+
   // MARK: Refusals
 
   @Test func `what has no translation is refused by name, with what to write`() throws {
@@ -287,11 +332,10 @@ private typealias Rank = PredicateFixture.Rank
       (#Predicate { $0.shout == "LEFT" }, "$0.", "stored properties"),
       (#Predicate { $0.tags.contains(tag) }, "$0.tags.contains(a String)", "model of their own"),
       (#Predicate { $0.tags.isEmpty }, "$0.tags.isEmpty", "property of its own"),
-      (#Predicate { $0.coauthors.isEmpty }, "$0.coauthors.isEmpty", "the other model"),
-      (#Predicate { $0.coauthors.count > 2 }, "$0.coauthors.count", "the other model"),
-      (#Predicate { $0.coauthors.contains { $0.isAlive } }, "$0.coauthors.contains(where: …)", "the other model"),
-      (#Predicate { $0.coauthors.allSatisfy { $0.isAlive } }, "$0.coauthors.allSatisfy { … }", "the other model"),
-      (#Predicate { $0.coauthors.filter { $0.isAlive }.count == 0 }, "$0.coauthors.filter { … }", "the other model"),
+      (#Predicate { $0.coauthors.first?.isAlive == true }, "$0.coauthors.first", "contains(where:)"),
+      (#Predicate { $0.coauthors.contains($0.editor) }, "$0.coauthors.contains($0.", "contains(where:)"),
+      (#Predicate { book in book.coauthors.contains { $0.name == book.title } }, "$0", "outside it"),
+      (#Predicate { $0.coauthors.contains { $0.books.contains { $0.shout == "A" } } }, "$0.", "stored properties"),
       (#Predicate { $0.price > price }, "> a Decimal", "equality only"),
       (#Predicate { $0.price + price == price }, "+ a Decimal", "before the predicate"),
       (#Predicate { $0.temper < mood }, "< a Mood", "raw values"),

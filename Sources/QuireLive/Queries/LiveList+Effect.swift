@@ -43,6 +43,7 @@ extension LiveList {
       }
       if !ends.isEmpty { unknown.formUnion(try keys(reaching: ends, by: reached.steps, on: connection)) }
     }
+    unknown.formUnion(try keys(relatedIn: news, on: connection))
     if !unknown.isEmpty {
       effect.rows += try entries(keys: unknown.sorted(), on: connection)
       let accepted = Set(effect.rows.map(\.key))

@@ -58,7 +58,7 @@ final class LiveList: Participant {
     limit = select.limit.flatMap { $0 < 0 || $0 > 1 << 40 ? nil : $0 }
     offset = min(max(select.offset, 0), 1 << 40)
     window = Window(order: EntryOrder(ascending: terms.map(\.ascending)), wanted: limit.map { [offset] in $0 + offset })
-    columns = QueryColumns(select, select.decidingColumns)
+    columns = QueryColumns(select, select.decidingColumns, related: select.related)
     cache = PlaceCache(count: 1 + columns.reached.count)
     interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
     try owner.read { try fill(on: $0) }
@@ -74,6 +74,8 @@ final class LiveList: Participant {
 
   /// For tests: makes it wrong.
   func injectFault() { window.ignoresFrontier = true }
+  /// Set by tests alone: forgets whose a related row was, to prove that the differential test would notice.
+  var forgetsOldOrigins = false
 
   // MARK: Moving
 
@@ -97,6 +99,7 @@ final class LiveList: Participant {
     let told = toldColumns()
     // A table altered in the middle of a transaction comes in several forms: then nothing is judged by its values.
     if news.tables.count(where: { $0.table.name == select.table }) > 1 { needsFilling = true }
+    if !columns.tellsRelated(news) { needsFilling = true }
     let before = (entries: window.entries.count, shown: keys.count)
     var touched: Set<Int64> = []
     var alike = (start: 0, end: 0)

@@ -7,8 +7,9 @@ package import QuireSQLite
 /// A number that follows its rows.
 ///
 /// A change is judged by the old and new values of the columns the predicate reads, so that one commit costs what it
-/// changed and not what there is. Where those were not captured, or the predicate looks at other tables and a column it
-/// reads changed, the number is asked for again.
+/// changed and not what there is. Where those were not captured, or the predicate looks at other tables (a to-one path, a
+/// question about a to-many) and what it reads there changed, the number is asked for again: exact, at the cost of one
+/// count.
 public final class LiveValue<Value: Equatable>: Observable, Participant {
   private let owner: Owner
   private let context: ModelContext
@@ -32,7 +33,7 @@ public final class LiveValue<Value: Equatable>: Observable, Participant {
     self.owner = context.owner
     self.select = select
     self.convert = convert
-    columns = QueryColumns(select, select.filter?.columns ?? [])
+    columns = QueryColumns(select, select.filter?.columns ?? [], related: select.filter?.related ?? [])
     cache = PlaceCache(count: 1 + columns.reached.count)
     interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
     count = try owner.read { try counted(on: $0) }
@@ -94,6 +95,7 @@ public final class LiveValue<Value: Equatable>: Observable, Participant {
       let places = cache.places(1 + slot, reached.columns, key: nil, in: changes.table)
       if !changes.rows.allSatisfy(places.areSame) { return nil }
     }
+    if columns.isRelatedChanged(in: news) { return nil }
     guard let changes = news[select.table] else { return count }
     let places = cache.places(0, columns.own, key: select.key, in: changes.table)
     var count = count

@@ -9,12 +9,15 @@ struct QueryColumns {
   let own: Set<String>
   /// Steps to the other tables, with what is read there.
   let reached: [(steps: [ColumnPath.Step], columns: Set<String>)]
+  /// What is asked about rows that reference those.
+  let related: [RelatedColumns]
   /// Whether the query looks at its own table alone.
-  var isOwn: Bool { reached.isEmpty }
+  var isOwn: Bool { reached.isEmpty && related.isEmpty }
 
-  init(_ select: SelectQuery, _ columns: Set<ColumnPath>) {
+  init(_ select: SelectQuery, _ columns: Set<ColumnPath>, related: [RelatedRows] = []) {
     table = select.table
     key = select.key
+    self.related = RelatedColumns.all(of: related)
     var own: Set<String> = []
     var reached: [[ColumnPath.Step]: Set<String>] = [:]
     for path in columns {
@@ -38,6 +41,7 @@ struct QueryColumns {
     for (steps, columns) in reached {
       if let table = steps.last?.table { wanted[table, default: []].formUnion(columns) }
     }
+    for (table, columns) in related.flatMap(\.interests) { wanted[table, default: []].formUnion(columns) }
     return wanted.filter { !$0.value.isEmpty }
       .map { database.addInterest(Interest(table: $0.key, columns: $0.value)) }
   }

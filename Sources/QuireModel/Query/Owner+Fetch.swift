@@ -136,6 +136,7 @@ extension Owner {
   /// Whether any unsaved edit could show in the query: of its own rows, or of rows its paths reach.
   private func hasPendingRows(_ query: ResolvedQuery) -> Bool {
     guard hasChanges else { return false }
+    if hasPendingPairs(query) { return true }
     let tables = query.select.tables
     return pendingModels.contains { model in entity(of: model).map { tables.contains($0.table) } ?? false }
   }
@@ -150,7 +151,7 @@ extension Owner {
     let pending = pendingModels
     var candidates: [Model] = pending.compactMap { $0 as? Model }
     let saved = Set(candidates.map(\._quireState.key).filter { $0 >= ModelState.firstKey })
-    let reached = try rowsReaching(pending, query).subtracting(saved)
+    let reached = try rowsReaching(pending, query).union(rowsRelated(to: pending, query)).subtracting(saved)
     candidates += try objects(query.entity, keys: reached.sorted())
     let (end, overflows) = (query.select.limit ?? .max).addingReportingOverflow(query.select.offset)
     var untouched = query
@@ -163,7 +164,7 @@ extension Owner {
     let result = try read { connection in
       let values = try PendingRows(self, store, on: connection)
       let matching = candidates.filter { model in
-        !model.isDeleted && query.select.filter?.accepts { values.value(of: $0, in: model, query.entity) } ?? true
+        !model.isDeleted && query.select.filter.map { values.accepts($0, model, query.entity) } ?? true
       }
       return merged(rows, matching, query, values)
     }

@@ -6,8 +6,8 @@ import QuireSQLite
 /// So an unsaved edit is judged by the very condition and order that SQLite is given for the others. Reads storage and
 /// not properties: nobody who tracks depends on what is only looked at here. For one use of one connection.
 struct PendingRows {
-  private let owner: Owner
-  private let store: Store
+  let owner: Owner
+  let store: Store
   /// `SELECT ?`: gives back what a property binds.
   private let echo: Statement
 
@@ -18,15 +18,7 @@ struct PendingRows {
   }
 
   func value(of path: ColumnPath, in model: any PersistentModel, _ entity: Entity) -> Value {
-    var model = model
-    var entity = entity
-    for step in path.steps {
-      guard let index = entity.property(ofColumn: step.foreignKey), let side = entity.properties[index].toOne,
-        let target = target(of: model, index, side), !target.isDeleted
-      else { return .null }
-      model = target
-      entity = store.entities[side.target]
-    }
+    guard let (model, entity) = row(behind: path.steps, of: model, entity) else { return .null }
     if path.column == entity.keyColumn { return .integer(model._quireState.key) }
     guard let index = entity.property(ofColumn: path.column) else { return .null }
     if let side = entity.properties[index].toOne, let key = model._quireLink(index).currentKey,
@@ -41,6 +33,22 @@ struct PendingRows {
     } catch {
       return .null  // what no column holds: the save will say so
     }
+  }
+
+  /// The object that the steps lead to; nil where they lead nowhere.
+  func row(behind steps: [ColumnPath.Step], of model: any PersistentModel, _ entity: Entity)
+    -> (any PersistentModel, Entity)?
+  {
+    var model = model
+    var entity = entity
+    for step in steps {
+      guard let index = entity.property(ofColumn: step.foreignKey), let side = entity.properties[index].toOne,
+        let target = target(of: model, index, side), !target.isDeleted
+      else { return nil }
+      model = target
+      entity = store.entities[side.target]
+    }
+    return (model, entity)
   }
 
   private func target(of model: any PersistentModel, _ index: Int, _ side: ToOneSide) -> (any PersistentModel)? {

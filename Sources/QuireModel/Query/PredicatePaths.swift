@@ -3,6 +3,11 @@ package import QuireRow
 
 extension PredicateExpressions.Variable: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    if translation.isOuter(key) {
+      throw UntranslatablePredicate(
+        part: words(in: translation), reason: "a closure over related rows looks at those alone",
+        advice: "Compare with captured values inside it, and with the outer row outside it.")
+    }
     if let known = translation[key] { return known.term }
     throw UntranslatablePredicate(
       part: "a closure's parameter", reason: "it belongs to another predicate", advice: "Use this closure's own.")
@@ -37,7 +42,9 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
       return .captured(base[keyPath: keyPath])
     case .row(let row): return try property(of: row, in: translation)
     case .expression(let value): return try property(of: value, in: translation)
-    case .toMany: throw translation.toManyRefusal(self)
+    case .toMany(let rows, _):
+      if let asked = translation.property(kind, of: rows) { return .expression(asked) }
+      throw translation.toManyRefusal(self)
     case .range: throw translation.refusal(self, "it depends on the row", "Compare with the bounds instead.")
     }
   }
@@ -99,7 +106,8 @@ extension Row {
         if let reference = row.reference, row.steps.last?.key == name { return .expression(.column(reference)) }
         return .expression(.column(ColumnPath(row.steps, name)))
       case .toOne(let step, let target): row = Row(steps: row.steps + [step], type: target)
-      case .toMany(let target) where isLast: return .toMany(target)
+      case .toMany(let relation, let target) where isLast:
+        return .toMany(RelatedRows(relation, behind: row.steps), target)
       default: return nil
       }
     }

@@ -25,7 +25,7 @@ package enum PathResolution {
   /// The key, as `persistentModelID` and the default `id` are; its column.
   case key(String)
   case toOne(ColumnPath.Step, Any.Type)
-  case toMany(Any.Type)
+  case toMany(RowRelation, Any.Type)
   /// A property of a stored value that has the same column form as the value itself, such as `rawValue`.
   case sameValue
 }

@@ -30,14 +30,20 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
 
 extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
-    .expression(.any(try translation.each(sequence, variable, test, in: self)).folded)
+    if case .toMany(let rows, let type) = try translation.term(of: sequence) {
+      return .expression(.exists(try translation.rows(rows, of: type, meeting: test, variable.key)))
+    }
+    return .expression(.any(try translation.each(sequence, variable, test, in: self)).folded)
   }
   func words(in translation: Translation) -> String { "\(translation.words(sequence)).contains(where: …)" }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
-    .expression(.all(try translation.each(sequence, variable, test, in: self)).folded)
+    if case .toMany(let rows, let type) = try translation.term(of: sequence) {
+      return .expression(.each(of: rows, try translation.condition(test, on: type, variable.key)))
+    }
+    return .expression(.all(try translation.each(sequence, variable, test, in: self)).folded)
   }
   func words(in translation: Translation) -> String { "\(translation.words(sequence)).allSatisfy { … }" }
 }
@@ -45,7 +51,8 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
 extension PredicateExpressions.Filter: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     switch try translation.term(of: sequence) {
-    case .toMany: throw translation.toManyRefusal(self)
+    case .toMany(let rows, let type):
+      return .toMany(try translation.rows(rows, of: type, meeting: filter, variable.key), type)
     default:
       if let kept = try? evaluate(PredicateBindings()) { return .captured(kept) }
       throw translation.refusal(self, "a list is filtered for every row", "Filter it before the predicate.")
@@ -55,7 +62,7 @@ extension PredicateExpressions.Filter: TranslatableExpression {
 }
 
 extension Translation {
-  /// The test for each element of a captured list; one of a to-many would be a question to another table.
+  /// The test for each element of a captured list.
   fileprivate func each<S: PredicateExpression, T: PredicateExpression, E: PredicateExpression>(
     _ sequence: S, _ variable: PredicateExpressions.Variable<S.Output.Element>, _ test: T, in part: E
   ) throws(UntranslatablePredicate) -> [RowExpression] where S.Output: Sequence {
@@ -67,7 +74,6 @@ extension Translation {
         tests.append(try binding(variable.key, to: .captured(element), called: "$0").expression(of: test))
       }
       return tests
-    case .toMany: throw toManyRefusal(part)
     default: break
     }
     throw refusal(part, "lists inside a column are not searched", "Make the elements a model of their own.")

@@ -18,7 +18,8 @@ enum Term {
   case expression(RowExpression)
   /// The row a to-one leads to, or the row itself.
   case row(Row)
-  case toMany(Any.Type)
+  /// The rows of a to-many, of that type.
+  case toMany(RelatedRows, Any.Type)
   /// The same for every row: known already.
   case captured(Any)
   case range(lower: RowExpression?, upper: RowExpression?, isClosed: Bool)
@@ -45,6 +46,8 @@ protocol TranslatableExpression {
 struct Translation {
   let resolver: any PathResolver
   private var variables: [PredicateExpressions.VariableID: (term: Term, name: String)] = [:]
+  /// Parameters of closures around this one that stand for another row.
+  private var outer: Set<PredicateExpressions.VariableID> = []
 
   init(resolver: any PathResolver) { self.resolver = resolver }
 
@@ -57,6 +60,18 @@ struct Translation {
     copy.bind(variable, to: term, called: name)
     return copy
   }
+
+  /// Inside a closure over related rows: what stands for the row around it is out of reach.
+  func enteringRow() -> Translation {
+    var copy = self
+    for (variable, known) in variables {
+      if case .captured = known.term { continue }
+      copy.outer.insert(variable)
+    }
+    return copy
+  }
+
+  func isOuter(_ variable: PredicateExpressions.VariableID) -> Bool { outer.contains(variable) }
 
   subscript(variable: PredicateExpressions.VariableID) -> (term: Term, name: String)? { variables[variable] }
 
@@ -122,11 +137,11 @@ struct Translation {
     UntranslatablePredicate(part: words(part), reason: reason, advice: advice)
   }
 
-  /// The one place that refuses what asks about many rows at once.
+  /// What asks about many rows at once otherwise than `contains`, `allSatisfy`, `filter`, `count` and `isEmpty` do.
   func toManyRefusal<E: PredicateExpression>(_ part: E) -> UntranslatablePredicate {
     refusal(
-      part, "questions about a to-many relationship are not translated yet",
-      "Fetch the other model with a condition on its side of the relationship.")
+      part, "of a to-many relationship this is not translated",
+      "Ask with contains(where:), allSatisfy, filter, count or isEmpty, or fetch the other model.")
   }
 
   static func typeName(_ type: Any.Type) -> String {
@@ -147,7 +162,10 @@ extension Optional: AnyOptional {
 extension RowExpression {
   /// Computed now where no column is in it.
   var folded: RowExpression {
-    if case .literal = self { return self }
+    switch self {
+    case .literal, .exists, .countRows: return self
+    default: break
+    }
     let isConstant = operands.allSatisfy { if case .literal = $0 { true } else { false } }
     if case .column = self { return self }
     return isConstant ? .literal(evaluate { _ in .null }) : self

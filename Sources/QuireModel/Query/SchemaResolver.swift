@@ -1,6 +1,23 @@
 import Foundation
 import QuireRow
 
+extension Store {
+  /// A to-many as tables and columns.
+  func relation(_ side: ToManySide, of entity: Entity) -> RowRelation? {
+    let target = entities[side.target]
+    switch side.via {
+    case .foreignKey(let property):
+      return target.properties[property].column.map {
+        RowRelation(from: entity.keyColumn, to: target.table, key: target.keyColumn, via: .foreignKey($0))
+      }
+    case .join(let join, let own):
+      return RowRelation(
+        from: entity.keyColumn, to: target.table, key: target.keyColumn,
+        via: .pairs(table: join.name, own: join.own(own).name, other: join.other(own).name))
+    }
+  }
+}
+
 /// Tells the translation of predicates and orders what a key path is: a column, the key, a step to another table.
 struct SchemaResolver: PathResolver {
   let store: Store
@@ -16,7 +33,8 @@ struct SchemaResolver: PathResolver {
           return entity.properties[index].column.map {
             .toOne(ColumnPath.Step($0, to: target.table, key: target.keyColumn), target.type)
           }
-        case .toMany(let side): return .toMany(store.entities[side.target].type)
+        case .toMany(let side):
+          return store.relation(side, of: entity).map { .toMany($0, store.entities[side.target].type) }
         }
       }
       return isKey(keyPath) ? .key(entity.keyColumn) : nil

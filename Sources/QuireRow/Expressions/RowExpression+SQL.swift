@@ -23,16 +23,20 @@ func quotedName(_ name: String) throws(QueryError) -> String {
 }
 
 /// The tables a statement reaches through foreign keys: `t1`, `t2`, … in the order in which they are first named.
+/// Those of the statements inside it, which ask about related rows, are `r1t0`, `r1t1`, …
 struct Joins {
   private(set) var paths: [[ColumnPath.Step]] = []
+  private let prefix: String
+
+  init(scope: Int = 0) { prefix = scope == 0 ? "t" : "r\(scope)t" }
 
   /// The alias of the row at the end of the steps, joined when it is not yet.
   mutating func alias(of steps: [ColumnPath.Step]) -> String {
-    if steps.isEmpty { return "t0" }
-    if let known = paths.firstIndex(of: steps) { return "t\(known + 1)" }
+    if steps.isEmpty { return "\(prefix)0" }
+    if let known = paths.firstIndex(of: steps) { return "\(prefix)\(known + 1)" }
     _ = alias(of: steps.dropLast())
     paths.append(steps)
-    return "t\(paths.count)"
+    return "\(prefix)\(paths.count)"
   }
 
   /// LEFT JOINs of all but `present`, which the statement names itself.
@@ -41,8 +45,9 @@ struct Joins {
     for (index, steps) in paths.enumerated() where !present.contains(steps) {
       guard let step = steps.last else { continue }
       let parent = steps.count == 1 ? 0 : (paths.firstIndex(of: Array(steps.dropLast())) ?? 0) + 1
-      text += " LEFT JOIN \(try quotedName(step.table)) AS t\(index + 1)"
-      text += " ON t\(index + 1).\(try quotedName(step.key)) = t\(parent).\(try quotedName(step.foreignKey))"
+      text += " LEFT JOIN \(try quotedName(step.table)) AS \(prefix)\(index + 1)"
+      text +=
+        " ON \(prefix)\(index + 1).\(try quotedName(step.key)) = \(prefix)\(parent).\(try quotedName(step.foreignKey))"
     }
     return text
   }
@@ -51,7 +56,14 @@ struct Joins {
 /// Writes expressions, collecting bindings and joins.
 struct ExpressionWriter {
   var sql = SQLText()
-  var joins = Joins()
+  var joins: Joins
+  /// How many statements inside the statement there are yet.
+  var scopes: Int
+
+  init(scope: Int = 0) {
+    joins = Joins(scope: scope)
+    scopes = scope
+  }
 
   /// Bound one by one up to here, so that one statement serves; longer lists go as one JSON text.
   static let shortList = 8
@@ -119,6 +131,10 @@ struct ExpressionWriter {
       sql.text += operation.sql
       try value(b)
       sql.text += ")"
+    case .exists(let rows):
+      sql.text += "EXISTS "
+      try related(rows, "1")
+    case .countRows(let rows): try related(rows, "count(*)")
     }
   }
 

@@ -13,6 +13,7 @@
 /// | `containsFolded` | NULL | `localizedStandardContains`, folding A–Z and a–z alone: see ``TextFold`` |
 /// | `count` | NULL | of text: Unicode scalars before the first NUL character; of a blob: bytes |
 /// | `arithmetic` | NULL | division by zero is NULL; an integer result beyond 64 bits becomes a real |
+/// | `exists`, `countRows` | 0: NULL references nothing | questions about the rows of a to-many: see ``needsRows`` |
 ///
 /// Operands are taken to be of their columns' declared types, as the predicate translation makes them (SQLite would
 /// convert text compared with a number, `evaluate` does not), and columns to have collation BINARY.
@@ -34,6 +35,10 @@ public indirect enum RowExpression: Hashable, Sendable {
   /// The first that is not NULL.
   case coalesce(RowExpression, RowExpression)
   case arithmetic(Arithmetic, RowExpression, RowExpression)
+  /// Whether there are such rows.
+  case exists(RelatedRows)
+  /// How many such rows there are.
+  case countRows(RelatedRows)
 
   public enum Comparison: Hashable, Sendable {
     case equal, unequal
@@ -102,8 +107,8 @@ extension RowExpression {
   /// Whether it can only be 0, 1 or NULL.
   var isCondition: Bool {
     switch self {
-    case .literal(1), .literal(0), .literal(.null), .and, .or, .not, .compare, .isNull, .oneOf, .text: true
-    case .column, .literal, .count, .arithmetic: false
+    case .literal(1), .literal(0), .literal(.null), .and, .or, .not, .compare, .isNull, .oneOf, .text, .exists: true
+    case .column, .literal, .count, .arithmetic, .countRows: false
     case .conditional(_, let a, let b), .coalesce(let a, let b): a.isCondition && b.isCondition
     }
   }
@@ -112,25 +117,31 @@ extension RowExpression {
 // MARK: What it reads
 
 extension RowExpression {
-  /// All columns it reads.
+  /// All columns it reads of its row and those it references; of related rows, what decides which they are.
   public var columns: Set<ColumnPath> {
     var found: Set<ColumnPath> = []
     collectColumns(into: &found)
     return found
   }
 
-  /// The tables it reaches through foreign keys; the base table is not named here.
-  public var tables: Set<String> { Set(columns.flatMap { $0.steps.map(\.table) }) }
+  /// The tables it reaches through foreign keys, either way; the base table is not named here unless so reached.
+  public var tables: Set<String> {
+    related.reduce(into: Set(columns.flatMap { $0.steps.map(\.table) })) { $0.formUnion($1.tables) }
+  }
 
   private func collectColumns(into found: inout Set<ColumnPath>) {
-    if case .column(let path) = self { found.insert(path) }
+    switch self {
+    case .column(let path): found.insert(path)
+    case .exists(let rows), .countRows(let rows): found.insert(rows.origin)
+    default: break
+    }
     for operand in operands { operand.collectColumns(into: &found) }
   }
 
-  /// The expressions directly inside.
+  /// The expressions directly inside, over the same row.
   public var operands: [RowExpression] {
     switch self {
-    case .column, .literal: []
+    case .column, .literal, .exists, .countRows: []
     case .and(let operands), .or(let operands): operands
     case .not(let a), .isNull(let a), .oneOf(let a, _), .count(let a): [a]
     case .compare(_, let a, let b), .text(_, let a, let b), .coalesce(let a, let b), .arithmetic(_, let a, let b):
@@ -175,7 +186,7 @@ extension RowExpression {
   public func isNull(where absent: (RowExpression) -> Bool) -> Bool {
     if absent(self) { return true }
     switch self {
-    case .column, .isNull: return false
+    case .column, .isNull, .exists, .countRows: return false
     case .literal(let value): return value == .null
     case .not(let a), .count(let a): return a.isNull(where: absent)
     case .oneOf(let a, let values): return !values.isEmpty && a.isNull(where: absent)

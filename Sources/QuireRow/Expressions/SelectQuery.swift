@@ -44,10 +44,16 @@ public struct SelectQuery: Hashable, Sendable {
     totalOrder.reduce(into: filter?.columns ?? []) { $0.formUnion($1.expression.columns) }
   }
 
+  /// The questions about related rows that decide which rows are in the answer and where.
+  public var related: [RelatedRows] {
+    totalOrder.reduce(into: filter?.related ?? []) { $0 += $1.expression.related }
+  }
+
   /// The base table and all it reaches.
   public var tables: Set<String> {
-    Set(columns.flatMap { $0.steps.map(\.table) }).union(decidingColumns.flatMap { $0.steps.map(\.table) })
-      .union([table])
+    let reached = Set(columns.flatMap { $0.steps.map(\.table) })
+      .union(decidingColumns.flatMap { $0.steps.map(\.table) }).union([table])
+    return related.reduce(into: reached) { $0.formUnion($1.tables) }
   }
 }
 
