@@ -56,6 +56,12 @@ final class SQLiteShell {
     }
   }
 
+  /// Ends it in the middle of whatever it does.
+  func kill() {
+    _ = Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
   func end() {
     guard process.isRunning else { return }
     try? input.fileHandleForWriting.close()
