@@ -2,37 +2,72 @@ public import Foundation
 public import Observation
 public import QuireModel
 import QuireRow
-package import QuireSQLite
+import QuireSQLite
 
-/// A number that follows its rows.
+/// A value that follows its rows: how many there are, a sum, an average, the least or greatest of a property.
+///
+/// Always what the same question asked afresh would give on the committed state, and at the same commit as all else of
+/// its context. Confined to the context's isolation.
+public final class LiveValue<Value: Equatable>: Observable {
+  private let source: any ValueSource
+  private let read: () -> Value
+  private let registrar = ObservationRegistrar()
+
+  init(_ source: any ValueSource, read: @escaping () -> Value) {
+    self.source = source
+    self.read = read
+    source.willChange = { [weak self] in if let self { registrar.willSet(self, keyPath: \.value) } }
+    source.didChange = { [weak self] in if let self { registrar.didSet(self, keyPath: \.value) } }
+  }
+
+  public var value: Value {
+    registrar.access(self, keyPath: \.value)
+    return read()
+  }
+
+  /// The commit the value stands at.
+  public var commitNumber: Int64 { source.commitNumber }
+  /// Why it could not follow the last commit; nil while it does. The value stays what it was until it can.
+  public var error: (any Error)? { source.error }
+  /// How many statements it has run since it was made.
+  public var queriesRun: Int { source.queriesRun }
+}
+
+/// What a ``LiveValue`` shows: a participant that calls when its value changes, before and after.
+protocol ValueSource: AnyObject {
+  var willChange: () -> Void { get set }
+  var didChange: () -> Void { get set }
+  var commitNumber: Int64 { get }
+  var error: (any Error)? { get }
+  var queriesRun: Int { get }
+}
+
+/// A number of rows, followed.
 ///
 /// A change is judged by the old and new values of the columns the predicate reads, so that one commit costs what it
 /// changed and not what there is. Where those were not captured, or the predicate looks at other tables (a to-one path, a
 /// question about a to-many) and what it reads there changed, the number is asked for again: exact, at the cost of one
 /// count.
-public final class LiveValue<Value: Equatable>: Observable, Participant {
+final class LiveCount: Participant, ValueSource {
   private let owner: Owner
   private let context: ModelContext
   private let select: SelectQuery
   private let columns: QueryColumns
   private var cache: PlaceCache
-  private let convert: (Int) -> Value
-  private let registrar = ObservationRegistrar()
   private let interests: [InterestToken]
-  private var count = 0
+  private(set) var count = 0
   private var next: (count: Int, error: (any Error)?)?
   private var needsCounting = false
   private var failedAt: Int64?
-  /// Why it could not follow the last commit; nil while it does. The value stays what it was until it can.
-  public private(set) var error: (any Error)?
-  /// How many statements it has run since it was made.
-  public private(set) var queriesRun = 0
+  private(set) var error: (any Error)?
+  private(set) var queriesRun = 0
+  var willChange: () -> Void = {}
+  var didChange: () -> Void = {}
 
-  init(_ context: ModelContext, _ select: SelectQuery, convert: @escaping (Int) -> Value) throws {
+  init(_ context: ModelContext, _ select: SelectQuery) throws {
     self.context = context
     self.owner = context.owner
     self.select = select
-    self.convert = convert
     columns = QueryColumns(select, select.filter?.columns ?? [], related: select.filter?.related ?? [])
     cache = PlaceCache(count: 1 + columns.reached.count)
     interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
@@ -40,17 +75,11 @@ public final class LiveValue<Value: Equatable>: Observable, Participant {
     owner.participants.add(self)
   }
 
-  public var value: Value {
-    registrar.access(self, keyPath: \.value)
-    return convert(count)
-  }
+  var commitNumber: Int64 { failedAt ?? owner.position.number }
 
-  /// The commit the value stands at.
-  public var commitNumber: Int64 { failedAt ?? owner.position.number }
+  var tables: [String] { select.filter.map { $0.tables.union([select.table]).sorted() } ?? [select.table] }
 
-  package var tables: [String] { select.filter.map { $0.tables.union([select.table]).sorted() } ?? [select.table] }
-
-  package func prepare(_ news: News, on connection: Connection) -> Bool {
+  func prepare(_ news: News, on connection: Connection) -> Bool {
     if let failure = news.failure {
       needsCounting = true
       next = (count, failure)
@@ -70,11 +99,11 @@ public final class LiveValue<Value: Equatable>: Observable, Participant {
     return true
   }
 
-  package func announce() { if let next, next.count != count { registrar.willSet(self, keyPath: \.value) } }
+  func announce() { if let next, next.count != count { willChange() } }
 
   private var isChanged = false
 
-  package func apply() {
+  func apply() {
     guard let next else { return }
     isChanged = next.count != count
     failedAt = next.error == nil ? nil : failedAt ?? owner.position.number
@@ -82,10 +111,10 @@ public final class LiveValue<Value: Equatable>: Observable, Participant {
     self.next = nil
   }
 
-  package func tell() {
+  func tell() {
     guard isChanged else { return }
     isChanged = false
-    registrar.didSet(self, keyPath: \.value)
+    didChange()
   }
 
   /// The count after the changes, from their values alone; nil where those do not tell.
@@ -138,6 +167,7 @@ extension ModelContext {
     try owner.settleThrowing()
     let query = try ResolvedQuery(
       type, where: predicate, sortBy: [], limit: nil, offset: 0, in: try owner.requireStore())
-    return try LiveValue(self, query.select) { $0 }
+    let count = try LiveCount(self, query.select)
+    return LiveValue(count) { count.count }
   }
 }

@@ -134,14 +134,14 @@ extension Owner {
   // MARK: Unsaved edits
 
   /// Whether any unsaved edit could show in the query: of its own rows, or of rows its paths reach.
-  private func hasPendingRows(_ query: ResolvedQuery) -> Bool {
+  func hasPendingRows(_ query: ResolvedQuery) -> Bool {
     guard hasChanges else { return false }
     if hasPendingPairs(query) { return true }
     let tables = query.select.tables
     return pendingModels.contains { model in entity(of: model).map { tables.contains($0.table) } ?? false }
   }
 
-  private var pendingModels: [any PersistentModel] {
+  var pendingModels: [any PersistentModel] {
     edits.filter { $0._quireState.dirty != 0 } + inserted.compactMap { $0 } + deleted
   }
 
@@ -201,7 +201,7 @@ extension Owner {
   }
 
   /// Keys of the query's rows whose paths lead to an object with unsaved edits.
-  private func rowsReaching(_ pending: [any PersistentModel], _ query: ResolvedQuery) throws -> Set<Int64> {
+  func rowsReaching(_ pending: [any PersistentModel], _ query: ResolvedQuery) throws -> Set<Int64> {
     let paths = Set(query.select.decidingColumns.map(\.steps)).filter { !$0.isEmpty }
     var result: Set<Int64> = []
     for path in paths {

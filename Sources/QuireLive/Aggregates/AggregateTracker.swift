@@ -1,0 +1,180 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// Aggregates of a query's rows, by group or all together, kept as rows change.
+///
+/// A change is judged by the old and new values of the columns it reads, and its row taken from one group and added to
+/// another: O(1), without SQL. Statements are run where an extreme has gone (one look-up, for which an index on group
+/// and column serves), where values were not captured, and where a column of another table that the query reaches
+/// through a relationship changed: then all rows are read again. So they are where a table was altered within a commit, and when
+/// another process has written.
+struct AggregateTracker {
+  let select: SelectQuery
+  let aggregates: [Aggregate]
+  /// The column rows are grouped by; without one all are one group, under NULL.
+  let group: ColumnPath?
+  /// SQLite may give the values of a REAL column as integers.
+  let groupsReals: Bool
+  let columns: QueryColumns
+  private var cache: PlaceCache
+  private(set) var groups: [Value: Group] = [:]
+  private var needsFilling = false
+  /// How many statements it has run.
+  private(set) var queriesRun = 0
+
+  struct Group {
+    /// How many rows: one without any has gone.
+    var rows = 0
+    var states: [AggregateState]
+  }
+
+  /// More look-ups than this, and all rows are read once instead.
+  private static let mostLookUps = 64
+
+  init(_ select: SelectQuery, _ aggregates: [Aggregate], by group: ColumnPath? = nil, ofReals: Bool = false) {
+    self.aggregates = aggregates
+    self.group = group
+    groupsReals = ofReals
+    var read = aggregates.compactMap(\.column)
+    if let group { read.append(group) }
+    var select = select
+    select.columns = read.isEmpty ? [ColumnPath(select.key)] : read
+    self.select = select
+    columns = QueryColumns(select, (select.filter?.columns ?? []).union(read), related: select.filter?.related ?? [])
+    cache = PlaceCache(count: 1 + columns.reached.count)
+  }
+
+  private var empty: Group { Group(states: aggregates.map(AggregateState.init)) }
+
+  /// All rows together.
+  var whole: Group { groups[.null] ?? empty }
+
+  /// Takes in what changed.
+  /// - Returns: the groups concerned; nil where none is.
+  mutating func step(_ news: News, on connection: Connection) throws -> Set<Value>? {
+    if let failure = news.failure {
+      needsFilling = true
+      throw failure
+    }
+    let isAltered = news.tables.count(where: { $0.table.name == select.table }) > 1
+    var touched: Set<Value> = []
+    if !needsFilling, !isAltered, !news.isComparison, judge(news, &touched) {
+      if try lookUpExtremes(of: touched, on: connection) { return touched.isEmpty ? nil : touched }
+    }
+    touched.formUnion(groups.keys)
+    try fill(on: connection)
+    return touched.union(groups.keys)
+  }
+
+  /// Takes over the values of the changes alone; false where those do not tell. What it has done by then is for `fill`
+  /// to put right.
+  private mutating func judge(_ news: News, _ touched: inout Set<Value>) -> Bool {
+    for (slot, reached) in columns.reached.enumerated() {
+      guard let table = reached.steps.last?.table, let changes = news[table] else { continue }
+      let places = cache.places(1 + slot, reached.columns, key: nil, in: changes.table)
+      if !changes.rows.allSatisfy(places.areSame) { return false }
+    }
+    if columns.isRelatedChanged(in: news) { return false }
+    guard let changes = news[select.table] else { return true }
+    let places = cache.places(0, columns.own, key: select.key, in: changes.table)
+    for change in changes.rows {
+      guard case .integer(let key) = change.key else { continue }
+      if places.areSame(in: change) { continue }
+      if !columns.isOwn { return false }
+      if change.kind != .insert {
+        guard let old = change.old, places.areKnown(in: old) else { return false }
+        take(old, key, places, isAdded: false, &touched)
+      }
+      if change.kind != .delete {
+        guard let new = change.new, places.areKnown(in: new) else { return false }
+        take(new, key, places, isAdded: true, &touched)
+      }
+    }
+    return true
+  }
+
+  /// One side of a change.
+  private mutating func take(
+    _ image: RowChange.Image, _ key: Int64, _ places: ColumnPlaces, isAdded: Bool, _ touched: inout Set<Value>
+  ) {
+    let value: (ColumnPath) -> Value = { places.value($0.column, key, image) }
+    guard select.filter?.accepts(value) ?? true else { return }
+    let name = group.map { named(value($0)) } ?? .null
+    touched.insert(name)
+    change(name, isAdded) { $0.map(value) ?? .integer(1) }
+  }
+
+  private mutating func change(_ name: Value, _ isAdded: Bool, _ value: (ColumnPath?) -> Value) {
+    var group = groups.updateValue(Group(states: []), forKey: name) ?? empty
+    group.rows += isAdded ? 1 : -1
+    for place in aggregates.indices {
+      let value = value(aggregates[place].column)
+      if isAdded { group.states[place].add(value) } else { group.states[place].remove(value) }
+    }
+    groups[name] = group.rows == 0 && self.group != nil ? nil : group
+  }
+
+  private func named(_ value: Value) -> Value {
+    if groupsReals, case .integer(let number) = value { .real(Double(number)) } else { value }
+  }
+
+  // MARK: Asking
+
+  mutating func fill(on connection: Connection) throws {
+    needsFilling = true
+    groups = group == nil ? [.null: empty] : [:]
+    queriesRun += 1
+    let sql = try select.statement()
+    let statement = try connection.statement(sql.text)
+    defer { statement.reset() }
+    try statement.bind(all: sql.bindings)
+    let places = Dictionary(
+      select.columns.enumerated().map { ($1, Int32($0)) }, uniquingKeysWith: { first, _ in first })
+    let groupPlace = group.flatMap { places[$0] }
+    let own = aggregates.map { $0.column.flatMap { places[$0] } }
+    while try statement.step() {
+      let row = statement.row
+      let name = groupPlace.map { named(row.value($0)) } ?? .null
+      if groups[name] == nil { groups[name] = empty }
+      groups[name]?.rows += 1
+      for (place, column) in own.enumerated() {
+        groups[name]?.states[place].add(column.map(row.value) ?? .integer(1))
+      }
+    }
+    needsFilling = false
+  }
+
+  /// - Returns: false where reading all rows is cheaper.
+  private mutating func lookUpExtremes(of touched: Set<Value>, on connection: Connection) throws -> Bool {
+    var wanted: [(name: Value, place: Int)] = []
+    for name in touched {
+      guard let group = groups[name] else { continue }
+      for place in aggregates.indices where group.states[place].needsExtreme { wanted.append((name, place)) }
+      if wanted.count > Self.mostLookUps { return false }
+    }
+    needsFilling = !wanted.isEmpty  // until all is found
+    for (name, place) in wanted {
+      let found = try extreme(aggregates[place], of: name, on: connection)
+      groups[name]?.states[place].setExtreme(found)
+    }
+    needsFilling = false
+    return true
+  }
+
+  private mutating func extreme(_ aggregate: Aggregate, of name: Value, on connection: Connection) throws -> Value {
+    guard let column = aggregate.column else { return .null }
+    var query = select.extreme(of: column, isGreatest: aggregate.function == .maximum)
+    if let group {
+      let isInGroup: RowExpression =
+        name == .null ? .isNull(.column(group)) : .compare(.equalIfPresent, .column(group), .literal(name))
+      query.filter = query.filter.map { .and([$0, isInGroup]) } ?? isInGroup
+    }
+    queriesRun += 1
+    let sql = try query.statement()
+    let statement = try connection.statement(sql.text)
+    defer { statement.reset() }
+    try statement.bind(all: sql.bindings)
+    return try statement.step() ? statement.row.value(0) : .null
+  }
+}

@@ -1,0 +1,105 @@
+import QuireRow
+
+/// What rows of a grouped result are made of, and which of them are shown in which order.
+struct GroupForm<Key, Values> {
+  let groupsReals: Bool
+  let key: (Value) throws -> Key
+  let values: ([AggregateState]) throws -> Values
+  let areSame: (Values, Values) -> Bool
+  let isShown: ((GroupRow<Key, Values>) -> Bool)?
+  let precedes: ((GroupRow<Key, Values>, GroupRow<Key, Values>) -> Bool)?
+  let limit: Int
+}
+
+/// Groups in their order. A pure value: groups are taken over from the tracker where they changed.
+struct GroupList<Key, Values> {
+  struct Entry {
+    /// Given at the group's first row, and never to another.
+    let id: Int64
+    let name: Value
+    let row: GroupRow<Key, Values>
+  }
+
+  /// What a step did: the groups it touched, and how many entries at the start and at the end are as they were.
+  struct Taken {
+    var touched: Set<Int64> = []
+    var start: Int
+    var end: Int
+    /// Whether a step was missed before it: then what is shown may differ anywhere.
+    var isWhole = false
+  }
+
+  private let form: GroupForm<Key, Values>
+  private(set) var entries: [Entry] = []
+  private var known: [Value: Entry] = [:]
+  private var lastID: Int64 = 0
+  /// Set where a step was missed: then all groups are taken anew.
+  var isStale = false
+
+  init(_ form: GroupForm<Key, Values>) { self.form = form }
+
+  /// Takes over these groups.
+  /// - Throws: where one cannot be shown; what was taken by then is put right when ``isStale`` is set.
+  mutating func take(_ names: Set<Value>, of tracker: AggregateTracker) throws -> Taken {
+    var taken = Taken(start: entries.count, end: entries.count)
+    let names = isStale ? Set(known.keys).union(tracker.groups.keys) : names
+    taken.isWhole = isStale
+    isStale = true  // until all is done
+    let isMany = names.count > 32
+    for name in names {
+      let old = known[name]
+      let new = try entry(name, old?.id, tracker)
+      if let old, let new, form.areSame(old.row.values, new.row.values) { continue }
+      if old == nil, new == nil { continue }
+      if let id = old?.id ?? new?.id { taken.touched.insert(id) }
+      known[name] = new
+      if isMany { continue }
+      if let old {
+        let place = lowerBound(old)
+        entries.remove(at: place)
+        taken.start = min(taken.start, place)
+        taken.end = min(taken.end, entries.count - place)
+      }
+      if let new {
+        let place = lowerBound(new)
+        entries.insert(new, at: place)
+        taken.start = min(taken.start, place)
+        taken.end = min(taken.end, entries.count - 1 - place)
+      }
+    }
+    if isMany, !taken.touched.isEmpty {
+      entries = known.values.sorted(by: precedes)
+      (taken.start, taken.end) = (0, 0)
+    }
+    if taken.isWhole { (taken.start, taken.end) = (0, 0) }
+    isStale = false
+    return taken
+  }
+
+  private mutating func entry(_ name: Value, _ id: Int64?, _ tracker: AggregateTracker) throws -> Entry? {
+    guard let group = tracker.groups[name] else { return nil }
+    let row = GroupRow(key: try form.key(name), values: try form.values(group.states))
+    guard form.isShown?(row) ?? true else { return nil }
+    if id == nil { lastID += 1 }
+    return Entry(id: id ?? lastID, name: name, row: row)
+  }
+
+  private func precedes(_ a: Entry, _ b: Entry) -> Bool {
+    if let precedes = form.precedes {
+      if precedes(a.row, b.row) { return true }
+      if precedes(b.row, a.row) { return false }
+    }
+    let order = a.name.compare(to: b.name)
+    return order == 0 ? a.id < b.id : order < 0
+  }
+
+  private func lowerBound(_ entry: Entry) -> Int {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if precedes(entries[middle], entry) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

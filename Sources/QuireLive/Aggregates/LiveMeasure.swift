@@ -1,0 +1,69 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// One aggregate of all rows that match, followed: what ``LiveValue`` shows of sums, averages and extremes.
+///
+/// A sum beyond what its type holds is an error, and the value the last one there was, until it fits again.
+final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
+  private let owner: Owner
+  private let context: ModelContext
+  private var tracker: AggregateTracker
+  private let read: (AggregateState) throws -> Value
+  private let interests: [InterestToken]
+  private(set) var value: Value
+  private var next: (value: Value, error: (any Error)?)?
+  private var isChanged = false
+  private var failedAt: Int64?
+  private(set) var error: (any Error)?
+  var willChange: () -> Void = {}
+  var didChange: () -> Void = {}
+
+  /// - Throws: as the same aggregate does when it is fetched.
+  init(_ context: ModelContext, _ query: AggregateQuery, read: @escaping (AggregateState) throws -> Value) throws {
+    self.context = context
+    self.read = read
+    let owner = context.owner
+    self.owner = owner
+    var tracker = AggregateTracker(query.select, query.aggregates)
+    interests = owner.store.map { tracker.columns.interests(in: $0.database) } ?? []
+    try owner.read { try tracker.fill(on: $0) }
+    value = try read(tracker.whole.states[0])
+    self.tracker = tracker
+    owner.participants.add(self)
+  }
+
+  var queriesRun: Int { tracker.queriesRun }
+  var commitNumber: Int64 { failedAt ?? owner.position.number }
+  var tables: [String] {
+    tracker.select.tables.union(tracker.columns.reached.compactMap { $0.steps.last?.table }).sorted()
+  }
+
+  func prepare(_ news: News, on connection: Connection) -> Bool {
+    do {
+      guard try tracker.step(news, on: connection) != nil else { return false }
+      let value = try read(tracker.whole.states[0])
+      if value == self.value, error == nil { return false }
+      next = (value, nil)
+    } catch {
+      next = (value, error)
+    }
+    return true
+  }
+
+  func announce() { if let next, next.value != value { willChange() } }
+
+  func apply() {
+    guard let next else { return }
+    isChanged = next.value != value
+    failedAt = next.error == nil ? nil : failedAt ?? owner.position.number
+    (value, error) = next
+    self.next = nil
+  }
+
+  func tell() {
+    guard isChanged else { return }
+    isChanged = false
+    didChange()
+  }
+}

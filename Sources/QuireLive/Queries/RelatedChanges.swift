@@ -1,0 +1,119 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// Changes of rows that a query asks about through to-many relationships.
+extension QueryColumns {
+  /// Whether any of them, or what relates them, may be another.
+  func isRelatedChanged(in news: News) -> Bool {
+    related.contains { columns in
+      if let pairs = columns.pairs, news[pairs.table] != nil { return true }
+      return columns.changes(in: news).contains { !$0.rows.isEmpty }
+    }
+  }
+
+  /// Whether the changes say which row each of them belonged to and belongs to. They do unless the transaction began
+  /// before anybody asked, or a table was altered in it.
+  func tellsRelated(_ news: News) -> Bool {
+    related.allSatisfy { $0.origins(in: news) != nil }
+  }
+}
+
+extension RelatedColumns {
+  /// The table of pairs that the last stretch goes through, and its column that leads back.
+  fileprivate var pairs: (table: String, own: String)? {
+    guard case .many(let relation)? = hops.last, case .pairs(let table, let own, _) = relation.via else { return nil }
+    return (table, own)
+  }
+
+  /// The foreign key by which the last stretch leads back.
+  private var foreignKey: String? {
+    guard case .many(let relation)? = hops.last, case .foreignKey(let column) = relation.via else { return nil }
+    return column
+  }
+
+  /// The table's changes without those that leave all the columns as they were.
+  fileprivate func changes(in news: News) -> [TableChanges] {
+    news.tables.filter { $0.table.name == hops.last?.table }.map { changes in
+      let places = ColumnPlaces(columns, key: nil, in: changes.table)
+      return TableChanges(table: changes.table, rows: changes.rows.filter { !places.areSame(in: $0) })
+    }
+  }
+
+  /// What the changes are of: rows at the end of the way, or rows one stretch before it. Nil where they do not tell.
+  func origins(in news: News, forgettingOld: Bool = false) -> (ends: Set<Int64>, before: Set<Int64>)? {
+    var (ends, before): (Set<Int64>, Set<Int64>) = ([], [])
+    for changes in changes(in: news) {
+      if let foreignKey {
+        guard let keys = Self.values(of: foreignKey, in: changes, forgettingOld) else { return nil }
+        before.formUnion(keys)
+      } else {
+        for change in changes.rows { if case .integer(let key) = change.key { ends.insert(key) } }
+      }
+    }
+    if let pairs {
+      for changes in news.tables where changes.table.name == pairs.table {
+        guard let keys = Self.values(of: pairs.own, in: changes, forgettingOld) else { return nil }
+        before.formUnion(keys)
+      }
+    }
+    return (ends, before)
+  }
+
+  /// All that a column of keys held before and holds after; NULL leads nowhere.
+  private static func values(of column: String, in changes: TableChanges, _ forgettingOld: Bool) -> Set<Int64>? {
+    guard let place = changes.table.index(of: column) else { return nil }
+    var values: Set<Int64> = []
+    for change in changes.rows {
+      let images = [
+        (isThere: change.kind != .insert && !forgettingOld, image: change.old),
+        (isThere: change.kind != .delete, image: change.new),
+      ]
+      for (isThere, image) in images where isThere {
+        guard let value = image?[place] else { return nil }
+        if case .integer(let key) = value { values.insert(key) }
+      }
+    }
+    return values
+  }
+
+  /// What the changes of this table are read for.
+  var interests: [(table: String, columns: Set<String>)] {
+    var result: [(table: String, columns: Set<String>)] = []
+    if let table = hops.last?.table { result.append((table, columns)) }
+    if let pairs { result.append((pairs.table, [pairs.own])) }
+    return result
+  }
+}
+
+extension LiveList {
+  /// Keys of the query's rows whose related rows changed: those to which each changed row belonged, and those to which
+  /// it belongs.
+  func keys(relatedIn news: News, on connection: Connection) throws -> Set<Int64> {
+    var result: Set<Int64> = []
+    for related in columns.related {
+      guard let (ends, before) = related.origins(in: news, forgettingOld: forgetsOldOrigins) else {
+        continue  // not so: `tellsRelated` was asked
+      }
+      let hops = related.hops
+      result.formUnion(try keys(leadingTo: ends, by: hops[...], on: connection))
+      result.formUnion(try keys(leadingTo: before, by: hops.dropLast(), on: connection))
+    }
+    return result
+  }
+
+  /// Back along the way, as the file has it now. What has left a row on the way has changed itself, and is found by
+  /// that.
+  private func keys(leadingTo keys: Set<Int64>, by hops: ArraySlice<RelatedHop>, on connection: Connection) throws
+    -> Set<Int64>
+  {
+    guard let last = hops.last, !keys.isEmpty else { return keys }
+    let before = hops.dropLast()
+    let sql = try last.statement(
+      backFrom: keys.sorted(), to: before.last?.table ?? select.table, key: before.last?.key ?? select.key)
+    let found = try rows(sql, on: connection) { row in
+      if case .integer(let key) = row.value(0) { key } else { nil as Int64? }
+    }
+    return try self.keys(leadingTo: Set(found.compactMap { $0 }), by: before, on: connection)
+  }
+}

@@ -1,0 +1,82 @@
+package import Foundation
+package import QuireRow
+import QuireSQLite
+
+/// Aggregates of a model's rows in terms of tables.
+package struct AggregateQuery {
+  package let entity: Entity
+  /// Which rows.
+  package let select: SelectQuery
+  package let aggregates: [Aggregate]
+  /// What the rows are grouped by.
+  package let group: ColumnPath?
+
+  package init<Model: PersistentModel>(
+    _ terms: [(Aggregate.Function, PartialKeyPath<Model>?)], by group: PartialKeyPath<Model>? = nil,
+    where predicate: Predicate<Model>?, in store: Store
+  ) throws {
+    let query = try ResolvedQuery(Model.self, where: predicate, sortBy: [], limit: nil, offset: 0, in: store)
+    entity = query.entity
+    select = query.select
+    let resolver = SchemaResolver(store)
+    self.group = try group.map { [entity] in try resolver.column($0, of: entity, isOrdered: false) }
+    aggregates = try terms.map { [entity] function, keyPath in
+      Aggregate(function, of: try keyPath.map { try resolver.column($0, of: entity, isOrdered: function.isOrdered) })
+    }
+  }
+}
+
+extension Aggregate.Function {
+  fileprivate var isOrdered: Bool { self == .minimum || self == .maximum }
+}
+
+extension SchemaResolver {
+  /// The column at the end of a key path: a stored value of the model, or of what to-one relationships lead to.
+  package func column<Model: PersistentModel>(_ keyPath: PartialKeyPath<Model>, of entity: Entity, isOrdered: Bool)
+    throws -> ColumnPath
+  {
+    let steps = entity.property(at: keyPath) != nil ? [keyPath] : PathTrace.steps(of: keyPath)
+    var path = ColumnPath(steps.isEmpty && isKey(keyPath) ? entity.keyColumn : "")
+    var current: Any.Type = Model.self
+    for step in steps {
+      switch resolve(step, from: current) {
+      case .toOne(let step, let target):
+        path.steps.append(step)
+        current = target
+      case .column(let name): path.column = name
+      default: path.column = ""
+      }
+    }
+    // `title.count` reads the title, and is another thing.
+    if let last = steps.last, !Self.isSame(type(of: keyPath).valueType, type(of: last).valueType) { path.column = "" }
+    if path.column.isEmpty {
+      throw ModelError.query(
+        "\(keyPath) of \(entity.name) is not a stored property, nor a path to one: it has no column")
+    }
+    let type = type(of: keyPath).valueType
+    if isOrdered, type == Decimal.self || type == Decimal?.self {
+      throw ModelError.query(
+        "\(keyPath) of \(entity.name) has no least or greatest value in SQL: a Decimal is kept as text, which sorts by its "
+          + "digits. Keep an Int of the smallest unit")
+    }
+    return path
+  }
+
+  /// Whether a column has the same form for both: optional or not, an enum or its raw value.
+  private static func isSame(_ a: Any.Type, _ b: Any.Type) -> Bool {
+    func payload(_ type: Any.Type) -> Any.Type { (type as? any OptionalType.Type)?.wrapped ?? type }
+    func raw<R: RawRepresentable>(_: R.Type) -> Any.Type { R.RawValue.self }
+    let (a, b) = (payload(a), payload(b))
+    if a == b { return true }
+    guard let enumeration = b as? any RawRepresentable.Type else { return false }
+    return a == raw(enumeration)
+  }
+}
+
+private protocol OptionalType {
+  static var wrapped: Any.Type { get }
+}
+
+extension Optional: OptionalType {
+  fileprivate static var wrapped: Any.Type { Wrapped.self }
+}

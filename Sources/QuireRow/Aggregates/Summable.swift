@@ -1,0 +1,42 @@
+public import Foundation
+
+/// A property type that can be added up: whole numbers to an `Int`, reals to a `Double`, optionals as their payload.
+public protocol Summable: StoredValue {
+  associatedtype Total: Equatable & Sendable
+  static func total(_ state: AggregateState) throws(AggregateError) -> Total
+}
+
+extension FixedWidthInteger where Self: Summable {
+  public static func total(_ state: AggregateState) throws(AggregateError) -> Int {
+    let total = try state.integerSum()
+    guard let result = Int(exactly: total) else {
+      throw AggregateError.overflow(column: state.aggregate.column?.description ?? "")
+    }
+    return result
+  }
+}
+
+extension Int: Summable {}
+extension Int8: Summable {}
+extension Int16: Summable {}
+extension Int32: Summable {}
+extension Int64: Summable {}
+extension UInt: Summable {}
+extension UInt8: Summable {}
+extension UInt16: Summable {}
+extension UInt32: Summable {}
+extension UInt64: Summable {}
+
+extension BinaryFloatingPoint where Self: Summable {
+  public static func total(_ state: AggregateState) throws(AggregateError) -> Double { try state.realSum() }
+}
+
+extension Double: Summable {}
+extension Float: Summable {}
+extension CGFloat: Summable {}
+
+extension Optional: Summable where Wrapped: Summable {
+  public static func total(_ state: AggregateState) throws(AggregateError) -> Wrapped.Total {
+    try Wrapped.total(state)
+  }
+}

@@ -1,0 +1,80 @@
+/// One stretch of the way from a query's row to a row that its condition looks at.
+public enum RelatedHop: Hashable, Sendable {
+  case one(ColumnPath.Step)
+  case many(RowRelation)
+
+  /// The table led to.
+  public var table: String {
+    switch self {
+    case .one(let step): step.table
+    case .many(let relation): relation.table
+    }
+  }
+
+  /// The key of that table.
+  public var key: String {
+    switch self {
+    case .one(let step): step.key
+    case .many(let relation): relation.key
+    }
+  }
+
+  /// The keys of the rows of `table` from which this leads to one of these: one column, NULL where there is none.
+  ///
+  /// Each is found by an index: the foreign key's, the pairs' by their other side, or the key's.
+  public func statement(backFrom keys: some Sequence<Int64>, to table: String, key: String) throws(QueryError)
+    -> SQLText
+  {
+    switch self {
+    case .one(let step):
+      try SelectQuery(from: table, key: key, columns: [ColumnPath(key)])
+        .statement(forKeys: keys, reachedBy: [step])
+    case .many(let relation):
+      switch relation.via {
+      case .foreignKey(let column):
+        try SelectQuery(from: relation.table, key: relation.key, columns: [ColumnPath(column)])
+          .statement(forKeys: keys)
+      case .pairs(let pairs, let own, let other):
+        try SelectQuery(from: pairs, key: other, columns: [ColumnPath(own)]).statement(forKeys: keys)
+      }
+    }
+  }
+}
+
+/// What a query looks at in one table it reaches through a to-many relationship.
+public struct RelatedColumns: Hashable, Sendable {
+  /// From the query's row; ends at that table.
+  public var hops: [RelatedHop]
+  /// What decides there: columns of conditions, keys stepped through, and the foreign key that leads back.
+  public var columns: Set<String>
+
+  public init(hops: [RelatedHop], columns: Set<String>) {
+    self.hops = hops
+    self.columns = columns
+  }
+
+  /// All that questions about related rows look at, each way once.
+  public static func all(of questions: [RelatedRows]) -> [RelatedColumns] {
+    var found: [[RelatedHop]: Set<String>] = [:]
+    for rows in questions { collect(rows, after: [], into: &found) }
+    return found.map { RelatedColumns(hops: $0.key, columns: $0.value) }.sorted { "\($0.hops)" < "\($1.hops)" }
+  }
+
+  private static func collect(
+    _ rows: RelatedRows, after hops: [RelatedHop], into found: inout [[RelatedHop]: Set<String>]
+  ) {
+    let here = hops + rows.steps.map { .one($0) } + [.many(rows.relation)]
+    found[here, default: []].formUnion([])
+    if case .foreignKey(let column) = rows.relation.via { found[here, default: []].insert(column) }
+    for path in rows.condition.columns {
+      var place = here
+      for step in path.steps {
+        found[place, default: []].insert(step.foreignKey)
+        place.append(.one(step))
+        found[place, default: []].insert(step.key)
+      }
+      found[place, default: []].insert(path.column)
+    }
+    for inner in rows.condition.related { collect(inner, after: here, into: &found) }
+  }
+}

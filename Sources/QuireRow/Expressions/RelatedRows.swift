@@ -1,0 +1,121 @@
+/// From a row to the many rows that belong to it: an author's books.
+public struct RowRelation: Hashable, Sendable {
+  /// The column of the row stepped from that the others name.
+  public var from: String
+  /// The table stepped to.
+  public var table: String
+  /// The INTEGER PRIMARY KEY of that table.
+  public var key: String
+  public var via: Via
+
+  public enum Via: Hashable, Sendable {
+    /// The column of the table stepped to that holds `from`.
+    case foreignKey(String)
+    /// A table of pairs; one whose target is gone counts for nothing.
+    case pairs(table: String, own: String, other: String)
+  }
+
+  public init(from: String = "id", to table: String, key: String = "id", via: Via) {
+    self.from = from
+    self.table = table
+    self.key = key
+    self.via = via
+  }
+}
+
+/// The rows that belong to one row and meet a condition: what a question about a to-many relationship is asked of.
+public struct RelatedRows: Hashable, Sendable {
+  /// To the row they belong to; empty for the query's own row. Where these lead nowhere, there are none.
+  public var steps: [ColumnPath.Step]
+  public var relation: RowRelation
+  /// Over the columns of the related row, as its own base row.
+  public var condition: RowExpression
+
+  public init(
+    _ relation: RowRelation, behind steps: [ColumnPath.Step] = [], where condition: RowExpression = .true
+  ) {
+    self.steps = steps
+    self.relation = relation
+    self.condition = condition
+  }
+
+  /// Those of them that meet a further condition.
+  public func filtered(_ further: RowExpression) -> RelatedRows {
+    RelatedRows(relation, behind: steps, where: .all([condition, further]))
+  }
+
+  /// What of the row they belong to decides which they are.
+  public var origin: ColumnPath { ColumnPath(steps, relation.from) }
+
+  /// All tables looked at.
+  var tables: Set<String> {
+    var tables = condition.tables.union([relation.table])
+    if case .pairs(let table, _, _) = relation.via { tables.insert(table) }
+    return tables
+  }
+}
+
+extension RowExpression {
+  /// Whether all of the related rows meet a condition; so they do where there are none.
+  ///
+  /// A row for which the condition is NULL does not meet it.
+  public static func each(of rows: RelatedRows, _ condition: RowExpression) -> RowExpression {
+    .not(.exists(rows.filtered(condition.isNeverNull ? !condition : .not(.coalesce(condition, .false)))))
+  }
+
+  /// Whether this is surely 0 or 1; false where one would have to know the schema.
+  private var isNeverNull: Bool {
+    switch self {
+    case .literal(let value): value != .null
+    case .isNull, .exists, .compare(.equal, _, _), .compare(.unequal, _, _): true
+    case .not(let a): a.isNeverNull
+    case .and(let operands), .or(let operands): operands.allSatisfy(\.isNeverNull)
+    default: false
+    }
+  }
+
+  /// The questions about related rows in it, without those inside their conditions.
+  public var related: [RelatedRows] {
+    switch self {
+    case .exists(let rows), .countRows(let rows): [rows]
+    default: operands.flatMap(\.related)
+    }
+  }
+
+  /// Whether one row and those it references are not enough to evaluate it: it asks about rows that reference this one.
+  public var needsRows: Bool {
+    switch self {
+    case .exists, .countRows: true
+    default: operands.contains(where: \.needsRows)
+    }
+  }
+}
+
+extension ExpressionWriter {
+  /// `SELECT \(what) FROM … WHERE …`, correlated to the row they belong to: a search by the foreign key's index.
+  mutating func related(_ rows: RelatedRows, _ what: String) throws(QueryError) {
+    let relation = rows.relation
+    let origin = "\(joins.alias(of: rows.steps)).\(try quotedName(relation.from))"
+    var inner = ExpressionWriter(scope: scopes + 1)
+    let row = inner.joins.alias(of: [])
+    let source: String
+    let link: String
+    switch relation.via {
+    case .foreignKey(let column):
+      source = "\(try quotedName(relation.table)) AS \(row)"
+      link = "\(row).\(try quotedName(column)) = \(origin)"
+    case .pairs(let table, let own, let other):
+      let pair = row + "p"
+      source =
+        "\(try quotedName(table)) AS \(pair) CROSS JOIN \(try quotedName(relation.table)) AS \(row)"
+        + " ON \(row).\(try quotedName(relation.key)) = \(pair).\(try quotedName(other))"
+      link = "\(pair).\(try quotedName(own)) = \(origin)"
+    }
+    if rows.condition != .true { try inner.filter(rows.condition) }
+    scopes = inner.scopes
+    sql.text += "(SELECT \(what) FROM \(source)\(try inner.joins.clauses()) WHERE \(link)"
+    if rows.condition != .true { sql.text += " AND \(inner.sql.text)" }
+    sql.text += ")"
+    sql.bindings += inner.sql.bindings
+  }
+}
