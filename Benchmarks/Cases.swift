@@ -67,6 +67,16 @@
     .init("quire") { try QuireLiveList($0) }
   ),
   BenchCase(
+    "live-aggregate", "a one-row write until a live count and average have it", vs: "ideal", goal: 2.0, unit: .latency,
+    .init("ideal") { try IdealAggregate($0, isGrouped: false) },
+    .init("quire") { try QuireAggregate($0) }
+  ),
+  BenchCase(
+    "live-group", "a one-row write until live groups by year show it", vs: "ideal", goal: 2.0, unit: .latency,
+    .init("ideal") { try IdealAggregate($0, isGrouped: true) },
+    .init("quire") { try QuireGroup($0) }
+  ),
+  BenchCase(
     "property-get", "a property read, nobody tracking", vs: "plain", goal: 1.0,
     .init("plain") { PlainGet($0) },
     .init("quire") { try QuireGet($0) }
