@@ -31,6 +31,7 @@ struct ModelMembers {
       if let relationship = property.relationship, !relationship.forwarded.isEmpty {
         call += ", relationship: Quire.RelationshipDefinition(\(relationship.forwarded))"
       }
+      if property.initialValue != nil { call += ", hasDefault: true" }
       // What only the type checker can refuse is refused here, once, and has to point at the property.
       let line = "properties.append(\(call)))"
       return property.plain == nil ? context.placing(line, at: property.pattern) : line

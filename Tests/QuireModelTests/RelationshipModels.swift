@@ -61,13 +61,19 @@ import Quire
 
 @Model final class House {
   enum Kind: String, Codable, CaseIterable { case hut, palace }
+  enum Roof: String, Codable { case thatch, slate }
+  enum Wall: Codable { case clay, stone }
   var name: String
   var floors = 2
   var kind: Kind
+  var roof: Roof
+  var walls: Wall
   @Relationship(deleteRule: .noAction, inverse: \Haunt.house) var haunts: [Haunt] = []
   init(_ name: String) {
     self.name = name
     kind = .palace
+    roof = .slate
+    walls = .stone
   }
 }
 

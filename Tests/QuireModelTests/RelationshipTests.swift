@@ -201,6 +201,7 @@ import Testing
     try fresh.refresh()
     let vacant = ghost.house
     #expect(vacant.isDeleted && vacant.name == "" && vacant.floors == 2 && vacant.kind == .hut)
+    #expect(vacant.roof == .thatch && vacant.walls == .clay)
     #expect(vacant.persistentModelID.rowKey == 1)
     #expect(vacant.haunts.isEmpty)
     vacant.name = "assignments are ignored"

@@ -131,6 +131,36 @@ import Testing
     guard case .ambiguousInverse("Ambiguous", "books", "Claimant", ["author", "editor"])? = error else { throw error! }
     #expect(throws: SchemaError.self) { try ModelContainer.schemaSQL(for: Names.Task.self, Other.Task.self) }
   }
+
+  @Test func `who must lead somewhere leads to what has a value to read when its row is gone`() throws {
+    let error = #expect(throws: SchemaError.self) { try ModelContainer.schemaSQL(for: Letter.self) }
+    #expect(
+      error?.description == """
+        Recipient.address needs a default: Letter.recipient must lead to a Recipient, and where that row is gone, Address \
+        has no value to read. Give address a default, or make Letter.recipient optional
+        """)
+    #expect(try !ModelContainer.schemaSQL(for: Recipient.self).isEmpty)
+  }
+}
+
+/// Takes no empty value, which is all that a type can be asked for.
+struct Address: Codable, Equatable {
+  let text: String
+  init(_ text: String) { self.text = text }
+  init(from decoder: any Decoder) throws {
+    text = try decoder.singleValueContainer().decode(String.self)
+    if text.isEmpty { throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "empty")) }
+  }
+}
+
+@Model final class Recipient {
+  var address: Address
+  init(_ address: Address) { self.address = address }
+}
+
+@Model final class Letter {
+  var recipient: Recipient
+  init(to recipient: Recipient) { self.recipient = recipient }
 }
 
 @Model final class Ambiguous {

@@ -28,6 +28,10 @@ public struct PropertyDefinition {
   public let kind: Kind
   public let attribute: AttributeDefinition
   public let relationship: RelationshipDefinition
+  /// Whether an object without a row has something to read here: the declared default, or what its type gives.
+  let hasVacantValue: () -> Bool
+  /// The type's name, for messages.
+  let valueType: String
 
   public enum Kind {
     /// A column; `check` is the SQL of what its type allows, with `?` for the quoted column.
@@ -38,10 +42,12 @@ public struct PropertyDefinition {
 
   public init<Form: PropertyForm>(
     _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
-    relationship: RelationshipDefinition = .init()
+    relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
   ) {
     self.name = name
     self.keyPath = keyPath
+    hasVacantValue = { hasDefault || form.hasVacantValue }
+    valueType = "\(Form.Value.self)"
     self.kind = form.kind
     self.attribute = attribute
     self.relationship = relationship

@@ -12,6 +12,8 @@ public protocol PropertyForm<Value> {
   static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value>
   /// For an object whose row is gone.
   static func vacant() -> Slot<Value>
+  /// Whether what `vacant` gives can be read.
+  static var hasVacantValue: Bool { get }
   static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value
   /// Assigns: compares, refuses on deleted objects, notes the edit, tells who tracks, and stores between the two.
   static func set<Model: PersistentModel>(
@@ -19,6 +21,10 @@ public protocol PropertyForm<Value> {
     store: (Slot<Value>) -> Void)
   static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError)
   static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool
+}
+
+extension PropertyForm {
+  public static var hasVacantValue: Bool { true }
 }
 
 // MARK: Which form

@@ -127,6 +127,8 @@ extension ColumnForm {
     return Slot(link: Link())
   }
 
+  public static var hasVacantValue: Bool { Zero.make(Value.self) != nil }
+
   public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
     if let value = slot.value { return value }
     return Zero.required(Value.self, of: model, property: property)

@@ -1,19 +1,35 @@
 /// Values for objects whose row is gone: a required reference to nothing must still read as something.
 enum Zero {
-  /// The value a decoder gives that answers zero, empty and nil to everything; else the first case of an enum that
-  /// lists its cases. Nil where the type accepts neither.
+  /// The value a decoder gives that answers zero, empty and nil to everything; else the first case of an enum. Nil where
+  /// the type accepts neither: then a schema that could need one is refused when the container is opened.
   static func make<Value>(_: Value.Type) -> Value? {
     if let type = Value.self as? any ExpressibleByNilLiteral.Type { return type.init(nilLiteral: ()) as? Value }
     if let type = Value.self as? any Decodable.Type, let value = try? type.init(from: ZeroDecoder()) as? Value {
       return value
     }
     if let type = Value.self as? any CaseIterable.Type { return first(of: type) as? Value }
-    return nil
+    return firstCase()
+  }
+
+  /// The first case of an enum none of whose cases has a payload. The compiler numbers those from 0 in the order of their
+  /// declaration, and the type's description, whose layout is part of Swift's stable ABI, says whether it is one.
+  private static func firstCase<Value>() -> Value? {
+    let type = unsafeBitCast(Value.self as Any.Type, to: UnsafeRawPointer.self)
+    guard type.load(as: UInt.self) == 0x201 else { return nil }  // an enum's
+    let description = type.load(fromByteOffset: MemoryLayout<UInt>.size, as: UnsafeRawPointer.self)
+    let casesWithPayload = description.load(fromByteOffset: 20, as: UInt32.self) & 0xFF_FFFF
+    let casesWithout = description.load(fromByteOffset: 24, as: UInt32.self)
+    guard casesWithPayload == 0, casesWithout > 0 else { return nil }
+    return withUnsafeTemporaryAllocation(byteCount: max(1, MemoryLayout<Value>.size), alignment: 1) { bytes in
+      for place in bytes.indices { bytes[place] = 0 }
+      return bytes.loadUnaligned(as: Value.self)
+    }
   }
 
   private static func first<T: CaseIterable>(of _: T.Type) -> Any? { T.allCases.first }
 
-  /// For the read of a property that no decoding has filled: only an object without a row gets here.
+  /// For the read of a property that no decoding has filled: only an object without a row gets here, and none whose
+  /// schema a container has accepted without there being a value.
   static func required<Value>(_: Value.Type, of model: some PersistentModel, property: Int) -> Value {
     if let value = make(Value.self) { return value }
     preconditionFailure(

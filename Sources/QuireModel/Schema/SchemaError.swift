@@ -7,6 +7,8 @@ public enum SchemaError: Error, Hashable, Sendable {
   case ambiguousInverse(model: String, property: String, other: String, candidates: [String])
   case inverseMismatch(model: String, property: String, reason: String)
   case unknownKeyPath(model: String, in: String)
+  /// Where the row that `reference` must lead to is gone, this property would have no value: give it a default.
+  case noVacantValue(model: String, property: String, type: String, reference: String)
   /// The file's tables are not those of the models: one line a difference.
   case mismatch(path: String, differences: [String])
 }
@@ -22,6 +24,9 @@ extension SchemaError: CustomStringConvertible {
         + "say which with @Relationship(inverse: \\\(other).\(candidates.first ?? "property"))"
     case .inverseMismatch(let model, let property, let reason): "the inverse of \(model).\(property): \(reason)"
     case .unknownKeyPath(let model, let place): "\(place) of \(model) names something that is no stored property of it"
+    case .noVacantValue(let model, let property, let type, let reference):
+      "\(model).\(property) needs a default: \(reference) must lead to a \(model), and where that row is gone, \(type) "
+        + "has no value to read. Give \(property) a default, or make \(reference) optional"
     case .mismatch(let path, let differences):
       "\(path) does not fit the models; nothing was changed:\n"
         + differences.map { "    \($0)" }.joined(separator: "\n")

@@ -22,6 +22,7 @@ struct SchemaResolution {
     for definition in resolution.definitions where !names.insert(definition.name).inserted {
       throw .duplicateName(definition.name)
     }
+    try resolution.checkVacancy()
     try resolution.pairDeclared()
     try resolution.pairInferred()
     return try resolution.entities()
@@ -38,6 +39,20 @@ struct SchemaResolution {
   }
 
   private func number(of type: any PersistentModel.Type) -> Int { numbers[ObjectIdentifier(type)] ?? 0 }
+
+  /// A required reference to a row that is gone reads as an object with nothing but defaults and zeros.
+  private func checkVacancy() throws(SchemaError) {
+    for definition in definitions {
+      for reference in definition.properties {
+        guard reference.isRequired, let target = reference.target else { continue }
+        let other = definitions[number(of: target)]
+        guard let property = other.properties.first(where: { !$0.hasVacantValue() }) else { continue }
+        throw .noVacantValue(
+          model: other.name, property: property.name, type: property.valueType,
+          reference: "\(definition.name).\(reference.name)")
+      }
+    }
+  }
 
   // MARK: Inverses
 
