@@ -50,6 +50,9 @@ struct AggregateTracker {
   /// All rows together.
   var whole: Group { groups[.null] ?? empty }
 
+  /// Which changes can make a group another.
+  var concerns: [Concern] { columns.concerns(where: select.filter) }
+
   /// Takes in what changed.
   /// - Returns: the groups concerned; nil where none is.
   mutating func step(_ news: News, on connection: Connection) throws -> Set<Value>? {

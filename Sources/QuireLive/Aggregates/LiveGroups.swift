@@ -84,6 +84,8 @@ extension LiveGroups: Participant {
   package var tables: [String] {
     tracker.select.tables.union(tracker.columns.reached.compactMap { $0.steps.last?.table }).sorted()
   }
+  package var concerns: [Concern] { tracker.concerns }
+  package var isFollowing: Bool { error == nil }
 
   package func prepare(_ news: News, on connection: Connection) -> Bool {
     var step = Step(number: news.number)

@@ -38,6 +38,8 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
   var tables: [String] {
     tracker.select.tables.union(tracker.columns.reached.compactMap { $0.steps.last?.table }).sorted()
   }
+  var concerns: [Concern] { tracker.concerns }
+  var isFollowing: Bool { error == nil }
 
   func prepare(_ news: News, on connection: Connection) -> Bool {
     do {

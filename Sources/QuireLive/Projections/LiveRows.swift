@@ -111,6 +111,9 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
 
   // MARK: Moving
 
+  package var concerns: [Concern] { list.concerns + affected.columns.concerns(where: list.select.filter) }
+  package var isFollowing: Bool { error == nil }
+
   package func prepare(_ news: News, on connection: Connection) -> Bool {
     do {
       let touched = isStale || news.isComparison || isAltered(news) ? nil : affected.keys(in: news, shown: place)

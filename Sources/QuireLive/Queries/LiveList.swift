@@ -70,7 +70,16 @@ final class LiveList: Participant {
   var commit: Int64 { failedAt ?? owner.position.number }
 
   var tables: [String] { select.tables.sorted() }
+  /// Who listens hears of every column of the rows shown.
+  var concerns: [Concern] { columns.concerns(where: select.filter, isOfAllColumns: toldColumns() != nil) }
+  var isFollowing: Bool { error == nil }
   var shownKeys: (table: String, keys: [Int64])? { (select.table, keys) }
+
+  func shown(of wanted: Set<Int64>) -> [Int64] {
+    if error != nil || wanted.count > keys.count { return keys.filter(wanted.contains) }
+    let range = offset..<offset + keys.count
+    return wanted.filter { key in window.position(of: key).map(range.contains) ?? false }
+  }
 
   /// For tests: makes it wrong.
   func injectFault() { window.ignoresFrontier = true }

@@ -85,7 +85,10 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> DifferenceToken {
     let listener = Listener(body)
     listeners.append(WeakListener(listener: listener))
-    if interest == nil { interest = owner.store?.database.addInterest(Interest(table: entity.table)) }
+    if interest == nil {
+      interest = owner.store?.database.addInterest(Interest(table: entity.table))
+      owner.participants.add(list)
+    }
     return DifferenceToken(listener)
   }
 
@@ -95,6 +98,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
     listeners.removeAll { $0.listener == nil }
     if listeners.isEmpty {
       interest = nil
+      owner.participants.add(list)
       return nil
     }
     return rowForm

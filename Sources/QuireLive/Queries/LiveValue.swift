@@ -78,6 +78,8 @@ final class LiveCount: Participant, ValueSource {
   var commitNumber: Int64 { failedAt ?? owner.position.number }
 
   var tables: [String] { select.filter.map { $0.tables.union([select.table]).sorted() } ?? [select.table] }
+  var concerns: [Concern] { columns.concerns(where: select.filter) }
+  var isFollowing: Bool { error == nil }
 
   func prepare(_ news: News, on connection: Connection) -> Bool {
     if let failure = news.failure {

@@ -1,3 +1,4 @@
+import QuireModel
 import QuireRow
 import QuireSQLite
 
@@ -33,6 +34,24 @@ struct QueryColumns {
     }
     self.own = own
     self.reached = reached.map { ($0.key, $0.value) }.sorted { "\($0.steps)" < "\($1.steps)" }
+  }
+
+  /// Which changes can make the answer another: rows that come or go, and updates of these columns, among those that the
+  /// filter's choices leave.
+  ///
+  /// - Parameter isOfAllColumns: Whether updates of any column of the query's own table count.
+  func concerns(where filter: RowExpression?, isOfAllColumns: Bool = false) -> [Concern] {
+    let choices = filter?.choices ?? []
+    var concerns = [
+      Concern(table, columns: isOfAllColumns ? nil : own, choices: choices.filter { $0.path.steps.isEmpty })
+    ]
+    for (steps, columns) in reached {
+      guard let table = steps.last?.table else { continue }
+      // A way that leads nowhere reads NULL there: a row that comes to its end was NULL before.
+      let there = choices.filter { $0.path.steps == steps && !$0.values.contains(.null) }
+      concerns.append(Concern(table, columns: columns, choices: there))
+    }
+    return concerns + related.flatMap(\.concerns)
   }
 
   /// Asks for these columns to be in changes.

@@ -77,6 +77,12 @@ extension RelatedColumns {
     return values
   }
 
+  /// Which changes of this table, and of the pairs that lead to it, count.
+  var concerns: [Concern] {
+    let own = hops.last.map { [Concern($0.table, columns: columns)] } ?? []
+    return own + (pairs.map { [Concern($0.table)] } ?? [])
+  }
+
   /// What the changes of this table are read for.
   var interests: [(table: String, columns: Set<String>)] {
     var result: [(table: String, columns: Set<String>)] = []

@@ -99,9 +99,7 @@ extension Owner {
     var step = Move(number: position.number)
     let news = News(number: position.number, tables: [], failure: failure)
     do {
-      step.participants = try position.read { connection in
-        participants.concerned(by: news).filter { $0.prepare(news, on: connection) }
-      }
+      step.participants = try position.read { prepared(news, on: $0) }
     } catch {
       loadErrors.append(error)
     }

@@ -136,10 +136,17 @@ extension Owner {
     var step = Move(number: advance.number)
     step.advance = advance
     objects(in: news, on: advance.connection, into: &step)
-    step.participants = participants.concerned(by: news).filter { $0.prepare(news, on: advance.connection) }
+    step.participants = prepared(news, on: advance.connection)
     step.news = news
     step.reads = queriesRun.value
     move = step
+  }
+
+  /// Those that have a step to take.
+  func prepared(_ news: News, on connection: Connection) -> [any Participant] {
+    participants.concerned(by: news).compactMap { participant, news in
+      participant.prepare(news, on: connection) ? participant : nil
+    }
   }
 
   /// Inside the writer's lock, right after the commit: the writer's connection reads exactly the new state.
@@ -158,7 +165,7 @@ extension Owner {
       let news = News(
         number: commit.number, tables: News.tables(of: missed + [commit.changes]), isComparison: isComparison)
       if !onlyOwn { objects(in: news, on: commit.connection, into: &step) }
-      step.participants = participants.concerned(by: news).filter { $0.prepare(news, on: commit.connection) }
+      step.participants = prepared(news, on: commit.connection)
       step.news = news
       step.reads = queriesRun.value
     }
@@ -240,7 +247,10 @@ extension Owner {
       maps[entity.index].remove(model._quireState.key)
       forgetPairs(of: entity, model._quireState.key)
     }
-    for participant in step.participants { participant.apply() }
+    for participant in step.participants {
+      participant.apply()
+      if !participant.isFollowing { participants.fellBehind(participant) }
+    }
     step.advance?.commit()
     if let own = step.own { position.advanceAfterOwnCommit(own.commit) }
   }

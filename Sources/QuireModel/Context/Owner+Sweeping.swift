@@ -70,9 +70,9 @@ extension Owner {
       }
     }
     var waiting = entities.flatMap { index in maps[index].heldKeys().map { Name(entity: index, key: $0) } }
-    for (table, keys) in participants.shownKeys {
-      guard let entity = store.entity(ofTable: table), let wanted = tracked[entity.index] else { continue }
-      for key in keys where wanted.contains(key) { waiting.append(Name(entity: entity.index, key: key)) }
+    for (entity, wanted) in tracked {
+      let shown = participants.shown(of: wanted, in: store.entities[entity].table)
+      waiting += shown.map { Name(entity: entity, key: $0) }
     }
     var reached = Set(waiting)
     while let name = waiting.popLast() {

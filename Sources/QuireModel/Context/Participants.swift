@@ -1,124 +1,154 @@
-package import QuireRow
-package import QuireSQLite
+import QuireRow
 
-/// Something derived that moves with its context from commit to commit: a live query, a projection.
+/// The participants of one context, and whom of them a commit concerns.
 ///
-/// The four calls come in this order, all participants through one before any enters the next, so that nobody ever sees
-/// two of them at different commits. Confined to the context's isolation.
-package protocol Participant: AnyObject {
-  /// Tables whose changes concern it.
-  var tables: [String] { get }
-  /// Computes its step from what changed; `connection` reads exactly the new commit. Shows nothing yet. An error
-  /// becomes the participant's own state.
-  /// - Returns: whether there is a step to take.
-  func prepare(_ news: News, on connection: Connection) -> Bool
-  /// Tells who asked to hear before: everything still reads as before.
-  func announce()
-  /// Takes the step.
-  func apply()
-  /// Tells who asked to hear after.
-  func tell()
-  /// The rows it shows: their objects stay while somebody tracks them.
-  var shownKeys: (table: String, keys: [Int64])? { get }
-}
-
-extension Participant {
-  package var shownKeys: (table: String, keys: [Int64])? { nil }
-}
-
-/// What a context moves over: the changes of one or more commits, folded.
-package struct News {
-  /// The commit it leads to.
-  package let number: Int64
-  package let tables: [TableChanges]
-  /// Whether anything may have changed, besides what `tables` says: another process committed. Then every participant
-  /// asks anew and compares.
-  package var isComparison = false
-  /// What has befallen the file: there is nothing to follow any longer. Nothing has changed.
-  package var failure: DatabaseError?
-
-  package subscript(table: String) -> TableChanges? { tables.first { $0.table.name == table } }
-
-  /// The changes of several commits as one. A table that was altered in between comes once for each commit: its values
-  /// before and after cannot be read by one description.
-  static func tables(of commits: [ChangeSet]) -> [TableChanges] {
-    if commits.count < 2 { return commits.first?.tables ?? [] }
-    var forms: [String: ChangedTable] = [:]
-    for commit in commits {
-      for changes in commit.tables {
-        if let form = forms[changes.table.name], form != changes.table { return commits.flatMap(\.tables) }
-        forms[changes.table.name] = changes.table
-      }
-    }
-    return ChangeSet.folded(commits)
-  }
-}
-
-/// The participants of one context, by table. Held weakly: one that nobody else holds costs nothing from then on.
+/// Held weakly: nobody tells it when one goes, because that may happen on any thread. Those that are gone are let go of
+/// as they are met: by a commit that concerns them, and a few at every commit and with every new one. So a commit costs
+/// the rows it changed and the participants they concern, however many there are.
 package final class Participants {
-  private var byTable: [String: [Weak]] = [:]
+  /// In no order; each knows its place.
+  private var seats: [Seat] = []
+  private var seatOf: [ObjectIdentifier: Seat] = [:]
+  private var routes: [Route.Form: Route] = [:]
+  private var routesOf: [String: [Route]] = [:]
+  /// Those that do not show what they should.
+  private var behind: [Seat] = []
+  private var made: UInt64 = 0
+  private var rounds: UInt64 = 0
+  /// How often a commit concerned a participant: what tests count.
+  package private(set) var routed = 0
+  /// Where the search for those that are gone goes on.
+  private var hand = 0
 
-  private struct Weak { weak var participant: (any Participant)? }
-
+  /// From now on commits that concern it prepare it. One that is here already is concerned by what it now says, and
+  /// keeps its place in the order.
   package func add(_ participant: any Participant) {
-    for table in participant.tables {
-      // Those that are gone are forgotten when their table changes, and here for a table that never does.
-      if let count = byTable[table]?.count, count >= 64, count.nonzeroBitCount == 1 {
-        byTable[table]?.removeAll { $0.participant == nil }
-      }
-      byTable[table, default: []].append(Weak(participant: participant))
+    let concerns = Set(participant.concerns)
+    letGo(looking: 2)
+    let name = ObjectIdentifier(participant)
+    let known = seatOf[name]
+    let isKnown = known?.participant === participant
+    if !isKnown { made += 1 }
+    let seat = Seat(participant, number: isKnown ? known?.number ?? made : made)
+    if let known { remove(known) }  // or one that is gone, in whose memory this one lives
+    seat.place = seats.count
+    seats.append(seat)
+    seatOf[name] = seat
+    for concern in concerns {
+      let keys = concern.keys
+      if keys.isEmpty { continue }
+      let route = route(Route.Form(concern))
+      for key in keys { route.add(seat, at: key) }
+    }
+    if known?.isBehind == true { fellBehind(participant) }
+  }
+
+  private func route(_ form: Route.Form) -> Route {
+    if let known = routes[form] { return known }
+    let route = Route(form) { [unowned self] in
+      routes[form] = nil
+      routesOf[form.table]?.removeAll { $0.form == form }
+    }
+    routes[form] = route
+    routesOf[form.table, default: []].append(route)
+    return route
+  }
+
+  private func remove(_ seat: Seat) {
+    seat.vacate()
+    let last = seats.removeLast()
+    if last !== seat {
+      seats[seat.place] = last
+      last.place = seat.place
+    }
+    if seatOf[seat.name] === seat { seatOf[seat.name] = nil }
+  }
+
+  /// Looks at some seats, from where it stopped the last time.
+  private func letGo(looking steps: Int) {
+    for _ in 0..<min(steps, seats.count) {
+      if hand >= seats.count { hand = 0 }
+      if seats[hand].participant == nil { remove(seats[hand]) } else { hand += 1 }
     }
   }
 
-  var shownKeys: [(table: String, keys: [Int64])] {
-    var seen: Set<ObjectIdentifier> = []
-    return byTable.values.joined().compactMap { entry in
-      guard let participant = entry.participant, seen.insert(ObjectIdentifier(participant)).inserted else { return nil }
-      return participant.shownKeys
+  package func removeAll() {
+    for seat in seats { seat.vacate() }
+    seats.removeAll()
+    seatOf.removeAll()
+    behind.removeAll()
+  }
+
+  /// How many there are, those that are gone and not yet let go of included.
+  package var count: Int { seats.count }
+
+  /// Whether all are gone.
+  package var isEmpty: Bool {
+    while let last = seats.last {
+      if last.participant != nil { return false }
+      remove(last)
     }
+    return true
   }
 
-  func removeAll() { byTable.removeAll() }
+  /// All of them, in the order of their making.
+  package var all: [any Participant] { seats.sorted { $0.number < $1.number }.compactMap(\.participant) }
 
-  /// How many entries there are, of those that are gone too.
-  var count: Int { byTable.values.reduce(0) { $0 + $1.count } }
+  // MARK: Routing
 
-  var isEmpty: Bool { byTable.allSatisfy { $0.value.allSatisfy { $0.participant == nil } } }
-
-  /// All of them, each once.
-  var all: [any Participant] {
-    var known: Set<ObjectIdentifier> = []
-    return byTable.sorted { $0.key < $1.key }.flatMap(\.value).compactMap { entry in
-      entry.participant.flatMap { known.insert(ObjectIdentifier($0)).inserted ? $0 : nil }
-    }
-  }
-
-  func concerned(by news: News) -> [any Participant] {
-    news.isComparison || news.failure != nil ? all : concerned(by: news.tables)
-  }
-
-  /// Those whose tables changed, each once, in the order of their making. Forgets those that are gone: nobody tells
-  /// it when one goes, because that may happen on any thread.
-  func concerned(by tables: [TableChanges]) -> [any Participant] {
-    var result: [any Participant] = []
-    var known: Set<ObjectIdentifier> = []
-    for changes in tables {
+  /// Those whom the news may concern, in the order of their making, each with what of the news is for it: all of it, or
+  /// where it has many rows its own.
+  package func concerned(by news: News) -> [(participant: any Participant, news: News)] {
+    letGo(looking: 4)
+    if news.isComparison || news.failure != nil { return all.map { ($0, news) } }
+    rounds += 1
+    var round = RoutingRound(number: rounds, rows: news.tables.reduce(0) { $0 + $1.rows.count })
+    for (place, changes) in news.tables.enumerated() {
       let name = changes.table.name
-      guard let entries = byTable[name] else { continue }
-      var gone = 0
-      for entry in entries {
-        guard let participant = entry.participant else {
-          gone += 1
-          continue
-        }
-        if tables.count == 1 || known.insert(ObjectIdentifier(participant)).inserted { result.append(participant) }
-      }
-      if gone == entries.count {
-        byTable[name] = nil
-      } else if gone > 0 {
-        byTable[name]?.removeAll { $0.participant == nil }
+      guard let routes = routesOf[name] else { continue }
+      let isAltered = news.tables.count { $0.table.name == name } > 1
+      for route in routes { route.find(changes, table: place, isAltered: isAltered, into: &round) }
+    }
+    addBehind(news, &round)
+    for seat in round.gone { remove(seat) }
+    routed += round.found.count
+    return round.found.sorted { $0.number < $1.number }.compactMap { seat in
+      seat.participant.map { ($0, round.news(news, for: seat)) }
+    }
+  }
+
+  /// It could not take its step: from now on every commit of its tables concerns it, until it can.
+  func fellBehind(_ participant: any Participant) {
+    guard let seat = seatOf[ObjectIdentifier(participant)], !seat.isBehind else { return }
+    seat.isBehind = true
+    behind.append(seat)
+  }
+
+  private func addBehind(_ news: News, _ round: inout RoutingRound) {
+    behind.removeAll { seat in
+      seat.isBehind = seat.participant.map { !$0.isFollowing } ?? false
+      return !seat.isBehind
+    }
+    for seat in behind {
+      guard let tables = seat.participant?.tables else { continue }
+      for (place, changes) in news.tables.enumerated() where tables.contains(changes.table.name) {
+        round.add(seat, table: place, row: nil)
       }
     }
-    return result
   }
+
+  /// Of the keys of that table those that a participant shows.
+  ///
+  /// - Complexity: O(participants), and for each the lesser of the rows it shows and the keys.
+  func shown(of wanted: Set<Int64>, in table: String) -> Set<Int64> {
+    var found: Set<Int64> = []
+    for seat in seats {
+      guard let participant = seat.participant, participant.shownKeys?.table == table else { continue }
+      found.formUnion(participant.shown(of: wanted))
+    }
+    return found
+  }
+
+  /// Set by tests alone: routes by what rows are and not by what they were.
+  package func injectFault() { for route in routes.values { route.forgetsOld = true } }
 }

@@ -150,36 +150,6 @@ extension RowExpression {
     }
   }
 
-  /// What every accepted row has in common: `column == value` terms that hold whenever this does.
-  ///
-  /// A change whose old and new row both differ in one of these columns cannot matter to the query.
-  public var equalities: [Equality] {
-    switch self {
-    case .and(let operands): operands.flatMap(\.equalities)
-    case .compare(.equal, .column(let path), .literal(let value)),
-      .compare(.equal, .literal(let value), .column(let path)):
-      [Equality(path: path, value: value)]
-    case .compare(.equalIfPresent, .column(let path), .literal(let value)),
-      .compare(.equalIfPresent, .literal(let value), .column(let path)):
-      value == .null ? [] : [Equality(path: path, value: value)]
-    case .column(let path): [Equality(path: path, value: 1)]
-    case .not(.column(let path)): [Equality(path: path, value: 0)]
-    case .isNull(.column(let path)): [Equality(path: path, value: .null)]
-    case .oneOf(.column(let path), let values) where values.count == 1: [Equality(path: path, value: values[0])]
-    case .coalesce(let condition, .literal(0)): condition.equalities
-    default: []
-    }
-  }
-
-  public struct Equality: Hashable, Sendable {
-    public let path: ColumnPath
-    public let value: Value
-    public init(path: ColumnPath, value: Value) {
-      self.path = path
-      self.value = value
-    }
-  }
-
   /// Whether this is surely NULL when `absent` says that a part of it is.
   ///
   /// May say false where it would be true: then an optional chain is written with a CASE it could do without.

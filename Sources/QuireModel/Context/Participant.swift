@@ -1,0 +1,67 @@
+package import QuireRow
+package import QuireSQLite
+
+/// Something derived that moves with its context from commit to commit: a live query, a projection.
+///
+/// The four calls come in this order, all participants through one before any enters the next, so that nobody ever sees
+/// two of them at different commits. A commit that does not concern it makes no call. Confined to the context's
+/// isolation.
+package protocol Participant: AnyObject {
+  /// Tables whose changes concern it.
+  var tables: [String] { get }
+  /// Which changes of them: all, unless it says more. When the answer becomes another one, it is added anew; see
+  /// ``Participants/add(_:)``.
+  var concerns: [Concern] { get }
+  /// Whether it shows what it should. One that does not is asked at every commit of its tables, whatever its concerns.
+  var isFollowing: Bool { get }
+  /// Computes its step from what changed; `connection` reads exactly the new commit. Shows nothing yet. An error
+  /// becomes the participant's own state.
+  /// - Parameter news: Of a large commit only the rows that concern it, of a small one all.
+  /// - Returns: whether there is a step to take.
+  func prepare(_ news: News, on connection: Connection) -> Bool
+  /// Tells who asked to hear before: everything still reads as before.
+  func announce()
+  /// Takes the step.
+  func apply()
+  /// Tells who asked to hear after.
+  func tell()
+  /// The rows it shows: their objects stay while somebody tracks them.
+  var shownKeys: (table: String, keys: [Int64])? { get }
+  /// Which of these keys it shows, of ``shownKeys``' table.
+  func shown(of wanted: Set<Int64>) -> [Int64]
+}
+
+extension Participant {
+  package var concerns: [Concern] { tables.map { Concern($0) } }
+  package var isFollowing: Bool { true }
+  package var shownKeys: (table: String, keys: [Int64])? { nil }
+  package func shown(of wanted: Set<Int64>) -> [Int64] { shownKeys?.keys.filter(wanted.contains) ?? [] }
+}
+
+/// What a context moves over: the changes of one or more commits, folded.
+package struct News {
+  /// The commit it leads to.
+  package let number: Int64
+  package var tables: [TableChanges]
+  /// Whether anything may have changed, besides what `tables` says: another process committed. Then every participant
+  /// asks anew and compares.
+  package var isComparison = false
+  /// What has befallen the file: there is nothing to follow any longer. Nothing has changed.
+  package var failure: DatabaseError?
+
+  package subscript(table: String) -> TableChanges? { tables.first { $0.table.name == table } }
+
+  /// The changes of several commits as one. A table that was altered in between comes once for each commit: its values
+  /// before and after cannot be read by one description.
+  static func tables(of commits: [ChangeSet]) -> [TableChanges] {
+    if commits.count < 2 { return commits.first?.tables ?? [] }
+    var forms: [String: ChangedTable] = [:]
+    for commit in commits {
+      for changes in commit.tables {
+        if let form = forms[changes.table.name], form != changes.table { return commits.flatMap(\.tables) }
+        forms[changes.table.name] = changes.table
+      }
+    }
+    return ChangeSet.folded(commits)
+  }
+}

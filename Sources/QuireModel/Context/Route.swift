@@ -1,0 +1,136 @@
+import QuireRow
+
+/// Seats whose concerns look at the same columns of one table: what a change has in those is looked up once for all.
+final class Route {
+  struct Form: Hashable {
+    let table: String
+    let columns: Set<String>?
+    let choices: [String]
+
+    init(_ concern: Concern) {
+      table = concern.table
+      columns = concern.columns
+      choices = concern.choices.map(\.column)
+    }
+  }
+
+  let form: Form
+  private var buckets: [RouteKey: Bucket] = [:]
+  private let isEmptied: () -> Void
+  private var places: RoutePlaces?
+  /// Set by tests alone: forgets what a row was, to prove that the differential test would notice.
+  var forgetsOld = false
+
+  init(_ form: Form, isEmptied: @escaping () -> Void) {
+    self.form = form
+    self.isEmptied = isEmptied
+  }
+
+  func add(_ seat: Seat, at key: RouteKey) {
+    let bucket: Bucket
+    if let known = buckets[key] {
+      bucket = known
+    } else {
+      bucket = Bucket { [unowned self] in
+        buckets[key] = nil
+        if buckets.isEmpty { isEmptied() }
+      }
+      buckets[key] = bucket
+    }
+    bucket.add(seat)
+  }
+
+  /// Everybody whom the changes may concern.
+  ///
+  /// - Parameters:
+  ///   - table: The place of `changes` in the news.
+  ///   - isAltered: Whether the table comes in several forms: nothing is judged by its values then.
+  /// - Complexity: O(rows) look-ups, and what is found.
+  func find(_ changes: TableChanges, table: Int, isAltered: Bool, into round: inout RoutingRound) {
+    let places = places(in: changes.table)
+    guard places.isComplete, !isAltered else { return addAll(table, &round) }
+    for (row, change) in changes.rows.enumerated() {
+      if form.choices.isEmpty {
+        if places.isSame(change) { continue }
+        return addAll(table, &round)
+      }
+      let old = forgetsOld || change.kind == .insert ? .absent : places.side(change.old, of: change)
+      let new = change.kind == .delete ? .absent : places.side(change.new, of: change)
+      if old == .unknown || new == .unknown { return addAll(table, &round) }
+      let before = bucket(old)
+      let after = new == old ? nil : bucket(new)
+      if before == nil && after == nil || places.isSame(change) { continue }
+      for seat in before?.seats ?? [] { round.add(seat, table: table, row: row) }
+      for seat in after?.seats ?? [] { round.add(seat, table: table, row: row) }
+    }
+  }
+
+  private func bucket(_ side: RoutePlaces.Side) -> Bucket? {
+    if case .key(let key) = side { buckets[key] } else { nil }
+  }
+
+  private func addAll(_ table: Int, _ round: inout RoutingRound) {
+    for bucket in buckets.values { for seat in bucket.seats { round.add(seat, table: table, row: nil) } }
+  }
+
+  private func places(in table: ChangedTable) -> RoutePlaces {
+    if let places, places.table === table { return places }
+    let found = RoutePlaces(form, in: table)
+    places = found
+    return found
+  }
+}
+
+/// Where a route's columns stand in the changes of their table: found by name once for each form of the table.
+private struct RoutePlaces {
+  let table: ChangedTable
+  /// Nil where any column counts, or one of them is not there any more.
+  private let columns: [Int]?
+  private let choices: [Int]
+  /// The column that is the row's integer key: captured with every change, and never another.
+  private let key: Int?
+  /// False where the table has no such column any more.
+  let isComplete: Bool
+
+  /// What one side of a change is looked up by.
+  enum Side: Equatable {
+    case absent
+    /// Not captured: the transaction began before anybody asked.
+    case unknown
+    case key(RouteKey)
+  }
+
+  init(_ form: Route.Form, in table: ChangedTable) {
+    self.table = table
+    let key = table.keyColumns.count == 1 ? table.keyColumns[0] : nil
+    self.key = key
+    let choices = form.choices.compactMap(table.index)
+    self.choices = choices
+    isComplete = choices.count == form.choices.count
+    let places = form.columns?.compactMap(table.index)
+    columns = places?.count == form.columns?.count ? places?.filter { $0 != key } : nil
+  }
+
+  /// Whether an update surely left all the columns as they were.
+  func isSame(_ change: RowChange) -> Bool {
+    guard change.kind == .update, let columns, let old = change.old, let new = change.new else { return false }
+    for place in columns {
+      guard let before = old[place], let after = new[place], before == after else { return false }
+    }
+    return true
+  }
+
+  func side(_ image: RowChange.Image?, of change: RowChange) -> Side {
+    var result = RouteKey()
+    for place in choices {
+      if place == key, case .integer(let key) = change.key {
+        result.append(.integer(key))
+      } else if let value = image?[place] {
+        result.append(value.likeness)
+      } else {
+        return .unknown
+      }
+    }
+    return .key(result)
+  }
+}

@@ -1,0 +1,61 @@
+extension RowExpression {
+  /// A column of which every accepted row has one of a few values.
+  public struct Choice: Hashable, Sendable {
+    public let path: ColumnPath
+    /// Each once; NULL is one where the column may be NULL. With none no row is accepted.
+    public let values: [Value]
+
+    public init(_ path: ColumnPath, _ values: [Value]) {
+      self.path = path
+      self.values = values
+    }
+  }
+
+  /// Longer lists are no choice: who is asked for by that many values is better asked every time.
+  public static let longestChoice = 64
+
+  /// What every accepted row has in common: `column == value`, and `column` one of a few. Each column once.
+  ///
+  /// A row that has, before and after a change, none of a choice's values is not accepted before nor after: the change
+  /// cannot matter to the query.
+  public var choices: [Choice] {
+    switch self {
+    case .and(let operands):
+      var found: [Choice] = []
+      for choice in operands.flatMap(\.choices) {
+        guard let place = found.firstIndex(where: { $0.path == choice.path }) else {
+          found.append(choice)
+          continue
+        }
+        let both = found[place].values.filter { value in choice.values.contains { $0.compare(to: value) == 0 } }
+        found[place] = Choice(choice.path, both)
+      }
+      return found
+    case .or(let operands):
+      let all = operands.map(\.choices)
+      return (all.first ?? []).compactMap { first in
+        var values: [Value] = []
+        for choices in all {
+          guard let choice = choices.first(where: { $0.path == first.path }) else { return nil }
+          for value in choice.values where !values.contains(where: { $0.compare(to: value) == 0 }) {
+            values.append(value)
+          }
+        }
+        return values.count <= Self.longestChoice ? Choice(first.path, values) : nil
+      }
+    case .compare(.equal, .column(let path), .literal(let value)),
+      .compare(.equal, .literal(let value), .column(let path)):
+      return [Choice(path, [value])]
+    case .compare(.equalIfPresent, .column(let path), .literal(let value)),
+      .compare(.equalIfPresent, .literal(let value), .column(let path)):
+      return [Choice(path, value == .null ? [] : [value])]
+    case .column(let path): return [Choice(path, [1])]
+    case .not(.column(let path)): return [Choice(path, [0])]
+    case .isNull(.column(let path)): return [Choice(path, [.null])]
+    case .oneOf(.column(let path), let values) where values.count <= Self.longestChoice: return [Choice(path, values)]
+    case .coalesce(.column, _): return []  // as a value any number but 0 is true
+    case .coalesce(let condition, .literal(0)): return condition.choices
+    default: return []
+    }
+  }
+}
