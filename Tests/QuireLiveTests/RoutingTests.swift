@@ -146,6 +146,30 @@ import Testing
     #expect(woken.take() == [] && context.owner.queriesRun.value == before)
   }
 
+  @Test func `tracked objects that only lists show stay, and go some turns after the lists, however many there are`()
+    throws
+  {
+    var lists: [LiveQuery<Book>] = []
+    let authors = try authors().prefix(2000)
+    for id in authors {
+      lists.append(try context.live(Book.self, where: #Predicate { $0.author?.persistentModelID == id }))
+    }
+    for list in lists {
+      track {
+        _ = list.titles
+      } before: {
+      }
+    }
+    for _ in 0..<20 { _ = try cost("UPDATE book SET note = 'n' WHERE id = 5000") { 0 } }
+    #expect(context.registeredCount == 2000)
+    lists.removeLast(1999)
+    for _ in 0..<500 { _ = try cost("UPDATE book SET note = 'n' WHERE id = 5000") { 0 } }
+    #expect(context.registeredCount == 1 && lists[0].titles == ["book 1"])
+    lists.removeAll()
+    for _ in 0..<5 { _ = try cost("UPDATE book SET note = 'n' WHERE id = 5000") { 0 } }
+    #expect(context.registeredCount == 0)
+  }
+
   @Test func `a commit of ten thousand rows gives each of ten thousand lists its own`() throws {
     let authors = try authors()
     let lists = try authors.map { id in

@@ -19,6 +19,8 @@ final class IdentityMap {
   @exclusivity(unchecked) private var mask: Int
   @exclusivity(unchecked) private var shift: UInt64
   @exclusivity(unchecked) private(set) var count = 0
+  /// How many objects have come, since the map was made.
+  @exclusivity(unchecked) private(set) var arrivals = 0
   @exclusivity(unchecked) private var hand = 0
 
   private static let empty: Int32 = -1
@@ -61,6 +63,7 @@ final class IdentityMap {
     table[slot] = Int32(truncatingIfNeeded: entries.count)
     entries.append(Entry(key: key, object: object))
     count += 1
+    arrivals += 1
   }
 
   func remove(_ key: Int64) {

@@ -4,7 +4,46 @@
 /// holds keys, so that no graph keeps itself alive; but an element somebody tracks must stay while its list is there,
 /// or who counts `library.books` that are available would not hear of them. Neither can be seen by looking at one
 /// object at a time.
+///
+/// A turn costs what it did, and not what is alive: objects that came in it pay for looks at as many others, besides a
+/// few at every turn. So where there are many, they go some turns after their last reference.
+struct Sweeping {
+  /// How many objects have come, as of the last sweep.
+  fileprivate var arrivals = 0
+  /// Looks not yet taken at what only the context holds.
+  fileprivate var saved = 0
+
+  /// How many objects a turn looks at in any case.
+  fileprivate static let looks = 1024
+  /// The same for references between them and what participants show, each of which costs many times as much.
+  fileprivate static let looksAtReferences = 64
+}
+
 extension Owner {
+  func sweep() {
+    let arrivals = maps.reduce(0) { $0 + $1.arrivals }
+    let came = arrivals - sweeping.arrivals
+    sweeping.arrivals = arrivals
+    let count = objectCount
+    sweeping.saved = min(sweeping.saved, 4 * referenceCost) + Sweeping.looksAtReferences + 2 * came
+    let isDue = sweeping.saved >= 4 * referenceCost
+    if isDue { sweeping.saved -= referenceCost }
+    if isDue || count <= Sweeping.looks + 2 * came {
+      sweepAll()
+      if objectCount == 0 { groups.removeAll() }
+    } else {
+      sweepSome()
+    }
+    let isHolding = objectCount > 0 || hasChanges || !participants.isEmpty
+    if isHolding != self.isHolding {
+      self.isHolding = isHolding
+      position.needsHold = isHolding
+    }
+  }
+
+  /// What it takes to look at all references.
+  private var referenceCost: Int { objectCount + participants.count }
+
   private struct Reference {
     let property: Int
     let target: Name
@@ -28,18 +67,20 @@ extension Owner {
       }
     }
     if tracked.isEmpty, !store.circular.contains(where: { maps[$0].count > 0 }) { return }
+    if sweeping.saved < referenceCost { return }
+    sweeping.saved -= referenceCost
     let reached = reachable(store, tracked)
     for index in store.insertOrder.reversed() {
       maps[index].sweep { key, _ in reached.contains(Name(entity: index, key: key)) }
     }
   }
 
-  /// Some objects, where there are many; tracked ones wait for the next time all are looked at.
+  /// Some objects, where there are many, tracked ones wait for the next time all are looked at.
   func sweepSome() {
     guard let store else { return }
     for (index, map) in maps.enumerated() where map.count > 0 {
       let entity = store.entities[index]
-      map.sweep(max(1024, map.count / 64)) { _, object in entity.model(object).isTracked }
+      map.sweep(max(Sweeping.looks, map.count / 64)) { _, object in entity.model(object).isTracked }
     }
   }
 

@@ -52,9 +52,9 @@ public final class Owner {
   var autosaves = false
   /// Whether turns end by themselves: where there is an actor for their end to come on.
   var hasTurns: Bool
-  private var sweptCount = 0
+  var sweeping = Sweeping()
   /// Whether `position` keeps its state; see ``hold()``.
-  private var isHolding = true
+  var isHolding = true
 
   init(store: Store, autosaves: Bool, isolation: (any Actor)?) {
     self.store = store
@@ -227,23 +227,5 @@ public final class Owner {
 
   func rollbackNotingErrors() {
     do { try rollback() } catch { loadErrors.append(error) }
-  }
-
-  /// All objects while there are few or since they have doubled; else a share of them, so that a turn costs what it did
-  /// and not what is alive.
-  func sweep() {
-    let count = objectCount
-    if count <= 4096 || count >= sweptCount * 2 {
-      sweepAll()
-      if objectCount == 0 { groups.removeAll() }
-      sweptCount = objectCount
-    } else {
-      sweepSome()
-    }
-    let isHolding = objectCount > 0 || hasChanges || !participants.isEmpty
-    if isHolding != self.isHolding {
-      self.isHolding = isHolding
-      position.needsHold = isHolding
-    }
   }
 }
