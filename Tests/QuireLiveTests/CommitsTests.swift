@@ -26,6 +26,7 @@ import Testing
     let other = ModelContext(store, isolation: nil)
     let book = try #require(other.model(Book.self, key: 2))
     other.delete(book)
+    other.author = "the other"
     try other.save()
     try store.execute("UPDATE book SET title = 'none' WHERE id = 99")  // no row: no commit
 
@@ -49,6 +50,7 @@ import Testing
       return
     }
     #expect(one != two && second.origin == .sql)
+    #expect(first.author == nil && second.author == nil && third.author == "the other")
   }
 
   @Test func `what is committed before the first look is kept`() async throws {

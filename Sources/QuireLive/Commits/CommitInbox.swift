@@ -99,10 +99,7 @@ final class CommitInbox: Sendable {
         return state.hasEnded ? .end : .none
       }
       switch next {
-      case .commit(let commit):
-        return StoreCommit(
-          number: commit.number, origin: commit.origin, tables: commit.tables, isComparison: commit.isComparison,
-          models: models)
+      case .commit(let commit): return StoreCommit(commit, models)
       case .missed(let range): throw CommitsMissed(range: range)
       case .failed(let error): throw error
       case .end: return nil

@@ -60,6 +60,7 @@ struct RowConcern: Sendable {
 public struct ModelCommit<Model: PersistentModel>: Sendable {
   public let number: Int64
   public let origin: ChangeSet.Origin
+  public let author: String?
   /// Whether another process committed, and which rows it changed is not known: see ``StoreCommit/isComparison``.
   public let isComparison: Bool
   /// In the order in which the transaction first touched them; empty only where it is a comparison.
@@ -92,9 +93,10 @@ public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
 
     private func read(_ commit: StoreCommit?) -> ModelCommit<Model>? {
       commit.map { commit in
-        let changes = commit.changes(of: Model.self, in: concern.concerned(in: commit.tables))
+        let changes = commit.models.changes(of: Model.self, in: concern.concerned(in: commit.tables))
         return ModelCommit(
-          number: commit.number, origin: commit.origin, isComparison: commit.isComparison, changes: changes)
+          number: commit.number, origin: commit.origin, author: commit.author, isComparison: commit.isComparison,
+          changes: changes)
       }
     }
   }

@@ -6,6 +6,8 @@ public struct StoreCommit: Sendable {
   /// Counted from 1 while the store is open.
   public let number: Int64
   public let origin: ChangeSet.Origin
+  /// The name the writer gave: a context's `author`, or that of `execute` and `write`.
+  public let author: String?
   /// All changed rows by table, tables that belong to no model included.
   public let tables: [TableChanges]
   /// Whether more may have changed than ``tables`` says: another process committed, once or several times, and which
@@ -14,24 +16,18 @@ public struct StoreCommit: Sendable {
   public let isComparison: Bool
   let models: CommitModels
 
-  /// The changed objects of one model, in the order in which the transaction first touched them.
-  public func changes<Model: PersistentModel>(of type: Model.Type) -> [ModelChange<Model>] {
-    changes(of: type, in: tables)
+  init(_ commit: ChangeSet, _ models: CommitModels) {
+    number = commit.number
+    origin = commit.origin
+    author = commit.author
+    tables = commit.tables
+    isComparison = commit.isComparison
+    self.models = models
   }
 
-  /// Those among some of its rows. A table altered in the middle of the transaction is there once for each of its forms.
-  func changes<Model: PersistentModel>(of type: Model.Type, in tables: [TableChanges]) -> [ModelChange<Model>] {
-    guard let entity = models.entity(for: type) else { return [] }
-    return tables.filter { $0.table.name == entity.table }.flatMap { changes in
-      changes.rows.compactMap { change in
-        guard case .integer(let key) = change.key else { return nil }
-        let id = PersistentIdentifier(store: models.store, entity: UInt32(entity.index), key: key)
-        func row(_ image: RowChange.Image?) -> ModelRow<Model>? {
-          image.map { ModelRow(id: id, table: changes.table, image: $0, entity: entity) }
-        }
-        return ModelChange(id: id, kind: change.kind, old: row(change.old), new: row(change.new))
-      }
-    }
+  /// The changed objects of one model, in the order in which the transaction first touched them.
+  public func changes<Model: PersistentModel>(of type: Model.Type) -> [ModelChange<Model>] {
+    models.changes(of: type, in: tables)
   }
 }
 
@@ -47,5 +43,21 @@ struct CommitModels: Sendable {
 
   func entity(for type: any PersistentModel.Type) -> Entity? {
     entities.first { ObjectIdentifier($0.type) == ObjectIdentifier(type) }
+  }
+
+  /// Those rows that are objects of a model. A table altered in the middle of the transaction is there once for each of
+  /// its forms.
+  func changes<Model: PersistentModel>(of type: Model.Type, in tables: [TableChanges]) -> [ModelChange<Model>] {
+    guard let entity = entity(for: type) else { return [] }
+    return tables.filter { $0.table.name == entity.table }.flatMap { changes in
+      changes.rows.compactMap { change in
+        guard case .integer(let key) = change.key else { return nil }
+        let id = PersistentIdentifier(store: store, entity: UInt32(entity.index), key: key)
+        func row(_ image: RowChange.Image?) -> ModelRow<Model>? {
+          image.map { ModelRow(id: id, table: changes.table, image: $0, entity: entity) }
+        }
+        return ModelChange(id: id, kind: change.kind, old: row(change.old), new: row(change.new))
+      }
+    }
   }
 }

@@ -123,10 +123,11 @@ public final class ModelContainer: Sendable {
   /// Runs SQL in a transaction of its own; what it changes reaches every object, live query and subscriber.
   ///
   /// Values go in by `?` only. Throws ``SQLiteError``, and then nothing of it is there.
+  /// - Parameter author: the name its commit carries.
   /// - Returns: the number of rows it changed.
   @discardableResult
-  public func execute(_ sql: String, _ arguments: Value...) throws -> Int {
-    try store.database.write(origin: .sql) { transaction in
+  public func execute(_ sql: String, _ arguments: Value..., author: String? = nil) throws -> Int {
+    try store.database.write(origin: .sql, author: author) { transaction in
       let before = transaction.connection.totalChanges
       try transaction.connection.execute(sql, arguments)
       if transaction.eventCount > 0 { try store.keys.look(store, on: transaction.connection) }
@@ -134,9 +135,9 @@ public final class ModelContainer: Sendable {
     }
   }
 
-  /// Runs several statements as one commit.
-  public func write<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
-    try store.database.write(origin: .sql) { transaction in
+  /// Runs several statements as one commit, which carries the author's name.
+  public func write<Result>(author: String? = nil, _ body: (borrowing Transaction) throws -> Result) throws -> Result {
+    try store.database.write(origin: .sql, author: author) { transaction in
       let result = try body(transaction)
       if transaction.eventCount > 0 { try store.keys.look(store, on: transaction.connection) }
       return result

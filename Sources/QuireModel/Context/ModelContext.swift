@@ -10,6 +10,11 @@ public final class ModelContext {
   package let owner: Owner
   private let strongContainer: ModelContainer?
   private weak var weakContainer: ModelContainer?
+  /// The name its commits carry: see ``QuireRow/ChangeSet/author``.
+  public var author: String? {
+    get { owner.author }
+    set { owner.author = newValue }
+  }
   /// What became of a save that nobody called: with autosave on, the turn's end saves.
   public private(set) var autosaveError: (any Error)?
 

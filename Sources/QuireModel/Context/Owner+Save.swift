@@ -21,7 +21,7 @@ extension Owner {
     while true {
       var writing = Writing(self, store, order)
       do {
-        try store.database.write(origin: .context(number), leaving: position) { transaction in
+        try store.database.transact(origin: .context(number), author: author, leaving: position) { transaction in
           // Between settling and the lock somebody may have committed: then settle again, so that edits meet what they change.
           if store.database.commitNumber != position.number { throw MovedOn() }
           try writing.run(transaction)
@@ -31,6 +31,8 @@ extension Owner {
         break
       } catch is MovedOn {
         try settleThrowing()
+      } catch let refusal as CommitRefusal {
+        throw refusal.reason
       } catch let error as SQLiteError {
         // A value that is unique may be free once deletes and edits have been written.
         if error.isUnique, order == .insertsFirst, !(deleted.isEmpty && edits.isEmpty) {

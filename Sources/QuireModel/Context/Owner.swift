@@ -50,6 +50,8 @@ public final class Owner {
   var move: Move?
   @exclusivity(unchecked) var isTurnScheduled = false
   var autosaves = false
+  /// The name its commits carry.
+  var author: String?
   /// Whether turns end by themselves: where there is an actor for their end to come on.
   var hasTurns: Bool
   var sweeping = Sweeping()

@@ -231,7 +231,7 @@ extension Owner {
     try hold()
     while true {
       do {
-        try store.database.write(origin: .context(number), leaving: position) { transaction in
+        try store.database.transact(origin: .context(number), author: author, leaving: position) { transaction in
           if store.database.commitNumber != position.number { throw MovedOn() }
           let connection = transaction.connection
           let highest = try store.keys.highest(of: store.takenWith([query.entity.index]), in: store, on: connection)
@@ -243,6 +243,8 @@ extension Owner {
         break
       } catch is MovedOn {
         try settleThrowing()
+      } catch let refusal as CommitRefusal {
+        throw refusal.reason
       } catch let error as SQLiteError {
         throw explained(error, store)
       }

@@ -6,6 +6,8 @@ public struct ChangeSet: Sendable {
   /// Counts this store's commits from 1 in order; the number lives in memory and begins again when it is opened.
   public let number: Int64
   public let origin: Origin
+  /// Who says to have written, where the writer has said so: a context's `author`, an `author:` of SQL.
+  public let author: String?
   /// In the order in which the transaction first touched them.
   public var tables: [TableChanges]
 
@@ -13,9 +15,12 @@ public struct ChangeSet: Sendable {
   /// holds anything derived from rows compares it with the state after ``number``.
   public let isComparison: Bool
 
-  public init(number: Int64, origin: Origin, tables: [TableChanges], isComparison: Bool = false) {
+  public init(
+    number: Int64, origin: Origin, author: String? = nil, tables: [TableChanges], isComparison: Bool = false
+  ) {
     self.number = number
     self.origin = origin
+    self.author = author
     self.tables = tables
     self.isComparison = isComparison
   }

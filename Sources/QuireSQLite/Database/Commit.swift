@@ -12,6 +12,7 @@ public final class Commit {
   public let isFollowed: Bool
   private let ownNumber: Int64
   public let origin: ChangeSet.Origin
+  public let author: String?
   public let connection: Connection
   public let eventCount: Int
   /// Whether a trigger or a foreign key's action changed a row.
@@ -25,12 +26,14 @@ public final class Commit {
   private var capture: Capture?
   private var folded: ChangeSet?
 
-  init(number: Int64, origin: ChangeSet.Origin, isNew: Bool, writer: Writer) {
+  init(number: Int64, origin: ChangeSet.Origin, author: String?, isNew: Bool, folded: [TableChanges]?, writer: Writer) {
     self.number = number
     ownNumber = number
     isFollowed = false
     self.origin = origin
+    self.author = author
     self.isNew = isNew
+    self.folded = folded.map { ChangeSet(number: number, origin: origin, author: author, tables: $0) }
     connection = writer.connection
     capture = writer.capture
     eventCount = writer.capture.eventCount
@@ -47,7 +50,7 @@ public final class Commit {
     var tables: [TableChanges] = []
     // Only a blob write makes the fold read; if that fails the row is told without new values.
     if let capture { tables = Fold(capture).tables() }
-    let changes = ChangeSet(number: ownNumber, origin: origin, tables: tables)
+    let changes = ChangeSet(number: ownNumber, origin: origin, author: author, tables: tables)
     folded = changes
     return changes
   }
@@ -58,6 +61,7 @@ public final class Commit {
     ownNumber = commit.ownNumber
     isFollowed = number != commit.ownNumber
     origin = commit.origin
+    author = commit.author
     isNew = commit.isNew
     connection = commit.connection
     capture = commit.capture

@@ -15,6 +15,7 @@ public final class Database: Sendable {
   let clock = CommitClock()
   let interests = Interests()
   let subscribers = Subscribers()
+  let examiners = Examiners()
   let readers: ReaderPool
   let positions: Positions
   // Touched only by the thread that holds `lock`.
@@ -142,18 +143,32 @@ extension Database {
   /// The calling thread holds the write lock until this returns: never call it across an `await`.
   ///
   /// - Parameters:
+  ///   - author: a name for the commit, which its subscribers get.
   ///   - leaving: a position that leaves the commit before this one with it (see
   ///     ``ReadPosition/advanceAfterOwnCommit(_:)``), so that nothing has to be held for it.
   ///   - committed: called right after COMMIT with the lock held, after the subscribers.
-  /// - Throws: what the body throws; ``DatabaseError`` for the rest. After ``DatabaseError/commitOutcomeUnknown`` and
+  /// - Throws: what the body throws, or who refuses the commit (``beforeCommit(_:)``); ``DatabaseError`` for the rest. After ``DatabaseError/commitOutcomeUnknown`` and
   ///   ``DatabaseError/corrupt`` every later write throws the same until the database is opened again.
   @discardableResult public func write<T>(
-    origin: ChangeSet.Origin = .sql, leaving position: ReadPosition? = nil, _ body: (Transaction) throws -> T,
-    committed: (T, Commit) -> Void = { _, _ in }
+    origin: ChangeSet.Origin = .sql, author: String? = nil, leaving position: ReadPosition? = nil,
+    _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void = { _, _ in }
+  ) throws -> T {
+    do {
+      return try transact(origin: origin, author: author, leaving: position, body, committed: committed)
+    } catch let refusal as CommitRefusal {
+      throw refusal.reason
+    }
+  }
+
+  /// The same with a refusal told apart from other errors: ``CommitRefusal``.
+  @discardableResult package func transact<T>(
+    origin: ChangeSet.Origin, author: String?, leaving position: ReadPosition?, _ body: (Transaction) throws -> T,
+    committed: (T, Commit) -> Void
   ) throws -> T {
     try lock.lock(timeout: configuration.writeTimeout)
     defer { lock.unlock() }
     let writer = try readyWriter()
+    let examiners = examiners.all
     do {
       try writer.beginTransaction()
     } catch {
@@ -161,9 +176,14 @@ extension Database {
     }
     numberForeign()
     let result: T
+    var folded: [TableChanges]?
     do {
       result = try body(Transaction(writer: writer))
       try writer.check()
+      if !examiners.isEmpty, writer.isNew {
+        folded = try examine(writer, examiners, origin: origin, author: author)
+        try writer.check()
+      }
     } catch {
       writer.endTransaction()
       writer.rememberVersion()
@@ -171,8 +191,9 @@ extension Database {
     }
     let commit = try order.withLock { _ in
       try self.commit(writer, leaving: position)
-      let isNew = writer.capture.eventCount > 0 || writer.hasAlteredSchema
-      let commit = Commit(number: clock.number, origin: origin, isNew: isNew, writer: writer)
+      let isNew = writer.isNew
+      let commit = Commit(
+        number: clock.number, origin: origin, author: author, isNew: isNew, folded: folded, writer: writer)
       if isNew && subscribers.want(origin) { subscribers.publish(commit.changes) }
       return commit
     }
@@ -220,7 +241,7 @@ extension Database {
   }
 
   private func commit(_ writer: Writer, leaving position: ReadPosition?) throws {
-    let isNew = writer.capture.eventCount > 0 || writer.hasAlteredSchema
+    let isNew = writer.isNew
     if isNew { positions.willCommit(leaving: position) }
     var outcome = Writer.Outcome.committed
     clock.commit {

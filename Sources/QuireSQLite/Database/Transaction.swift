@@ -1,4 +1,4 @@
-/// One write at hand: valid inside the body of ``Database/write(origin:leaving:_:committed:)`` only.
+/// One write at hand: valid inside the body of ``Database/write(origin:author:leaving:_:committed:)`` only.
 public struct Transaction {
   let writer: Writer
 

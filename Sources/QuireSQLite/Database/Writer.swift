@@ -100,6 +100,9 @@ extension Writer {
     capture.schemaDidChange(inTransaction: false)
   }
 
+  /// Whether it has done anything that anybody can see.
+  var isNew: Bool { capture.eventCount > 0 || hasAlteredSchema }
+
   enum Outcome {
     case committed
     case rolledBack(SQLiteError)

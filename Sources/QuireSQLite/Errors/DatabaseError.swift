@@ -24,6 +24,8 @@ public enum DatabaseError: Error, Hashable, Sendable {
   /// The changes of a transaction could not be told exactly; it was rolled back.
   case captureFailed(table: String?, code: Int32)
   case nestedWrite
+  /// Who looks at a transaction before its commit may only read.
+  case writeBeforeCommit(sql: String)
   case closed(path: String)
   /// The snapshot a reader stood on is gone.
   case stale(commit: Int64)
@@ -66,6 +68,8 @@ extension DatabaseError: CustomStringConvertible {
     case .nestedWrite:
       "a write was begun inside a write on the same thread; nothing of it was run. "
         + "Use the transaction at hand, or a savepoint in it"
+    case .writeBeforeCommit(let sql):
+      "a write was begun where a transaction is only looked at before its commit; it was not run: \(sql)"
     case .closed(let path): "\(path) is closed; nothing was read or written. Open it again"
     case .stale(let commit): "the state after commit \(commit) is no longer there to be read; move to the latest commit"
     case .fileReplaced(let path):

@@ -1,0 +1,121 @@
+public import QuireRow
+
+/// A transaction that is about to be committed: everything in it is written, nothing of it is in the file yet.
+///
+/// Valid inside the closure of ``Database/beforeCommit(_:)`` only, on the writing thread.
+public final class PendingTransaction {
+  public let origin: ChangeSet.Origin
+  public let author: String?
+  /// The rows it changes, folded, whole, as its commit will tell them.
+  public let tables: [TableChanges]
+  private var connection: Connection?
+
+  init(origin: ChangeSet.Origin, author: String?, tables: [TableChanges], connection: Connection) {
+    self.origin = origin
+    self.author = author
+    self.tables = tables
+    self.connection = connection
+  }
+
+  /// Rows of a query as they will be after the commit.
+  ///
+  /// - Throws: ``DatabaseError/writeBeforeCommit(sql:)`` for a statement that writes; it is not run, and the
+  ///   transaction is as it was.
+  public func query(_ sql: String, _ arguments: [Value] = []) throws -> [[Value]] {
+    guard let connection else { throw DatabaseError.writeBeforeCommit(sql: sql) }
+    let statement = try connection.statement(sql)
+    guard statement.isReadOnly, statement.effects.isEmpty else { throw DatabaseError.writeBeforeCommit(sql: sql) }
+    return try connection.query(sql, arguments).rows
+  }
+
+  func finish() { connection = nil }
+}
+
+/// Somebody has refused a commit: everything was rolled back.
+package struct CommitRefusal: Error {
+  /// The error it threw.
+  package let reason: any Error
+}
+
+/// Keeps a closure of ``Database/beforeCommit(_:)`` in place; it ends with this object.
+public final class CommitExaminer: Sendable {
+  private let id: UInt64
+  private let interest: InterestToken
+  private weak let examiners: Examiners?
+
+  fileprivate init(_ id: UInt64, _ interest: InterestToken, in examiners: Examiners) {
+    self.id = id
+    self.interest = interest
+    self.examiners = examiners
+  }
+
+  deinit { cancel() }
+
+  /// No call begins after this returns, except one that another thread is in the middle of.
+  public func cancel() {
+    examiners?.remove(id)
+    interest.cancel()
+  }
+}
+
+/// Who looks at transactions before their commit, in the order of adding.
+final class Examiners: Sendable {
+  typealias Body = @Sendable (PendingTransaction) throws -> Void
+  private let state = Locked((next: UInt64(0), bodies: [(id: UInt64, body: Body)]()))
+
+  fileprivate func add(_ interest: InterestToken, _ body: @escaping Body) -> CommitExaminer {
+    let id = state.withLock { state in
+      state.next += 1
+      state.bodies.append((state.next, body))
+      return state.next
+    }
+    return CommitExaminer(id, interest, in: self)
+  }
+
+  func remove(_ id: UInt64) {
+    let removed = state.withLock { state -> Body? in
+      guard let index = state.bodies.firstIndex(where: { $0.id == id }) else { return nil }
+      return state.bodies.remove(at: index).body
+    }
+    _ = removed  // freed outside the lock: what it captured may cancel another one
+  }
+
+  /// Their numbers, for a transaction that begins: those that come later have not had their columns captured.
+  var all: [UInt64] { state.withLock { $0.bodies.map(\.id) } }
+
+  func body(_ id: UInt64) -> Body? { state.withLock { $0.bodies.first { $0.id == id }?.body } }
+}
+
+extension Database {
+  /// Calls the body with every transaction before its commit, on the writing thread, after all its statements; if it
+  /// throws, everything is rolled back and the writer gets that very error.
+  ///
+  /// Several are called in the order of adding; the first that throws ends it. What SQLite looks at in COMMIT itself, a
+  /// deferred foreign key, comes after. The body sees whole rows, so while there is one every write captures them
+  /// (about 1 µs a row). A transaction that is under way when this is called is committed without it.
+  ///
+  /// The write lock is held: a write in the body is ``DatabaseError/nestedWrite``, and not run.
+  public func beforeCommit(_ body: @escaping @Sendable (PendingTransaction) throws -> Void) -> CommitExaminer {
+    examiners.add(addInterest(.everything), body)
+  }
+
+  /// Shows the transaction at hand to those that were there when it began.
+  ///
+  /// - Returns: the rows it changes: nothing is written after them.
+  /// - Throws: ``CommitRefusal``.
+  func examine(
+    _ writer: Writer, _ examiners: [UInt64], origin: ChangeSet.Origin, author: String?
+  ) throws -> [TableChanges] {
+    let tables = Fold(writer.capture).tables()
+    let pending = PendingTransaction(origin: origin, author: author, tables: tables, connection: writer.connection)
+    defer { pending.finish() }
+    for id in examiners {
+      do {
+        try self.examiners.body(id)?(pending)
+      } catch {
+        throw CommitRefusal(reason: error)
+      }
+    }
+    return tables
+  }
+}
