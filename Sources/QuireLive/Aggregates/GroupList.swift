@@ -25,8 +25,17 @@ struct GroupList<Key, Values> {
     var touched: Set<Int64> = []
     var start: Int
     var end: Int
+    /// Where entries stand that have other values and kept their place.
+    var kept: [Int] = []
+    /// Whether entries came, left or moved: then `kept` may be of places before that.
+    var changesOrder = false
     /// Whether a step was missed before it: then what is shown may differ anywhere.
     var isWhole = false
+
+    fileprivate mutating func note(_ place: Int, of count: Int) {
+      start = min(start, place)
+      end = min(end, count - 1 - place)
+    }
   }
 
   private let form: GroupForm<Key, Values>
@@ -53,27 +62,42 @@ struct GroupList<Key, Values> {
       if old == nil, new == nil { continue }
       if let id = old?.id ?? new?.id { taken.touched.insert(id) }
       known[name] = new
-      if isMany { continue }
-      if let old {
-        let place = lowerBound(old)
-        entries.remove(at: place)
-        taken.start = min(taken.start, place)
-        taken.end = min(taken.end, entries.count - place)
-      }
-      if let new {
-        let place = lowerBound(new)
-        entries.insert(new, at: place)
-        taken.start = min(taken.start, place)
-        taken.end = min(taken.end, entries.count - 1 - place)
-      }
+      if !isMany { put(old, new, &taken) }
     }
     if isMany, !taken.touched.isEmpty {
       entries = known.values.sorted(by: precedes)
+      taken.changesOrder = true
       (taken.start, taken.end) = (0, 0)
     }
     if taken.isWhole { (taken.start, taken.end) = (0, 0) }
     isStale = false
     return taken
+  }
+
+  /// Brings one group's entry to its place.
+  private mutating func put(_ old: Entry?, _ new: Entry?, _ taken: inout Taken) {
+    if let old {
+      let place = lowerBound(old)
+      taken.note(place, of: entries.count)
+      if let new, fits(new, at: place) {
+        entries[place] = new
+        taken.kept.append(place)
+        return
+      }
+      entries.remove(at: place)
+    }
+    taken.changesOrder = true
+    guard let new else { return }
+    let place = lowerBound(new)
+    entries.insert(new, at: place)
+    taken.note(place, of: entries.count)
+  }
+
+  /// Whether an entry may stand where the same group's does.
+  private func fits(_ entry: Entry, at place: Int) -> Bool {
+    guard form.precedes != nil else { return true }
+    return (place == 0 || precedes(entries[place - 1], entry))
+      && (place == entries.count - 1 || precedes(entry, entries[place + 1]))
   }
 
   private mutating func entry(_ name: Value, _ id: Int64?, _ tracker: AggregateTracker) throws -> Entry? {

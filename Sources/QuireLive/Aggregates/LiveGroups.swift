@@ -37,9 +37,12 @@ public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
     var number: Int64
     var replaced = 0..<0
     var entries: [GroupList<Key, Values>.Entry] = []
+    /// Where all else stays as it was: what is shown in whose place.
+    var updates: [(at: Int, entry: GroupList<Key, Values>.Entry)] = []
     var changes: [Difference<Element>.Change] = []
     var error: (any Error)?
   }
+
   init(_ context: ModelContext, _ query: AggregateQuery, _ form: GroupForm<Key, Values>) throws {
     self.context = context
     self.form = form
@@ -93,7 +96,11 @@ extension LiveGroups: Participant {
       guard let touched = try tracker.step(news, on: connection) else { return false }
       let before = list.entries.count
       let taken = try list.take(touched, of: tracker)
-      compare(taken, before, into: &step)
+      if taken.isWhole || taken.changesOrder {
+        compare(taken, before, into: &step)
+      } else {
+        replace(taken.kept, into: &step)
+      }
       if step.changes.isEmpty, error == nil { return false }
     } catch {
       list.isStale = true
@@ -111,6 +118,7 @@ extension LiveGroups: Participant {
     guard let step = next else { return }
     next = nil
     shown.replaceSubrange(step.replaced, with: step.entries)
+    for (at, entry) in step.updates { shown[at] = entry }
     failedAt = step.error == nil ? nil : failedAt ?? owner.position.number
     error = step.error
     told = step
@@ -122,6 +130,15 @@ extension LiveGroups: Participant {
     if step.changes.isEmpty { return }
     registrar.didSet(self, keyPath: rowsPath)
     listeners.tell(Difference(commit: step.number, changes: step.changes))
+  }
+
+  /// Entries that have other values and stand where they did: costs what they are, not what lies between them.
+  private func replace(_ places: [Int], into step: inout Step) {
+    for place in places.sorted() where place < shown.count {
+      let entry = list.entries[place]
+      step.updates.append((place, entry))
+      step.changes.append(.update(at: place, old: shown[place].row, new: entry.row))
+    }
   }
 
   /// What is shown against what will be, where the list is not as it was.
