@@ -63,18 +63,53 @@
   ),
   BenchCase(
     "live-list", "a one-row write until a live list of 100 shows it", vs: "ideal", goal: 2.0, unit: .latency,
-    .init("ideal") { try IdealLiveList($0) },
-    .init("quire") { try QuireLiveList($0) }
+    .init("raw-write") { try IdealLiveList($0, .notAtAll) },
+    .init("ideal") { try IdealLiveList($0, .byDelta) },
+    .init("rerun") { try IdealLiveList($0, .byRunningAgain) },
+    .init("quire") { try await QuireLiveList($0) },
+    .init("hop") { try await QuireLiveList($0, hops: true) }
   ),
   BenchCase(
     "live-aggregate", "a one-row write until a live count and average have it", vs: "ideal", goal: 2.0, unit: .latency,
-    .init("ideal") { try IdealAggregate($0, isGrouped: false) },
-    .init("quire") { try QuireAggregate($0) }
+    .init("raw-write") { try IdealAggregate($0, isGrouped: false, .notAtAll) },
+    .init("ideal") { try IdealAggregate($0, isGrouped: false, .byDelta) },
+    .init("rerun") { try IdealAggregate($0, isGrouped: false, .byRunningAgain) },
+    .init("quire") { try await QuireAggregate($0) },
+    .init("hop") { try await QuireAggregate($0, hops: true) }
   ),
   BenchCase(
     "live-group", "a one-row write until live groups by year show it", vs: "ideal", goal: 2.0, unit: .latency,
-    .init("ideal") { try IdealAggregate($0, isGrouped: true) },
-    .init("quire") { try QuireGroup($0) }
+    .init("raw-write") { try IdealAggregate($0, isGrouped: true, .notAtAll) },
+    .init("ideal") { try IdealAggregate($0, isGrouped: true, .byDelta) },
+    .init("rerun") { try IdealAggregate($0, isGrouped: true, .byRunningAgain) },
+    .init("quire") { try await QuireGroup($0) },
+    .init("hop") { try await QuireGroup($0, hops: true) }
+  ),
+  BenchCase(
+    "live-join", "a one-row write, at a book or an author, until a live list of 100 with authors' names shows it",
+    vs: "ideal", goal: 2.0, unit: .latency,
+    .init("raw-write") { try IdealJoin($0, .notAtAll) },
+    .init("ideal") { try IdealJoin($0, .byDelta) },
+    .init("rerun") { try IdealJoin($0, .byRunningAgain) },
+    .init("quire") { try await QuireLiveJoin($0) },
+    .init("hop") { try await QuireLiveJoin($0, hops: true) }
+  ),
+  BenchCase(
+    "fan-out", "a one-row write until quiet, 10 000 live queries of a row each, one of this row", vs: "ideal",
+    goal: 3.0, unit: .latency,
+    .init("ideal") { try IdealFanOut($0) },
+    .init("quire") { try QuireFanOut($0, .ofWrittenRows) }
+  ),
+  BenchCase(
+    "fan-out-miss", "the same, none of this row", vs: "alone", goal: 1.2, unit: .latency,
+    .init("alone") { try QuireFanOut($0, .nobody) },
+    .init("quire") { try QuireFanOut($0, .ofOthers) }
+  ),
+  BenchCase(
+    "watched-import", "a model inserted, up to 100 000 in one save, ten live results watching", vs: "unwatched",
+    goal: 2.0,
+    .init("unwatched") { QuireImport($0, isWatched: false) },
+    .init("quire") { QuireImport($0, isWatched: true) }
   ),
   BenchCase(
     "property-get", "a property read, nobody tracking", vs: "plain", goal: 1.0,

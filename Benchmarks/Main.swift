@@ -14,6 +14,7 @@ import Foundation
       Foundation.signal(signal) { _ in wasInterrupted.store(true, ordering: .relaxed) }
     }
     do {
+      Connections.follow()
       let workspace = try Workspace()
       defer { workspace.delete() }
       try await run(arguments, in: workspace)
@@ -30,12 +31,18 @@ import Foundation
     let table = Table(arguments.cases)
     if !arguments.isJSON { print(table.header) }
     for benchCase in arguments.cases {
+      var outcomes: [Outcome] = []
       for rows in arguments.rows {
         let stage = Stage(rows: rows, workspace: workspace)
-        let outcome = try await QuireBench.run(benchCase, on: stage, rounds: arguments.rounds)
+        let outcome = try await QuireBench.run(benchCase, on: stage, rounds: arguments.rounds, hops: arguments.hops)
+        workspace.removeCopies()
+        outcomes.append(outcome)
         for line in arguments.isJSON ? jsonLines(outcome) : table.lines(outcome) { print(line) }
         fflush(nil)
       }
+      guard let growth = Growth(outcomes) else { continue }
+      for line in arguments.isJSON ? jsonLines(growth) : [table.line(growth)] { print(line) }
+      fflush(nil)
     }
   }
 

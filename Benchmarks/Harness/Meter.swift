@@ -27,12 +27,18 @@ struct Stopwatch {
 ///
 /// A round uses one of its three ways: `measure` for work too short to time singly, `sample` for operations that each
 /// count, `count` for what is not time.
-struct Meter {
+@MainActor struct Meter {
+  /// What operations are counted by in a round that is for that, and not for the clock.
+  let counts: (@MainActor () -> StatementCounts)?
   private var cpu = 0.0
   private var wall = 0.0
   private var operations = 0
   private(set) var samples: [Double] = []
   private var wallSamples: [Double] = []
+  private var counted = StatementCounts()
+  private var woken = 0
+
+  init(counts: (@MainActor () -> StatementCounts)? = nil) { self.counts = counts }
 
   /// Times `operations` operations together. Repeated calls add up.
   ///
@@ -47,14 +53,56 @@ struct Meter {
     return result
   }
 
+  /// The same until nothing is left that the caller's actor is to do later, such as the end of the turn.
+  @inline(__always) mutating func measureUntilQuiet(_ operations: Int, _ body: () throws -> Void) async rethrows {
+    let watch = Stopwatch()
+    try body()
+    await Task.yield()
+    let elapsed = watch.elapsed()
+    cpu += elapsed.cpu
+    wall += elapsed.wall
+    self.operations += operations
+  }
+
   /// Times one operation, which is kept on its own for the median and the 99th percentile.
   @inline(__always) mutating func sample<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let before = counts?()
     let watch = Stopwatch()
     let result = try body()
+    add(watch, before)
+    return result
+  }
+
+  /// The same until nothing is left of the operation that its actor is to do later, such as the end of the turn, and
+  /// after `settled`.
+  @inline(__always) mutating func sampleUntilQuiet(
+    _ body: () throws -> Void, settled: @MainActor () async throws -> Void = {}
+  ) async rethrows {
+    let before = counts?()
+    let watch = Stopwatch()
+    try body()
+    await Task.yield()
+    try await settled()
+    add(watch, before)
+  }
+
+  private mutating func add(_ watch: Stopwatch, _ before: StatementCounts?) {
     let elapsed = watch.elapsed()
     samples.append(elapsed.cpu)
     wallSamples.append(elapsed.wall)
-    return result
+    guard let before, let counts else { return }
+    let done = counts() - before
+    counted.queries += done.queries
+    counted.rowsStepped += done.rowsStepped
+  }
+
+  /// Notes that this many observers were called.
+  @inline(__always) mutating func wake(_ observers: Int) { woken += observers }
+
+  /// For one operation: runs of a `SELECT`, rows stepped over, observers called. Of a round that counted.
+  var countsPerOperation: (queries: Double, rowsStepped: Double, woken: Double) {
+    let operations = Double(max(samples.count, 1))
+    return (Double(counted.queries) / operations, Double(counted.rowsStepped) / operations, Double(woken) / operations)
   }
 
   /// Takes `total` of something that is not time, spread over `operations`.

@@ -1,19 +1,30 @@
 import Foundation
 
 /// One line for each variant, for programs: a JSON object with `ns` (bytes in the memory case) and `ratio`, and where
-/// operations are sampled also `wall_ns` and `p99_ns`.
+/// operations are sampled also `wall_ns` and `p99_ns`, and for one operation `queries`, `rows_stepped` and `woken`.
 @MainActor func jsonLines(_ outcome: Outcome) -> [String] {
   let name = outcome.benchCase
   return outcome.figures.map { figure in
     var line = "{\"case\":\"\(name.name)\",\"variant\":\"\(figure.variant)\",\"rows\":\(outcome.rows)"
     line += ",\"ns\":\(number(figure.value)),\"ratio\":\(number(outcome.ratio(figure))),\"vs\":\"\(name.baseline)\""
     if name.unit == .latency { line += ",\"wall_ns\":\(number(figure.wall)),\"p99_ns\":\(number(figure.p99))" }
+    if let (queries, rowsStepped, woken) = figure.counts {
+      line += ",\"queries\":\(number(queries)),\"rows_stepped\":\(number(rowsStepped)),\"woken\":\(number(woken))"
+    }
     return line + "}"
   }
+}
 
-  func number(_ value: Double) -> String {
-    value.isFinite ? String(format: value < 100 ? "%.4g" : "%.1f", value) : "null"
+/// How a case's figures grew with its table: one line for each variant but the raw write.
+@MainActor func jsonLines(_ growth: Growth) -> [String] {
+  growth.factors.map { variant, factor in
+    "{\"case\":\"\(growth.benchCase.name)\",\"variant\":\"\(variant)\",\"from\":\(growth.from),\"to\":\(growth.to)"
+      + ",\"growth\":\(number(factor))}"
   }
+}
+
+private func number(_ value: Double) -> String {
+  value.isFinite ? String(format: value < 100 ? "%.4g" : "%.1f", value) : "null"
 }
 
 /// The same for people: figures in columns, each ratio drawn as a bar with its goal marked.
@@ -33,7 +44,9 @@ import Foundation
 
   func lines(_ outcome: Outcome) -> [String] {
     let goal = outcome.benchCase.goal
-    let longest = max(outcome.figures.map(outcome.ratio).filter(\.isFinite).max() ?? 1, goal ?? 0)
+    // What is a hundred times as slow is cut off: the others would all be a single cell.
+    let ratios = outcome.figures.map(outcome.ratio).filter { $0.isFinite && $0 < 20 }
+    let longest = max(ratios.max() ?? 1, goal ?? 0)
     return outcome.figures.enumerated().map { index, figure in
       let ratio = outcome.ratio(figure)
       let aim = figure.isQuire ? goal : nil
@@ -48,9 +61,22 @@ import Foundation
       if outcome.benchCase.unit == .latency {
         line = line.padded(to: header.count + 2 + barWidth)
         line += "  wall \(amount(figure.wall)) · p99 \(amount(figure.p99))"
+        if let (queries, rowsStepped, woken) = figure.counts {
+          line += " · queries \(share(queries)) · rows \(share(rowsStepped)) · woken \(share(woken))"
+        }
       }
       return line
     }
+  }
+
+  /// A line below a case's figures.
+  func line(_ growth: Growth) -> String {
+    let factors = growth.factors.map { variant, factor in
+      "\(variant) " + (factor.isFinite ? "×" + String(format: factor < 100 ? "%.2f" : "%.0f", factor) : "–")
+    }
+    return growth.benchCase.name.padded(to: nameWidth)
+      + "  growth of what comes to the raw write, \(grouped(growth.from)) → \(grouped(growth.to)) rows: "
+      + factors.joined(separator: " · ")
   }
 
   private func row(
@@ -65,6 +91,7 @@ import Foundation
   private func bar(_ ratio: Double, of longest: Double, goal: Double?) -> String {
     guard ratio.isFinite, longest > 0 else { return "" }
     func cells(_ ratio: Double) -> Int { max(1, Int((ratio / longest * Double(barWidth)).rounded())) }
+    if ratio > longest { return String(repeating: "█", count: barWidth - 1) + "▶" }
     var bar = Array(repeating: Character("█"), count: cells(ratio))
     bar += Array(repeating: " ", count: barWidth - bar.count)
     if let goal { bar[cells(goal) - 1] = "│" }
@@ -80,6 +107,11 @@ private func amount(_ value: Double) -> String {
   case ..<100: String(format: "%.1f", value)
   default: grouped(Int(value.rounded()))
   }
+}
+
+/// A count for one operation: how much of one, where there is less.
+private func share(_ value: Double) -> String {
+  value < 10 && value != value.rounded() ? String(format: "%.2g", value) : grouped(Int(value.rounded()))
 }
 
 /// A whole number with its thousands set apart: 100 000.

@@ -3,11 +3,14 @@ import CSQLite
 /// `live-list` as one would write it by hand for this one list: a raw write, its change taken from the preupdate hook
 /// and brought into a sorted window in memory, an observer told by index.
 ///
-/// The table has no index on the list's order, so a refill reads all of it.
+/// The table has no index on the list's order, so a refill reads all of it. The variants that do not follow by delta
+/// keep the window off the clock, because the next write depends on what is in it.
 @MainActor final class IdealLiveList: Variant {
   static let count = 1_000
-  static let limit = 100
+  nonisolated static let limit = 100
 
+  private let following: Following
+  private let stride: Int
   private let database: RawDatabase
   private let capture: IdealCapture
   private let setTitle: RawStatement
@@ -19,7 +22,9 @@ import CSQLite
   private var plan: WritePlan
   private var observed: [SortedWindow.Step] = []
 
-  init(_ stage: Stage) throws {
+  init(_ stage: Stage, _ following: Following) throws {
+    self.following = following
+    stride = following.stride(rows: stage.rows)
     database = try RawDatabase(try stage.file(), .quire)
     setTitle = try database.prepare("UPDATE book SET title = ?2 WHERE id = ?1")
     setRating = try database.prepare("UPDATE book SET rating = ?2 WHERE id = ?1")
@@ -34,13 +39,17 @@ import CSQLite
 
   func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
     var checksum = Checksum()
-    for _ in 0..<Self.count {
+    for count in 0..<Self.count {
       let shown = window.shown
       let (id, write) = plan.next(count: shown.count) { (shown[$0].id, shown[$0].title) }
       observed.removeAll(keepingCapacity: true)
-      try meter.sample {
+      try meter.sample(following, isDue: count.isMultiple(of: stride)) {
         try perform(write, on: id)
+      } again: {
+        _ = try again()
+      } deliver: {
         try deliver()
+        return !observed.isEmpty
       }
       for row in window.shown { checksum.add(row.id) }
     }
@@ -89,12 +98,16 @@ import CSQLite
     for index in shown..<window.shown.count { observed.append(.inserted(at: index)) }
   }
 
-  /// The list must be what the same query gives afresh.
-  private func verify() throws {
+  private func again() throws -> [BookRow] {
     var rows: [BookRow] = []
     while try afresh.step() { rows.append(afresh.book) }
     afresh.reset()
-    guard rows == Array(window.shown) else {
+    return rows
+  }
+
+  /// The list must be what the same query gives afresh.
+  private func verify() throws {
+    guard try again() == Array(window.shown) else {
       throw RawError(code: 0, message: "the ideal live list is not what its query gives afresh")
     }
   }

@@ -6,69 +6,111 @@ import Quire
   private let context: ModelContext
   private let count: LiveValue<Int>
   private let average: LiveValue<Double?>
+  private let elsewhere: Elsewhere?
   private var plan: AggregatePlan
 
-  init(_ stage: Stage) throws {
+  init(_ stage: Stage, hops: Bool = false) async throws {
     container = try openContainer(try stage.file())
     context = ModelContext(container)
-    count = try context.liveCount(Book.self, where: #Predicate { $0.isAvailable })
-    average = try context.liveAverage(\Book.rating, where: #Predicate { $0.isAvailable })
+    (count, average) = try Self.values(in: context)
     plan = AggregatePlan(rows: stage.rows)
+    elsewhere =
+      hops
+      ? try await Elsewhere(container) { context in
+        let (count, average) = try Self.values(in: context)
+        return [count, average]
+      } : nil
   }
 
-  func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
+  private nonisolated static func values(in context: ModelContext) throws -> (LiveValue<Int>, LiveValue<Double?>) {
+    (
+      try context.liveCount(Book.self, where: #Predicate { $0.isAvailable }),
+      try context.liveAverage(\Book.rating, where: #Predicate { $0.isAvailable })
+    )
+  }
+
+  func round(_ number: Int, _ meter: inout Meter) async throws -> Checksum {
     var checksum = Checksum()
+    var known = (count: count.value, average: average.value)
     for _ in 0..<IdealAggregate.count {
       let (id, write) = plan.next(movesGroups: false)
       guard let book = context.model(Book.self, key: id) else { continue }
-      let (count, average) = try meter.sample {
+      let before = known
+      try await meter.sample(context, and: elsewhere) {
         try book.perform(write, in: context)
-        return (self.count.value, self.average.value)
+        known = (count.value, average.value)
       }
-      checksum.add(aggregate: 0, count, average ?? 0)
+      meter.wake(before == known ? 0 : 1)
+      checksum.add(aggregate: 0, known.count, known.average ?? 0)
     }
     checksum.add(aggregate: 0, count.value, average.value ?? 0)
     return checksum
   }
 
-  func close() throws { try container.close() }
+  func close() async throws {
+    await elsewhere?.stop()
+    try container.close()
+  }
 }
 
 /// `live-group`: the same, until the observer of all years' counts and averages has been told what changed, by index.
 @MainActor final class QuireGroup: Variant {
+  typealias Years = LiveGroups<Int, (Int, Double?)>
   private let container: ModelContainer
   private let context: ModelContext
-  private let years: LiveGroups<Int, (Int, Double?)>
-  private let observer = Observer()
+  private let years: Years
+  private let observer: Observer
+  private let elsewhere: Elsewhere?
   private var plan: AggregatePlan
 
   private final class Observer {
     var changes: [Difference<GroupRow<Int, (Int, Double?)>>.Change] = []
+    var calls = 0
     var token: DifferenceToken?
+
+    init(_ years: Years) {
+      token = years.onDifference { [unowned self] in
+        changes += $0.changes
+        calls += 1
+      }
+    }
   }
 
-  init(_ stage: Stage) throws {
+  init(_ stage: Stage, hops: Bool = false) async throws {
     container = try openContainer(try stage.file())
     context = ModelContext(container)
-    years = try context.liveGroups(Book.self, by: \.year, .count, .average(\.rating))
+    years = try Self.years(in: context)
+    observer = Observer(years)
     plan = AggregatePlan(rows: stage.rows)
-    observer.token = years.onDifference { [observer] in observer.changes += $0.changes }
+    elsewhere =
+      hops
+      ? try await Elsewhere(container) { context in
+        let years = try Self.years(in: context)
+        return [years, Observer(years)]
+      } : nil
   }
 
-  func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
+  private nonisolated static func years(in context: ModelContext) throws -> Years {
+    try context.liveGroups(Book.self, by: \.year, .count, .average(\.rating))
+  }
+
+  func round(_ number: Int, _ meter: inout Meter) async throws -> Checksum {
     var checksum = Checksum()
     for _ in 0..<IdealAggregate.count {
       let (id, write) = plan.next(movesGroups: true)
       guard let book = context.model(Book.self, key: id) else { continue }
       observer.changes.removeAll(keepingCapacity: true)
-      try meter.sample { try book.perform(write, in: context) }
+      observer.calls = 0
+      try await meter.sample(context, and: elsewhere) { try book.perform(write, in: context) }
+      meter.wake(observer.calls)
     }
     for year in years { checksum.add(aggregate: year.key, year.values.0, year.values.1 ?? 0) }
     return checksum
   }
 
-  func close() throws {
+  func close() async throws {
     observer.token = nil
+    await elsewhere?.stop()
     try container.close()
   }
 }

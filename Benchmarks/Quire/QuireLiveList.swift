@@ -7,48 +7,74 @@ import Quire
   private let context: ModelContext
   private let list: LiveQuery<Book>
   private let observer: Observer
+  private let elsewhere: Elsewhere?
   private var plan: WritePlan
 
   /// What the list told since it was last asked.
   private final class Observer {
     var changes: [Difference<ModelRow<Book>>.Change] = []
+    var calls = 0
     var token: DifferenceToken?
+
+    init(_ list: LiveQuery<Book>) {
+      token = list.onDifference { [unowned self] in
+        changes += $0.changes
+        calls += 1
+      }
+    }
   }
 
-  init(_ stage: Stage) throws {
+  init(_ stage: Stage, hops: Bool = false) async throws {
     container = try openContainer(try stage.file())
     context = ModelContext(container)
-    list = try context.live(
-      Book.self, where: #Predicate { $0.isAvailable && $0.year > 1990 }, sortBy: [SortDescriptor(\.title)],
-      limit: IdealLiveList.limit)
-    let observer = Observer()
-    observer.token = list.onDifference { observer.changes += $0.changes }
-    self.observer = observer
+    list = try Self.list(in: context)
+    observer = Observer(list)
     plan = WritePlan(rows: stage.rows)
+    elsewhere =
+      hops
+      ? try await Elsewhere(container) { context in
+        let list = try Self.list(in: context)
+        return [list, Observer(list)]
+      } : nil
   }
 
-  func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
+  private nonisolated static func list(in context: ModelContext) throws -> LiveQuery<Book> {
+    try context.live(
+      Book.self, where: #Predicate { $0.isAvailable && $0.year > 1990 }, sortBy: [SortDescriptor(\.title)],
+      limit: IdealLiveList.limit)
+  }
+
+  func round(_ number: Int, _ meter: inout Meter) async throws -> Checksum {
     var checksum = Checksum()
     for _ in 0..<IdealLiveList.count {
       let (id, write) = plan.next(count: list.count) { (list[$0].key, list[$0].title) }
       guard let book = context.model(Book.self, key: id) else { continue }
       observer.changes.removeAll(keepingCapacity: true)
-      try meter.sample {
-        switch write {
-        case .title(let title): book.title = title
-        case .rating(let rating): book.rating = rating
-        case .isAvailable(let isAvailable): book.isAvailable = isAvailable
-        }
+      observer.calls = 0
+      try await meter.sample(context, and: elsewhere) {
+        book.take(write)
         try context.save()
       }
+      meter.wake(observer.calls)
       for book in list { checksum.add(book.key) }
     }
     for book in list { checksum.add(book) }
     return checksum
   }
 
-  func close() throws {
+  func close() async throws {
     observer.token = nil
+    await elsewhere?.stop()
     try container.close()
+  }
+}
+
+extension Book {
+  func take(_ write: BookWrite) {
+    switch write {
+    case .title(let title): self.title = title
+    case .rating(let rating): self.rating = rating
+    case .isAvailable(let isAvailable): self.isAvailable = isAvailable
+    }
   }
 }

@@ -106,6 +106,9 @@ struct RawStatement {
     return RawError(code: code, message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
   }
 
+  @inline(__always) func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  @inline(__always) func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
   @inline(__always) func text(_ column: Int32) -> String {
     let start = sqlite3_column_text(handle, column)
     let count = Int(sqlite3_column_bytes(handle, column))

@@ -1,7 +1,7 @@
 import CSQLite
 
 /// A book with its author's name as a plain value: what hand-written code would keep.
-struct SignedBook: Sendable {
+struct SignedBook: Equatable, Sendable {
   var id: Int64
   var title: String
   var author: String
