@@ -18,6 +18,7 @@ struct AggregateTracker {
   let groupsReals: Bool
   let columns: QueryColumns
   private var cache: PlaceCache
+  private var reading: Reading?
   private(set) var groups: [Value: Group] = [:]
   private var needsFilling = false
   /// How many statements it has run.
@@ -81,41 +82,85 @@ struct AggregateTracker {
     if columns.isRelatedChanged(in: news) { return false }
     guard let changes = news[select.table] else { return true }
     let places = cache.places(0, columns.own, key: select.key, in: changes.table)
-    for change in changes.rows {
-      guard case .integer(let key) = change.key else { continue }
-      if places.areSame(in: change) { continue }
+    let reading = reading(by: places)
+    for row in changes.rows.indices {
+      guard case .integer(let key) = changes.rows[row].key, !places.areSame(in: changes.rows[row]) else { continue }
       if !columns.isOwn { return false }
-      if change.kind != .insert {
-        guard let old = change.old, places.areKnown(in: old) else { return false }
-        take(old, key, places, isAdded: false, &touched)
+      if changes.rows[row].kind != .insert {
+        guard let old = changes.rows[row].old, places.areKnown(in: old) else { return false }
+        take(old, key, reading, isAdded: false, &touched)
       }
-      if change.kind != .delete {
-        guard let new = change.new, places.areKnown(in: new) else { return false }
-        take(new, key, places, isAdded: true, &touched)
+      if changes.rows[row].kind != .delete {
+        guard let new = changes.rows[row].new, places.areKnown(in: new) else { return false }
+        take(new, key, reading, isAdded: true, &touched)
       }
     }
     return true
   }
 
-  /// One side of a change.
-  private mutating func take(
-    _ image: RowChange.Image, _ key: Int64, _ places: ColumnPlaces, isAdded: Bool, _ touched: inout Set<Value>
-  ) {
-    let value: (ColumnPath) -> Value = { places.value($0.column, key, image) }
-    guard select.filter?.accepts(value) ?? true else { return }
-    let name = group.map { named(value($0)) } ?? .null
-    touched.insert(name)
-    change(name, isAdded) { $0.map(value) ?? .integer(1) }
+  /// Where the values of a change stand, found once for each form of the table.
+  private final class Reading {
+    let places: ColumnPlaces
+    let group: Place
+    let aggregates: [Place]
+
+    enum Place {
+      case column(Int)
+      case key
+      /// No column: rows are counted, or all are one group.
+      case none
+    }
+
+    init(_ places: ColumnPlaces, _ group: ColumnPath?, _ aggregates: [Aggregate]) {
+      self.places = places
+      func place(_ column: ColumnPath?) -> Place {
+        column.map { column in places.place(of: column.column).map(Place.column) ?? .key } ?? .none
+      }
+      self.group = place(group)
+      self.aggregates = aggregates.map { place($0.column) }
+    }
+
+    func value(_ place: Place, _ key: Int64, _ image: RowChange.Image, orElse value: Value) -> Value {
+      switch place {
+      case .column(let place): image[place] ?? .null
+      case .key: .integer(key)
+      case .none: value
+      }
+    }
   }
 
-  private mutating func change(_ name: Value, _ isAdded: Bool, _ value: (ColumnPath?) -> Value) {
-    var group = groups.updateValue(Group(states: []), forKey: name) ?? empty
+  private mutating func reading(by places: ColumnPlaces) -> Reading {
+    if let reading, reading.places === places { return reading }
+    let made = Reading(places, group, aggregates)
+    reading = made
+    return made
+  }
+
+  /// One side of a change.
+  private mutating func take(
+    _ image: RowChange.Image, _ key: Int64, _ reading: Reading, isAdded: Bool, _ touched: inout Set<Value>
+  ) {
+    if let filter = select.filter, !filter.accepts({ reading.places.value($0.column, key, image) }) { return }
+    let name = named(reading.value(reading.group, key, image, orElse: .null))
+    touched.insert(name)
+    change(name, isAdded) { reading.value(reading.aggregates[$0], key, image, orElse: .integer(1)) }
+  }
+
+  private mutating func change(_ name: Value, _ isAdded: Bool, _ value: (Int) -> Value) {
+    let aggregates = aggregates
+    let isEmpty = Self.change(
+      &groups[name, default: Group(states: aggregates.map(AggregateState.init))], isAdded, value)
+    if isEmpty, group != nil { groups[name] = nil }
+  }
+
+  /// Where it stands: a copy of its sums would be one of their digits too.
+  /// - Returns: whether its last row went.
+  private static func change(_ group: inout Group, _ isAdded: Bool, _ value: (Int) -> Value) -> Bool {
     group.rows += isAdded ? 1 : -1
-    for place in aggregates.indices {
-      let value = value(aggregates[place].column)
-      if isAdded { group.states[place].add(value) } else { group.states[place].remove(value) }
+    for place in group.states.indices {
+      if isAdded { group.states[place].add(value(place)) } else { group.states[place].remove(value(place)) }
     }
-    groups[name] = group.rows == 0 && self.group != nil ? nil : group
+    return group.rows == 0
   }
 
   private func named(_ value: Value) -> Value {

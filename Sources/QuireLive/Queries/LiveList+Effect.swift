@@ -62,9 +62,10 @@ extension LiveList {
       return
     }
     let sort = terms.map { $0.expression.evaluate(value) }
-    if isHeld, window.sort(of: key) == sort { return }  // another column of the filter: it stays where it is
+    let entry = Entry(sort: sort, key: key)
+    if isHeld ? window.sort(of: key) == sort : !window.isInside(entry) { return }  // it stays where it is
     effect.touched.insert(key)
-    effect.rows.append(Entry(sort: sort, key: key))
+    effect.rows.append(entry)
   }
 }
 

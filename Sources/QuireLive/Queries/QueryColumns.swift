@@ -67,7 +67,7 @@ struct QueryColumns {
 }
 
 /// Where some columns stand in the changes of their table: found by name once for each form of the table.
-struct ColumnPlaces {
+final class ColumnPlaces {
   let table: ChangedTable
   private let columns: [(name: String, place: Int)]
   private let key: String?
@@ -97,6 +97,9 @@ struct ColumnPlaces {
     for column in columns where old[column.place] != new[column.place] { return false }
     return true
   }
+
+  /// Where one of the columns stands; nil for the key.
+  func place(of name: String) -> Int? { columns.first { $0.name == name }?.place }
 
   /// The value of one of the columns, or of the key.
   func value(_ name: String, _ key: Int64, _ image: RowChange.Image) -> Value {

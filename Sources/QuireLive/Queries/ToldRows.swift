@@ -18,12 +18,15 @@ extension LiveList {
     _ form: ChangedTable, _ difference: KeyDifference, _ changes: TableChanges?, on connection: Connection
   ) throws -> ToldRows {
     var told = ToldRows()
+    if difference.isEmpty { return told }
     var unread = Set(difference.deletes.map(\.key))
     unread.formUnion(difference.inserts.map(\.key))
     unread.formUnion(difference.moves.map(\.key))
     unread.formUnion(difference.updates.map(\.key))
+    var changed: Set<Int64> = []
     for change in changes?.rows ?? [] {
       guard let changes, case .integer(let key) = change.key, unread.contains(key) else { continue }
+      changed.insert(key)
       // A listener that came while the transaction ran: it had not asked for the values when that began.
       func row(_ image: RowChange.Image?) -> ToldRows.Row? {
         guard let image, image.values.count == changes.table.columns.count, !image.values.contains(nil) else {
@@ -36,7 +39,6 @@ extension LiveList {
       if change.kind == .delete || told.new[key] != nil { unread.remove(key) }
     }
     if unread.isEmpty { return told }
-    let changed = Set(changes?.rows.map(\.key) ?? [])
     let width = Int32(form.columns.count)
     let keys = Value.text(KeyList.json(unread.sorted()))
     let read = try rows(SQLText(try toldText(form), [keys]), on: connection) { row in
@@ -45,7 +47,7 @@ extension LiveList {
     for (key, image) in read {
       let row = ToldRows.Row(table: form, image: image)
       told.new[key] = row
-      if !changed.contains(.integer(key)) { told.old[key] = row }
+      if !changed.contains(key) { told.old[key] = row }
     }
     return told
   }

@@ -94,7 +94,8 @@ struct Window {
     return (min(start, entries.count), max(0, min(end, entries.count - min(start, entries.count))))
   }
 
-  private func isInside(_ row: Entry) -> Bool {
+  /// Whether a row lies up to the frontier: what lies beyond it is not held, whatever becomes of it.
+  func isInside(_ row: Entry) -> Bool {
     guard let frontier, !ignoresFrontier else { return true }
     return order.compare(row, frontier) <= 0
   }

@@ -186,13 +186,13 @@ extension TableFold {
     if record.decoded.isEmpty {
       return (row.before < 0 ? nil : RowChange.Image([]), row.after < 0 ? nil : RowChange.Image([]))
     }
-    var old: [Value]?
+    var old: [Value?]?
     if row.before >= 0 { old = values(of: Int(row.before)).old }
-    var new: [Value]?
+    var new: [Value?]?
     if row.after >= 0 {
       let event = log.pointee.events[Int(row.after)]
       if event.is_blob_write != 0 {
-        new = (try? record.currentValues(rowID: event.old_key, in: connection)) ?? []
+        new = ((try? record.currentValues(rowID: event.old_key, in: connection)) ?? [])?.map { $0 }
       } else {
         new = values(of: Int(row.after), reusing: row.after == row.before ? old : nil).new
       }
@@ -200,15 +200,16 @@ extension TableFold {
     return (old.map(image), new.map(image))
   }
 
-  private func image(_ values: [Value]) -> RowChange.Image {
+  private func image(_ values: [Value?]) -> RowChange.Image {
     if record.isComplete { return RowChange.Image(values) }
     var all: [Value?] = Array(repeating: nil, count: record.table.columns.count)
     for (position, value) in zip(record.decoded, values) { all[position] = value }
     return RowChange.Image(all)
   }
 
-  /// Both sides of one event; a new value equal to the old one is the same object.
-  private func values(of number: Int, reusing known: [Value]? = nil) -> (old: [Value]?, new: [Value]?) {
+  /// Both sides of one event; a new value equal to the old one is the same object. All of them are there: optional as an
+  /// image has them, so that none is copied for it.
+  private func values(of number: Int, reusing known: [Value?]? = nil) -> (old: [Value?]?, new: [Value?]?) {
     let event = log.pointee.events[number]
     var at = event.image
     if record.hasCompositeKey {
@@ -219,17 +220,17 @@ extension TableFold {
       }
     }
     let count = record.decoded.count
-    var old: [Value]?
+    var old: [Value?]?
     if event.op != UInt8(SQLITE_INSERT) {
       if let known {
         old = known
         for _ in 0..<count { skip(&at) }
       } else {
-        old = (0..<count).map { _ in value(&at) }
+        old = (0..<count).map { _ -> Value? in value(&at) }
       }
     }
     guard event.op != UInt8(SQLITE_DELETE) else { return (old, nil) }
-    let new = (0..<count).map { index in
+    let new = (0..<count).map { index -> Value? in
       if tag(at) == UInt8(QUIRE_SAME_AS_OLD), let old {
         at += 1
         return old[index]
