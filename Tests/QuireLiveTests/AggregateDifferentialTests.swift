@@ -47,6 +47,8 @@ import Testing
       addExtremes(\.note, predicate)
     }
     add(\.author?.rank, RandomRun.predicates[1])
+    add(\.author?.rank, RandomRun.predicates[Int(seed) % 2 == 0 ? 2 : 7])
+    add(\.price, RandomRun.predicates[2])
     addExtremes(\.author?.name, RandomRun.predicates[0])
   }
 

@@ -6,9 +6,10 @@ import QuireSQLite
 ///
 /// A change is judged by the old and new values of the columns it reads, and its row taken from one group and added to
 /// another: O(1), without SQL. Statements are run where an extreme has gone (one look-up, for which an index on group
-/// and column serves), where values were not captured, and where a column of another table that the query reaches
-/// through a relationship changed: then all rows are read again. So they are where a table was altered within a commit, and when
-/// another process has written.
+/// and column serves), and where the query reaches another table through a to-one relationship (a few, by key, for the
+/// rows concerned). All rows are read again where values were not captured, where a predicate asks about to-many
+/// relationships and any of that changed, where a table was altered within a commit, and when another process has
+/// written.
 struct AggregateTracker {
   let select: SelectQuery
   let aggregates: [Aggregate]
@@ -17,12 +18,16 @@ struct AggregateTracker {
   /// SQLite may give the values of a REAL column as integers.
   let groupsReals: Bool
   let columns: QueryColumns
-  private var cache: PlaceCache
+  var cache: PlaceCache
   private var reading: Reading?
   private(set) var groups: [Value: Group] = [:]
   private var needsFilling = false
   /// How many statements it has run.
-  private(set) var queriesRun = 0
+  var queriesRun = 0
+  /// How often it has read all rows.
+  private(set) var timesFilled = 0
+  /// Set by tests alone: looks at the base table only, to prove that the differential test would notice.
+  var forgetsPaths = false
 
   struct Group {
     /// How many rows: one without any has gone.
@@ -61,14 +66,24 @@ struct AggregateTracker {
       needsFilling = true
       throw failure
     }
-    let isAltered = news.tables.count(where: { $0.table.name == select.table }) > 1
+    let isAltered = news.tables.indices.contains { place in
+      news.tables[..<place].contains { $0.table.name == news.tables[place].table.name }
+    }
     var touched: Set<Value> = []
-    if !needsFilling, !isAltered, !news.isComparison, judge(news, &touched) {
+    if !needsFilling, !isAltered, !news.isComparison, try take(news, &touched, on: connection) {
       if try lookUpExtremes(of: touched, on: connection) { return touched.isEmpty ? nil : touched }
     }
     touched.formUnion(groups.keys)
     try fill(on: connection)
     return touched.union(groups.keys)
+  }
+
+  private mutating func take(_ news: News, _ touched: inout Set<Value>, on connection: Connection) throws -> Bool {
+    if columns.reached.isEmpty || !columns.related.isEmpty { return judge(news, &touched) }
+    needsFilling = true  // until all is read
+    let isDone = try follow(news, &touched, on: connection)
+    needsFilling = !isDone
+    return isDone
   }
 
   /// Takes over the values of the changes alone; false where those do not tell. What it has done by then is for `fill`
@@ -84,13 +99,15 @@ struct AggregateTracker {
     let places = cache.places(0, columns.own, key: select.key, in: changes.table)
     let reading = reading(by: places)
     for row in changes.rows.indices {
-      guard case .integer(let key) = changes.rows[row].key, !places.areSame(in: changes.rows[row]) else { continue }
+      guard case .integer(let key) = changes.rows[row].key else { continue }
+      let kind = changes.rows[row].kind
+      if kind == .update, places.areSame(in: changes.rows[row]) { continue }
       if !columns.isOwn { return false }
-      if changes.rows[row].kind != .insert {
+      if kind != .insert {
         guard let old = changes.rows[row].old, places.areKnown(in: old) else { return false }
         take(old, key, reading, isAdded: false, &touched)
       }
-      if changes.rows[row].kind != .delete {
+      if kind != .delete {
         guard let new = changes.rows[row].new, places.areKnown(in: new) else { return false }
         take(new, key, reading, isAdded: true, &touched)
       }
@@ -146,7 +163,7 @@ struct AggregateTracker {
     change(name, isAdded) { reading.value(reading.aggregates[$0], key, image, orElse: .integer(1)) }
   }
 
-  private mutating func change(_ name: Value, _ isAdded: Bool, _ value: (Int) -> Value) {
+  mutating func change(_ name: Value, _ isAdded: Bool, _ value: (Int) -> Value) {
     let aggregates = aggregates
     let isEmpty = Self.change(
       &groups[name, default: Group(states: aggregates.map(AggregateState.init))], isAdded, value)
@@ -163,7 +180,7 @@ struct AggregateTracker {
     return group.rows == 0
   }
 
-  private func named(_ value: Value) -> Value {
+  func named(_ value: Value) -> Value {
     if groupsReals, case .integer(let number) = value { .real(Double(number)) } else { value }
   }
 
@@ -173,6 +190,7 @@ struct AggregateTracker {
     needsFilling = true
     groups = group == nil ? [.null: empty] : [:]
     queriesRun += 1
+    timesFilled += 1
     let sql = try select.statement()
     let statement = try connection.statement(sql.text)
     defer { statement.reset() }

@@ -75,6 +75,9 @@ public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
   public var commitNumber: Int64 { failedAt ?? owner.position.number }
   /// How many statements it has run since it was made.
   public var queriesRun: Int { tracker.queriesRun }
+  var timesFilled: Int { tracker.timesFilled }
+  /// For tests: makes it wrong.
+  func injectFault() { tracker.forgetsPaths = true }
 
   /// Calls `body` after each move that changed the rows, with what changed, by index, old and new; see ``Difference``.
   /// Ends with the token.

@@ -34,6 +34,7 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
   }
 
   var queriesRun: Int { tracker.queriesRun }
+  var timesFilled: Int { tracker.timesFilled }
   var commitNumber: Int64 { failedAt ?? owner.position.number }
   var tables: [String] {
     tracker.select.tables.union(tracker.columns.reached.compactMap { $0.steps.last?.table }).sorted()

@@ -7,7 +7,7 @@ public import QuireRow
 /// Each equals what the fetch of the same name (`fetchSum`, `fetchAverage`, `fetchMin`, `fetchMax`) gives on the committed state. To begin
 /// with all rows that match are read; from then on a commit costs what it changed of them, without SQL but where the
 /// least or greatest value goes: then the next one is looked up, in an index on the column if there is one. Reached
-/// through a to-one relationship, all rows are read again when a column on the way changed.
+/// through a to-one relationship, the rows concerned are read by key when a column on the way changed.
 ///
 /// - Throws: as the fetch does.
 extension ModelContext {

@@ -37,8 +37,9 @@ struct AffectedRows {
     var result: [Int64: Int] = [:]
     if let changes = news[columns.table] {
       let places = cache.places(0, columns.own, key: columns.key, in: changes.table)
-      for change in changes.rows where change.kind != .delete && !places.areSame(in: change) {
-        if case .integer(let key) = change.key, let at = place(key) { result[key] = at }
+      for row in changes.rows.indices where changes.rows[row].kind != .delete {
+        guard case .integer(let key) = changes.rows[row].key, let at = place(key) else { continue }
+        if !places.areSame(in: changes.rows[row]) { result[key] = at }
       }
     }
     for (slot, path) in columns.reached.enumerated() where !ignoresPaths {

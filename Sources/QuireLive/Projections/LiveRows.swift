@@ -161,7 +161,7 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
 
   /// Where a row of the list stands; nil where it is not shown. As of the list's window, which a prepared step has moved.
   private func place(of key: Int64) -> Int? {
-    guard let place = list.window.position(of: key).map({ $0 - list.offset }) else { return nil }
+    guard let place = list.position(of: key).map({ $0 - list.offset }) else { return nil }
     return keys.indices.contains(place) && keys[place] == key ? place : nil
   }
 

@@ -2,11 +2,12 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Reads rows of a projection by key, each with the keys of what its paths lead through: one statement, the same text
-/// for all keys.
+/// Reads rows of a projection by key, each with the keys of what its paths lead through: one statement, of one text for
+/// one key and another for all sets of keys.
 final class RowReader<Row: Projection> {
   private let projection: ProjectionQuery<Row>
   private let text: String
+  private let textForOne: String
   private let ends: Int
   /// How many statements it has run.
   private(set) var queriesRun = 0
@@ -30,7 +31,9 @@ final class RowReader<Row: Projection> {
     self.projection = projection
     self.ends = ends.count
     let columns = projection.columns + ends
-    text = try SelectQuery(from: select.table, key: select.key, columns: columns).statement(forKeys: []).text
+    let query = SelectQuery(from: select.table, key: select.key, columns: columns)
+    text = try query.statement(forKeys: []).text
+    textForOne = try query.statement(forKey: 0).text
   }
 
   func rows(_ keys: [Int64], on connection: Connection) throws -> Rows {
@@ -38,9 +41,9 @@ final class RowReader<Row: Projection> {
     if keys.isEmpty { return rows }
     queriesRun += 1
     rows.byKey.reserveCapacity(keys.count)
-    let statement = try connection.statement(text)
+    let statement = try connection.statement(keys.count == 1 ? textForOne : text)
     defer { statement.reset() }
-    try statement.bind(all: [.text(KeyList.json(keys))])
+    try statement.bind(all: [keys.count == 1 ? .integer(keys[0]) : .text(KeyList.json(keys))])
     let width = Int32(projection.columns.count)
     while try statement.step() {
       var cursor = statement.row

@@ -46,8 +46,11 @@ private struct Side {
   var touched: [(key: Int64, at: Int, after: Int)] = []
 
   init(_ keys: ArraySlice<Int64>, _ touched: Set<Int64>, _ start: Int) {
+    // A few are found sooner by looking at each than by hashing every key.
+    let few = touched.count <= 8 ? Array(touched) : []
+    others.reserveCapacity(keys.count)
     for (offset, key) in keys.enumerated() {
-      if touched.contains(key) {
+      if few.isEmpty ? touched.contains(key) : few.contains(key) {
         self.touched.append((key, start + offset, others.count))
       } else {
         others.append((key, start + offset))

@@ -22,8 +22,7 @@ extension LiveList {
   private func images(_ form: ChangedTable, _ keys: [Int64], on connection: Connection) throws -> [Int64: ToldRows.Row]
   {
     let width = Int32(form.columns.count)
-    let list = Value.text(KeyList.json(keys.sorted()))
-    let read = try rows(SQLText(try toldText(form), [list]), on: connection) { row in
+    let read = try rows(try toldRows(form, keys.sorted()), on: connection) { row in
       (try row.int64(width), ToldRows.Row(table: form, image: RowChange.Image((0..<width).map(row.value))))
     }
     return Dictionary(read, uniquingKeysWith: { first, _ in first })

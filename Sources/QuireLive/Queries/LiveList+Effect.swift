@@ -19,15 +19,18 @@ extension LiveList {
     var unknown: Set<Int64> = []
     if let changes = news[select.table] {
       let places = cache.places(0, columns.own, key: select.key, in: changes.table)
-      for change in changes.rows {
-        guard case .integer(let key) = change.key else { continue }
-        if change.kind == .delete {
+      for place in changes.rows.indices {
+        guard case .integer(let key) = changes.rows[place].key else { continue }
+        switch changes.rows[place].kind {
+        case .delete:
           if window.holds(key) { effect.touched.insert(key) }
           continue
+        case .update:
+          if tellsUpdates, window.holds(key), !changes.rows[place].isSame { effect.updated.append(key) }
+          if places.areSame(in: changes.rows[place]) { continue }
+        case .insert: break
         }
-        if tellsUpdates, change.kind == .update, window.holds(key), !change.isSame { effect.updated.append(key) }
-        if places.areSame(in: change) { continue }
-        if columns.isOwn, let new = change.new, places.areKnown(in: new) {
+        if columns.isOwn, let new = changes.rows[place].new, places.areKnown(in: new) {
           judge(key, new, places, into: &effect)
         } else {
           unknown.insert(key)

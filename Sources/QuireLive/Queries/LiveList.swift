@@ -14,7 +14,7 @@ final class LiveList: Participant {
   let terms: [OrderTerm]
   let columns: QueryColumns
   var cache: PlaceCache
-  var toldStatement: (form: ChangedTable, text: String)?
+  var toldStatements: (form: ChangedTable, one: String, many: String)?
   private let interests: [InterestToken]
   private(set) var window: Window
   private let limit: Int?
@@ -171,6 +171,9 @@ final class LiveList: Participant {
   }
 
   // MARK: What is shown
+
+  /// Where a row stands among those held; nil for one that is not. Here, because a window passed out is a copy.
+  func position(of key: Int64) -> Int? { window.holds(key) ? window.position(of: key) : nil }
 
   var shownCount: Int {
     max(0, min(window.entries.count - offset, limit ?? .max))

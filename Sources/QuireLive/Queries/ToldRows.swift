@@ -24,24 +24,27 @@ extension LiveList {
     unread.formUnion(difference.moves.map(\.key))
     unread.formUnion(difference.updates.map(\.key))
     var changed: Set<Int64> = []
-    for change in changes?.rows ?? [] {
-      guard let changes, case .integer(let key) = change.key, unread.contains(key) else { continue }
-      changed.insert(key)
-      // A listener that came while the transaction ran: it had not asked for the values when that began.
-      func row(_ image: RowChange.Image?) -> ToldRows.Row? {
-        guard let image, image.values.count == changes.table.columns.count, !image.values.contains(nil) else {
-          return nil
+    // By place: only those that are told are copied.
+    if let changes {
+      for place in changes.rows.indices {
+        guard case .integer(let key) = changes.rows[place].key, unread.contains(key) else { continue }
+        changed.insert(key)
+        let change = changes.rows[place]
+        // A listener that came while the transaction ran: it had not asked for the values when that began.
+        func row(_ image: RowChange.Image?) -> ToldRows.Row? {
+          guard let image, image.values.count == changes.table.columns.count, !image.values.contains(nil) else {
+            return nil
+          }
+          return ToldRows.Row(table: changes.table, image: image)
         }
-        return ToldRows.Row(table: changes.table, image: image)
+        told.old[key] = row(change.old)
+        told.new[key] = row(change.new)
+        if change.kind == .delete || told.new[key] != nil { unread.remove(key) }
       }
-      told.old[key] = row(change.old)
-      told.new[key] = row(change.new)
-      if change.kind == .delete || told.new[key] != nil { unread.remove(key) }
     }
     if unread.isEmpty { return told }
     let width = Int32(form.columns.count)
-    let keys = Value.text(KeyList.json(unread.sorted()))
-    let read = try rows(SQLText(try toldText(form), [keys]), on: connection) { row in
+    let read = try rows(try toldRows(form, unread.sorted()), on: connection) { row in
       (try row.int64(width), RowChange.Image((0..<width).map(row.value)))
     }
     for (key, image) in read {
@@ -52,12 +55,17 @@ extension LiveList {
     return told
   }
 
-  /// The statement that reads rows of that form by key: the same text for all keys, so made once.
-  func toldText(_ form: ChangedTable) throws -> String {
-    if let known = toldStatement, known.form === form { return known.text }
-    let columns = form.columns.map { ColumnPath($0) } + [ColumnPath(select.key)]
-    let text = try SelectQuery(from: select.table, key: select.key, columns: columns).statement(forKeys: []).text
-    toldStatement = (form, text)
-    return text
+  /// The statement that reads rows of that form by key: of one text for one key and another for all sets of keys, each
+  /// made once.
+  func toldRows(_ form: ChangedTable, _ keys: [Int64]) throws -> SQLText {
+    if toldStatements?.form !== form {
+      let columns = form.columns.map { ColumnPath($0) } + [ColumnPath(select.key)]
+      let query = SelectQuery(from: select.table, key: select.key, columns: columns)
+      toldStatements = (form, try query.statement(forKey: 0).text, try query.statement(forKeys: []).text)
+    }
+    guard let toldStatements else { return SQLText() }
+    return keys.count == 1
+      ? SQLText(toldStatements.one, [.integer(keys[0])])
+      : SQLText(toldStatements.many, [.text(KeyList.json(keys))])
   }
 }

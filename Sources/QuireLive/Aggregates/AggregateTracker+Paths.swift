@@ -1,0 +1,137 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// Aggregates that reach other tables through to-one relationships: which rows a commit concerns, and what each of them
+/// was worth before it.
+extension AggregateTracker {
+  /// Takes over the changes where the query looks at other tables.
+  ///
+  /// Concerned are the rows that changed and those that lead to a row that changed. What they count for now is read by
+  /// key. What they counted for before is put together of the values the changes tell and, for what did not change, of
+  /// those there are now. A few statements, by key, for all of a commit; an index on each foreign key serves them.
+  ///
+  /// - Returns: false where values were not captured, or where reading all rows is cheaper.
+  mutating func follow(_ news: News, _ touched: inout Set<Value>, on connection: Connection) throws -> Bool {
+    guard let concerned = try concerned(by: news, on: connection) else { return false }
+    if concerned.isEmpty { return true }
+    let count = groups.values.reduce(0) { $0 + $1.rows }
+    if concerned.count > max(64, count / 4) { return false }
+    guard let before = try rowsBefore(concerned, news, on: connection) else { return false }
+    let now = try rowsNow(concerned, on: connection)
+    for values in before { take(values, isAdded: false, &touched) }
+    for values in now { take(values, isAdded: true, &touched) }
+    return true
+  }
+
+  /// Keys of the rows that may count for something else now; nil where the changes do not tell.
+  private mutating func concerned(by news: News, on connection: Connection) throws -> Set<Int64>? {
+    var result: Set<Int64> = []
+    if let changes = news[select.table] {
+      let places = cache.places(0, columns.own, key: select.key, in: changes.table)
+      for change in changes.rows where !places.areSame(in: change) {
+        guard case .integer(let key) = change.key else { return nil }
+        result.insert(key)
+      }
+    }
+    for (slot, reached) in columns.reached.enumerated() {
+      guard let table = reached.steps.last?.table, let changes = news[table] else { continue }
+      let places = cache.places(1 + slot, reached.columns, key: nil, in: changes.table)
+      var ends: [Int64] = []
+      for change in changes.rows where !places.areSame(in: change) {
+        guard case .integer(let key) = change.key else { return nil }
+        ends.append(key)
+      }
+      if ends.isEmpty || forgetsPaths { continue }
+      let query = SelectQuery(from: select.table, key: select.key, columns: [ColumnPath(select.key)])
+      try read(try query.statement(forKeys: ends, reachedBy: reached.steps), on: connection) { row in
+        result.insert(try row.int64(0))
+      }
+    }
+    return result
+  }
+
+  private mutating func rowsNow(_ keys: Set<Int64>, on connection: Connection) throws -> [[ColumnPath: Value]] {
+    var rows: [[ColumnPath: Value]] = []
+    let columns = select.columns
+    try read(try select.statement(forKeys: keys.sorted()), on: connection) { row in
+      rows.append(
+        Dictionary(
+          columns.enumerated().map { ($1, row.value(Int32($0))) }, uniquingKeysWith: { first, _ in first }))
+    }
+    return rows
+  }
+
+  /// The rows with these keys that were there before and that the filter accepted, as they were.
+  private mutating func rowsBefore(_ keys: Set<Int64>, _ news: News, on connection: Connection) throws
+    -> [[ColumnPath: Value]]?
+  {
+    guard let own = try before(keys, of: select.table, key: select.key, columns.own, slot: 0, news, on: connection)
+    else { return nil }
+    var rows = own.map { _, values in
+      Dictionary(values.map { (ColumnPath($0), $1) }, uniquingKeysWith: { first, _ in first })
+    }
+    // Each stretch of a path begins where a shorter one ends.
+    for (slot, reached) in columns.reached.enumerated().sorted(by: { $0.element.steps.count < $1.element.steps.count })
+    {
+      guard let step = reached.steps.last else { continue }
+      let foreignKey = ColumnPath(Array(reached.steps.dropLast()), step.foreignKey)
+      let ends = Set(rows.compactMap { if case .integer(let key)? = $0[foreignKey] { key } else { nil } })
+      guard
+        let found = try before(
+          ends, of: step.table, key: step.key, reached.columns, slot: 1 + slot, news, on: connection)
+      else { return nil }
+      for place in rows.indices {
+        guard case .integer(let end)? = rows[place][foreignKey], let values = found[end] else { continue }
+        for (name, value) in values { rows[place][ColumnPath(reached.steps, name)] = value }
+      }
+    }
+    return rows.filter { row in select.filter?.accepts { row[$0] ?? .null } ?? true }
+  }
+
+  /// Columns of those rows of one table that were there before, as they were: where they changed by the change, else
+  /// as they are. Nil where a change does not tell.
+  private mutating func before(
+    _ keys: Set<Int64>, of table: String, key keyColumn: String, _ names: Set<String>, slot: Int, _ news: News,
+    on connection: Connection
+  ) throws -> [Int64: [String: Value]]? {
+    var result: [Int64: [String: Value]] = [:]
+    var unchanged = keys
+    let names = names.union([keyColumn]).sorted()
+    if let changes = news[table] {
+      let places = cache.places(
+        slot, slot == 0 ? columns.own : columns.reached[slot - 1].columns,
+        key: slot == 0 ? keyColumn : nil, in: changes.table)
+      for change in changes.rows {
+        guard case .integer(let key) = change.key, unchanged.remove(key) != nil, change.kind != .insert else {
+          continue
+        }
+        guard let old = change.old, places.areKnown(in: old) else { return nil }
+        result[key] = Dictionary(uniqueKeysWithValues: names.map { ($0, places.value($0, key, old)) })
+      }
+    }
+    if unchanged.isEmpty { return result }
+    let query = SelectQuery(
+      from: table, key: keyColumn, columns: [ColumnPath(keyColumn)] + names.map { ColumnPath($0) })
+    try read(try query.statement(forKeys: unchanged.sorted()), on: connection) { row in
+      result[try row.int64(0)] = Dictionary(
+        uniqueKeysWithValues: names.enumerated().map { ($1, row.value(Int32($0 + 1))) })
+    }
+    return result
+  }
+
+  private mutating func take(_ values: [ColumnPath: Value], isAdded: Bool, _ touched: inout Set<Value>) {
+    let name = group.map { named(values[$0] ?? .null) } ?? .null
+    touched.insert(name)
+    let columns = aggregates.map(\.column)
+    change(name, isAdded) { place in columns[place].map { values[$0] ?? .null } ?? .integer(1) }
+  }
+
+  private mutating func read(_ sql: SQLText, on connection: Connection, _ body: (RowCursor) throws -> Void) throws {
+    queriesRun += 1
+    let statement = try connection.statement(sql.text)
+    defer { statement.reset() }
+    try statement.bind(all: sql.bindings)
+    while try statement.step() { try body(statement.row) }
+  }
+}
