@@ -28,7 +28,7 @@ public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
   private var next: Step?
   private var told: Step?
   private var failedAt: Int64?
-  private let listeners = DifferenceListeners<Element>()
+  private let listeners = DifferenceListeners<Difference<Element>>()
   /// Why it could not follow the last commit, such as a sum beyond `Int`; nil while it does. The rows stay what they
   /// were until it can.
   public private(set) var error: (any Error)?

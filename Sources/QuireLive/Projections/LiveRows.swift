@@ -38,7 +38,7 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   private let registrar = ObservationRegistrar()
   /// Made once: in a generic class a key path is put together anew at every mention.
   private let valuesPath: KeyPath<LiveRows, [Row]> = \.shown
-  private let listeners = DifferenceListeners<Row>()
+  private let listeners = DifferenceListeners<Difference<Row>>()
 
   private struct Step {
     var number: Int64

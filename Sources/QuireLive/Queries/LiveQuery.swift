@@ -22,16 +22,9 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   private let registrar = ObservationRegistrar()
   /// Made once: in a generic class a key path is put together anew at every mention, which costs 0.5 µs.
   private let keysPath: KeyPath<LiveQuery, [Int64]> = \.keys
-  /// Held by their tokens alone: who lets go of one, on whatever thread, ends it.
-  private var listeners: [WeakListener] = []
-  private var untold: [(listener: WeakListener, difference: Difference<ModelRow<Model>>)] = []
+  private let listeners = DifferenceListeners<Difference<ModelRow<Model>>>()
   private var interest: InterestToken?
-
-  private final class Listener {
-    let body: (Difference<ModelRow<Model>>) -> Void
-    init(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) { self.body = body }
-  }
-  private struct WeakListener { weak var listener: Listener? }
+  private lazy var rowForm = ModelRowForm<Model>(entity, of: owner)
 
   init(
     _ context: ModelContext, where predicate: Predicate<Model>?, sortBy: [SortDescriptor<Model>], limit: Int?,
@@ -83,61 +76,27 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   /// Called on the context's isolation when all of it stands at the new commit. Ends with the token. While there are
   /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
   public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> DifferenceToken {
-    let listener = Listener(body)
-    listeners.append(WeakListener(listener: listener))
+    let token = listeners.add(body)
     if interest == nil {
       interest = owner.store?.database.addInterest(Interest(table: entity.table))
       owner.participants.add(list)
     }
-    return DifferenceToken(listener)
+    return token
   }
 
   /// What the told rows consist of while anybody listens.
   private var toldColumns: ChangedTable? {
-    if listeners.isEmpty { return nil }
-    listeners.removeAll { $0.listener == nil }
-    if listeners.isEmpty {
+    if !listeners.isEmpty { return rowForm.table }
+    if interest != nil {
       interest = nil
       owner.participants.add(list)
-      return nil
     }
-    return rowForm
+    return nil
   }
-
-  private lazy var rowForm = ChangedTable(
-    name: entity.table, columns: [entity.keyColumn] + entity.properties.compactMap(\.column), keyColumns: [0])
 
   private func tell(_ difference: KeyDifference, _ rows: ToldRows, _ number: Int64) {
-    if listeners.isEmpty { return }
-    func row(_ key: Int64, _ row: ToldRows.Row?) -> ModelRow<Model> {
-      ModelRow(
-        id: PersistentIdentifier(store: owner.storeNumber, entity: UInt32(entity.index), key: key), table: row?.table,
-        image: row?.image, entity: entity)
-    }
-    func old(_ key: Int64) -> ModelRow<Model> { row(key, rows.old[key]) }
-    func new(_ key: Int64) -> ModelRow<Model> { row(key, rows.new[key]) }
-    var changes: [Difference<ModelRow<Model>>.Change] = []
-    for (key, at) in difference.deletes { changes.append(.delete(at: at, old: old(key))) }
-    for (key, from, to) in difference.moves {
-      changes.append(.move(from: from, to: to, old: old(key), new: new(key)))
-    }
-    for (key, at) in difference.inserts { changes.append(.insert(at: at, new: new(key))) }
-    for (key, at) in difference.updates { changes.append(.update(at: at, old: old(key), new: new(key))) }
-    let told = Difference(commit: number, changes: changes)
-    untold += listeners.map { ($0, told) }
-    // A listener may move the context on: what it is told then comes after what the others have not heard yet.
-    while !untold.isEmpty {
-      let (listener, difference) = untold.removeFirst()
-      listener.listener?.body(difference)
-    }
+    if !listeners.isEmpty { listeners.tell(rowForm.difference(difference, rows, commit: number)) }
   }
-}
-
-/// Ends a subscription when it goes, or when told to.
-public final class DifferenceToken {
-  private var listener: AnyObject?
-  init(_ listener: AnyObject) { self.listener = listener }
-  public func cancel() { listener = nil }
 }
 
 extension ModelContext {

@@ -1,0 +1,42 @@
+/// Who is told of differences, in the order of asking. Held by their tokens alone: who lets go of one, on whatever
+/// thread, ends it.
+final class DifferenceListeners<Told> {
+  private var listeners: [Weak] = []
+  private var untold: [(listener: Weak, difference: Told)] = []
+
+  private final class Listener {
+    let body: (Told) -> Void
+    init(_ body: @escaping (Told) -> Void) { self.body = body }
+  }
+  private struct Weak { weak var listener: Listener? }
+
+  func add(_ body: @escaping (Told) -> Void) -> DifferenceToken {
+    let listener = Listener(body)
+    listeners.append(Weak(listener: listener))
+    return DifferenceToken(listener)
+  }
+
+  /// Whether nobody listens any more. Forgets those that have ended.
+  var isEmpty: Bool {
+    if listeners.isEmpty { return true }
+    listeners.removeAll { $0.listener == nil }
+    return listeners.isEmpty
+  }
+
+  /// A listener may move the context on: what it is told then comes after what the others have not heard yet.
+  func tell(_ difference: Told) {
+    if isEmpty { return }
+    untold += listeners.map { ($0, difference) }
+    while !untold.isEmpty {
+      let (listener, difference) = untold.removeFirst()
+      listener.listener?.body(difference)
+    }
+  }
+}
+
+/// Ends a subscription when it goes, or when told to.
+public final class DifferenceToken {
+  private var listener: AnyObject?
+  init(_ listener: AnyObject) { self.listener = listener }
+  public func cancel() { listener = nil }
+}
