@@ -243,6 +243,7 @@ static void on_change(void *context, sqlite3 *db, int op, const char *database, 
     if (!t) return;
     c->last = t;
   }
+  c->own += t->is_own;
   if (!t->is_reported) return;
   quire_event *event = append(c);
   if (!event) return;
@@ -390,6 +391,7 @@ void quire_capture_begin(quire_capture *c) {
   c->failure = 0;
   c->failed_table = 0;
   c->rollbacks = 0;
+  c->own = 0;
   c->is_ignoring = 0;
   if (c->size > (16u << 20)) { free(c->bytes); c->bytes = 0; c->size = 0; }
   if (c->capacity > (1u << 18)) { free(c->events); c->events = 0; c->capacity = 0; }

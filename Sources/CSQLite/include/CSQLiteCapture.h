@@ -23,6 +23,7 @@ typedef struct {
   char *name;
   uint32_t id;
   uint8_t is_reported;
+  uint8_t is_own;         // one of ours: its changes are nobody's
   uint8_t has_composite_key;
   uint8_t is_without_row_id;
   uint8_t selects_old;    // preupdate_old is not to be trusted here: old values always by `old_row`
@@ -58,6 +59,7 @@ typedef struct {
   uint8_t *bytes;
   size_t used, size;
   size_t indirect;         // how many events are indirect
+  size_t own;              // how many changes to tables of ours there were, undone ones included
   quire_mark *marks;       // by savepoint number
   int mark_count, mark_capacity;
   int is_active;           // between BEGIN and COMMIT of a transaction of ours

@@ -2,11 +2,21 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Commits that wait for their one reader.
+/// Commits that wait for their one reader: those that come, and those that the file's change log has.
+///
+/// A reader that falls behind its bound, where there is a log, lets go of what waits and reads on from there.
 final class CommitInbox: Sendable {
   private struct State {
     var waiting: [ChangeSet] = []
     var missed: ClosedRange<Int64>?
+    /// Up to where the reader has been told everything; nil without a log.
+    var place: CommitToken?
+    /// Whether what follows `place` is to be read from the log.
+    var isBehind = false
+    /// Read from the log and not yet told.
+    var read: [ChangeSet] = []
+    /// The last of those that were let go.
+    var dropped: CommitToken?
     var failure: DatabaseError?
     /// One, unless the sequence is read by several tasks; all look again when something comes.
     var readers: [CheckedContinuation<Void, Never>] = []
@@ -17,16 +27,36 @@ final class CommitInbox: Sendable {
       return readers
     }
   }
-  private let state = Locked(State())
+  private let state: Locked<State>
   private let bound: Int
   private let models: CommitModels
   private let accepts: @Sendable (ChangeSet) -> Bool
   private let interest: InterestToken
   private let subscription = Locked<Subscription?>(nil)
+  private weak let database: Database?
+
+  /// How many changes are read from the log at once, and the rest of their commit.
+  private static let pageSize = 2000
 
   /// - Parameters:
   ///   - interest: What must be captured for this reader.
+  ///   - token: From where on commits are told; nil for from now on.
   ///   - accepts: Which commits it wants: judged on the writer's thread, so that the others take no room.
+  /// - Throws: ``QuireSQLite/ChangeLogError`` for a token from which the log cannot be followed.
+  init(
+    _ store: Store, bound: Int, interest: Interest = .everything, after token: CommitToken?,
+    accepts: @escaping @Sendable (ChangeSet) -> Bool = { _ in true }
+  ) throws {
+    if let token { _ = try store.database.loggedCommits(after: token, atMost: 0) }
+    self.bound = bound
+    self.accepts = accepts
+    models = CommitModels(store)
+    database = store.database
+    state = Locked(State(place: token, isBehind: token != nil))
+    self.interest = store.database.addInterest(interest)
+    begin(store.database, from: token)
+  }
+
   init(
     _ store: Store, bound: Int, interest: Interest = .everything,
     accepts: @escaping @Sendable (ChangeSet) -> Bool = { _ in true }
@@ -34,12 +64,21 @@ final class CommitInbox: Sendable {
     self.bound = bound
     self.accepts = accepts
     models = CommitModels(store)
+    database = store.database
+    state = Locked(State())
     self.interest = store.database.addInterest(interest)
+    begin(store.database, from: nil)
+  }
+
+  private func begin(_ database: Database, from token: CommitToken?) {
     let end = End(self)
-    let subscription = store.database.subscribe(failed: { [weak self] in self?.fail($0) }) { [weak self] commit in
+    let (subscription, here) = database.subscribeFromHere(failed: { [weak self] in self?.fail($0) }) {
+      [weak self] commit in
       end.isLinked()
       self?.receive(commit)
     }
+    // Nothing has been taken out before this returns; what has come since has its own place.
+    if token == nil { state.withLock { $0.place = here } }
     self.subscription.withLock { $0 = subscription }
   }
 
@@ -53,12 +92,25 @@ final class CommitInbox: Sendable {
 
   /// On the writer's thread: only queues.
   private func receive(_ commit: ChangeSet) {
-    guard accepts(commit) else { return }
+    guard accepts(commit) else {
+      // Who has been told all he wants is as far as the others, or the log might be trimmed under him.
+      state.withLock { state in
+        if !state.isBehind, state.waiting.isEmpty, let token = commit.token { state.place = token }
+      }
+      return
+    }
     let readers = state.withLock { state in
       if state.waiting.count >= bound {
         let first = state.missed?.lowerBound ?? state.waiting.first?.number ?? commit.number
         state.missed = first...(state.waiting.last?.number ?? commit.number)
+        if let token = state.waiting.last?.token, token.log == state.place?.log {
+          state.isBehind = true
+          state.dropped = token
+        }
+        // The log says nothing of what was not told by rows.
+        let comparison = state.isBehind ? state.waiting.last(where: \.isComparison) : nil
         state.waiting.removeAll(keepingCapacity: true)
+        if let comparison { state.waiting.append(comparison) }
       }
       state.waiting.append(commit)
       return state.takeReaders()
@@ -84,6 +136,7 @@ final class CommitInbox: Sendable {
 
   private enum Next {
     case commit(ChangeSet)
+    case log(CommitToken)
     case missed(ClosedRange<Int64>)
     case failed(DatabaseError)
     case end
@@ -92,14 +145,9 @@ final class CommitInbox: Sendable {
 
   func next() async throws -> StoreCommit? {
     while !Task.isCancelled {
-      let next = state.withLock { state -> Next in
-        if let missed = state.missed.take() { return .missed(missed) }
-        if !state.waiting.isEmpty { return .commit(state.waiting.removeFirst()) }
-        if let failure = state.failure.take() { return .failed(failure) }
-        return state.hasEnded ? .end : .none
-      }
-      switch next {
+      switch state.withLock({ CommitInbox.next(&$0) }) {
       case .commit(let commit): return StoreCommit(commit, models)
+      case .log(let place): try readLog(after: place)
       case .missed(let range): throw CommitsMissed(range: range)
       case .failed(let error): throw error
       case .end: return nil
@@ -109,12 +157,66 @@ final class CommitInbox: Sendable {
     return nil
   }
 
+  private static func next(_ state: inout State) -> Next {
+    if !state.read.isEmpty {
+      let commit = state.read.removeFirst()
+      state.place = commit.token ?? state.place
+      return .commit(commit)
+    }
+    if state.isBehind, let place = state.place { return .log(place) }
+    if let missed = state.missed.take() { return .missed(missed) }
+    if !state.waiting.isEmpty {
+      let commit = state.waiting.removeFirst()
+      state.place = commit.token ?? state.place
+      return .commit(commit)
+    }
+    if let failure = state.failure.take() { return .failed(failure) }
+    return state.hasEnded ? .end : .none
+  }
+
+  /// Takes the next commits out of the log; at its end, what has come meanwhile follows.
+  private func readLog(after place: CommitToken) throws {
+    do {
+      guard let database else { throw DatabaseError.closed(path: "") }
+      // No further than to where commits have been numbered: what follows comes by itself.
+      database.lookForForeignCommits()
+      let here = database.latestToken.flatMap { $0.log == place.log ? $0.place : nil }
+      let (commits, isEnd) = try database.loggedCommits(after: place, upTo: here, atMost: CommitInbox.pageSize)
+      let end = isEnd ? max(here ?? 0, place.place) : commits.last?.token?.place ?? place.place
+      let wanted = commits.filter(accepts)
+      state.withLock { state in
+        guard state.isBehind, state.place == place else { return }  // another task has read it
+        state.read = wanted
+        state.place = CommitToken(log: place.log, place: wanted.isEmpty ? end : place.place)
+        guard isEnd, (state.dropped?.place ?? 0) <= end else { return }
+        state.isBehind = false
+        state.missed = nil
+        state.dropped = nil
+        state.waiting.removeAll { commit in
+          guard !commit.isComparison, let token = commit.token else { return false }
+          return token.log == place.log && token.place <= end
+        }
+      }
+    } catch {
+      // The log leads no further: what waits follows, after this has been said.
+      let missed = state.withLock { state in
+        state.isBehind = false
+        state.dropped = nil
+        return state.missed.take()
+      }
+      if error is ChangeLogError { throw error }
+      if let missed { throw CommitsMissed(range: missed) }
+    }
+  }
+
   /// Until a commit or the end has come, or the task is cancelled.
   private func arrival() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let waits = state.withLock { state in
-          let isReady = !state.waiting.isEmpty || state.missed != nil || state.failure != nil || state.hasEnded
+          let isReady =
+            !state.waiting.isEmpty || !state.read.isEmpty || state.isBehind || state.missed != nil
+            || state.failure != nil || state.hasEnded
           if isReady || Task.isCancelled { return false }
           state.readers.append(continuation)
           return true

@@ -17,6 +17,27 @@ extension ModelContainer {
   public func commits<Model: PersistentModel>(
     of type: Model.Type, changing properties: PartialKeyPath<Model>..., buffering bound: Int = 4096
   ) throws(ModelError) -> ModelCommits<Model> {
+    ModelCommits(store, try concern(type, properties), bound: max(1, bound))
+  }
+
+  /// The same from a place in the file's change log on: see ``commits(after:buffering:)``.
+  ///
+  /// - Throws: ``QuireModel/ModelError`` as above, ``QuireSQLite/ChangeLogError`` where the log cannot be followed from
+  ///   there.
+  public func commits<Model: PersistentModel>(
+    of type: Model.Type, changing properties: PartialKeyPath<Model>..., after token: CommitToken,
+    buffering bound: Int = 4096
+  ) throws -> ModelCommits<Model> {
+    let concern = try concern(type, properties)
+    return ModelCommits(
+      inbox: try CommitInbox(
+        store, bound: max(1, bound), interest: Interest(table: concern.table), after: token,
+        accepts: { concern.concerns($0) }), concern: concern)
+  }
+
+  private func concern<Model: PersistentModel>(
+    _ type: Model.Type, _ properties: [PartialKeyPath<Model>]
+  ) throws(ModelError) -> RowConcern {
     guard let entity = store.entity(for: type) else { throw .unknownModel("\(type)") }
     var columns: [String] = []
     for keyPath in properties {
@@ -25,7 +46,7 @@ extension ModelContainer {
       }
       columns.append(column)
     }
-    return ModelCommits(store, RowConcern(table: entity.table, columns: columns), bound: max(1, bound))
+    return RowConcern(table: entity.table, columns: columns)
   }
 }
 
@@ -61,6 +82,8 @@ public struct ModelCommit<Model: PersistentModel>: Sendable {
   public let number: Int64
   public let origin: ChangeSet.Origin
   public let author: String?
+  /// Its place in the file's change log: see ``StoreCommit/token``.
+  public let token: CommitToken?
   /// Whether another process committed, and which rows it changed is not known: see ``StoreCommit/isComparison``.
   public let isComparison: Bool
   /// In the order in which the transaction first touched them; empty only where it is a comparison.
@@ -80,6 +103,11 @@ public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
       store, bound: bound, interest: Interest(table: concern.table), accepts: { concern.concerns($0) })
   }
 
+  init(inbox: CommitInbox, concern: RowConcern) {
+    self.inbox = inbox
+    self.concern = concern
+  }
+
   public func makeAsyncIterator() -> Iterator { Iterator(inbox: inbox, concern: concern) }
 
   public struct Iterator: AsyncIteratorProtocol {
@@ -95,8 +123,8 @@ public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
       commit.map { commit in
         let changes = commit.models.changes(of: Model.self, in: concern.concerned(in: commit.tables))
         return ModelCommit(
-          number: commit.number, origin: commit.origin, author: commit.author, isComparison: commit.isComparison,
-          changes: changes)
+          number: commit.number, origin: commit.origin, author: commit.author, token: commit.token,
+          isComparison: commit.isComparison, changes: changes)
       }
     }
   }

@@ -3,11 +3,13 @@ public import QuireRow
 
 /// One commit as subscribers get it: its number, who wrote, and every changed row with old and new values.
 public struct StoreCommit: Sendable {
-  /// Counted from 1 while the store is open.
+  /// Counted from 1 while the store is open; 0 for one from the change log that had no number here.
   public let number: Int64
   public let origin: ChangeSet.Origin
   /// The name the writer gave: a context's `author`, or that of `execute` and `write`.
   public let author: String?
+  /// Its place in the file's change log, to go on from later; nil where it keeps none.
+  public let token: CommitToken?
   /// All changed rows by table, tables that belong to no model included.
   public let tables: [TableChanges]
   /// Whether more may have changed than ``tables`` says: another process committed, once or several times, and which
@@ -20,6 +22,7 @@ public struct StoreCommit: Sendable {
     number = commit.number
     origin = commit.origin
     author = commit.author
+    token = commit.token
     tables = commit.tables
     isComparison = commit.isComparison
     self.models = models

@@ -12,24 +12,31 @@ public struct ModelConfiguration: Sendable {
   /// What survives what: `.full` (the default) keeps an acknowledged commit through power loss, `.normal` may lose the
   /// last ones then and never corrupts.
   public var synchronous: Synchronous = .full
+  /// Whether the file keeps a log of all that is committed to it: see ``QuireSQLite/ChangeLog``.
+  public var changeLog: ChangeLog
   let models: [any PersistentModel.Type]
 
   /// A file in the default place, `$XDG_DATA_HOME/<program>/<name>.store`, or nothing on disk.
   public init(
-    _ name: String? = nil, schema: Schema? = nil, isStoredInMemoryOnly: Bool = false, allowsSave: Bool = true
+    _ name: String? = nil, schema: Schema? = nil, isStoredInMemoryOnly: Bool = false, allowsSave: Bool = true,
+    changeLog: ChangeLog = .asInFile
   ) {
     self.name = name ?? "default"
     self.url = isStoredInMemoryOnly ? nil : ModelConfiguration.defaultFile(named: name ?? "default")
     self.isStoredInMemoryOnly = isStoredInMemoryOnly
     self.allowsSave = allowsSave
+    self.changeLog = changeLog
     self.models = schema?.types ?? []
   }
 
-  public init(_ name: String? = nil, schema: Schema? = nil, url: URL, allowsSave: Bool = true) {
+  public init(
+    _ name: String? = nil, schema: Schema? = nil, url: URL, allowsSave: Bool = true, changeLog: ChangeLog = .asInFile
+  ) {
     self.name = name ?? url.deletingPathExtension().lastPathComponent
     self.url = url
     self.isStoredInMemoryOnly = false
     self.allowsSave = allowsSave
+    self.changeLog = changeLog
     self.models = schema?.types ?? []
   }
 

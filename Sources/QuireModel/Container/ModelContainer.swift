@@ -46,6 +46,7 @@ public final class ModelContainer: Sendable {
     }
     var database = DatabaseConfiguration(location, access: configuration.allowsSave ? .create : .readOnly)
     if configuration.url != nil { database.synchronous = configuration.synchronous }
+    database.changeLog = configuration.changeLog
     let opened = try Database(database)
     do {
       try ModelContainer.prepare(opened, entities, joins, configuration)
@@ -80,7 +81,8 @@ public final class ModelContainer: Sendable {
   }
 
   private static func isEmpty(_ connection: Connection) throws -> Bool {
-    try connection.query("SELECT 1 FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' LIMIT 1").rows.isEmpty
+    let names = try connection.query("SELECT tbl_name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'").rows
+    return names.allSatisfy { if case .text(let name)? = $0.first { ChangeLog.tables.contains(name) } else { false } }
   }
 
   /// Refuses a file of another schema before it is opened for writing, which makes it a WAL database: what is refused
@@ -128,10 +130,11 @@ public final class ModelContainer: Sendable {
   @discardableResult
   public func execute(_ sql: String, _ arguments: Value..., author: String? = nil) throws -> Int {
     try store.database.write(origin: .sql, author: author) { transaction in
-      let before = transaction.connection.totalChanges
+      let before = transaction.changeCount
       try transaction.connection.execute(sql, arguments)
+      let count = transaction.changeCount - before
       if transaction.eventCount > 0 { try store.keys.look(store, on: transaction.connection) }
-      return Int(transaction.connection.totalChanges - before)
+      return count
     }
   }
 

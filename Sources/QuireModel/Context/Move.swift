@@ -133,6 +133,7 @@ extension Owner {
   private func prepare(_ commits: [ChangeSet], _ advance: ReadPosition.Advance) {
     let news = News(
       number: advance.number, tables: News.tables(of: commits), isComparison: commits.contains(where: \.isComparison))
+    noteKeys(in: commits)
     var step = Move(number: advance.number)
     step.advance = advance
     objects(in: news, on: advance.connection, into: &step)
@@ -158,6 +159,7 @@ extension Owner {
     // SQL of the context's own may follow a commit that has not been taken in yet.
     let standing = position.number
     let missed = (mailbox.take(upTo: commit.number) ?? []).filter { $0.number > standing }
+    noteKeys(in: missed)
     let isComparison = commit.isFollowed || missed.contains(where: \.isComparison)
     let onlyOwn =
       !commit.hasIndirectEvents && commit.eventCount == writing?.expectedEvents && missed.isEmpty && !isComparison
@@ -176,6 +178,18 @@ extension Owner {
       step.own = (commit, store.database.makePosition())
     }
     move = step
+  }
+
+  /// Keys that other processes have used are not given out again.
+  private func noteKeys(in commits: [ChangeSet]) {
+    guard let store else { return }
+    for commit in commits where commit.origin == .otherProcess {
+      for changes in commit.tables {
+        guard let entity = store.entity(ofTable: changes.table.name) else { continue }
+        let keys = changes.rows.compactMap { if case .integer(let key) = $0.key { key } else { nil } }
+        if let highest = keys.max() { store.keys.used(highest, for: entity.index) }
+      }
+    }
   }
 
   // MARK: Announce, apply, tell

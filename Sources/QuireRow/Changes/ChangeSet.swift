@@ -3,11 +3,14 @@
 /// Folded: a row touched many times in the transaction appears once, from its first old to its last new state; what
 /// was undone by a savepoint or a failed statement, or ended as it began, does not appear.
 public struct ChangeSet: Sendable {
-  /// Counts this store's commits from 1 in order; the number lives in memory and begins again when it is opened.
+  /// Counts this store's commits from 1 in order; the number lives in memory and begins again when it is opened. 0 for
+  /// one that is told from the change log and had no number here.
   public let number: Int64
   public let origin: Origin
   /// Who says to have written, where the writer has said so: a context's `author`, an `author:` of SQL.
   public let author: String?
+  /// Its place in the file's change log, from which to go on later; nil where the file keeps none.
+  public let token: CommitToken?
   /// In the order in which the transaction first touched them.
   public var tables: [TableChanges]
 
@@ -16,11 +19,13 @@ public struct ChangeSet: Sendable {
   public let isComparison: Bool
 
   public init(
-    number: Int64, origin: Origin, author: String? = nil, tables: [TableChanges], isComparison: Bool = false
+    number: Int64, origin: Origin, author: String? = nil, token: CommitToken? = nil, tables: [TableChanges],
+    isComparison: Bool = false
   ) {
     self.number = number
     self.origin = origin
     self.author = author
+    self.token = token
     self.tables = tables
     self.isComparison = isComparison
   }
@@ -31,7 +36,7 @@ public struct ChangeSet: Sendable {
     case context(UInt64)
     /// SQL run on the container.
     case sql
-    /// Another process, or another container on the same file: what it wrote arrives as one difference.
+    /// Another process, or another container on the same file.
     case otherProcess
   }
 

@@ -26,11 +26,13 @@ extension ChangeSet {
 }
 
 /// Composes changes of the same rows.
-struct RowFold {
+package struct RowFold {
   private var order: [RowKey] = []
   private var changes: [RowKey: RowChange?] = [:]
 
-  mutating func add(_ next: RowChange) {
+  package init() {}
+
+  package mutating func add(_ next: RowChange) {
     guard let known = changes[next.key] else {
       order.append(next.key)
       changes[next.key] = .some(next)
@@ -49,5 +51,5 @@ struct RowFold {
     }
   }
 
-  var rows: [RowChange] { order.compactMap { changes[$0] ?? nil } }
+  package var rows: [RowChange] { order.compactMap { changes[$0] ?? nil } }
 }

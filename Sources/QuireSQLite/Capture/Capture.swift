@@ -10,6 +10,7 @@ final class Capture {
   let log: UnsafeMutablePointer<quire_capture>
   unowned let connection: Connection  // both belong to the writer, which frees this first
   private let interests: Interests
+  private let known: ChangedTables
   private var interestGeneration = -1
   /// All tables events may speak of, by the number in the event.
   private(set) var records: [TableRecord] = []
@@ -19,8 +20,9 @@ final class Capture {
   private var shadowTables: Set<String> = []
   private var knowsShadowTables = false
 
-  init(on connection: Connection, interests: Interests) throws(SQLiteError) {
+  init(on connection: Connection, interests: Interests, tables: ChangedTables) throws(SQLiteError) {
     self.connection = connection
+    known = tables
     self.interests = interests
     log = .allocate(capacity: 1)
     log.initialize(to: quire_capture())
@@ -65,6 +67,8 @@ final class Capture {
 
   var eventCount: Int { log.pointee.count }
   var indirectEventCount: Int { log.pointee.indirect }
+  /// How many rows of our own tables were changed, undone ones included.
+  var ownCount: Int { log.pointee.own }
   /// Why the log is not whole; such a transaction must not commit.
   var failure: (code: Int32, table: String?)? {
     let code = log.pointee.failure
@@ -105,7 +109,11 @@ final class Capture {
     shapes[name] = shape
     if let known = records.last(where: { $0.table.name == name }), known.shape == shape { return known }
     let table: ChangedTable
-    if let known = tables[name], known.shape == shape { table = known.table } else { table = shape.changedTable }
+    if let known = tables[name], known.shape == shape {
+      table = known.table
+    } else {
+      table = self.known.same(shape.changedTable)
+    }
     tables[name] = (shape, table)
     let wanted = interests.wants(table: name, columns: table.columns)
     return add(try TableRecord(shape, table, wanted: wanted, id: records.count, in: connection))

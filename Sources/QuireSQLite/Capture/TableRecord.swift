@@ -20,6 +20,7 @@ final class TableRecord {
     pointer.initialize(to: quire_table())
     pointer.pointee.name = strdup(name)
     pointer.pointee.id = UInt32(clamping: id)
+    pointer.pointee.is_own = name.lowercased().hasPrefix("_quire_") ? 1 : 0
     shape = nil
     table = ChangedTable(name: name, columns: [], keyColumns: [])
     decoded = []

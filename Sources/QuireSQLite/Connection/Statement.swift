@@ -27,6 +27,7 @@ public final class Statement {
     let rawValue: UInt8
     static let altersSchema = Effects(rawValue: 1)
     static let createsVirtualTable = Effects(rawValue: 2)
+    static let altersTable = Effects(rawValue: 4)
   }
 
   enum BindFailure {

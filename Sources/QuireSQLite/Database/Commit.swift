@@ -13,6 +13,7 @@ public final class Commit {
   private let ownNumber: Int64
   public let origin: ChangeSet.Origin
   public let author: String?
+  private let token: CommitToken?
   public let connection: Connection
   public let eventCount: Int
   /// Whether a trigger or a foreign key's action changed a row.
@@ -26,14 +27,18 @@ public final class Commit {
   private var capture: Capture?
   private var folded: ChangeSet?
 
-  init(number: Int64, origin: ChangeSet.Origin, author: String?, isNew: Bool, folded: [TableChanges]?, writer: Writer) {
+  init(
+    number: Int64, origin: ChangeSet.Origin, author: String?, token: CommitToken?, isNew: Bool, folded: [TableChanges]?,
+    writer: Writer
+  ) {
     self.number = number
     ownNumber = number
     isFollowed = false
     self.origin = origin
     self.author = author
+    self.token = token
     self.isNew = isNew
-    self.folded = folded.map { ChangeSet(number: number, origin: origin, author: author, tables: $0) }
+    self.folded = folded.map { ChangeSet(number: number, origin: origin, author: author, token: token, tables: $0) }
     connection = writer.connection
     capture = writer.capture
     eventCount = writer.capture.eventCount
@@ -50,7 +55,7 @@ public final class Commit {
     var tables: [TableChanges] = []
     // Only a blob write makes the fold read; if that fails the row is told without new values.
     if let capture { tables = Fold(capture).tables() }
-    let changes = ChangeSet(number: ownNumber, origin: origin, author: author, tables: tables)
+    let changes = ChangeSet(number: ownNumber, origin: origin, author: author, token: token, tables: tables)
     folded = changes
     return changes
   }
@@ -62,6 +67,7 @@ public final class Commit {
     isFollowed = number != commit.ownNumber
     origin = commit.origin
     author = commit.author
+    token = commit.token
     isNew = commit.isNew
     connection = commit.connection
     capture = commit.capture

@@ -16,6 +16,7 @@ public final class Database: Sendable {
   let interests = Interests()
   let subscribers = Subscribers()
   let examiners = Examiners()
+  let tables = ChangedTables()
   let readers: ReaderPool
   let positions: Positions
   // Touched only by the thread that holds `lock`.
@@ -25,9 +26,13 @@ public final class Database: Sendable {
   private let closed = Atomic(false)
   /// Held from COMMIT until its subscribers are told, and while a commit of another process is numbered and told: so
   /// that all are told in the order of their numbers. Under it nobody waits for the file.
-  private let order = Locked(())
+  ///
+  /// Guards how far the file's change log has been followed.
+  let order = Locked(LogPlace())
+  /// Tells this store's commits from others' in the change log.
+  let process: String?
   let identity: FileIdentity?
-  private let watcher = Locked<ForeignWatcher?>(nil)
+  let watcher = Locked<ForeignWatcher?>(nil)
 
   public init(_ configuration: DatabaseConfiguration) throws {
     var configuration = configuration
@@ -48,11 +53,27 @@ public final class Database: Sendable {
     positions = Positions(clock: clock, pool: readers, path: path)
     if configuration.access == .readOnly {
       readers.giveBack(try readers.take())  // finds out now what the file is
+      process = nil
     } else {
-      writer = try Writer(path: path, configuration: configuration, interests: interests)
+      let made = try Writer(path: path, configuration: configuration, interests: interests, tables: tables)
+      writer = made
+      process = made.log.process
     }
     identity = configuration.location == .temporary ? nil : FileIdentity(of: path)
     if identity != nil { try startFollowing() }
+    try startLog()
+  }
+
+  /// Switches the change log as the configuration says, and finds its end.
+  private func startLog() throws {
+    guard let writer else {
+      let place = try read { try LogPlace(on: $0) }
+      order.withLock { $0 = place }
+      return
+    }
+    if let change = try writer.log.switching(configuration.changeLog) { try write { _ in try change() } }
+    let place = try LogPlace(on: writer.connection)
+    order.withLock { $0 = place }
   }
 
   private func startFollowing() throws {
@@ -70,13 +91,15 @@ public final class Database: Sendable {
   /// The number of the latest commit.
   public var commitNumber: Int64 { clock.number }
 
+  var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
+
   /// Calls the body with every commit, in order, from the committing thread, under the write lock, right after COMMIT.
   ///
   /// The body must only put it somewhere: a write in it is ``DatabaseError/nestedWrite``.
   ///
-  /// Commits of other processes come too, each run of them as one set without rows
-  /// (``QuireRow/ChangeSet/isComparison``), from whichever thread noticed first. While anybody is subscribed to a file,
-  /// a thread of its own looks out for them.
+  /// Commits of other processes come too: as rows where the file keeps a change log (``ChangeLog``), else each run of
+  /// them as one set without rows (``QuireRow/ChangeSet/isComparison``); from whichever thread noticed first. While
+  /// anybody is subscribed to a file, a thread of its own looks out for them.
   ///
   /// - Parameters:
   ///   - origin: Whose commits it does not want to hear of: its own.
@@ -184,16 +207,19 @@ extension Database {
         folded = try examine(writer, examiners, origin: origin, author: author)
         try writer.check()
       }
+      try writer.closeLog(origin: origin, author: author, number: clock.number + 1)
     } catch {
       writer.endTransaction()
       writer.rememberVersion()
       throw explained(error)
     }
-    let commit = try order.withLock { _ in
+    let commit = try order.withLock { place in
       try self.commit(writer, leaving: position)
       let isNew = writer.isNew
+      if isNew { place.committed(writer.log.state, last: writer.log.last, schema: writer.loggedSchema) }
       let commit = Commit(
-        number: clock.number, origin: origin, author: author, isNew: isNew, folded: folded, writer: writer)
+        number: clock.number, origin: origin, author: author, token: place.token, isNew: isNew, folded: folded,
+        writer: writer)
       if isNew && subscribers.want(origin) { subscribers.publish(commit.changes) }
       return commit
     }
@@ -228,7 +254,7 @@ extension Database {
   }
 
   private func readyWriter() throws(DatabaseError) -> Writer {
-    if closed.load(ordering: .sequentiallyConsistent) { throw .closed(path: path) }
+    if isClosed { throw .closed(path: path) }
     if isReplaced || lookForReplacement() { throw .fileReplaced(path: path) }
     guard let writer else { throw .readOnly(path: path) }
     if let halted = writer.halted { throw halted }
@@ -250,6 +276,7 @@ extension Database {
       return (false, false)
     }
     if isNew { positions.didCommit(clock.number) }
+    if case .committed = outcome { writer.log.committed() }
     writer.endTransaction()
     writer.rememberVersion()
     switch outcome {
@@ -269,56 +296,5 @@ extension Database {
     writer.checkpoint(truncating: isLarge && readers.lentCount == 0)
     positions.secure(renews: true)
     framesAtCheckpoint = writer.frames
-  }
-}
-
-// MARK: other processes
-
-extension Database {
-  /// Takes notice of what other processes have committed until now, so that it has a number and subscribers are told.
-  ///
-  /// Costs a look at shared memory where there is nothing new. Not for a temporary database, which nobody else has.
-  package func lookForForeignCommits() { numberForeign() }
-
-  func numberForeign() {
-    guard clock.isBehind else { return }
-    let isNew = order.withLock { _ in
-      clock.numberForeign { number in
-        positions.didFollow(number)
-        subscribers.publish(ChangeSet(number: number, origin: .otherProcess, tables: [], isComparison: true))
-      }
-    }
-    if isNew { share(true) }
-  }
-
-  var isShared: Bool { positions.isShared.load(ordering: .relaxed) }
-
-  /// Whether others have the file open, as far as is known; it is believed for two seconds.
-  func share(_ isShared: Bool) {
-    if isShared { watcher.withLock { $0 }?.noteOthers() }
-    positions.isShared.store(isShared, ordering: .relaxed)
-    if isShared { positions.secure() }
-  }
-
-  /// The thread that looks out runs while somebody is subscribed; it ends itself.
-  private func watch() {
-    guard identity != nil, !closed.load(ordering: .sequentiallyConsistent) else { return }
-    watcher.withLock { watcher in
-      if watcher?.keepGoing() == true { return }
-      watcher = ForeignWatcher(self)
-    }
-  }
-
-  var isWatched: Bool { watcher.withLock { $0?.isRunning ?? false } }
-
-  var hasSubscribers: Bool { !subscribers.isEmpty }
-
-  var isReplaced: Bool { identity?.isGone ?? false }
-
-  /// Whether the path no longer leads to the file that was opened: asked of the system at most every 250 ms.
-  @discardableResult func lookForReplacement(now: Bool = false) -> Bool {
-    guard let identity, identity.isReplaced(now: now) else { return false }
-    subscribers.fail(.fileReplaced(path: path))
-    return true
   }
 }

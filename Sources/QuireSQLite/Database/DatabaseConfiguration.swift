@@ -30,6 +30,7 @@ public struct DatabaseConfiguration: Hashable, Sendable {
   public var checkpointPages: Int?
   /// A write-ahead log this large takes away the old snapshots that keep it from starting anew.
   public var logLimitInBytes = 256 << 20
+  public var changeLog = ChangeLog.asInFile
   /// A registered VFS of SQLite; nil is the system's.
   public var vfs: String?
 

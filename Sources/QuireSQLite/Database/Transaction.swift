@@ -10,6 +10,8 @@ public struct Transaction {
 
   /// How many row events the transaction has so far, without those undone by savepoints and failed statements.
   public var eventCount: Int { writer.capture.eventCount }
+  /// How many rows the connection has changed so far, of our own tables none: as SQLite's `total_changes()` counts.
+  package var changeCount: Int { writer.connection.totalChanges - writer.capture.ownCount }
   /// Whether any of them came from a trigger or a foreign key's action.
   public var hasIndirectEvents: Bool { writer.capture.indirectEventCount > 0 }
   /// Whether the schema was altered.

@@ -6,6 +6,7 @@ internal import QuireRow
 final class Writer: ConnectionGuardian {
   let connection: Connection
   let capture: Capture
+  let log: LogWriter
   private let begin, enlist, commit, rollback, savepoint, release, rollbackTo: Statement
   /// Frames in the write-ahead log, told by SQLite after each commit; beside it whether it has been told.
   private let logFrames: UnsafeMutablePointer<Int32>
@@ -19,13 +20,16 @@ final class Writer: ConnectionGuardian {
   private(set) var hasAlteredSchema = false
   private(set) var schemaGeneration = 0
   private(set) var followsForeignCommit = false
+  /// The schema in a transaction that altered it, just before COMMIT.
+  private(set) var loggedSchema: (version: Int64, tables: [[Value]])?
   private var dataVersion: UInt32
   private var schemaVersion: Value?
 
-  init(path: String, configuration: DatabaseConfiguration, interests: Interests) throws {
+  init(path: String, configuration: DatabaseConfiguration, interests: Interests, tables: ChangedTables) throws {
     let connection = try Connection(path: path, access: configuration.access, options: configuration.options(.writer))
     self.connection = connection
-    capture = try Capture(on: connection, interests: interests)
+    capture = try Capture(on: connection, interests: interests, tables: tables)
+    log = LogWriter(connection)
     connection.privilege += 1
     defer { connection.privilege -= 1 }
     begin = try connection.prepare("BEGIN IMMEDIATE")
@@ -71,14 +75,16 @@ final class Writer: ConnectionGuardian {
 // MARK: one transaction
 
 extension Writer {
-  func beginTransaction() throws(SQLiteError) {
+  func beginTransaction() throws {
     try run(begin)
     isInTransaction = true
     hasAlteredSchema = false
+    loggedSchema = nil
     do {
-      try lookForForeignCommit()
+      let isAltered = try lookForForeignCommit()
       try capture.begin()
       try run(enlist)
+      try log.begin(isFollowing: followsForeignCommit, isAltered: isAltered)
     } catch {
       endTransaction()
       throw error
@@ -86,18 +92,21 @@ extension Writer {
   }
 
   /// Another connection's commit may have altered the schema, and its rows nobody has told us.
-  private func lookForForeignCommit() throws(SQLiteError) {
+  ///
+  /// - Returns: whether it has altered it.
+  private func lookForForeignCommit() throws(SQLiteError) -> Bool {
     let version = quire_data_version(connection.handle)
     followsForeignCommit = version != dataVersion
-    guard followsForeignCommit else { return }
+    guard followsForeignCommit else { return false }
     dataVersion = version
     let schema = try connection.privileged { () throws(SQLiteError) in
       try connection.query("PRAGMA schema_version").first
     }
-    guard schema != schemaVersion else { return }
+    guard schema != schemaVersion else { return false }
     schemaVersion = schema
     schemaGeneration += 1
     capture.schemaDidChange(inTransaction: false)
+    return true
   }
 
   /// Whether it has done anything that anybody can see.
@@ -112,7 +121,17 @@ extension Writer {
   /// What must hold before COMMIT is tried.
   func check() throws {
     if let lost { throw lost }
+    if let failure = log.failure { throw failure }
     if let failure = capture.failure { throw DatabaseError.captureFailed(table: failure.table, code: failure.code) }
+  }
+
+  /// The last that is written: the change log's record, where there is one to keep.
+  func closeLog(origin: ChangeSet.Origin, author: String?, number: Int64) throws {
+    guard isNew else { return }
+    if log.isOn { try log.record(origin: origin, author: author, number: number) }
+    if hasAlteredSchema {
+      loggedSchema = (try LogState.schema(of: connection), try LogState.tables(of: connection))
+    }
   }
 
   /// Whether the last COMMIT wrote a page.
@@ -139,6 +158,7 @@ extension Writer {
   /// Rolls back what is still open, and makes the connection ready for the next transaction.
   func endTransaction() {
     capture.end()
+    log.end()
     isInTransaction = false
     let wasLost = lost != nil
     if !connection.isAutocommit {
@@ -193,6 +213,7 @@ extension Writer {
 
 extension Writer {
   func schemaWillChange(_ effects: Statement.Effects) {
+    if isInTransaction, effects.contains(.altersTable) { log.tableWillBeAltered() }
     capture.log.pointee.is_ignoring = effects.contains(.createsVirtualTable) ? 1 : 0
   }
 
@@ -201,6 +222,7 @@ extension Writer {
     hasAlteredSchema = true
     schemaGeneration += 1
     capture.schemaDidChange(inTransaction: isInTransaction)
+    if isInTransaction { log.schemaDidChange() }
   }
 
   func statementFailed(_ error: SQLiteError) -> SQLiteError {

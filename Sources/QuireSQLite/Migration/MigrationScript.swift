@@ -1,11 +1,14 @@
 import CSQLite
+import QuireRow
 
 extension MigrationConnection {
   /// Runs `script`, one statement after the other, until its end or the first that fails; rows are thrown away.
   ///
   /// Where one statement ends SQLite says itself (the tail pointer), so triggers need no mark. With `inTransaction`
   /// what has no meaning inside one is refused by an authorizer: BEGIN, COMMIT, ROLLBACK, savepoints, ATTACH, and
-  /// pragmas that would be ignored; always refused is writing to a table in `protected`.
+  /// pragmas that would be ignored; always refused is writing to a table in `protected`. The triggers of a change log
+  /// go first, because a column that one of them names cannot be dropped: the next writer of the store makes them anew
+  /// and marks the gap.
   ///
   /// - Returns: how many statements ran.
   package func run(script: String, inTransaction: Bool, protected: Set<String> = [])
@@ -13,6 +16,7 @@ extension MigrationConnection {
   {
     var bytes = Array(script.utf8)
     bytes.append(0)
+    if inTransaction { try dropLogTriggers() }
     let rules = Rules(connection: self, inTransaction: inTransaction, protected: protected)
     return try withExtendedLifetime(rules) { () throws(MigrationScriptError) -> Int in
       sqlite3_set_authorizer(handle, authorize, Unmanaged.passUnretained(rules).toOpaque())
@@ -25,6 +29,22 @@ extension MigrationConnection {
         if ran { count += 1 }
       }
       return count
+    }
+  }
+
+  private func dropLogTriggers() throws(MigrationScriptError) {
+    do {
+      let names = try query(
+        "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
+        [.integer(Int64(LogForm.triggerPrefix.count)), .text(LogForm.triggerPrefix)])
+      for case .text(let name)? in names.map(\.first) {
+        try query("DROP TRIGGER \(try quoted(identifier: name))")
+      }
+    } catch let error as SQLiteError {
+      throw MigrationScriptError(error: error, statement: 0..<0, offset: nil, refused: nil)
+    } catch {
+      throw MigrationScriptError(
+        error: SQLiteError(code: SQLITE_ERROR, message: "\(error)"), statement: 0..<0, offset: nil, refused: nil)
     }
   }
 

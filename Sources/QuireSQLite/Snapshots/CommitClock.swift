@@ -52,20 +52,20 @@ final class CommitClock: Sendable {
     return now != CommitCount.unknown && now != known.load(ordering: .sequentiallyConsistent)
   }
 
-  /// Gives what others have committed since the latest number the next one, all of it together.
+  /// Gives what others have committed since the latest number the next ones, up to a count of the file's commits.
   ///
-  /// - Parameter tell: called with the number before anybody can see it: who then finds nothing new has been told.
-  /// - Returns: whether there was any.
-  func numberForeign(_ tell: (Int64) -> Void) -> Bool {
+  /// Nobody ever sees a number between the first and the last of them.
+  ///
+  /// - Parameters:
+  ///   - numbers: how many numbers that takes.
+  ///   - tell: called with the first before anybody can see any: who then finds nothing new has been told.
+  func numberForeign(upTo count: Int64, as numbers: Int64, _ tell: (Int64) -> Void) {
     gate.withLock { _ in
-      let now = count.value
-      if now == CommitCount.unknown || now == known.load(ordering: .relaxed) { return false }
       let before = sequence.load(ordering: .relaxed)
       sequence.store(before + 1, ordering: .sequentiallyConsistent)
       tell(before >> 1 + 1)
-      known.store(now, ordering: .sequentiallyConsistent)
-      sequence.store(before + 2, ordering: .sequentiallyConsistent)
-      return true
+      known.store(count, ordering: .sequentiallyConsistent)
+      sequence.store(before + 2 * numbers, ordering: .sequentiallyConsistent)
     }
   }
 

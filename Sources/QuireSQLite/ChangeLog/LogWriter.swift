@@ -1,0 +1,209 @@
+internal import Foundation
+internal import QuireRow
+
+/// The writer's side of the change log: keeps its triggers as the tables need them, closes each commit of ours with a
+/// record, and trims. Belongs to the writer, and is guarded by the write lock.
+///
+/// Rows are logged by the file's triggers, ours like everybody's; everything here runs in the transaction it concerns.
+final class LogWriter {
+  private unowned let connection: Connection  // both belong to the writer
+  private(set) var state: LogState?
+  /// The last logged change, where nobody else can have committed since it was looked at.
+  private(set) var last: Int64?
+  /// The last change when it was last looked what can be trimmed.
+  private var lookedForTrimming: Int64 = 0
+  /// Set while triggers are being made: that changes the schema too.
+  private(set) var isArranging = false
+  /// Whether the triggers have been found out of step, and rows may have changed unlogged.
+  private var hasGap = false
+  /// Why the log could not be kept; such a transaction must not commit.
+  private(set) var failure: (any Error)?
+  private var isCommitted = false
+  private var insert: Statement?
+
+  /// Tells processes and their stores apart in `_quire_commits`.
+  let process: String
+
+  init(_ connection: Connection) {
+    self.connection = connection
+    let program = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent
+    process = "\(program) \(getpid()) \(UInt64.random(in: .min ... .max))"
+  }
+
+  var isOn: Bool { state != nil }
+
+  // MARK: switching
+
+  /// What opening the file asks for, against what it has; nil where nothing has to be written.
+  func switching(_ wanted: ChangeLog) throws -> (() throws -> Void)? {
+    state = try LogState(on: connection)
+    switch wanted {
+    case .asInFile:
+      guard let state, !state.isWhole else { return nil }
+      return {}  // each transaction begins with it
+    case .off:
+      guard state != nil else { return nil }
+      return { try self.switchOff() }
+    case .on(let age, let count):
+      let seconds = age.map { max(1, $0.components.seconds) }
+      let count = count.map { Int64(max(1, $0)) }
+      if let state, state.isWhole, state.keepsSeconds == seconds, state.keepsCount == count { return nil }
+      return { try self.switchOn(seconds, count) }
+    }
+  }
+
+  private func switchOn(_ seconds: Int64?, _ count: Int64?) throws {
+    try arranging {
+      let tables = LogTables(connection)
+      if state == nil { try tables.create() }
+      try connection.execute(
+        "UPDATE _quire_log SET keeps_seconds = ?, keeps_count = ?",
+        [seconds.map { .integer($0) } ?? .null, count.map { .integer($0) } ?? .null])
+      if state == nil { try tables.arrange() }
+    }
+    state = try LogState(on: connection)
+    last = try LogState.last(on: connection)
+  }
+
+  private func switchOff() throws {
+    try arranging { try LogTables(connection).drop() }
+    state = nil
+    last = nil
+  }
+
+  /// Makes the triggers right, and marks the place: until here changes may be missing.
+  private func mend() throws {
+    // Somebody else may have made a table that does not fit: that is no reason to write nothing any more.
+    try arranging { hasGap = try LogTables(connection).arrange(isLenient: true) || hasGap }
+    guard hasGap else { return }  // it stays so until the transaction that mends it has been committed
+    try connection.execute("INSERT INTO _quire_changes (kind) VALUES ('gap')")
+    state = try LogState(on: connection)
+  }
+
+  private func arranging(_ body: () throws -> Void) throws {
+    isArranging = true
+    defer { isArranging = false }
+    try body()
+  }
+
+  // MARK: one transaction
+
+  /// After BEGIN.
+  ///
+  /// - Parameters:
+  ///   - isFollowing: whether another connection has committed since the last transaction.
+  ///   - isAltered: whether the schema is another one than then.
+  func begin(isFollowing: Bool, isAltered: Bool) throws {
+    failure = nil
+    if isFollowing || isAltered { last = nil }
+    if isAltered || hasGap { state = try LogState(on: connection) }
+    guard let state else { return }
+    if last == nil { last = try LogState.last(on: connection) }
+    if hasGap || !state.isWhole { try mend() }
+  }
+
+  /// Before a statement that alters a table: it may drop a column that a trigger names.
+  func tableWillBeAltered() {
+    guard isOn, !isArranging, failure == nil else { return }
+    do {
+      try arranging { try LogTables(connection).dropTriggers() }
+    } catch {
+      failure = error
+    }
+  }
+
+  /// After a statement that altered the schema, or was to, inside the transaction.
+  func schemaDidChange() {
+    guard isOn, !isArranging, failure == nil else { return }
+    do {
+      try arranging { try LogTables(connection).arrange() }
+    } catch {
+      failure = error
+    }
+  }
+
+  /// Closes the transaction's changes with a record, when nothing more will be written.
+  func record(origin: ChangeSet.Origin, author: String?, number: Int64) throws {
+    guard let first = last else { return }
+    let statement = try insertStatement()
+    defer { statement.reset() }
+    try statement.bind(
+      all: [
+        .integer(first &+ 1), author.map { .text($0) } ?? .null, .text(LogWriter.text(of: origin)), .text(process),
+        .integer(number),
+      ])
+    try statement.run()
+    if connection.changes == 0 { return }
+    let place = connection.lastInsertedRowID
+    last = place
+    if place &- lookedForTrimming >= LogWriter.trimStep {
+      try trim(upTo: first, last: place)
+      lookedForTrimming = place
+    }
+  }
+
+  private func insertStatement() throws -> Statement {
+    if let insert { return insert }
+    let statement = try connection.prepare(
+      """
+      INSERT INTO _quire_commits (seq, first, at, author, origin, process, number) \
+      SELECT place, ?1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), ?2, ?3, ?4, ?5 \
+      FROM (SELECT seq AS place FROM _quire_changes ORDER BY seq DESC LIMIT 1) WHERE place >= ?1
+      """)
+    insert = statement
+    return statement
+  }
+
+  static func text(of origin: ChangeSet.Origin) -> String {
+    switch origin {
+    case .context(let number): "context \(number)"
+    case .sql: "sql"
+    case .otherProcess: "other process"
+    }
+  }
+
+  /// After COMMIT.
+  func committed() {
+    hasGap = false
+    isCommitted = true
+  }
+
+  /// After a commit or a rollback.
+  func end() {
+    if !isCommitted {
+      last = nil
+      lookedForTrimming = 0
+    }
+    isCommitted = false
+  }
+
+  // MARK: trimming
+
+  /// After how many changes it looks again what can go.
+  private static let trimStep: Int64 = 1000
+
+  /// Deletes what is older than the log is to go back; never a part of a commit, and never the last change of all, whose
+  /// number is the log's place.
+  private func trim(upTo base: Int64, last: Int64) throws {
+    guard let state, state.keepsSeconds != nil || state.keepsCount != nil else { return }
+    var cut: Int64 = 0
+    if let seconds = state.keepsSeconds {
+      let young = try connection.query(
+        """
+        SELECT first - 1 FROM _quire_commits WHERE at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?) ORDER BY seq LIMIT 1
+        """, [.text("-\(seconds) seconds")]
+      ).first
+      if case .integer(let place)? = young { cut = place }
+    }
+    if let count = state.keepsCount {
+      let whole = try connection.query("SELECT max(seq) FROM _quire_commits WHERE seq <= ?", [.integer(last &- max(count, 1))])
+      if case .integer(let place)? = whole.first { cut = max(cut, place) }
+    }
+    cut = min(cut, base)
+    guard cut > state.trimmed else { return }
+    try connection.execute("DELETE FROM _quire_changes WHERE seq <= ?", [.integer(cut)])
+    try connection.execute("DELETE FROM _quire_commits WHERE seq <= ?", [.integer(cut)])
+    try connection.execute("UPDATE _quire_log SET trimmed = ?", [.integer(cut)])
+    self.state?.trimmed = cut
+  }
+}

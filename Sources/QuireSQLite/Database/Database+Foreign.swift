@@ -1,0 +1,84 @@
+internal import QuireRow
+
+/// Commits of other processes: noticed, numbered, told.
+extension Database {
+  /// Takes notice of what other processes have committed until now, so that it has a number and subscribers are told.
+  ///
+  /// Costs a look at shared memory where there is nothing new. Not for a temporary database, which nobody else has.
+  package func lookForForeignCommits() { numberForeign() }
+
+  /// Where the file keeps a change log, each commit that has a record there gets a number of its own, and what has
+  /// none gets one together; without a log everything does.
+  func numberForeign() {
+    guard clock.isBehind else { return }
+    let isNew = order.withLock { place in
+      guard clock.isBehind else { return false }
+      let (count, sets) = look(&place)
+      clock.numberForeign(upTo: count, as: Int64(sets.count)) { first in
+        positions.didFollow(first + Int64(sets.count) - 1)
+        for (offset, set) in sets.enumerated() {
+          let number = first + Int64(offset)
+          let token = place.state.map { CommitToken(log: $0.log, place: set.place) }
+          subscribers.publish(
+            ChangeSet(
+              number: number, origin: .otherProcess, author: set.author, token: token, tables: set.tables,
+              isComparison: set.isComparison))
+        }
+      }
+      return true
+    }
+    if isNew { share(true) }
+  }
+
+  /// What the log says of everything up to a count of commits; what cannot be read is a comparison.
+  private func look(_ place: inout LogPlace) -> (count: Int64, sets: [LoggedSet]) {
+    do {
+      let reader = try readers.take(isExempt: true)
+      defer { readers.giveBack(reader.endSnapshot() ? reader : nil, isExempt: true) }
+      for _ in 0..<100 {
+        let count = clock.count.value
+        try reader.beginSnapshot()
+        // The same count before and after: the snapshot shows the commit it was counted with.
+        if clock.count.value == count {
+          return (count, try place.follow(reader, process: process, known: tables))
+        }
+        reader.endSnapshot()
+      }
+    } catch {
+      // Closed, or damaged: whoever reads finds out.
+    }
+    place.lose()
+    return (clock.count.value, [LoggedSet(tables: [], place: place.last, isComparison: true)])
+  }
+
+  var isShared: Bool { positions.isShared.load(ordering: .relaxed) }
+
+  /// Whether others have the file open, as far as is known; it is believed for two seconds.
+  func share(_ isShared: Bool) {
+    if isShared { watcher.withLock { $0 }?.noteOthers() }
+    positions.isShared.store(isShared, ordering: .relaxed)
+    if isShared { positions.secure() }
+  }
+
+  /// The thread that looks out runs while somebody is subscribed; it ends itself.
+  func watch() {
+    guard identity != nil, !isClosed else { return }
+    watcher.withLock { watcher in
+      if watcher?.keepGoing() == true { return }
+      watcher = ForeignWatcher(self)
+    }
+  }
+
+  var isWatched: Bool { watcher.withLock { $0?.isRunning ?? false } }
+
+  var hasSubscribers: Bool { !subscribers.isEmpty }
+
+  var isReplaced: Bool { identity?.isGone ?? false }
+
+  /// Whether the path no longer leads to the file that was opened: asked of the system at most every 250 ms.
+  @discardableResult func lookForReplacement(now: Bool = false) -> Bool {
+    guard let identity, identity.isReplaced(now: now) else { return false }
+    subscribers.fail(.fileReplaced(path: path))
+    return true
+  }
+}

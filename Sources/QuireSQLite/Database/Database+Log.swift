@@ -1,0 +1,41 @@
+public import QuireRow
+
+/// The file's change log, read from a place on.
+extension Database {
+  /// The place of the latest commit in the file's change log; nil where it keeps none.
+  public var latestToken: CommitToken? { order.withLock { $0.token } }
+
+  /// Subscribes, and gives the place after which commits come: none in between, none twice.
+  package func subscribeFromHere(
+    failed: (@Sendable (DatabaseError) -> Void)? = nil, _ body: @escaping @Sendable (ChangeSet) -> Void
+  ) -> (Subscription, CommitToken?) {
+    defer { watch() }
+    return order.withLock { place in (subscribers.add(exceptTo: nil, failed: failed, body), place.token) }
+  }
+
+  /// What has been committed after a place, whoever did, as far as the log says.
+  ///
+  /// Commits of this store have their number; others 0.
+  ///
+  /// - Parameters:
+  ///   - end: The last change to be told, which is the last of a commit; nil for the end of the log.
+  ///   - limit: Stops after the commit with which so many changes are reached.
+  /// - Returns: the commits, and whether they lead to the end.
+  /// - Throws: ``ChangeLogError`` for a place from which the log cannot be followed.
+  package func loggedCommits(after token: CommitToken, upTo end: Int64? = nil, atMost limit: Int = .max) throws -> (
+    commits: [ChangeSet], isEnd: Bool
+  ) {
+    try read { connection in
+      guard let state = try LogState(on: connection) else { throw ChangeLogError.off(path: path) }
+      if state.log != token.log { throw ChangeLogError.otherLog(path: path) }
+      if token.place < state.trimmed { throw ChangeLogError.trimmed(missing: token.place + 1...state.trimmed) }
+      let last = try LogState.last(on: connection)
+      if token.place > last { throw ChangeLogError.ahead(place: token.place, last: last) }
+      let reader = LogReader(connection: connection, process: process, forms: try LogForms(connection, tables))
+      var (sets, isEnd) = try reader.sets(after: token.place, upTo: end ?? last, atMost: limit)
+      // Rows that change now leave nothing in it.
+      if isEnd, !state.isWhole { sets.append(LoggedSet(tables: [], place: last, isComparison: true)) }
+      return (sets.map { $0.changeSet($0.number, in: state.log) }, isEnd)
+    }
+  }
+}
