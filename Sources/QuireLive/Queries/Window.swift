@@ -14,11 +14,16 @@ struct EntryOrder {
   func precedes(_ a: Entry, _ b: Entry) -> Bool { compare(a, b) < 0 }
 
   func compare(_ a: Entry, _ b: Entry) -> Int {
-    for index in 0..<ascending.count {
-      let order = a.sort[index].compare(to: b.sort[index])
-      if order != 0 { return ascending[index] ? order : -order }
+    let order = a.sort.withUnsafeBufferPointer { a in
+      b.sort.withUnsafeBufferPointer { b in  // compared where they are, without copies
+        for index in 0..<ascending.count {
+          let order = a[index].compare(to: b[index])
+          if order != 0 { return ascending[index] ? order : -order }
+        }
+        return 0
+      }
     }
-    return a.key < b.key ? -1 : a.key == b.key ? 0 : 1
+    return order != 0 ? order : a.key < b.key ? -1 : a.key == b.key ? 0 : 1
   }
 }
 
@@ -76,20 +81,25 @@ struct Window {
     }
     let gone = keys.filter { sorts[$0] != nil }
     let added = rows.filter { isInside($0) }
-    for key in gone { if let position = position(of: key) { note(position, of: entries.count) } }
     if gone.count + added.count > 32 {
+      for key in gone { if let position = position(of: key) { note(position, of: entries.count) } }
       splice(gone, added)
+      for row in added { note(lowerBound(row), of: entries.count) }
     } else {
       for key in gone {
-        if let position = position(of: key) { entries.remove(at: position) }
+        if let position = position(of: key) {
+          note(position, of: entries.count)
+          entries.remove(at: position)
+        }
         sorts[key] = nil
       }
       for row in added {
-        entries.insert(row, at: lowerBound(row))
+        let position = lowerBound(row)
+        entries.insert(row, at: position)
         sorts[row.key] = row.sort
+        note(position, of: entries.count)
       }
     }
-    for row in added { note(lowerBound(row), of: entries.count) }
     if trim() { end = 0 }
     return (min(start, entries.count), max(0, min(end, entries.count - min(start, entries.count))))
   }

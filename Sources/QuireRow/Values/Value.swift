@@ -60,7 +60,7 @@ extension Value {
     case (.real(let a), .real(let b)): return a < b ? -1 : a == b ? 0 : 1
     case (.integer(let a), .real(let b)): return Value.compare(a, b)
     case (.real(let a), .integer(let b)): return -Value.compare(b, a)
-    case (.text(let a), .text(let b)): return Value.compare(bytes: a.utf8, b.utf8)
+    case (.text(let a), .text(let b)): return Value.compare(text: a, b)
     case (.blob(let a), .blob(let b)): return Value.compare(bytes: a, b)
     case (.text(let a), .malformedText(let b)): return Value.compare(bytes: a.utf8, b)
     case (.malformedText(let a), .text(let b)): return Value.compare(bytes: a, b.utf8)
@@ -87,6 +87,17 @@ extension Value {
     if a != whole { return a < whole ? -1 : 1 }
     let rest = b - Double(whole)
     return rest > 0 ? -1 : rest < 0 ? 1 : 0
+  }
+
+  private static func compare(text a: String, _ b: String) -> Int {
+    let order = a.utf8.withContiguousStorageIfAvailable { a in
+      b.utf8.withContiguousStorageIfAvailable { b in
+        guard let x = a.baseAddress, let y = b.baseAddress else { return a.count - b.count }
+        let order = memcmp(x, y, min(a.count, b.count))
+        return order == 0 ? a.count - b.count : Int(order)
+      }
+    }
+    return order.flatMap { $0 } ?? compare(bytes: a.utf8, b.utf8)
   }
 
   private static func compare(bytes a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Int {
