@@ -228,14 +228,22 @@ struct AggregateTracker {
     return true
   }
 
-  private mutating func extreme(_ aggregate: Aggregate, of name: Value, on connection: Connection) throws -> Value {
-    guard let column = aggregate.column else { return .null }
+  /// What the next extreme of a group is looked up by; nil for what is no extreme.
+  func extremeQuery(_ aggregate: Aggregate, of name: Value) -> SelectQuery? {
+    guard let column = aggregate.column, aggregate.function == .minimum || aggregate.function == .maximum else {
+      return nil
+    }
     var query = select.extreme(of: column, isGreatest: aggregate.function == .maximum)
     if let group {
       let isInGroup: RowExpression =
         name == .null ? .isNull(.column(group)) : .compare(.equalIfPresent, .column(group), .literal(name))
       query.filter = query.filter.map { .and([$0, isInGroup]) } ?? isInGroup
     }
+    return query
+  }
+
+  private mutating func extreme(_ aggregate: Aggregate, of name: Value, on connection: Connection) throws -> Value {
+    guard let query = extremeQuery(aggregate, of: name) else { return .null }
     queriesRun += 1
     let sql = try query.statement()
     let statement = try connection.statement(sql.text)

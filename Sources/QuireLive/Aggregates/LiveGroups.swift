@@ -15,10 +15,10 @@ package import QuireSQLite
 public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
   public typealias Element = GroupRow<Key, Values>
 
-  private let owner: Owner
+  let owner: Owner
   private let context: ModelContext
   private let form: GroupForm<Key, Values>
-  private var tracker: AggregateTracker
+  private(set) var tracker: AggregateTracker
   private let interests: [InterestToken]
   private let registrar = ObservationRegistrar()
   private let rowsPath: KeyPath<LiveGroups, Int> = \.endIndex
@@ -57,6 +57,7 @@ public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
     self.list = list
     self.tracker = tracker
     owner.participants.add(self)
+    try owner.tellIfSlow(tracker.explanation)
   }
 
   // MARK: Reading

@@ -6,9 +6,9 @@ import QuireSQLite
 ///
 /// A sum beyond what its type holds is an error, and the value the last one there was, until it fits again.
 final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
-  private let owner: Owner
+  let owner: Owner
   private let context: ModelContext
-  private var tracker: AggregateTracker
+  private(set) var tracker: AggregateTracker
   private let read: (AggregateState) throws -> Value
   private let interests: [InterestToken]
   private(set) var value: Value
@@ -31,6 +31,7 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
     value = try read(tracker.whole.states[0])
     self.tracker = tracker
     owner.participants.add(self)
+    try owner.tellIfSlow(explanation)
   }
 
   var queriesRun: Int { tracker.queriesRun }

@@ -19,7 +19,7 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   private let context: ModelContext
   private let owner: Owner
   /// Which rows, in which order: taken along by this one.
-  private let list: LiveList
+  let list: LiveList
   private let reader: RowReader<Row>
   private var affected: AffectedRows
   private let interests: [InterestToken]

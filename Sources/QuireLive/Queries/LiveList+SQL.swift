@@ -2,28 +2,30 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// What a live list asks the database.
-extension LiveList {
+extension SelectQuery {
   /// The query with its order values and key as columns.
-  private var entryQuery: SelectQuery {
-    var query = select
-    query.columns = terms.compactMap { if case .column(let path) = $0.expression { path } else { nil } }
+  var entryQuery: SelectQuery {
+    var query = self
+    query.columns = totalOrder.compactMap { if case .column(let path) = $0.expression { path } else { nil } }
     return query
   }
+}
 
+/// What a live list asks the database.
+extension LiveList {
   func limited(_ limit: Int?) throws -> SQLText {
-    var query = entryQuery
+    var query = select.entryQuery
     query.limit = limit
     query.offset = 0
     return try query.statement()
   }
 
   func entries(keys: [Int64], on connection: Connection) throws -> [Entry] {
-    try entries(try entryQuery.statement(forKeys: keys), on: connection)
+    try entries(try select.entryQuery.statement(forKeys: keys), on: connection)
   }
 
   func entries(after entry: Entry, limit: Int, on connection: Connection) throws -> [Entry] {
-    var query = entryQuery
+    var query = select.entryQuery
     query.limit = limit
     query.offset = 0
     var result: [Entry] = []

@@ -64,6 +64,7 @@ final class LiveList: Participant {
     try owner.read { try fill(on: $0) }
     keys = Array(shown(from: 0, to: shownCount))
     if !isPart { owner.participants.add(self) }
+    try owner.tellIfSlow(explanation)
   }
 
   /// The commit what is shown is of.

@@ -9,7 +9,7 @@ import QuireSQLite
 /// Always what the same question asked afresh would give on the committed state, and at the same commit as all else of
 /// its context. Confined to the context's isolation.
 public final class LiveValue<Value: Equatable>: Observable {
-  private let source: any ValueSource
+  let source: any ValueSource
   private let read: () -> Value
   private let registrar = ObservationRegistrar()
   /// Made once: in a generic class a key path is put together anew at every mention, which costs 0.5 µs.
@@ -37,6 +37,8 @@ public final class LiveValue<Value: Equatable>: Observable {
 
 /// What a ``LiveValue`` shows: a participant that calls when its value changes, before and after.
 protocol ValueSource: AnyObject {
+  var owner: Owner { get }
+  func explanation(on connection: Connection) throws -> LiveExplanation
   var willChange: () -> Void { get set }
   var didChange: () -> Void { get set }
   var commitNumber: Int64 { get }
@@ -51,10 +53,10 @@ protocol ValueSource: AnyObject {
 /// question about a to-many) and what it reads there changed, the number is asked for again: exact, at the cost of one
 /// count.
 final class LiveCount: Participant, ValueSource {
-  private let owner: Owner
+  let owner: Owner
   private let context: ModelContext
-  private let select: SelectQuery
-  private let columns: QueryColumns
+  let select: SelectQuery
+  let columns: QueryColumns
   private var cache: PlaceCache
   private let interests: [InterestToken]
   private(set) var count = 0
@@ -75,6 +77,7 @@ final class LiveCount: Participant, ValueSource {
     interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
     count = try owner.read { try counted(on: $0) }
     owner.participants.add(self)
+    try owner.tellIfSlow(explanation)
   }
 
   var commitNumber: Int64 { failedAt ?? owner.position.number }

@@ -10,12 +10,15 @@ package struct Concern: Hashable {
   /// always do. Nil is every column.
   package let columns: Set<String>?
   /// Only rows matter that have, before or after, one of its values in each of these columns. None is every row.
-  package let choices: [Choice]
+  let choices: [Choice]
 
-  package struct Choice: Hashable {
+  struct Choice: Hashable {
     let column: String
     let values: [Value]
   }
+
+  /// The columns of its choices.
+  package var equalities: [String] { choices.map(\.column) }
 
   package init(_ table: String, columns: Set<String>? = nil) {
     self.init(table, columns: columns, choices: [])

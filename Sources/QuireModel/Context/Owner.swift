@@ -48,6 +48,8 @@ public final class Owner {
   /// Statement slots of `UPDATE`s, by entity and the columns set.
   var updates: [[UInt64: StatementID]]
   var move: Move?
+  /// Told of live results that would read whole tables as rows change; nil where nobody wants to hear of them.
+  package var slowLiveResult: ((String) -> Void)?
   @exclusivity(unchecked) var isTurnScheduled = false
   var autosaves = false
   /// The name its commits carry.
@@ -118,6 +120,7 @@ public final class Owner {
     refusals.removeAll()
     groups.removeAll()
     participants.removeAll()
+    slowLiveResult = nil
     for map in maps { map.removeAll() }
   }
 

@@ -1,0 +1,253 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// What a live result of a query would run, and what its changes cost, found out from the query and the file's indexes
+/// without running any of it.
+struct Explainer {
+  let select: SelectQuery
+  let columns: QueryColumns
+  let connection: Connection
+
+  private typealias Statement = LiveExplanation.Statement
+  private typealias Cost = LiveExplanation.Cost
+
+  // MARK: Lists
+
+  func list(waking concerns: [Concern]) throws -> LiveExplanation {
+    LiveExplanation(
+      "\(shownRows)", columns.isOwn ? .incremental : .requerying, because: listReasons, wakes: wakes(concerns),
+      costs: listCosts, statements: try listStatements())
+  }
+
+  /// - Parameters:
+  ///   - name: Of the projection.
+  ///   - fields: What its rows are read from.
+  func rows(_ name: String, _ fields: AffectedRows, reading row: [ColumnPath], waking concerns: [Concern]) throws
+    -> LiveExplanation
+  {
+    let reader = SelectQuery(from: select.table, key: select.key, columns: row + fields.ends)
+    let read = fields.columns.reached.compactMap { $0.steps.last?.table }
+    var costs = listCosts.map { Cost(table: $0.table, statements: $0.statements + 1, words: $0.words + rowsRead) }
+    for table in Set(read).sorted() where !costs.contains(where: { $0.table == table }) {
+      costs.append(Cost(table: table, statements: 1, words: "the rows that show it are read by key"))
+    }
+    return LiveExplanation(
+      "\(shownRows) as \(name)", .requerying, because: listReasons + ["rows that changed are read by key"],
+      wakes: wakes(concerns, reaching: fields.columns), costs: costs,
+      statements: try listStatements() + [Statement(.changed, reader.statement(forKeys: []), on: connection)])
+  }
+
+  private var rowsRead: String { ", then its rows are read by key" }
+
+  /// As they are read, a negative limit is none.
+  private var limit: Int? { select.limit.flatMap { $0 < 0 ? nil : $0 } }
+
+  private var shownRows: String {
+    guard let limit else {
+      return select.offset > 0
+        ? "rows of \(select.table) after the first \(select.offset)" : "all rows of \(select.table)"
+    }
+    return select.offset > 0
+      ? "\(limit) rows of \(select.table) after the first \(select.offset)"
+      : "the first \(limit) rows of \(select.table)"
+  }
+
+  private var listReasons: [String] {
+    let reason =
+      columns.isOwn
+      ? "filter and order read \(select.table) alone: a change is judged by its values"
+      : "filter or order read \(others) too: rows that a change concerns are asked for by key"
+    guard limit != nil else { return [reason] }
+    return [reason, "rows are held to spare: removals that use them up are made good by a refill"]
+  }
+
+  /// The other tables the query reads.
+  private var others: String {
+    Set(columns.reached.compactMap { $0.steps.last?.table } + columns.related.compactMap { $0.hops.last?.table })
+      .sorted().joined(separator: " and ")
+  }
+
+  private var listCosts: [LiveExplanation.Cost] {
+    var costs = [
+      columns.isOwn
+        ? Cost(table: select.table, statements: 0, words: "it is judged by its values")
+        : Cost(table: select.table, statements: 1, words: "the rows that changed, by key")
+    ]
+    func add(_ table: String, _ statements: Int) {
+      if costs.contains(where: { $0.table == table && $0.statements >= statements }) { return }
+      costs.removeAll { $0.table == table }
+      costs.append(Cost(table: table, statements: statements, words: "the rows that refer to it, and those by key"))
+    }
+    for (steps, _) in columns.reached { if let table = steps.last?.table { add(table, 2) } }
+    for related in columns.related { if let table = related.hops.last?.table { add(table, related.hops.count + 1) } }
+    return costs
+  }
+
+  private func listStatements() throws -> [LiveExplanation.Statement] {
+    let offset = max(0, select.offset)
+    let entries = select.entryQuery
+    let window = Window(order: EntryOrder(ascending: []), wanted: limit.map { $0 + offset })
+    var start = entries
+    (start.limit, start.offset) = (window.capacity, 0)
+    var statements = [try Statement(.start, start.statement(), on: connection) { _ in try entriesIndex() }]
+    if limit != nil {
+      // Some place to go on from: the text of the statement and its plan are the same for all that are not NULL.
+      let place = select.totalOrder.map { _ in Value.integer(0) }
+      for sql in try entries.statements(after: place, limit: 1) {
+        statements.append(try Statement(.refill, sql, on: connection) { _ in try entriesIndex() })
+      }
+    }
+    if columns.isOwn { return statements }
+    statements.append(try Statement(.changed, entries.statement(forKeys: []), on: connection, help: referenceIndex))
+    return statements + (try referring())
+  }
+
+  private func entriesIndex() throws -> String? { try IndexAdvice.index(for: select) }
+
+  /// From a row of another table back to the query's rows.
+  private func referring() throws -> [LiveExplanation.Statement] {
+    let keys = SelectQuery(from: select.table, key: select.key, columns: [ColumnPath(select.key)])
+    var statements: [LiveExplanation.Statement] = []
+    for (steps, _) in columns.reached {
+      statements.append(
+        try Statement(
+          .referring, keys.statement(forKeys: [], reachedBy: steps), on: connection, help: referenceIndex))
+    }
+    for related in columns.related {
+      for (place, hop) in related.hops.enumerated() {
+        let before = place == 0 ? nil : related.hops[place - 1]
+        let sql = try hop.statement(
+          backFrom: [], to: before?.table ?? select.table, key: before?.key ?? select.key)
+        if statements.contains(where: { $0.sql == sql.text }) { continue }
+        statements.append(try Statement(.referring, sql, on: connection, help: referenceIndex))
+      }
+    }
+    return statements
+  }
+
+  /// Of the references the query follows the one by which a table is searched, where it is read as a whole.
+  private func referenceIndex(_ scans: [String]) throws -> String? {
+    for (steps, _) in columns.reached {
+      for (place, step) in steps.enumerated() {
+        let table = place == 0 ? select.table : steps[place - 1].table
+        if scans.contains(table) { return try IndexAdvice.index(on: table, by: step.foreignKey) }
+      }
+    }
+    for case .many(let relation) in columns.related.flatMap(\.hops) {
+      switch relation.via {
+      case .foreignKey(let column):
+        if scans.contains(relation.table) { return try IndexAdvice.index(on: relation.table, by: column) }
+      case .pairs(let table, _, let other):
+        if scans.contains(table) { return try IndexAdvice.index(on: table, by: other) }
+      }
+    }
+    return nil
+  }
+
+  // MARK: Values
+
+  func count(waking concerns: [Concern]) throws -> LiveExplanation {
+    let sql = try select.count()
+    let subject = "the number of rows of \(select.table)"
+    if columns.isOwn {
+      return LiveExplanation(
+        subject, .incremental, because: ["the filter reads \(select.table) alone: a change is judged by its values"],
+        wakes: wakes(concerns),
+        costs: [Cost(table: select.table, statements: 0, words: "its old and new values are counted")],
+        statements: [try Statement(.start, sql, on: connection, help: filterIndex)])
+    }
+    return LiveExplanation(
+      rerunning: subject, because: "the filter reads \(others) too: the number is asked for again",
+      wakes: wakes(concerns), statement: try Statement(.again, sql, on: connection, help: filterIndex))
+  }
+
+  func aggregates(_ tracker: AggregateTracker, waking concerns: [Concern]) throws -> LiveExplanation {
+    let subject = Self.subject(tracker)
+    let sql = try select.statement()
+    if !columns.related.isEmpty {
+      return LiveExplanation(
+        rerunning: subject, because: "it asks about \(others) too: all rows that match are read again",
+        wakes: wakes(concerns), statement: try Statement(.again, sql, on: connection, help: filterIndex))
+    }
+    let extremes = tracker.aggregates.compactMap { tracker.extremeQuery($0, of: 0) }
+    let lookUps = extremes.isEmpty ? [] : ["a least or greatest value that goes is looked up"]
+    var statements = [try Statement(.start, sql, on: connection, help: filterIndex)]
+    if !columns.isOwn {
+      statements.append(try Statement(.changed, select.statement(forKeys: []), on: connection, help: referenceIndex))
+      statements += try referring()
+    }
+    for query in extremes {
+      statements.append(
+        try Statement(.extreme, query.statement(), on: connection) { _ in try IndexAdvice.index(for: query) })
+    }
+    let reason =
+      columns.isOwn
+      ? "filter and values are read from \(select.table) alone: a change is judged by its values"
+      : "it reads \(others) too: rows that a change concerns are asked for by key, as they were and as they are"
+    return LiveExplanation(
+      subject, columns.isOwn && extremes.isEmpty ? .incremental : .requerying, because: [reason] + lookUps,
+      wakes: wakes(concerns), costs: aggregateCosts(hasExtremes: !extremes.isEmpty), statements: statements)
+  }
+
+  private func aggregateCosts(hasExtremes: Bool) -> [LiveExplanation.Cost] {
+    let words =
+      "rows are taken away and added by their values"
+      + (hasExtremes ? "; a look-up for each least or greatest value that goes" : "")
+    if columns.isOwn { return [Cost(table: select.table, statements: 0, words: words)] }
+    // Before and after: each path's rows as they were, and all together as they are.
+    let paths = columns.reached.count
+    let reached = Set(columns.reached.compactMap { $0.steps.last?.table }).subtracting([select.table]).sorted()
+    return [Cost(table: select.table, statements: 1 + paths, words: words)]
+      + reached.map { Cost(table: $0, statements: 2 + paths, words: words) }
+  }
+
+  private static func subject(_ tracker: AggregateTracker) -> String {
+    let words = tracker.aggregates.map { aggregate in
+      switch aggregate.function {
+      case .count: "the number of \(aggregate.column.map { "values of \($0)" } ?? "rows")"
+      case .sum: "the sum of \(aggregate.column?.description ?? "")"
+      case .average: "the average of \(aggregate.column?.description ?? "")"
+      case .minimum: "the least \(aggregate.column?.description ?? "")"
+      case .maximum: "the greatest \(aggregate.column?.description ?? "")"
+      }
+    }
+    let of = "\(words.joined(separator: ", ")) of \(tracker.select.table)"
+    return tracker.group.map { "\(of), by \($0)" } ?? of
+  }
+
+  /// For what has no order: the columns that are compared with one value, here or in a table that is read as a whole.
+  private func filterIndex(_ scans: [String]) throws -> String? {
+    for choice in select.filter?.choices ?? [] {
+      guard let table = choice.path.steps.last?.table, scans.contains(table) else { continue }
+      return try IndexAdvice.index(on: table, by: choice.path.column)
+    }
+    var query = select
+    query.order = []
+    return try IndexAdvice.index(for: query)
+  }
+
+  // MARK: Waking
+
+  /// A row's key is never updated: with another key it is another row.
+  private func keys(of table: String, in columns: QueryColumns) -> Set<String> {
+    let reached = columns.reached.compactMap(\.steps.last).filter { $0.table == table }.map(\.key)
+    return Set(reached + (table == select.table ? [select.key] : []))
+  }
+
+  /// One for each table and what decides there.
+  private func wakes(_ concerns: [Concern], reaching fields: QueryColumns? = nil) -> [LiveExplanation.Wake] {
+    var wakes: [LiveExplanation.Wake] = []
+    for concern in concerns {
+      let columns = concern.columns?.subtracting(keys(of: concern.table, in: fields ?? columns)).sorted()
+      let place = wakes.firstIndex { $0.table == concern.table && $0.equalities == concern.equalities }
+      guard let place else {
+        wakes.append(.init(table: concern.table, columns: columns, equalities: concern.equalities))
+        continue
+      }
+      let all = columns.flatMap { columns in wakes[place].columns.map { Set($0 + columns).sorted() } }
+      wakes[place] = .init(table: concern.table, columns: all, equalities: concern.equalities)
+    }
+    return wakes
+  }
+}

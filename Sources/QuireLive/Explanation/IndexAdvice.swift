@@ -1,0 +1,41 @@
+import QuireRow
+
+/// Which index would let a query find its rows without reading the others.
+enum IndexAdvice {
+  /// For the rows of a query in their order: the columns it compares with one value each, then those of the order.
+  ///
+  /// Nil where the order is not by columns of the query's own table: no index has it.
+  static func index(for query: SelectQuery) throws -> String? {
+    let key = ColumnPath(query.key)
+    var terms: [(column: String, ascending: Bool)] = []
+    for term in query.totalOrder {
+      guard case .column(let path) = term.expression, path.steps.isEmpty else { return nil }
+      if path != key { terms.append((path.column, term.ascending)) }
+    }
+    let choices = (query.filter?.choices ?? []).filter {
+      $0.path.steps.isEmpty && $0.values.count == 1 && $0.path != key
+    }
+    // An index on yes or no alone finds half the table.
+    if terms.isEmpty, choices.allSatisfy({ $0.values == [0] || $0.values == [1] }) { return nil }
+    let fixed = choices.map(\.path.column)
+    terms.removeAll { fixed.contains($0.column) }
+    // Every index ends with the key, ascending. Read backwards it has the order turned around.
+    let isBackwards = query.totalOrder.last?.ascending == false
+    return try index(
+      on: query.table,
+      fixed.map { ($0, false) } + terms.map { ($0.column, $0.ascending == isBackwards) })
+  }
+
+  /// For rows by one column, such as a foreign key.
+  static func index(on table: String, by column: String) throws -> String {
+    try index(on: table, [(column, false)]) ?? ""
+  }
+
+  private static func index(on table: String, _ columns: [(name: String, descends: Bool)]) throws -> String? {
+    if columns.isEmpty { return nil }
+    let name = ([table] + columns.map(\.name)).joined(separator: "_")
+    let list = try columns.map { try quoted(identifier: $0.name) + ($0.descends ? " DESC" : "") }
+    return
+      "CREATE INDEX \(try quoted(identifier: name)) ON \(try quoted(identifier: table)) (\(list.joined(separator: ", ")))"
+  }
+}
