@@ -196,7 +196,8 @@ final class LogWriter {
       if case .integer(let place)? = young { cut = place }
     }
     if let count = state.keepsCount {
-      let whole = try connection.query("SELECT max(seq) FROM _quire_commits WHERE seq <= ?", [.integer(last &- max(count, 1))])
+      let whole = try connection.query(
+        "SELECT max(seq) FROM _quire_commits WHERE seq <= ?", [.integer(last &- max(count, 1))])
       if case .integer(let place)? = whole.first { cut = max(cut, place) }
     }
     cut = min(cut, base)
