@@ -36,6 +36,8 @@ final class Reader: Sendable {
     var runs = 0
   }
   private let state: Locked<State>
+  /// Of whoever made the reader: a run must not see that of whoever changed something.
+  private let environment = ModelEnvironment.current
 
   init(_ isolation: any Actor, _ read: @escaping () -> Void) {
     nonisolated(unsafe) let read = read
@@ -54,7 +56,7 @@ final class Reader: Sendable {
       return true
     }
     guard runs else { return }
-    withObservationTracking(read) { [weak self] in self?.changed() }
+    environment.run(on: isolation) { withObservationTracking(read) { [weak self] in self?.changed() } }
   }
 
   /// Before the change, in the middle of the code that makes it: the run comes when that is done.

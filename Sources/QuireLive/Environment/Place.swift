@@ -1,0 +1,46 @@
+import Foundation
+import Synchronization
+
+/// Where code runs, as far as objects that are not `Sendable` are concerned.
+enum Place: Hashable, Sendable {
+  case actor(ObjectIdentifier)
+  /// A task on no actor; a thread where there is no task.
+  case task(Int)
+
+  static var ofTask: Place {
+    .task(withUnsafeCurrentTask { $0?.hashValue } ?? Int(bitPattern: Extent.thread))
+  }
+}
+
+/// The run of one body in an environment.
+final class Extent: Sendable {
+  let place: Place
+  /// The thread, where the body cannot leave it.
+  private let thread: UInt?
+  private let isOver = Atomic(false)
+
+  init(_ place: Place, isSuspending: Bool) {
+    self.place = place
+    thread = isSuspending ? nil : Extent.thread
+  }
+
+  func end() { isOver.store(true, ordering: .releasing) }
+
+  /// Whether the calling code is the body, or was called by it. A task that the body started is not.
+  var isHere: Bool { thread == Extent.thread && !isOver.load(ordering: .acquiring) }
+
+  /// Whether an object that was put in here may be used there. A task's name may be given again when it is over.
+  func isHome(to other: Place) -> Bool {
+    if place != other { return false }
+    if case .task = place { return !isOver.load(ordering: .acquiring) }
+    return true
+  }
+
+  static var thread: UInt {
+    #if canImport(Darwin)
+      UInt(bitPattern: pthread_self())
+    #else
+      UInt(pthread_self())
+    #endif
+  }
+}
