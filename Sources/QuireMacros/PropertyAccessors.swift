@@ -92,12 +92,15 @@ struct PropertyAccessors {
   private var assignment: String {
     if !isDirect {
       return """
+        guard \(admits) else {
+        return
+        }
         \(form).set(self, \(number), \(path), from: \(property.storage), to: newValue) {
         \(property.storage) = $0
         }
         """
     }
-    let edit = position.map { ", Quire._edit(self, \($0))" } ?? ""
+    let edit = position.map { ", \(admits), Quire._edit(self, \($0))" } ?? ""
     return """
       guard Quire._differs(newValue, \(property.storage))\(edit) else {
       return
@@ -112,6 +115,8 @@ struct PropertyAccessors {
 
   private var path: String { "\\\(model).\(property.reference)" }
   private var form: String { "Quire._form(\(path))" }
+  /// Without a cost where the model has no rules: then this is a constant.
+  private var admits: String { "Quire._admits(self, \(path), newValue)" }
   private var number: String { position ?? "0" }
   private var value: String {
     isDirect ? property.storage : "\(form).get(self, \(number), \(property.storage))"

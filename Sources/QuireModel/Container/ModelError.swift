@@ -6,8 +6,12 @@ public enum ModelError: Error, Sendable {
   case undecodable(model: String, key: Int64?, property: String, reason: ValueError)
   /// A value that no column holds; nothing was saved.
   case notStorable(model: String, property: String, reason: ValueError)
-  /// Assignments to objects that are deleted were ignored; the save that names them saved nothing. The next one will.
+  /// Assignments to objects that are deleted, or of values that are refused, were ignored; the save that names them saved nothing. The next one will.
   case ignoredAssignments([String])
+  /// A value that a rule of its model refuses; see ``ValidatedModel``. Nothing was changed.
+  case refusedValue(model: String, property: String, reason: String)
+  /// ``PersistentModel/set(_:to:)`` on an object that is deleted.
+  case deletedObject(model: String, property: String)
   /// Two rows of a model would share a value that must be unique; nothing was saved.
   case notUnique(model: String, properties: [String], values: [String])
   /// A relationship refused by the schema: a missing target, or `.deny` with objects left.
@@ -29,7 +33,9 @@ extension ModelError: CustomStringConvertible {
       "\(model)\(key.map { " \($0)" } ?? "").\(property): \(reason). The row was not made into an object."
     case .notStorable(let model, let property, let reason): "\(model).\(property): \(reason). Nothing was saved."
     case .ignoredAssignments(let places):
-      "assigned to deleted objects, and ignored: \(places.joined(separator: ", ")). Nothing was saved; save again to go on."
+      "assigned to deleted objects or refused, and ignored: \(places.joined(separator: ", ")). Nothing was saved; save again to go on."
+    case .refusedValue(let model, let property, let reason): "\(model).\(property): \(reason). Nothing was changed."
+    case .deletedObject(let model, let property): "this \(model) is deleted: its \(property) was not changed"
     case .notUnique(let model, let properties, let values):
       "another \(model) has the same \(properties.joined(separator: ", ")) (\(values.joined(separator: ", "))). Nothing was saved."
     case .relationshipRefused(let text): text

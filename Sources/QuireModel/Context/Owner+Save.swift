@@ -14,6 +14,7 @@ extension Owner {
       throw ModelError.ignoredAssignments(places)
     }
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    try checkRules()
     try hold()
     try settleThrowing()
     try dropUnsavedTargets(store)

@@ -98,7 +98,7 @@ struct Writing {
     }
   }
 
-  private static func insertSQL(_ entity: Entity) throws -> String {
+  static func insertSQL(_ entity: Entity) throws -> String {
     let columns = [entity.keyColumn] + entity.stored.compactMap { entity.properties[$0].column }
     return "INSERT INTO \(try quoted(identifier: entity.table)) "
       + "(\(try columns.map { try quoted(identifier: $0) }.joined(separator: ", "))) "
@@ -172,7 +172,7 @@ struct Writing {
     }
   }
 
-  private static func updateSQL(_ entity: Entity, _ mask: UInt64) throws -> String {
+  static func updateSQL(_ entity: Entity, _ mask: UInt64) throws -> String {
     let columns = entity.stored.filter { mask & 1 << UInt64($0) != 0 }.compactMap { entity.properties[$0].column }
     return "UPDATE \(try quoted(identifier: entity.table)) SET "
       + (try columns.map { "\(try quoted(identifier: $0)) = ?" }.joined(separator: ", "))

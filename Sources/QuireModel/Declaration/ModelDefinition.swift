@@ -1,4 +1,5 @@
 public import QuireRow
+import QuireSQLite
 
 /// A model class as its source declares it: written by `@Model`, read once when a container resolves its schema.
 public struct ModelDefinition {
@@ -30,6 +31,8 @@ public struct PropertyDefinition {
   public let relationship: RelationshipDefinition
   /// Whether an object without a row has something to read here: the declared default, or what its type gives.
   let hasVacantValue: () -> Bool
+  /// Binds a value of the property's type; NULL for a relationship.
+  let bind: Property.Bind
   /// The type's name, for messages.
   let valueType: String
 
@@ -47,6 +50,10 @@ public struct PropertyDefinition {
     self.name = name
     self.keyPath = keyPath
     hasVacantValue = { hasDefault || form.hasVacantValue }
+    bind = { value, statement, index throws(ValueError) in
+      guard let value = value as? Form.Value else { return statement.bindNull(index) }
+      try form.bind(Slot(value), to: statement, at: index)
+    }
     valueType = "\(Form.Value.self)"
     self.kind = form.kind
     self.attribute = attribute

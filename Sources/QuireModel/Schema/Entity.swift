@@ -84,7 +84,7 @@ package final class Entity: @unchecked Sendable {
 
 /// One property of an ``Entity``.
 package struct Property: @unchecked Sendable {
-  // Unchecked for the key path, as in Entity.
+  // Unchecked for the key path, as in Entity, and for `bind`, which captures a type.
   package let name: String
   let keyPath: AnyKeyPath
   /// The column in the entity's own table; nil for what is kept in another table.
@@ -94,6 +94,9 @@ package struct Property: @unchecked Sendable {
   /// relationship that has no column takes a NULL.
   let occupiesRow: Bool
   let isUnique: Bool
+  /// Binds a value that is not in an object: see ``PropertyDefinition/bind``.
+  let bind: Bind
+  typealias Bind = (Any, Statement, Int32) throws(ValueError) -> Void
 
   package enum Kind {
     case value(ColumnType, isOptional: Bool, check: String?)

@@ -192,7 +192,7 @@ struct SchemaResolution {
     }
     return Property(
       name: property.name, keyPath: property.keyPath, column: column, kind: kind,
-      occupiesRow: !property.isToMany, isUnique: property.attribute.options.contains(.unique))
+      occupiesRow: !property.isToMany, isUnique: property.attribute.options.contains(.unique), bind: property.bind)
   }
 
   private subscript(side: Side) -> PropertyDefinition { definitions[side.entity].properties[side.property] }
