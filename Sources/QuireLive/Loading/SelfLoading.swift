@@ -1,0 +1,130 @@
+import Observation
+
+/// An object that says how it loads: its ``Loaded`` properties are filled by ``load()`` when the first of them is read.
+///
+///     final class Page: SelfLoading {
+///       @Loaded var text: String
+///       @Loaded var words: [String] = []          // what it reads as where loading fails
+///       let file: URL
+///       let loadStep = LoadStep()
+///
+///       init(file: URL) { self.file = file }
+///       func load() throws {
+///         text = try String(contentsOf: file, encoding: .utf8)
+///         words = text.split(separator: " ").map(String.init)
+///       }
+///     }
+public protocol SelfLoading: AnyObject {
+  /// Assigns the self-loading properties; called once for an object, or again by the next read where it threw or left
+  /// the property that was read empty. What it assigned before it threw is forgotten. A property that was set before
+  /// keeps its value.
+  func load() throws
+  /// What the object remembers of its loading: `let loadStep = LoadStep()`.
+  var loadStep: LoadStep { get }
+}
+
+/// One object's load step. Confined to the isolation of its object.
+public final class LoadStep {
+  /// How often the step has been called.
+  public private(set) var runs = 0
+  fileprivate private(set) var isRunning = false
+  /// What this run has filled.
+  fileprivate var filled: [any LoadedProperty] = []
+
+  public init() {}
+
+  fileprivate func run(_ load: () throws -> Void) throws {
+    runs += 1
+    isRunning = true
+    defer {
+      isRunning = false
+      filled.removeAll()
+    }
+    do {
+      try load()
+    } catch {
+      for property in filled { property.empty() }
+      throw error
+    }
+  }
+}
+
+/// Why a property could not load itself, where its step did not say.
+public enum LoadError: Error, Hashable, Sendable {
+  /// The step ended without an error and without a value for it.
+  case leftEmpty(type: String, property: String)
+  /// The step read a property that it was to fill.
+  case readByItsOwnStep(type: String, property: String)
+}
+
+extension LoadError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .leftEmpty(let type, let property): "the load step of \(type) left ‘\(property)’ empty: assign it there"
+    case .readByItsOwnStep(let type, let property):
+      "the load step of \(type) reads ‘\(property)’ before it has assigned it: assign it first"
+    }
+  }
+}
+
+private protocol LoadedProperty: AnyObject {
+  func empty()
+}
+
+/// Where a self-loading property keeps its value, and who reads it.
+final class LoadedValue<Value>: Observable {
+  private enum Content {
+    case empty
+    case loaded(Value)
+    /// By anybody but the step.
+    case set(Value)
+  }
+  private var content = Content.empty
+  private let registrar = ObservationRegistrar()
+
+  /// The value as it is, to observe.
+  private var value: Value? {
+    switch content {
+    case .empty: nil
+    case .loaded(let value), .set(let value): value
+    }
+  }
+
+  var isEmpty: Bool { value == nil }
+
+  /// The value, loaded if need be. A first load is no change: nobody is told.
+  func read(from owner: some SelfLoading, named name: () -> String) throws -> Value {
+    registrar.access(self, keyPath: \.value)
+    if let value { return value }
+    let step = owner.loadStep
+    if step.isRunning { throw LoadError.readByItsOwnStep(type: "\(type(of: owner))", property: name()) }
+    try step.run(owner.load)
+    guard let value else { throw LoadError.leftEmpty(type: "\(type(of: owner))", property: name()) }
+    return value
+  }
+
+  func assign(_ new: Value, in step: LoadStep) {
+    if step.isRunning { return load(new, in: step) }
+    if let value, isEqual(value, new) { return }
+    registrar.withMutation(of: self, keyPath: \.value) { content = .set(new) }
+  }
+
+  private func load(_ new: Value, in step: LoadStep) {
+    if isEmpty {
+      step.filled.append(self)
+    } else if !step.filled.contains(where: { $0 === self }) {
+      return  // set, or loaded, before this run
+    }
+    content = .loaded(new)
+  }
+
+  private func isEqual(_ a: Value, _ b: Value) -> Bool {
+    func equals<E: Equatable>(_ a: E) -> Bool { a == b as? E }
+    guard let a = a as? any Equatable else { return false }
+    return equals(a)
+  }
+}
+
+extension LoadedValue: LoadedProperty {
+  fileprivate func empty() { content = .empty }
+}

@@ -1,0 +1,22 @@
+import Testing
+
+/// seeds.md D3: the half that the compiler says.
+@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
+struct SelfLoadingRefusalTests {
+  @Test func `in a struct a self-loading property is refused at its line, with a sentence`() throws {
+    let source = """
+      import Quire
+      struct Page {
+        @Loaded var text: String
+      }
+      final class Good: SelfLoading {
+        @Loaded var text: String
+        let loadStep = LoadStep()
+        func load() { text = "" }
+      }
+      """
+    let found = try Compiler.shared!.check([source])[0].filter { $0.severity == "error" }
+    #expect(found.map(\.line) == [3])
+    #expect(found.first?.text.contains("use @Loaded in a class that is SelfLoading") == true, "\(found)")
+  }
+}
