@@ -267,6 +267,24 @@ import Testing
     #expect(heard.all.map(line) == ["?", "+ t 2000 (2000, 3)"])
   }
 
+  @Test func `rows evicted through a unique expression are not logged, and the commit says that more may have changed`()
+    throws
+  {
+    let database = try open(.on())
+    try run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE UNIQUE INDEX u ON t (lower(a))")
+    try run(database, "CREATE TABLE plain (a); INSERT INTO t VALUES (1, 'x')")
+    let other = try Connection(path: file, access: .readWrite)
+    let token = database.latestToken
+    try other.execute("REPLACE INTO t VALUES (2, 'X')")
+    #expect(try logged(database, after: token) == ["+ t 2 (2, 'X') ?"])
+    let heard = ForeignTests.Heard(database)
+    database.lookForForeignCommits()
+    #expect(heard.all.map(line) == ["+ t 2 (2, 'X') ?"])
+    try other.execute("INSERT INTO plain VALUES (1)")
+    database.lookForForeignCommits()
+    #expect(heard.all.last.map(line) == "+ plain 1 (1)")
+  }
+
   // MARK: others write
 
   @Test(.enabled(if: SQLiteShell.isThere)) func `what the shell commits arrives as rows, and ours in between`() throws {

@@ -180,10 +180,10 @@ extension Owner {
     move = step
   }
 
-  /// Keys that other processes have used are not given out again.
+  /// Keys that have been used elsewhere, by another process for instance, are not given out again.
   private func noteKeys(in commits: [ChangeSet]) {
     guard let store else { return }
-    for commit in commits where commit.origin == .otherProcess {
+    for commit in commits {
       for changes in commit.tables {
         guard let entity = store.entity(ofTable: changes.table.name) else { continue }
         let keys = changes.rows.compactMap { if case .integer(let key) = $0.key { key } else { nil } }

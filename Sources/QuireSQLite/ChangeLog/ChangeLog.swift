@@ -2,8 +2,8 @@
 ///
 /// The log is in the file: triggers write each changed row to it, so that a program that has never heard of Quire is
 /// logged too. With it, other processes' commits arrive as rows with old and new values, and who was away or fell behind
-/// goes on from where it was (``QuireRow/CommitToken``). It costs a one-row commit half as much again, and importing
-/// rows twice as much.
+/// goes on from where it was (``QuireRow/CommitToken``). It costs a one-row commit twice as much, and importing
+/// rows two to three times.
 public enum ChangeLog: Hashable, Sendable {
   /// As the file has it: on where somebody has switched it on.
   case asInFile
