@@ -18,14 +18,21 @@ final class DifferenceListeners<Told> {
 
   /// Whether nobody listens any more. Forgets those that have ended.
   var isEmpty: Bool {
-    if listeners.isEmpty { return true }
-    listeners.removeAll { $0.listener == nil }
+    for place in listeners.indices where listeners[place].listener == nil {
+      listeners.removeAll { $0.listener == nil }
+      break
+    }
     return listeners.isEmpty
   }
 
   /// A listener may move the context on: what it is told then comes after what the others have not heard yet.
   func tell(_ difference: Told) {
     if isEmpty { return }
+    // Nobody else to come in between.
+    if listeners.count == 1, untold.isEmpty {
+      listeners[0].listener?.body(difference)
+      return
+    }
     untold += listeners.map { ($0, difference) }
     while !untold.isEmpty {
       let (listener, difference) = untold.removeFirst()
