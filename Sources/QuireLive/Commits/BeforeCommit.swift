@@ -34,7 +34,7 @@ public struct PendingCommit {
   /// The name the writer gave: see ``StoreCommit/author``.
   public var author: String? { transaction.author }
   /// All changed rows by table, as the commit will tell them; tables that belong to no model included.
-  public var tables: [TableChanges] { transaction.tables }
+  public var tables: [TableChanges] { transaction.tables.filter { !$0.table.isInternal } }
 
   /// The changed objects of one model, in the order in which the transaction first touched them.
   public func changes<Model: PersistentModel>(of type: Model.Type) -> [ModelChange<Model>] {

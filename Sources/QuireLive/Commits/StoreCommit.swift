@@ -23,7 +23,7 @@ public struct StoreCommit: Sendable {
     origin = commit.origin
     author = commit.author
     token = commit.token
-    tables = commit.tables
+    tables = commit.tables.filter { !$0.table.isInternal }
     isComparison = commit.isComparison
     self.models = models
   }

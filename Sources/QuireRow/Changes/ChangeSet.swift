@@ -18,9 +18,12 @@ public struct ChangeSet: Sendable {
   /// holds anything derived from rows compares it with the state after ``number``.
   public let isComparison: Bool
 
+  /// Whether tables, views or indexes may be others than before; what that does to rows is not told.
+  public let altersSchema: Bool
+
   public init(
     number: Int64, origin: Origin, author: String? = nil, token: CommitToken? = nil, tables: [TableChanges],
-    isComparison: Bool = false
+    isComparison: Bool = false, altersSchema: Bool = false
   ) {
     self.number = number
     self.origin = origin
@@ -28,6 +31,7 @@ public struct ChangeSet: Sendable {
     self.token = token
     self.tables = tables
     self.isComparison = isComparison
+    self.altersSchema = altersSchema
   }
 
   /// Who wrote.
@@ -61,11 +65,14 @@ public final class ChangedTable: Hashable, Sendable {
   public let columns: [String]
   /// Positions in `columns` of the declared primary key; empty where the row id is the key.
   public let keyColumns: [Int]
+  /// Whether it holds no rows of the user's: a table of Quire's own, or one behind a full-text index.
+  public let isInternal: Bool
 
-  public init(name: String, columns: [String], keyColumns: [Int]) {
+  public init(name: String, columns: [String], keyColumns: [Int], isInternal: Bool = false) {
     self.name = name
     self.columns = columns
     self.keyColumns = keyColumns
+    self.isInternal = isInternal
   }
 
   public func index(of column: String) -> Int? { columns.firstIndex(of: column) }

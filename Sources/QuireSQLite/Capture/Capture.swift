@@ -104,7 +104,7 @@ final class Capture {
   }
 
   private func record(for name: String) throws -> TableRecord {
-    if isInternal(name) { return add(TableRecord(unreported: name, id: records.count)) }
+    if !isReported(name) { return add(TableRecord(unreported: name, id: records.count)) }
     let shape = try shapes[name] ?? TableShape(name, in: connection)
     shapes[name] = shape
     if let known = records.last(where: { $0.table.name == name }), known.shape == shape { return known }
@@ -112,7 +112,7 @@ final class Capture {
     if let known = tables[name], known.shape == shape {
       table = known.table
     } else {
-      table = self.known.same(shape.changedTable)
+      table = self.known.same(shape.changedTable(isInternal: isInternal(name)))
     }
     tables[name] = (shape, table)
     let wanted = interests.wants(table: name, columns: table.columns)
@@ -124,9 +124,14 @@ final class Capture {
     return record
   }
 
-  /// SQLite's and our own tables, and those in which virtual tables keep their content.
+  /// Whether it is told of only to who asks for it by name: our own tables, and those in which virtual tables keep their
+  /// content.
   private func isInternal(_ name: String) -> Bool {
-    let lower = name.lowercased()
-    return lower.hasPrefix("sqlite_") || lower.hasPrefix("_quire_") || shadowTables.contains(name)
+    name.lowercased().hasPrefix("_quire_") || shadowTables.contains(name)
+  }
+
+  private func isReported(_ name: String) -> Bool {
+    if name.lowercased().hasPrefix("sqlite_") { return false }
+    return !isInternal(name) || interests.names(table: name)
   }
 }

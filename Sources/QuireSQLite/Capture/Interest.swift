@@ -4,7 +4,8 @@ internal import Synchronization
 public struct Interest: Hashable, Sendable {
   /// Nil is every table.
   public var table: String?
-  /// Nil is all columns; empty is keys only, which are captured anyway.
+  /// Nil is all columns; empty is keys only, which are captured anyway, of a table of Quire's own or behind a full-text
+  /// index only where it is asked for by name.
   public var columns: Set<String>?
 
   public init(table: String?, columns: Set<String>? = nil) {
@@ -37,7 +38,7 @@ public final class InterestToken: Sendable {
 
 /// All interests in one database, counted. A transaction takes what holds when it begins.
 final class Interests: Sendable {
-  private let counts = Locked(InterestCounts())
+  fileprivate let counts = Locked(InterestCounts())
   /// Changes whenever another set of columns would have to be decoded.
   let generation = Atomic(0)
 
@@ -56,12 +57,18 @@ final class Interests: Sendable {
   }
 }
 
+extension Interests {
+  /// Whether somebody asks for the table by its name.
+  func names(table: String) -> Bool { counts.withLock { $0.names(table: table) } }
+}
+
 /// The value inside ``Interests``.
 struct InterestCounts {
   private struct Columns {
     var all = 0
     var named: [String: Int] = [:]
-    var isEmpty: Bool { all == 0 && named.isEmpty }
+    /// How many interests there are, in whatever columns or none.
+    var count = 0
   }
   private var everyTable = Columns()
   private var tables: [String: Columns] = [:]
@@ -69,10 +76,15 @@ struct InterestCounts {
   /// - Returns: whether another set of columns is wanted than before.
   mutating func add(_ interest: Interest, by step: Int) -> Bool {
     guard let table = interest.table?.lowercased() else { return Self.add(interest.columns, by: step, to: &everyTable) }
-    let changed = Self.add(interest.columns, by: step, to: &tables[table, default: Columns()])
-    if tables[table]?.isEmpty == true { tables[table] = nil }
+    var changed = Self.add(interest.columns, by: step, to: &tables[table, default: Columns()])
+    tables[table]?.count += step
+    // One that is asked for by name alone is a table to be told of, where it would not be otherwise.
+    if tables[table]?.count == (step > 0 ? 1 : 0) { changed = true }
+    if tables[table]?.count == 0 { tables[table] = nil }
     return changed
   }
+
+  func names(table: String) -> Bool { tables[table.lowercased()] != nil }
 
   private static func add(_ names: Set<String>?, by step: Int, to columns: inout Columns) -> Bool {
     guard let names else {

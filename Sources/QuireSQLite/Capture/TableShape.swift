@@ -50,10 +50,11 @@ struct TableShape: Equatable {
       has_default: columns[index].hasDefault ? 1 : 0)
   }
 
-  var changedTable: ChangedTable {
+  func changedTable(isInternal: Bool) -> ChangedTable {
     let stored = stored
     let keys = keys.compactMap { stored.firstIndex(of: $0) }
-    return ChangedTable(name: name, columns: stored.map { columns[$0].name }, keyColumns: keys)
+    return ChangedTable(
+      name: name, columns: stored.map { columns[$0].name }, keyColumns: keys, isInternal: isInternal)
   }
 }
 

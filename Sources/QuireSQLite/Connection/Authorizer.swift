@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Foundation
 
 // SQL that users run on a store stays inside the store's own transaction and leaves its settings alone. SQLite asks
 // while it prepares, so what is refused never runs.
@@ -11,6 +12,7 @@ extension Connection {
       { context, operation, first, second, database, _ in
         guard let context else { return SQLITE_OK }
         let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+        connection.noteRead(operation, first, second, database)
         return connection.authorize(operation, first, second, database)
       }, context)
   }
@@ -50,6 +52,18 @@ extension Connection {
     default:
       return SQLITE_OK
     }
+  }
+
+  private func noteRead(
+    _ operation: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
+    _ database: UnsafePointer<CChar>?
+  ) {
+    guard reads != nil else { return }
+    if operation == SQLITE_SELECT { reads?.hasSelect = true }
+    guard operation == SQLITE_READ, let first else { return }
+    // Without columns it comes without a database too.
+    if let database, strcmp(database, "main") != 0 { return }
+    reads?.note(second.map { String(cString: $0) } ?? "", of: String(cString: first))
   }
 
   private func refuse(_ reason: String) -> Int32 {

@@ -20,6 +20,8 @@ public final class Connection {
   // What the authorizer knows while a statement is prepared.
   var effects: Statement.Effects = []
   var refusal: String?
+  /// What it reads, while somebody wants to know.
+  var reads: StatementReads?
   /// Above 0 while our own statements are prepared or run.
   var privilege = 0
 
@@ -177,13 +179,15 @@ extension Connection {
   /// Ends what runs on this connection with SQLITE_INTERRUPT.
   public func interrupt() { sqlite3_interrupt(handle) }
 
-  func error(_ code: Int32, sql: String?) -> SQLiteError {
+  /// - Parameter begin: Where in `sql` the text begins that was being prepared; nil where it was not that which failed.
+  func error(_ code: Int32, sql: String?, begin: Int? = nil) -> SQLiteError {
     if code & 0xff == SQLITE_AUTH, let refusal {
       return SQLiteError(code: code, message: refusal, sql: sql)
     }
     let isCurrent = sqlite3_errcode(handle) & 0xff == code & 0xff
     let message = String(cString: isCurrent ? sqlite3_errmsg(handle) : sqlite3_errstr(code))
-    return SQLiteError(code: code, message: message, sql: sql)
+    let place = isCurrent ? Int(sqlite3_error_offset(handle)) : -1
+    return SQLiteError(code: code, message: message, sql: sql, offset: place < 0 ? nil : begin.map { $0 + place })
   }
 
   /// Resets statements left in the middle, which would hold the transaction open.

@@ -12,8 +12,33 @@ struct Script {
     hasNul = bytes.contains(0)
   }
 
+  /// How many bytes have been used.
+  var position: Int { bytes.startIndex }
+
   /// What is left, as text for messages.
   var rest: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// Whether there is more than blanks and comments left: whatever it is, it need not be valid.
+  var hasMore: Bool {
+    var rest = bytes[...]
+    func starts(_ text: StaticString) -> Bool {
+      rest.starts(with: UnsafeBufferPointer(start: text.utf8Start, count: 2))
+    }
+    while let byte = rest.first {
+      if [9, 10, 12, 13, 32, UInt8(ascii: ";")].contains(byte) {
+        rest = rest.dropFirst()
+      } else if starts("--") {
+        rest = rest.drop { $0 != 10 }
+      } else if starts("/*") {
+        rest = rest.dropFirst(2)
+        while !rest.isEmpty, !starts("*/") { rest = rest.dropFirst() }
+        rest = rest.dropFirst(2)
+      } else {
+        return true
+      }
+    }
+    return false
+  }
 
   /// Calls the body with what is left; it gives the number of bytes it used.
   mutating func read<T>(_ body: (UnsafePointer<CChar>, Int32) -> (T, used: Int)) throws(SQLiteError) -> T? {
@@ -36,6 +61,7 @@ extension Connection {
   /// The next statement of a script, nil at its end; white space and comments are passed over.
   func next(of script: inout Script) throws(SQLiteError) -> Statement? {
     while true {
+      let begin = script.position
       effects = []
       refusal = nil
       let result = try script.read { start, count in
@@ -46,7 +72,7 @@ extension Connection {
       }
       guard let (code, pointer) = result else { return nil }
       guard code == SQLITE_OK else {
-        let error = error(code, sql: script.sql)
+        let error = error(code, sql: script.sql, begin: begin)
         throw guardian?.statementFailed(error) ?? error
       }
       if let pointer { return Statement(pointer, connection: self, effects: effects) }

@@ -98,6 +98,8 @@ extension Statement {
   public var columnNames: [String] { (0..<columnCount).map(columnName) }
   /// Whether it writes to no database file.
   public var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
+  /// Whether it is an EXPLAIN.
+  public var isExplanation: Bool { sqlite3_stmt_isexplain(pointer) != 0 }
   public var sql: String { sqlite3_sql(pointer).map { String(cString: $0) } ?? "" }
   public var parameterCount: Int32 { sqlite3_bind_parameter_count(pointer) }
   /// The number of a named parameter such as `:title`; nil when there is none of that name.

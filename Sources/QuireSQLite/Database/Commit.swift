@@ -38,7 +38,11 @@ public final class Commit {
     self.author = author
     self.token = token
     self.isNew = isNew
-    self.folded = folded.map { ChangeSet(number: number, origin: origin, author: author, token: token, tables: $0) }
+    let altersSchema = writer.hasAlteredSchema
+    self.folded = folded.map {
+      ChangeSet(
+        number: number, origin: origin, author: author, token: token, tables: $0, altersSchema: altersSchema)
+    }
     connection = writer.connection
     capture = writer.capture
     eventCount = writer.capture.eventCount
@@ -55,7 +59,8 @@ public final class Commit {
     var tables: [TableChanges] = []
     // Only a blob write makes the fold read; if that fails the row is told without new values.
     if let capture { tables = Fold(capture).tables() }
-    let changes = ChangeSet(number: ownNumber, origin: origin, author: author, token: token, tables: tables)
+    let changes = ChangeSet(
+      number: ownNumber, origin: origin, author: author, token: token, tables: tables, altersSchema: schemaChanged)
     folded = changes
     return changes
   }

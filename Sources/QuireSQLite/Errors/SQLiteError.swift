@@ -7,11 +7,14 @@ public struct SQLiteError: Error, Hashable, Sendable {
   public let message: String
   /// The statement as written, with its parameters as `?`.
   public let sql: String?
+  /// The byte of `sql` where preparing it went wrong, where SQLite knows.
+  public let offset: Int?
 
-  public init(code: Int32, message: String, sql: String? = nil) {
+  public init(code: Int32, message: String, sql: String? = nil, offset: Int? = nil) {
     self.code = code
     self.message = message
     self.sql = sql
+    self.offset = offset
   }
 }
 

@@ -1,0 +1,87 @@
+internal import CSQLite
+internal import QuireRow
+
+/// The tables and columns a query's answer depends on.
+///
+/// What a virtual table reads SQLite does not tell. A full-text or spatial index keeps its rows in tables of its own,
+/// which are followed in its place, and the table whose text it indexes; of any other virtual table nobody knows, and
+/// the query depends on every table.
+public struct QuerySources: Hashable, Sendable {
+  /// By table: the columns whose values matter besides which rows there are; nil where any change matters.
+  public private(set) var tables: [String: Set<String>?] = [:]
+  /// What the schema was when this was found out.
+  public private(set) var schemaVersion: Int64 = 0
+
+  init(_ reads: StatementReads, on connection: Connection) throws {
+    schemaVersion = try connection.schemaVersion()
+    var kinds: [String: String] = [:]
+    for row in try connection.query("SELECT name, type FROM pragma_table_list WHERE schema = 'main'").rows {
+      if case .text(let name) = row[0], case .text(let kind) = row[1] { kinds[name] = kind }
+    }
+    for (table, columns) in reads.columns {
+      switch kinds[table] {
+      case "table" where !table.lowercased().hasPrefix("sqlite_"), "shadow": follow(table, columns)
+      case "view": break  // what it reads is told too
+      case "virtual": try follow(virtualTable: table, kinds, on: connection)
+      default: if !Self.isConstant(table) { followEverything(kinds) }
+      }
+    }
+  }
+
+  private mutating func follow(_ table: String, _ columns: Set<String>?) {
+    if case .some(.none) = tables[table] { return }
+    tables[table] = columns
+  }
+
+  private mutating func followEverything(_ kinds: [String: String]) {
+    for (table, kind) in kinds where kind == "table" || kind == "shadow" {
+      if !table.lowercased().hasPrefix("sqlite_") { tables[table] = .some(nil) }
+    }
+  }
+
+  /// Whether nothing but its arguments, or the schema, makes a table what it is. A change of the schema is followed
+  /// anyhow.
+  private static func isConstant(_ table: String) -> Bool {
+    let name = table.lowercased()
+    return ["json_each", "json_tree", "generate_series", "sqlite_master", "sqlite_schema"].contains(name)
+      || name.hasPrefix("pragma_")
+  }
+
+  // MARK: Virtual tables
+
+  private mutating func follow(virtualTable name: String, _ kinds: [String: String], on connection: Connection) throws {
+    let found = try connection.query("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", [.text(name)])
+    guard case .text(let sql)? = found.first, let module = Self.module(in: sql), Self.keepsItsRows.contains(module)
+    else { return followEverything(kinds) }
+    for (table, kind) in kinds where kind == "shadow" && table.lowercased().hasPrefix(name.lowercased() + "_") {
+      tables[table] = .some(nil)
+    }
+    guard let content = Self.content(in: sql), !content.isEmpty else { return }
+    guard let table = kinds.first(where: { $0.key.lowercased() == content.lowercased() && $0.value == "table" })?.key
+    else { return followEverything(kinds) }
+    tables[table] = .some(nil)
+  }
+
+  private static let keepsItsRows: Set<String> = ["fts5", "fts4", "fts3", "rtree", "rtree_i32", "geopoly"]
+
+  /// `fts5` in `CREATE VIRTUAL TABLE f USING fts5(title)`.
+  private static func module(in sql: String) -> String? {
+    let using = /(?i)\busing\s+["'`\[]?([a-z0-9_]+)/
+    return sql.firstMatch(of: using).map { $0.output.1.lowercased() }
+  }
+
+  /// The table whose text is indexed, of `content='book'`; empty where none is kept, nil where it is the index's own.
+  private static func content(in sql: String) -> Substring? {
+    let option = /(?i)[,(]\s*content\s*=\s*["'`\[]?([^"'`\],)]*)/
+    return sql.firstMatch(of: option)?.output.1
+  }
+}
+
+extension Connection {
+  /// Changes with every change of the schema, whoever made it.
+  public func schemaVersion() throws -> Int64 {
+    let version = try privileged { try query("PRAGMA schema_version").first }
+    if case .integer(let number)? = version { return number }
+    return 0
+  }
+}

@@ -1,0 +1,26 @@
+/// Why a text is not one query.
+public enum StatementError: Error, Hashable, Sendable {
+  /// Nothing in it but blanks and comments.
+  case missing
+  case several
+  /// It would change rows, tables or the file.
+  case writes
+  /// A statement of another kind: EXPLAIN, PRAGMA, BEGIN, ATTACH, and the like. With SQLite's or our reason where
+  /// there is one.
+  case notAQuery(reason: String?)
+  /// A column was named that the query does not have.
+  case unknownColumn(String, columns: [String])
+}
+
+extension StatementError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .missing: "there is no statement in the text"
+    case .several: "there is more than one statement in the text: give one query"
+    case .writes: "the statement writes, and a query only reads; nothing was run. Use execute or write for it"
+    case .notAQuery(let reason): reason ?? "the statement is no query: give one SELECT, WITH or VALUES"
+    case .unknownColumn(let name, let columns):
+      "the query has no column \(name); it has \(columns.joined(separator: ", "))"
+    }
+  }
+}
