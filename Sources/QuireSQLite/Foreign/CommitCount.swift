@@ -24,13 +24,20 @@ final class CommitCount: Sendable {
 
   /// - Parameter connection: kept until ``close()``; only its memory is read where it has a WAL index.
   func start(_ connection: Connection, mayAsk: Bool) {
+    // Where there is no log there is no index, and asking for it would make an empty one beside the file.
+    let mode = connection.privileged { try? connection.query("PRAGMA journal_mode").first }
     state.withLock { state in
-      if let index = quire_wal_index(connection.handle) {
+      if mode == "wal", let index = quire_wal_index(connection.handle) {
         state.source = .index(UnsafeRawPointer(index), connection)
       } else if mayAsk {
         state.source = .pragma(connection)
       }
     }
+  }
+
+  /// Whether readers keep writers out: the file has no write-ahead log, so what is held open stops everybody's commits.
+  var isBlocking: Bool {
+    state.withLock { if case .pragma? = $0.source { true } else { false } }
   }
 
   func close() {

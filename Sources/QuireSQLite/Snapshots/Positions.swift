@@ -3,7 +3,8 @@ internal import Synchronization
 /// Where all positions of a database stand, and the snapshots kept for those that have none of their own.
 ///
 /// What stays true, for every position at *n* that needs holding: it has a snapshot of its own, or *n* is the latest
-/// commit and no COMMIT runs, or `holds[n]` is there. So the state it stands on can always be read.
+/// commit and no COMMIT runs, or `holds[n]` is there. So the state it stands on can always be read. Except in a file
+/// without a write-ahead log, of which nothing is held beyond a turn: that would lock out whoever writes to it.
 // @unchecked: `state` and the fields of positions marked so are touched only under its lock.
 final class Positions: @unchecked Sendable {
   struct State {
@@ -63,7 +64,7 @@ final class Positions: @unchecked Sendable {
   /// - Parameter renews: in place of one that is there: one opened after a checkpoint does not read the log, so the log
   ///   can start anew.
   func secure(renews: Bool = false) {
-    guard isShared.load(ordering: .relaxed) else { return }
+    guard isShared.load(ordering: .relaxed), !clock.count.isBlocking else { return }
     func isWanted(_ state: State) -> Bool {
       let isHeld = state.holds[state.latest] != nil
       return !state.isClosed && !state.isCommitting && state.needy[state.latest, default: 0] > 0 && isHeld == renews

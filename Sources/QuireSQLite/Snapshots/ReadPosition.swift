@@ -117,7 +117,14 @@ extension ReadPosition {
     case .open: break
     }
     // A turn may last, and its end may be waiting for the same thread: it must not use up the readers of others.
-    let fresh = try Snapshot(positions.clock, positions.pool, isExempt: true)
+    let fresh: Snapshot
+    do {
+      fresh = try Snapshot(positions.clock, positions.pool, isExempt: true)
+    } catch {
+      // The file may be gone, and what is held of it not.
+      if let hold = positions.state.withLock({ holds ? $0.holds[standing] : nil }) { return hold }
+      throw error
+    }
     let (found, unused): (Snapshot?, [Snapshot]) = positions.state.withLock { state in
       if let own { return (own, [fresh]) }
       if fresh.number == standing {
@@ -139,7 +146,9 @@ extension ReadPosition {
       guard let snapshot = own else { return [] }
       let isLatest = standing == state.latest && !state.isCommitting
       let isSafe = isLatest && !positions.isShared.load(ordering: .relaxed)
-      let mustStay = holds && !isSafe && state.holds[standing] == nil && !state.isClosed
+      let mustStay =
+        holds && !isSafe && state.holds[standing] == nil && !state.isClosed
+        && !positions.clock.count.isBlocking
       var unused = leave(&state)
       if mustStay {
         unused.removeAll { $0 === snapshot }
