@@ -29,8 +29,17 @@ public final class ModelContainer: Sendable {
     try self.init(models: models, ModelConfiguration(url: url))
   }
 
-  private init(models: [any PersistentModel.Type], _ configuration: ModelConfiguration) throws {
+  /// A store without models, on any SQLite file, which is only read: for queries in SQL.
+  public convenience init(reading file: URL) throws {
+    try self.init([], [], ModelConfiguration(url: file, allowsSave: false))
+  }
+
+  private convenience init(models: [any PersistentModel.Type], _ configuration: ModelConfiguration) throws {
     let (entities, joins) = try SchemaResolution.resolve(models.isEmpty ? configuration.models : models)
+    try self.init(entities, joins, configuration)
+  }
+
+  private init(_ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration) throws {
     self.configuration = configuration
     let location: DatabaseConfiguration.Location
     if let url = configuration.url {

@@ -136,7 +136,7 @@ extension Mailbox.State {
     let all = (folded.map { [$0] } ?? []) + commits
     folded = ChangeSet(
       number: last.number, origin: last.origin, tables: News.tables(of: all),
-      isComparison: all.contains(where: \.isComparison))
+      isComparison: all.contains(where: \.isComparison), altersSchema: all.contains(where: \.altersSchema))
     commits.removeAll(keepingCapacity: true)
   }
 }

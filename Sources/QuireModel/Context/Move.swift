@@ -132,7 +132,8 @@ extension Owner {
 
   private func prepare(_ commits: [ChangeSet], _ advance: ReadPosition.Advance) {
     let news = News(
-      number: advance.number, tables: News.tables(of: commits), isComparison: commits.contains(where: \.isComparison))
+      number: advance.number, tables: News.tables(of: commits), isComparison: commits.contains(where: \.isComparison),
+      altersSchema: commits.contains(where: \.altersSchema))
     noteKeys(in: commits)
     var step = Move(number: advance.number)
     step.advance = advance
@@ -165,7 +166,8 @@ extension Owner {
       !commit.hasIndirectEvents && commit.eventCount == writing?.expectedEvents && missed.isEmpty && !isComparison
     if !onlyOwn || !participants.isEmpty {
       let news = News(
-        number: commit.number, tables: News.tables(of: missed + [commit.changes]), isComparison: isComparison)
+        number: commit.number, tables: News.tables(of: missed + [commit.changes]), isComparison: isComparison,
+        altersSchema: commit.schemaChanged || missed.contains(where: \.altersSchema))
       if !onlyOwn { objects(in: news, on: commit.connection, into: &step) }
       step.participants = prepared(news, on: commit.connection)
       step.news = news

@@ -12,6 +12,8 @@ package protocol Participant: AnyObject {
   /// Which changes of them: all, unless it says more. When the answer becomes another one, it is added anew; see
   /// ``Participants/add(_:)``.
   var concerns: [Concern] { get }
+  /// Whether changes of the schema concern it, besides those of rows.
+  var followsSchema: Bool { get }
   /// Whether it shows what it should. One that does not is asked at every commit of its tables, whatever its concerns.
   var isFollowing: Bool { get }
   /// Computes its step from what changed; `connection` reads exactly the new commit. Shows nothing yet. An error
@@ -33,6 +35,7 @@ package protocol Participant: AnyObject {
 
 extension Participant {
   package var concerns: [Concern] { tables.map { Concern($0) } }
+  package var followsSchema: Bool { false }
   package var isFollowing: Bool { true }
   package var shownKeys: (table: String, keys: [Int64])? { nil }
   package func shown(of wanted: Set<Int64>) -> [Int64] { shownKeys?.keys.filter(wanted.contains) ?? [] }
@@ -46,6 +49,8 @@ package struct News {
   /// Whether anything may have changed, besides what `tables` says: another process committed. Then every participant
   /// asks anew and compares.
   package var isComparison = false
+  /// Whether tables, views or indexes may be others than before.
+  package var altersSchema = false
   /// What has befallen the file: there is nothing to follow any longer. Nothing has changed.
   package var failure: DatabaseError?
 

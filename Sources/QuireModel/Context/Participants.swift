@@ -110,6 +110,11 @@ package final class Participants {
       for route in routes { route.find(changes, table: place, isAltered: isAltered, into: &round) }
     }
     addBehind(news, &round)
+    if news.altersSchema {
+      for seat in seats where seat.participant?.followsSchema == true {
+        round.add(seat, table: news.tables.count, row: nil)
+      }
+    }
     for seat in round.gone { remove(seat) }
     routed += round.found.count
     return round.found.sorted { $0.number < $1.number }.compactMap { seat in
