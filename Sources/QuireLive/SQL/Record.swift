@@ -1,0 +1,57 @@
+public import QuireRow
+
+/// One row of an SQL query: its values, by name and by place.
+///
+///     for record in try context.fetch(sql: "SELECT name, count(*) AS books FROM …") {
+///       let name: String = try record.value("name")
+///       print(name, record["books"])
+///     }
+public struct Record: Sendable {
+  /// All columns, with names as the query gives them; several may have the same.
+  public var columns: [String] { names.all }
+  /// In the order of ``columns``.
+  public let values: [Value]
+  let names: ColumnNames
+
+  /// The value of the first column of that name, compared as SQL does without regard to ASCII case; NULL where there is
+  /// none. ``value(_:as:)`` throws then.
+  public subscript(name: String) -> Value { names.place(of: name).map { self[$0] } ?? .null }
+
+  /// The value at that place; NULL where there is none.
+  public subscript(place: Int) -> Value { values.indices.contains(place) ? values[place] : .null }
+
+  /// A value as a Swift type, by the form that type has in a column.
+  ///
+  /// - Throws: ``QuireSQLite/StatementError/unknownColumn(_:columns:)``, and ``QuireRow/ValueError`` where the value is
+  ///   none of that type.
+  public func value<T: StoredValue>(_ name: String, as type: T.Type = T.self) throws -> T {
+    try T.read(from: ImageSource(values), at: Int32(names.requirePlace(of: name)))
+  }
+}
+
+extension Record: Hashable {
+  public static func == (a: Record, b: Record) -> Bool {
+    (a.names === b.names || a.names.all == b.names.all) && a.values == b.values
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(values) }
+}
+
+extension Record: CustomStringConvertible {
+  public var description: String {
+    "[" + zip(columns, values).map { "\($0): \($1)" }.joined(separator: ", ") + "]"
+  }
+}
+
+/// The names of a query's columns, shared by its records.
+final class ColumnNames: Sendable {
+  let all: [String]
+  private let places: [String: Int]
+
+  init(_ all: [String]) {
+    self.all = all
+    places = Dictionary(all.enumerated().map { ($1.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  func place(of name: String) -> Int? { places[name.lowercased()] }
+}

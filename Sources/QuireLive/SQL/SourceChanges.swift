@@ -1,0 +1,44 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// Whether commits change what a query's answer depends on, judged by their values without a statement.
+struct SourceChanges {
+  let sources: QuerySources
+  private var known: [String: ColumnPlaces] = [:]
+  /// Set by tests alone: a table that is not looked at, to prove that the differential test would notice.
+  var ignored: String?
+
+  init(_ sources: QuerySources) { self.sources = sources }
+
+  /// Asks for the columns to be in changes.
+  func interests(in database: Database) -> [InterestToken] {
+    sources.tables.map { table, columns in
+      database.addInterest(Interest(table: table, columns: (columns ?? []).subtracting([Self.rowID])))
+    }
+  }
+
+  var concerns: [Concern] { sources.tables.map { Concern($0, columns: $1) } }
+
+  mutating func areConcerned(by news: News) -> Bool {
+    for changes in news.tables where changes.table.name != ignored {
+      guard let wanted = sources.tables[changes.table.name] else { continue }
+      guard let columns = wanted else { return true }
+      let places = places(columns, in: changes.table)
+      for change in changes.rows where !places.areSame(in: change) { return true }
+    }
+    return false
+  }
+
+  private mutating func places(_ columns: Set<String>, in table: ChangedTable) -> ColumnPlaces {
+    if let places = known[table.name], places.table === table { return places }
+    // The row id is the key where none is declared, and then never changes in an update.
+    let isKey = table.keyColumns.isEmpty && table.index(of: Self.rowID) == nil
+    let places = ColumnPlaces(isKey ? columns.subtracting([Self.rowID]) : columns, key: nil, in: table)
+    known[table.name] = places
+    return places
+  }
+
+  /// What SQLite calls the row id of a table without INTEGER PRIMARY KEY.
+  private static let rowID = "ROWID"
+}
