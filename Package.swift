@@ -71,7 +71,7 @@ let package = Package(
     .target(name: "QuireLive", dependencies: ["QuireRow", "QuireSQLite", "QuireModel"], swiftSettings: swift),
     .target(name: "Quire", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive"], swiftSettings: swift),
     .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
-    .target(name: "QuireTool", dependencies: ["QuireMigration"], swiftSettings: swift),
+    .target(name: "QuireTool", dependencies: ["Quire", "QuireMigration"], swiftSettings: swift),
     .target(
       name: "Catalog", dependencies: ["Quire"], resources: [.copy("Sample"), .copy("Migrations")], swiftSettings: swift),
     .executableTarget(

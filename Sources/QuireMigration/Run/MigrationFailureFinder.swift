@@ -22,9 +22,9 @@ struct MigrationFailureFinder {
     let start = statement.first?.range.lowerBound ?? error.statement.lowerBound
     if let refused = refusal { return .refused(statement: refused, place(of: start, withColumn: true, in: tokens)) }
 
-    let name = quotedName
+    let name = SQLMessage.name(in: error.error.message)
     let named = name.flatMap { name in
-      statement.first { Self.unquoted(tokens.text(of: $0)).lowercased() == name.lowercased() }
+      statement.first { SQLMessage.unquoted(tokens.text(of: $0)).lowercased() == name.lowercased() }
     }
     let token = error.offset.flatMap { offset in statement.first { $0.range.contains(offset) } } ?? named
     let failure = MigrationFailure(
@@ -50,33 +50,9 @@ struct MigrationFailureFinder {
       text: String(decoding: bytes[lineStart..<lineEnd], as: UTF8.self))
   }
 
-  /// The name in messages such as `no such column: book.autor` and `table book has no column named autor`.
-  private var quotedName: String? {
-    let message = error.error.message
-    for start in ["no such column: ", "no such table: ", "no such index: ", "no such view: ", "no column named "] {
-      guard let range = message.firstRange(of: start) else { continue }
-      let name = message[range.upperBound...].split(separator: ".").last.map(String.init)
-      return name.map(Self.unquoted)
-    }
-    if let range = message.firstRange(of: "unknown column \"") {
-      return String(message[range.upperBound...].prefix { $0 != "\"" })
-    }
-    return nil
-  }
-
-  private static func unquoted(_ token: String) -> String {
-    guard let first = token.first, token.count > 1, "\"`['".contains(first) else { return token }
-    return String(token.dropFirst().dropLast())
-  }
-
   /// Tables, views, indexes and all their columns.
   private func namesInSchema() -> [String] {
-    let rows = try? connection.query(
-      """
-      SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~' UNION
-      SELECT c.name FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')
-      ORDER BY 1
-      """)
+    let rows = try? connection.query(SQLMessage.namesInSchema)
     return (rows ?? []).map { $0[0].plainText }.filter { $0 != MigrationHistory.table }
   }
 }

@@ -98,9 +98,11 @@ public struct Migrator: Sendable {
     try translating { try MigrationConnection(path: database, access: access, busyTimeout: wait) }
   }
 
-  /// A file beside the missing one whose name is near.
-  private func similarFile() -> String? {
-    let parts = database.split(separator: "/", omittingEmptySubsequences: false)
+  private func similarFile() -> String? { Self.fileLike(database) }
+
+  /// A file beside `path` whose name is near.
+  package static func fileLike(_ path: String) -> String? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard let name = parts.last, !name.isEmpty else { return nil }
     let folder = parts.dropLast().joined(separator: "/")
     let prefix = parts.count > 1 ? folder + "/" : ""

@@ -18,6 +18,10 @@ public struct ExitStatus: RawRepresentable, Hashable, Sendable {
   public static let busy = ExitStatus(rawValue: 6)
   /// The database is newer than this program or these files.
   public static let databaseIsNewer = ExitStatus(rawValue: 7)
+  /// An answer without rows, where that was the question.
+  public static let noRows = ExitStatus(rawValue: 3)
+  /// Ended by Ctrl-C, as shells count it.
+  public static let interrupted = ExitStatus(rawValue: 130)
 }
 
 /// An error that knows what the shell is to be told. Any other is a ``ExitStatus/failure``.

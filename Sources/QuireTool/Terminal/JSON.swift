@@ -31,7 +31,7 @@ public indirect enum JSON: Sendable {
       case "\r": result += "\\r"
       case "\t": result += "\\t"
       default:
-        if scalar.value < 32 || scalar.value == 127 {
+        if isControl(scalar) {
           let digits = String(scalar.value, radix: 16)
           result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         } else {

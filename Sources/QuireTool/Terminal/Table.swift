@@ -20,7 +20,10 @@ public struct Table: Sendable {
 
   /// The lines without their ends; control characters are made visible, and where a line would be wider than `width`
   /// the widest column is cut.
-  public func lines(width: Int? = nil) -> [String] {
+  public func lines(width: Int? = nil) -> [String] { lines(width: width) { _, _, text in text } }
+
+  /// - Parameter styled: Dresses a cell, by line (the header is the first) and column, without its padding.
+  func lines(width: Int?, styled: (Int, Int, String) -> String) -> [String] {
     let all = ((header.isEmpty ? [] : [header]) + rows).map { $0.map { printable($0) } }
     let count = all.map(\.count).max() ?? 0
     var widths = (0..<count).map { column in all.map { $0.count > column ? displayWidth($0[column]) : 0 }.max() ?? 0 }
@@ -34,12 +37,19 @@ public struct Table: Sendable {
         excess -= cut
       }
     }
-    return all.map { row in
-      let cells = row.indices.map { column in
-        padded(truncated(row[column], to: widths[column]), to: widths[column], right: alignRight.contains(column))
+    return all.enumerated().map { number, row in
+      var line = ""
+      for column in row.indices {
+        let text = truncated(row[column], to: widths[column])
+        let space = String(repeating: " ", count: max(0, widths[column] - displayWidth(text)))
+        let isRight = alignRight.contains(column)
+        // Blanks at the end of a line are left out, and of those between columns none is dressed.
+        let isLast = row[(column + 1)...].allSatisfy(\.isEmpty)
+        let cell = text.isEmpty ? "" : styled(number, column, text)
+        line += (column > 0 ? "  " : "") + (isRight ? space + cell : cell + (isLast ? "" : space))
+        if isLast { break }
       }
-      let line = cells.joined(separator: "  ")
-      return line.lastIndex { $0 != " " }.map { String(line[...$0]) } ?? ""
+      return line
     }
   }
 }

@@ -9,6 +9,8 @@ public struct Terminal: Sendable {
   public var error: Stream
   /// Width in cells.
   public var columns: Int
+  /// Height in lines.
+  public var lines: Int
 
   /// One of the two ways out.
   public struct Stream: Sendable {
@@ -23,10 +25,11 @@ public struct Terminal: Sendable {
     }
   }
 
-  public init(output: Stream, error: Stream, columns: Int = 80) {
+  public init(output: Stream, error: Stream, columns: Int = 80, lines: Int = 24) {
     self.output = output
     self.error = error
     self.columns = columns
+    self.lines = lines
   }
 }
 
@@ -39,15 +42,17 @@ extension Terminal {
       let isTerminal = isatty(descriptor) != 0
       return Stream(isTerminal: isTerminal, usesColor: isTerminal && !plain) { Self.write($0, to: descriptor) }
     }
-    return Terminal(output: stream(1), error: stream(2), columns: width(environment))
+    let (columns, lines) = size(environment)
+    return Terminal(output: stream(1), error: stream(2), columns: columns, lines: lines)
   }
 
-  private static func width(_ environment: [String: String]) -> Int {
+  private static func size(_ environment: [String: String]) -> (columns: Int, lines: Int) {
     var size = winsize()
     for descriptor: Int32 in [1, 2] where ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 {
-      return Int(size.ws_col)
+      return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
-    return environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? 80
+    func number(_ name: String) -> Int? { environment[name].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } }
+    return (number("COLUMNS") ?? 80, number("LINES") ?? 24)
   }
 
   /// Writes all of it; what cannot be written (a closed pipe, a full disk) is lost, there is nobody to tell.
@@ -123,7 +128,7 @@ public func printable(_ text: String, keepingLines: Bool = false) -> String {
 }
 
 /// C0, DEL, C1, and the marks that turn the direction of writing around.
-private func isControl(_ scalar: Unicode.Scalar) -> Bool {
+func isControl(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0..<32, 127..<160, 0x202A...0x202E, 0x2066...0x2069: true
   default: false

@@ -1,0 +1,28 @@
+/// What SQLite's messages say of a statement, for errors that do not say where.
+package enum SQLMessage {
+  /// The name in messages such as `no such column: book.autor` and `table book has no column named autor`.
+  package static func name(in message: String) -> String? {
+    for start in ["no such column: ", "no such table: ", "no such index: ", "no such view: ", "no column named "] {
+      guard let range = message.firstRange(of: start) else { continue }
+      let name = message[range.upperBound...].split(separator: ".").last.map(String.init)
+      return name.map(unquoted)
+    }
+    if let range = message.firstRange(of: "unknown column \"") {
+      return String(message[range.upperBound...].prefix { $0 != "\"" })
+    }
+    return nil
+  }
+
+  /// The name that a token of SQL stands for.
+  package static func unquoted(_ token: String) -> String {
+    guard let first = token.first, token.count > 1, "\"`['".contains(first) else { return token }
+    return String(token.dropFirst().dropLast())
+  }
+
+  /// Asks for tables, views, indexes and all their columns, by name.
+  package static let namesInSchema = """
+    SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~' UNION
+    SELECT c.name FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')
+    ORDER BY 1
+    """
+}

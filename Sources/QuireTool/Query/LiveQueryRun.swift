@@ -1,0 +1,107 @@
+import Foundation
+import Quire
+
+/// `quire query --live`: one answer that follows the file until Ctrl-C, or until the file goes.
+@MainActor final class LiveQueryRun {
+  private let query: QueryRun
+  private var view: (any LiveView)?
+  private var tokens: [Any] = []
+  private let ends: AsyncStream<Void>
+  private let end: AsyncStream<Void>.Continuation
+  private var failure: CommandFailure?
+
+  nonisolated init(_ query: QueryRun) throws {
+    self.query = query
+    if query.limit != nil { throw query.invocation.usageError("with --live write LIMIT into the query") }
+    if let format = query.format, ![.table, .json, .jsonl].contains(format) {
+      throw query.invocation.usageError("--live prints a table or json, not \(format.rawValue)")
+    }
+    (ends, end) = AsyncStream.makeStream()
+  }
+
+  func run() async throws -> ExitStatus {
+    let failures = QueryFailure(query)
+    do {
+      let key = try keyColumns()  // and finds out what the file and the query are
+      let store = try ModelContainer(reading: URL(filePath: query.file))
+      let live = try store.mainContext.live(
+        sql: SQL(verbatim: query.text, named: query.named), key: key)
+      follow(live)
+      let interrupt = Interrupt { [end] in end.yield() }
+      for await _ in ends { break }
+      interrupt.cancel()
+      view?.end()
+      if let failure { throw failure }
+      try store.close()
+      return .interrupted
+    } catch {
+      throw failures.explained(error)
+    }
+  }
+
+  /// Those that were given, else `id` where the query has such a column.
+  private func keyColumns() throws -> [String] {
+    let given = query.invocation.values("--key")
+    if !given.isEmpty { return given }
+    let names = try Connection(path: query.file, access: .readOnly).prepare(query.text).columnNames
+    return names.first { $0.lowercased() == "id" }.map { [$0] } ?? []
+  }
+
+  private func follow(_ live: LiveRecords) {
+    let terminal = query.terminal
+    let isScreen = terminal.output.isTerminal && query.invocation.environment["TERM"] != "dumb"
+    let view: any LiveView =
+      switch query.format {
+      case .json, .jsonl: LiveJSON(terminal)
+      default: isScreen ? LiveScreen(terminal) : LiveLines(terminal)
+      }
+    self.view = view
+    view.begin(live)
+    tokens = [
+      live.onDifference { difference in view.show(difference, live) },
+      observe { [unowned self] in
+        guard let error = live.error else { return }
+        if case DatabaseError.fileReplaced? = error as? DatabaseError {
+          failure = CommandFailure(
+            "\(query.file) was replaced, moved or deleted: there is nothing to follow any longer")
+          end.yield()
+        } else {
+          view.fail("\(QueryFailure(query).explained(error))")
+        }
+      },
+    ]
+  }
+}
+
+/// What shows an answer and how it changes.
+@MainActor protocol LiveView: AnyObject {
+  func begin(_ live: LiveRecords)
+  func show(_ difference: Difference<Record>, _ live: LiveRecords)
+  /// The query cannot be run as the database is now: what is shown stays until it can.
+  func fail(_ reason: String)
+  func end()
+}
+
+extension LiveView {
+  func end() {}
+}
+
+/// Calls once when the process is told to stop from its terminal; a second Ctrl-C ends it at once.
+private final class Interrupt {
+  private let source: any DispatchSourceSignal
+
+  init(_ body: @escaping @Sendable () -> Void) {
+    signal(SIGINT, SIG_IGN)
+    source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+    source.setEventHandler {
+      signal(SIGINT, SIG_DFL)
+      body()
+    }
+    source.resume()
+  }
+
+  func cancel() {
+    source.cancel()
+    signal(SIGINT, SIG_DFL)
+  }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Quire
+
+/// A live answer on a terminal, drawn over itself: what came and what changed is marked, and coloured for two seconds.
+@MainActor final class LiveScreen: LiveView {
+  private let terminal: Terminal
+  /// How many lines are drawn, the cursor standing below them.
+  private var drawn = 0
+  private var frame: Frame?
+  private var draws = 0
+
+  /// What is shown: kept, so that its colours can be taken away.
+  private struct Frame {
+    let columns: [String]
+    let rows: [[Value]]
+    var status: String
+    var marks: [Int: String] = [:]
+    var fresh: Set<Int> = []
+    var changed: [Int: Set<Int>] = [:]
+  }
+
+  init(_ terminal: Terminal) { self.terminal = terminal }
+
+  func begin(_ live: LiveRecords) {
+    terminal.output.write("\u{1B}[?25l")
+    let frame = frame(live, nil)
+    self.frame = frame
+    draw(frame, isColoured: false)
+  }
+
+  func show(_ difference: Difference<Record>, _ live: LiveRecords) {
+    var frame = frame(live, difference)
+    for change in difference {
+      switch change {
+      case .delete: continue
+      case .insert(let at, _):
+        frame.marks[at] = "+"
+        frame.fresh.insert(at)
+      case .move(_, let to, let old, let new):
+        frame.marks[to] = ">"
+        frame.changed[to] = Self.places(old, new)
+      case .update(let at, let old, let new):
+        frame.marks[at] = "~"
+        frame.changed[at] = Self.places(old, new)
+      }
+    }
+    self.frame = frame
+    draw(frame, isColoured: true)
+    let draw = draws
+    Task { [weak self] in
+      try await Task.sleep(for: .seconds(2))
+      if let self, draws == draw { self.draw(frame, isColoured: false) }
+    }
+  }
+
+  func fail(_ reason: String) {
+    guard var frame else { return }
+    let line = printable(reason.split(separator: "\n").first.map(String.init) ?? reason)
+    frame.status = "error: \(line) · the answer stays what it was"
+    self.frame = frame
+    draw(frame, isColoured: false)
+  }
+
+  func end() { terminal.output.write("\u{1B}[?25h") }
+
+  private func frame(_ live: LiveRecords, _ difference: Difference<Record>?) -> Frame {
+    Frame(
+      columns: live.columns, rows: live.prefix(shownRows(of: live.count)).map(\.values),
+      status: LiveStatus(difference, live).text + " · Ctrl-C stops")
+  }
+
+  /// As many as leave room for the header, the status and the line below.
+  private func shownRows(of count: Int) -> Int { min(count, max(1, terminal.lines - 4)) }
+
+  private static func places(_ old: Record, _ new: Record) -> Set<Int> {
+    Set(new.values.indices.filter { new[$0] != old[$0] })
+  }
+
+  private func draw(_ frame: Frame, isColoured: Bool) {
+    draws += 1
+    let marks = frame.rows.indices.map { frame.marks[$0] ?? " " }
+    var lines = RowTable(frame.columns, frame.rows, marks: marks).lines(on: terminal, width: terminal.columns - 1) {
+      row, place in
+      guard isColoured else { return nil }
+      if frame.fresh.contains(row) { return .green }
+      return frame.changed[row]?.contains(place) == true ? .yellow : nil
+    }
+    lines.append(terminal.output.styled(truncated(frame.status, to: terminal.columns - 1), .dim))
+    // In one piece, and without wrapping, so that a line is a line.
+    var text = "\u{1B}[?2026h\u{1B}[?7l" + (drawn > 0 ? "\u{1B}[\(drawn)A" : "") + "\r"
+    for line in lines { text += line + "\u{1B}[K\n" }
+    terminal.output.write(text + "\u{1B}[J\u{1B}[?7h\u{1B}[?2026l")
+    drawn = lines.count
+  }
+}

@@ -1,0 +1,83 @@
+import Quire
+import QuireMigration
+
+/// What a query's error is told as: what is wrong, where in the query, what was probably meant.
+struct QueryFailure {
+  private let file: String
+  private let text: String
+
+  init(_ run: QueryRun) {
+    file = run.file
+    text = run.text
+  }
+
+  func explained(_ error: any Error) -> any Error {
+    switch error {
+    case let error as DatabaseError: CommandFailure(words(for: error), Self.status(of: error))
+    case StatementError.writes:
+      CommandFailure("the statement writes, and quire query only reads; nothing was run", .refused)
+    case let error as SQLiteError:
+      if let whole = error.databaseError(path: file, waited: .seconds(5)) {
+        CommandFailure("\(whole)", Self.status(of: whole))
+      } else {
+        CommandFailure(words(for: error))
+      }
+    default: error
+    }
+  }
+
+  static func status(of error: DatabaseError) -> ExitStatus {
+    switch error {
+    case .busy, .writerBusy, .readersBusy: .busy
+    case .missing, .isDirectory, .notADatabase, .empty, .unreadable, .hardLinked: .usage
+    default: .failure
+    }
+  }
+
+  private func words(for error: DatabaseError) -> String {
+    guard case .missing(let path) = error else { return "\(error)" }
+    return "no database at \(path)." + (Migrator.fileLike(path).map { " Did you mean \($0)?" } ?? "")
+  }
+
+  // MARK: The query
+
+  /// The message, and the line with what is wrong underlined.
+  ///
+  /// SQLite knows the place of many errors, but not of a missing table: then the name it says is looked up.
+  private func words(for error: SQLiteError) -> String {
+    let tokens = SQLTokens(text)
+    let name = SQLMessage.name(in: error.message)
+    let named = name.flatMap { name in
+      tokens.first { SQLMessage.unquoted(tokens.text(of: $0)).lowercased() == name.lowercased() }
+    }
+    let placed = error.offset.flatMap { offset in tokens.first { $0.range.contains(offset) } }
+    guard let token = named ?? placed else { return error.message }
+    let bytes = tokens.bytes
+    let place = token.range.lowerBound
+    let start = bytes[..<place].lastIndex(of: 10).map { $0 + 1 } ?? 0
+    let end = bytes[place...].firstIndex(of: 10) ?? bytes.count
+    func shown(_ range: Range<Int>) -> String { printable(String(decoding: bytes[range], as: UTF8.self)) }
+    let number = "\(bytes[..<place].count { $0 == 10 } + 1)"
+    let margin = String(repeating: " ", count: max(4, number.count))
+    let width = max(1, displayWidth(shown(place..<min(token.range.upperBound, end))))
+    var result =
+      "\(error.message)\n\(padded(number, to: margin.count, right: true)) │ \(shown(start..<end))\n\(margin) │ "
+    result += String(repeating: " ", count: displayWidth(shown(start..<place))) + String(repeating: "^", count: width)
+    if let near = suggestion(for: name, tokens.text(of: token), error) { result += " did you mean \(near)?" }
+    return result
+  }
+
+  private func suggestion(for name: String?, _ token: String, _ error: SQLiteError) -> String? {
+    guard let name else {
+      return error.message.hasSuffix("syntax error") ? nearest(to: token, among: Self.words) : nil
+    }
+    let found = try? Connection(path: file, access: .readOnly).query(SQLMessage.namesInSchema).rows
+    let names = (found ?? []).compactMap { row -> String? in if case .text(let name) = row[0] { name } else { nil } }
+    return nearest(to: name, among: names.filter { $0 != name })
+  }
+
+  private static let words = [
+    "SELECT", "FROM", "WHERE", "GROUP", "ORDER", "BY", "HAVING", "LIMIT", "OFFSET", "JOIN", "LEFT", "INNER", "ON",
+    "USING", "UNION", "DISTINCT", "VALUES", "WITH", "RECURSIVE", "BETWEEN", "LIKE", "CASE", "WHEN", "THEN", "ELSE",
+  ]
+}

@@ -1,0 +1,37 @@
+import Quire
+
+/// Rows in aligned columns, numbers on the right, NULL told from the text by its style.
+struct RowTable {
+  private let cells: [[CellText]]
+  private let table: Table
+
+  /// - Parameter marks: What stands before a row, such as `+`; nil for a table without marks.
+  init(_ columns: [String], _ rows: [[Value]], hasHeader: Bool = true, marks: [String]? = nil) {
+    cells = rows.map { $0.map(CellText.init) }
+    let numbers = columns.indices.filter { column in
+      let values = rows.compactMap { $0.indices.contains(column) ? $0[column] : nil }
+      return values.contains(where: \.isNumber) && values.allSatisfy { $0.isNumber || $0 == .null }
+    }
+    var texts = cells.map { $0.map(\.text) }
+    if let marks { texts = zip(marks, texts).map { [$0] + $1 } }
+    let offset = marks == nil ? 0 : 1
+    let header = (marks == nil ? [] : [""]) + columns
+    table = Table(hasHeader ? header : [], alignRight: Set(numbers.map { $0 + offset }), rows: texts)
+  }
+
+  /// - Parameter style: The style of a cell, by row and column, that is none of NULL.
+  func lines(
+    on terminal: Terminal, width: Int?, style: (Int, Int) -> Terminal.Stream.Style? = { _, _ in nil }
+  ) -> [String] {
+    let hasHeader = !table.header.isEmpty
+    return table.lines(width: width) { row, column, text in
+      let row = hasHeader ? row - 1 : row
+      if row < 0 { return terminal.output.styled(text, .bold) }
+      let offset = table.rows[row].count - cells[row].count
+      let place = column - offset
+      if let style = style(row, place) { return terminal.output.styled(text, style) }
+      if place >= 0, cells[row][place].isNull { return terminal.output.styled(text, .dim) }
+      return text
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Quire
+import Testing
+
+/// `quire query`, once: any file, every format, and what is said of what cannot be answered.
+@Suite struct QueryTests {
+  let quire: Scratch
+
+  init() throws {
+    quire = try Scratch()
+    try quire.database(
+      "library.db",
+      """
+      CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, note BLOB);
+      CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, price REAL, author_id INTEGER);
+      INSERT INTO author VALUES (1, 'Stanisław Lem', x'00ff'), (2, '三島由紀夫', NULL);
+      INSERT INTO book VALUES (1, 'Solaris', 12, 1), (2, 'Eden', 9.5, 1), (10, '', NULL, 2);
+      """)
+  }
+
+  private func ask(_ words: String..., file: String = "library.db") throws -> Scratch.Ran {
+    try quire.shell(
+      (["quire", "query", file] + words).map { "'" + $0.replacing("'", with: #"'\''"#) + "'" }.joined(separator: " "))
+  }
+
+  // MARK: Formats
+
+  @Test(arguments: [
+    ("table", "id  title    price\n 1  Solaris   12.0\n 2  Eden       9.5\n10            NULL\n3 rows\n"),
+    ("csv", "id,title,price\n1,Solaris,12.0\n2,Eden,9.5\n10,\"\",\n"),
+    ("tsv", "id\ttitle\tprice\n1\tSolaris\t12.0\n2\tEden\t9.5\n10\t\"\"\t\n"),
+    (
+      "json",
+      """
+      [{"id":1,"title":"Solaris","price":12.0},
+      {"id":2,"title":"Eden","price":9.5},
+      {"id":10,"title":"","price":null}]
+
+      """
+    ),
+    (
+      "jsonl",
+      """
+      {"id":1,"title":"Solaris","price":12.0}
+      {"id":2,"title":"Eden","price":9.5}
+      {"id":10,"title":"","price":null}
+
+      """
+    ),
+    (
+      "line",
+      "id     1\ntitle  Solaris\nprice  12.0\n\nid     2\ntitle  Eden\nprice  9.5\n\nid     10\ntitle  \nprice  NULL\n"
+    ),
+    (
+      "md",
+      "| id | title | price |\n| --- | --- | --- |\n| 1 | Solaris | 12.0 |\n| 2 | Eden | 9.5 |\n| 10 |  | NULL |\n"
+    ),
+    ("value", "1\nSolaris\n12.0\n2\nEden\n9.5\n10\n\n\n"),
+  ])
+  func `each format`(name: String, expected: String) throws {
+    let ran = try ask("SELECT id, title, price FROM book", "-f", name)
+    #expect(ran.status == 0 && ran.output == expected && ran.error.isEmpty, "\(ran)")
+  }
+
+  @Test func `in a pipe the format is csv, and --json is one document`() throws {
+    #expect(try ask("SELECT 1 AS a").output == "a\n1\n")
+    #expect(try ask("SELECT 1 AS a, 2 AS a", "--json").output == "[{\"a\":1,\"a:2\":2}]\n")
+    #expect(try ask("SELECT 1 AS a WHERE 0", "--json").output == "[]\n")
+    #expect(
+      try ask("SELECT note FROM author", "--json").output == "[{\"note\":{\"base64\":\"AP8=\"}},\n{\"note\":null}]\n")
+  }
+
+  @Test func `nothing in data or names steers the terminal`() throws {
+    let hostile = "SELECT 'red' || char(27) || '[31m' || char(10, 0x9b, 0x202e) || '\"|,' AS \"a\u{1B}]0;x\u{7}\""
+    for format in ["table", "json", "jsonl", "line", "md"] {
+      let output = try ask(hostile, "-f", format).output
+      #expect(
+        output.unicodeScalars.allSatisfy { $0 == "\n" || !Self.isControl($0) }, "\(format): \(output.debugDescription)")
+    }
+    for format in ["csv", "tsv", "value"] {
+      let output = try terminal("quire query library.db \"$QUERY\" -f \(format)", ["QUERY": hostile])
+      #expect(!output.contains("\u{1B}[31m") && !output.contains("\u{9b}"), "\(format): \(output.debugDescription)")
+    }
+    let error = try ask("SELECT nosuch, '\u{1B}[31m' FROM book").error
+    #expect(!error.contains("\u{1B}"))
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value < 32 || (127..<160).contains(scalar.value) || scalar.value == 0x202E
+  }
+
+  /// What a script says when it stands on a pseudo-terminal.
+  private func terminal(_ script: String, _ environment: [String: String]) throws -> String {
+    try quire.shell("TERM=xterm script -qec '\(script)' /dev/null", environment: environment).output
+  }
+
+  @Test func `on a terminal the format is a table`() throws {
+    let output = try terminal("stty cols 80; quire query library.db \"SELECT 1 AS one\"", [:])
+    #expect(output.contains("one") && output.contains("1 row"))
+  }
+
+  // MARK: Words
+
+  @Test func `parameters are numbers, text, or text by force`() throws {
+    let ran = try ask(
+      "SELECT typeof(:a), typeof($b), typeof(@c), :c, :d", "-p", "a=4", "-p", "b=1e3", "-p", "c='4'", "-p",
+      "d=O'Brien=x")
+    #expect(ran.output.hasSuffix("\ninteger,real,text,4,O'Brien=x\n"), "\(ran)")
+    let missing = try ask("SELECT :y")
+    #expect(missing.status == 2 && missing.error == "error: there is no value for :y: give -p y=VALUE\n")
+    #expect(try ask("SELECT ?").status == 2)
+    #expect(try ask("SELECT 1", "-p", "y").status == 2)
+  }
+
+  @Test func `the query comes from standard input or a file too`() throws {
+    try quire.write("q.sql", "SELECT count(*)", "FROM book -- all of them")
+    #expect(try quire.shell("quire query library.db @q.sql --no-header").output == "3\n")
+    #expect(try quire.shell("quire query library.db - --no-header < q.sql").output == "3\n")
+    #expect(try quire.shell("quire query library.db @nosuch.sql").status == 2)
+  }
+
+  @Test func `a limit is told, and no row is a status where that is asked`() throws {
+    let ran = try ask("SELECT id FROM book", "--limit", "2", "--no-header")
+    #expect(ran.output == "1\n2\n" && ran.error == "the first 2 rows; there are more (--limit)\n")
+    #expect(try ask("SELECT id FROM book", "--limit", "3").error.isEmpty)
+    #expect(try ask("SELECT 1 WHERE 0", "--exit-code").status == 3)
+    #expect(try ask("SELECT 1", "--exit-code").status == 0)
+  }
+
+  // MARK: Errors
+
+  @Test(arguments: [
+    (
+      "SELECT titel FROM book", 1,
+      "error: no such column: titel\n   1 │ SELECT titel FROM book\n     │        ^^^^^ did you mean title?\n"
+    ),
+    ("SELECT *\nFROM bok", 1, "error: no such table: bok\n   2 │ FROM bok\n     │      ^^^ did you mean book?\n"),
+    (
+      "SELECT 三島, x FORM book", 1,
+      "error: near \"book\": syntax error\n   1 │ SELECT 三島, x FORM book\n     │                     ^^^^\n"
+    ),
+    ("SELCT 1", 1, "error: near \"SELCT\": syntax error\n   1 │ SELCT 1\n     │ ^^^^^ did you mean SELECT?\n"),
+    ("SELECT 1; SELECT 2", 1, "error: there is more than one statement in the text\n"),
+    ("", 1, "error: there is no statement in the text\n"),
+    ("BEGIN", 1, "error: the statement is no query: give one SELECT, WITH or VALUES\n"),
+    ("DELETE FROM book", 5, "refused: the statement writes, and quire query only reads; nothing was run\n"),
+    (
+      "INSERT INTO book (title) VALUES ('x') RETURNING id", 5,
+      "refused: the statement writes, and quire query only reads; nothing was run\n"
+    ),
+    ("VACUUM INTO 'copy.db'", 5, "refused: the statement writes, and quire query only reads; nothing was run\n"),
+    ("ATTACH 'new.db' AS n", 1, "error: the statement is no query: give one SELECT, WITH or VALUES\n"),
+  ])
+  func `what is wrong is shown where it is, and nothing is changed`(sql: String, status: Int, expected: String) throws {
+    let before = try quire.bytes("library.db")
+    let ran = try ask(sql)
+    #expect(Int(ran.status) == status && ran.error == expected && ran.output.isEmpty, "\(ran)")
+    #expect(try quire.bytes("library.db") == before)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: quire.folder.path) == ["library.db"])
+  }
+
+  @Test func `a file that is no database is not touched, and a missing one not made`() throws {
+    let missing = try ask("SELECT 1", file: "libary.db")
+    #expect(missing.status == 2 && missing.error == "error: no database at libary.db. Did you mean library.db?\n")
+    #expect(!FileManager.default.fileExists(atPath: quire.path("libary.db")))
+    try quire.write("notes.txt", "Solaris is out, and nobody knows when it will be back again, if ever.")
+    let text = try ask("SELECT 1", file: "notes.txt")
+    #expect(text.status == 2 && text.error.contains("notes.txt is not an SQLite database"))
+    #expect(try ask("SELECT 1", file: ".").status == 2)
+    #expect(try ask("SELECT 1", "--live", file: "libary.db").status == 2)
+  }
+
+  @Test func `what only tells something may be asked`() throws {
+    #expect(try ask("PRAGMA table_info(author)", "--no-header").output.hasPrefix("0,id,INTEGER,0,,1\n"))
+    #expect(try ask("EXPLAIN QUERY PLAN SELECT * FROM book", "--no-header").output.contains("SCAN book"))
+  }
+}
+
+extension Scratch {
+  /// Makes a database, in the journal mode the shell's users have: without a write-ahead log.
+  @discardableResult func database(_ name: String, _ sql: String) throws -> Connection {
+    let made = try Connection(path: path(name), access: .create)
+    try made.execute("PRAGMA journal_mode = DELETE")
+    try made.execute(sql)
+    return made
+  }
+}
