@@ -116,11 +116,12 @@ extension LiveRecords: Participant {
     var step = Step(number: news.number)
     do {
       if let failure = news.failure { throw failure }
-      if isStale || news.isComparison || news.altersSchema {
-        try renewSources(on: connection)
-      } else if !changes.areConcerned(by: news) {
-        return false
+      var mustRun = isStale || news.isComparison
+      if mustRun || news.altersSchema {
+        let isRenewed = try renewSources(on: connection)
+        mustRun = mustRun || isRenewed || changes.sources.hasInternal
       }
+      if !mustRun, !changes.areConcerned(by: news) { return false }
       queriesRun += 1
       let answer = try query.run(on: connection, known: names)
       step.changes = RecordDifference.changes(from: records, to: answer.records, keys: try keys(in: answer.names))
@@ -170,13 +171,15 @@ extension LiveRecords: Participant {
   }
 
   /// What the query reads, where the schema is another than when it was last asked: a view may say something else.
-  private func renewSources(on connection: Connection) throws {
-    if try connection.schemaVersion() == changes.sources.schemaVersion { return }
+  /// - Returns: whether it is.
+  private func renewSources(on connection: Connection) throws -> Bool {
+    if try connection.schemaVersion() == changes.sources.schemaVersion { return false }
     var renewed = SourceChanges(try connection.sources(ofQuery: query.text))
     renewed.ignored = changes.ignored
     if let store = owner.store { interests = renewed.interests(in: store.database) }
     changes = renewed
     owner.participants.add(self)
+    return true
   }
 }
 

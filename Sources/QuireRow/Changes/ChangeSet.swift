@@ -18,7 +18,8 @@ public struct ChangeSet: Sendable {
   /// holds anything derived from rows compares it with the state after ``number``.
   public let isComparison: Bool
 
-  /// Whether tables, views or indexes may be others than before; what that does to rows is not told.
+  /// Whether tables, views or indexes may be others than before; what that does to rows is not told. Said of every
+  /// commit of another process, of which besides the rows of users' tables nothing is known.
   public let altersSchema: Bool
 
   public init(

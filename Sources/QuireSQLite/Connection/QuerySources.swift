@@ -9,6 +9,8 @@ internal import QuireRow
 public struct QuerySources: Hashable, Sendable {
   /// By table: the columns whose values matter besides which rows there are; nil where any change matters.
   public private(set) var tables: [String: Set<String>?] = [:]
+  /// Whether some of the tables hold no rows of the user's, and are left out where commits are told by a log.
+  public private(set) var hasInternal = false
   /// What the schema was when this was found out.
   public private(set) var schemaVersion: Int64 = 0
 
@@ -26,6 +28,7 @@ public struct QuerySources: Hashable, Sendable {
       default: if !Self.isConstant(table) { followEverything(kinds) }
       }
     }
+    hasInternal = tables.keys.contains { kinds[$0] == "shadow" || $0.lowercased().hasPrefix("_quire_") }
   }
 
   private mutating func follow(_ table: String, _ columns: Set<String>?) {

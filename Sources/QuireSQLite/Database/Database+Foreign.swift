@@ -22,7 +22,7 @@ extension Database {
           subscribers.publish(
             ChangeSet(
               number: number, origin: .otherProcess, author: set.author, token: token, tables: set.tables,
-              isComparison: set.isComparison))
+              isComparison: set.isComparison, altersSchema: true))  // the log tells rows alone
         }
       }
       return true
