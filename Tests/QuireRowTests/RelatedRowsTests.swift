@@ -117,6 +117,50 @@ import Testing
         ].sorted { "\($0.hops)" < "\($1.hops)" })
   }
 
+  @Test func `aggregates of related rows are selected, filtered and ordered by`() throws {
+    let database = try TestDatabase(
+      """
+      CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT) STRICT;
+      CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, pages INTEGER, author_id INTEGER, next_id INTEGER) STRICT;
+      INSERT INTO author VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd');
+      INSERT INTO book VALUES (1, 'x', 5, 1, 3), (2, 'y', NULL, 1, NULL), (3, 'z', 7, 2, 1), (4, 'w', NULL, 4, NULL);
+      """)
+    let next = ColumnPath.Step("next_id", to: "book")
+    func aggregate(_ function: Aggregate.Function, _ value: ColumnPath?, where condition: RowExpression = .true)
+      -> RowExpression
+    {
+      .aggregate(function, RelatedRows(Self.books, where: condition, value: value))
+    }
+    let all = [
+      aggregate(.count, nil), aggregate(.count, "pages"), aggregate(.minimum, "title"), aggregate(.maximum, "pages"),
+      aggregate(.maximum, ColumnPath([next], "title")),
+      aggregate(.count, nil, where: .compare(.greater, .column("pages"), .literal(5))),
+    ]
+    var query = SelectQuery(
+      from: "author", columns: ["id"], expressions: all,
+      orderedBy: [OrderTerm(all[0], ascending: false), OrderTerm(aggregate(.maximum, "id"), ascending: false)])
+    #expect(
+      try database.rows(query.statement()) == [
+        [1, 2, 1, "x", 5, "z", 0], [4, 1, 0, "w", .null, .null, 0], [2, 1, 1, "z", 7, "x", 1],
+        [3, 0, 0, .null, .null, .null, 0],
+      ])
+    #expect(try query.statement().text.contains("ORDER BY 2 DESC, (SELECT max("))
+    query.filter = .compare(.equalIfPresent, aggregate(.maximum, "pages"), .literal(7))
+    #expect(try database.rows(query.statement()).map(\.first) == [2])
+    #expect(try database.rows(query.statement(forKeys: [1, 2, 3])).map(\.first) == [2])
+    #expect(query.tables == ["author", "book"])
+    let averaged = aggregate(.average, "pages")
+    #expect(averaged.needsRows && averaged.columns == ["id"] && averaged.evaluate { _ in 1 } == .null)
+    let looked = RelatedColumns.all(of: aggregate(.maximum, ColumnPath([next], "title")).related)
+    #expect(
+      looked
+        == [
+          RelatedColumns(hops: [.many(Self.books)], columns: ["author_id", "next_id"]),
+          RelatedColumns(hops: [.many(Self.books), .one(next)], columns: ["id", "title"]),
+        ].sorted { "\($0.hops)" < "\($1.hops)" })
+    #expect(looked.allSatisfy { $0.tables.allSatisfy { $0 == "book" } })
+  }
+
   @Test func `one row does not tell`() {
     let asked = RowExpression.compare(.equal, .countRows(RelatedRows(Self.books)), .literal(0))
     #expect(asked.needsRows && RowExpression.not(asked).needsRows && !RowExpression.column("id").needsRows)

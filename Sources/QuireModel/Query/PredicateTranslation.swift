@@ -13,6 +13,19 @@ package func translate<M>(_ predicate: Predicate<M>, resolving resolver: some Pa
   return try translation.expression(of: predicate.expression)
 }
 
+/// An expression as a value over the same columns.
+///
+/// Other than a predicate, which only accepts or not, it has a result that must be what Swift computes: division of reals
+/// by zero is infinite, and arithmetic of `Float`, which SQLite does in double precision, is refused.
+package func translate<M, V>(_ expression: Expression<M, V>, resolving resolver: some PathResolver)
+  throws(UntranslatablePredicate) -> RowExpression
+{
+  var translation = Translation(resolver: resolver)
+  translation.isComputed = true
+  translation.bind(expression.variable.key, to: .row(Row(steps: [], type: M.self)), called: "$0")
+  return try translation.expression(of: expression.expression)
+}
+
 /// A part of a predicate on its way to SQL.
 enum Term {
   case expression(RowExpression)
@@ -45,6 +58,8 @@ protocol TranslatableExpression {
 /// What is known while a predicate is translated: the schema, and what each closure parameter stands for.
 struct Translation {
   let resolver: any PathResolver
+  /// Whether the result is a value and no condition.
+  var isComputed = false
   private var variables: [PredicateExpressions.VariableID: (term: Term, name: String)] = [:]
   /// Parameters of closures around this one that stand for another row.
   private var outer: Set<PredicateExpressions.VariableID> = []
@@ -163,7 +178,7 @@ extension RowExpression {
   /// Computed now where no column is in it.
   var folded: RowExpression {
     switch self {
-    case .literal, .exists, .countRows: return self
+    case .literal, .exists, .countRows, .aggregate: return self
     default: break
     }
     let isConstant = operands.allSatisfy { if case .literal = $0 { true } else { false } }

@@ -53,6 +53,17 @@ public struct RelatedColumns: Hashable, Sendable {
     self.columns = columns
   }
 
+  /// The tables on the way, those of pairs among them.
+  public var tables: [String] {
+    hops.flatMap { hop in
+      if case .many(let relation) = hop, case .pairs(let pairs, _, _) = relation.via {
+        [hop.table, pairs]
+      } else {
+        [hop.table]
+      }
+    }
+  }
+
   /// All that questions about related rows look at, each way once.
   public static func all(of questions: [RelatedRows]) -> [RelatedColumns] {
     var found: [[RelatedHop]: Set<String>] = [:]
@@ -66,7 +77,7 @@ public struct RelatedColumns: Hashable, Sendable {
     let here = hops + rows.steps.map { .one($0) } + [.many(rows.relation)]
     found[here, default: []].formUnion([])
     if case .foreignKey(let column) = rows.relation.via { found[here, default: []].insert(column) }
-    for path in rows.condition.columns {
+    for path in rows.columns {
       var place = here
       for step in path.steps {
         found[place, default: []].insert(step.foreignKey)

@@ -30,26 +30,33 @@ public struct RelatedRows: Hashable, Sendable {
   public var relation: RowRelation
   /// Over the columns of the related row, as its own base row.
   public var condition: RowExpression
+  /// What of the related row an aggregate is of; nil where rows are counted.
+  public var value: ColumnPath?
 
   public init(
-    _ relation: RowRelation, behind steps: [ColumnPath.Step] = [], where condition: RowExpression = .true
+    _ relation: RowRelation, behind steps: [ColumnPath.Step] = [], where condition: RowExpression = .true,
+    value: ColumnPath? = nil
   ) {
     self.steps = steps
     self.relation = relation
     self.condition = condition
+    self.value = value
   }
 
   /// Those of them that meet a further condition.
   public func filtered(_ further: RowExpression) -> RelatedRows {
-    RelatedRows(relation, behind: steps, where: .all([condition, further]))
+    RelatedRows(relation, behind: steps, where: .all([condition, further]), value: value)
   }
+
+  /// All that is read of a related row, as columns of it and of what it references.
+  var columns: Set<ColumnPath> { value.map { condition.columns.union([$0]) } ?? condition.columns }
 
   /// What of the row they belong to decides which they are.
   public var origin: ColumnPath { ColumnPath(steps, relation.from) }
 
   /// All tables looked at.
   var tables: Set<String> {
-    var tables = condition.tables.union([relation.table])
+    var tables = condition.tables.union([relation.table]).union(value?.steps.map(\.table) ?? [])
     if case .pairs(let table, _, _) = relation.via { tables.insert(table) }
     return tables
   }
@@ -77,7 +84,7 @@ extension RowExpression {
   /// The questions about related rows in it, without those inside their conditions.
   public var related: [RelatedRows] {
     switch self {
-    case .exists(let rows), .countRows(let rows): [rows]
+    case .exists(let rows), .countRows(let rows), .aggregate(_, let rows): [rows]
     default: operands.flatMap(\.related)
     }
   }
@@ -85,15 +92,29 @@ extension RowExpression {
   /// Whether one row and those it references are not enough to evaluate it: it asks about rows that reference this one.
   public var needsRows: Bool {
     switch self {
-    case .exists, .countRows: true
+    case .exists, .countRows, .aggregate: true
     default: operands.contains(where: \.needsRows)
     }
   }
 }
 
 extension ExpressionWriter {
+  /// An aggregate of the value; of no value a count of the rows.
+  mutating func aggregate(_ function: Aggregate.Function, _ rows: RelatedRows) throws(QueryError) {
+    guard rows.value != nil else { return try related(rows, "count(*)") }
+    switch function {
+    case .count: try related(rows, "count(", ")")
+    case .sum: try related(rows, "quire_sum(", ")")
+    case .average: try related(rows, "quire_average(", ")")
+    case .minimum: try related(rows, "min(", ")")
+    case .maximum: try related(rows, "max(", ")")
+    }
+  }
+
   /// `SELECT \(what) FROM … WHERE …`, correlated to the row they belong to: a search by the foreign key's index.
-  mutating func related(_ rows: RelatedRows, _ what: String) throws(QueryError) {
+  ///
+  /// - Parameter end: What follows the rows' value; nil where it is not asked for.
+  mutating func related(_ rows: RelatedRows, _ what: String, _ end: String? = nil) throws(QueryError) {
     let relation = rows.relation
     let origin = "\(joins.alias(of: rows.steps)).\(try quotedName(relation.from))"
     var inner = ExpressionWriter(scope: scopes + 1)
@@ -111,9 +132,15 @@ extension ExpressionWriter {
         + " ON \(row).\(try quotedName(relation.key)) = \(pair).\(try quotedName(other))"
       link = "\(pair).\(try quotedName(own)) = \(origin)"
     }
+    var selected = what
+    if let end, let value = rows.value {
+      try inner.column(value)
+      selected += inner.sql.text + end
+      inner.sql = SQLText()
+    }
     if rows.condition != .true { try inner.filter(rows.condition) }
     scopes = inner.scopes
-    sql.text += "(SELECT \(what) FROM \(source)\(try inner.joins.clauses()) WHERE \(link)"
+    sql.text += "(SELECT \(selected) FROM \(source)\(try inner.joins.clauses()) WHERE \(link)"
     if rows.condition != .true { sql.text += " AND \(inner.sql.text)" }
     sql.text += ")"
     sql.bindings += inner.sql.bindings

@@ -64,6 +64,7 @@ extension RowExpression {
       return operation.apply(a.evaluate(column, related: related), b.evaluate(column, related: related))
     case .exists(let rows): return related(rows).map { Value($0 > 0) } ?? .null
     case .countRows(let rows): return related(rows).map { .integer(Int64($0)) } ?? .null
+    case .aggregate: return .null
     }
   }
 

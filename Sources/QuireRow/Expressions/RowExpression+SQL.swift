@@ -135,6 +135,7 @@ struct ExpressionWriter {
       sql.text += "EXISTS "
       try related(rows, "1")
     case .countRows(let rows): try related(rows, "count(*)")
+    case .aggregate(let function, let rows): try aggregate(function, rows)
     }
   }
 

@@ -13,7 +13,7 @@
 /// | `containsFolded` | NULL | `localizedStandardContains`, folding A–Z and a–z alone: see ``TextFold`` |
 /// | `count` | NULL | of text: Unicode scalars before the first NUL character; of a blob: bytes |
 /// | `arithmetic` | NULL | division by zero is NULL; an integer result beyond 64 bits becomes a real |
-/// | `exists`, `countRows` | 0: NULL references nothing | questions about the rows of a to-many: see ``needsRows`` |
+/// | `exists`, `countRows`, `aggregate` | 0 or none: NULL references nothing | questions about the rows of a to-many: see ``needsRows`` |
 ///
 /// Operands are taken to be of their columns' declared types, as the predicate translation makes them (SQLite would
 /// convert text compared with a number, `evaluate` does not), and columns to have collation BINARY.
@@ -39,6 +39,9 @@ public indirect enum RowExpression: Hashable, Sendable {
   case exists(RelatedRows)
   /// How many such rows there are.
   case countRows(RelatedRows)
+  /// An aggregate of a column of such rows, as the connection's exact functions give it: NULL is skipped, the sum of
+  /// none is 0, and NULL the rest of none. Only a query can tell: `evaluate` gives NULL.
+  case aggregate(Aggregate.Function, RelatedRows)
 
   public enum Comparison: Hashable, Sendable {
     case equal, unequal
@@ -108,7 +111,7 @@ extension RowExpression {
   var isCondition: Bool {
     switch self {
     case .literal(1), .literal(0), .literal(.null), .and, .or, .not, .compare, .isNull, .oneOf, .text, .exists: true
-    case .column, .literal, .count, .arithmetic, .countRows: false
+    case .column, .literal, .count, .arithmetic, .countRows, .aggregate: false
     case .conditional(_, let a, let b), .coalesce(let a, let b): a.isCondition && b.isCondition
     }
   }
@@ -132,7 +135,7 @@ extension RowExpression {
   private func collectColumns(into found: inout Set<ColumnPath>) {
     switch self {
     case .column(let path): found.insert(path)
-    case .exists(let rows), .countRows(let rows): found.insert(rows.origin)
+    case .exists(let rows), .countRows(let rows), .aggregate(_, let rows): found.insert(rows.origin)
     default: break
     }
     for operand in operands { operand.collectColumns(into: &found) }
@@ -141,7 +144,7 @@ extension RowExpression {
   /// The expressions directly inside, over the same row.
   public var operands: [RowExpression] {
     switch self {
-    case .column, .literal, .exists, .countRows: []
+    case .column, .literal, .exists, .countRows, .aggregate: []
     case .and(let operands), .or(let operands): operands
     case .not(let a), .isNull(let a), .oneOf(let a, _), .count(let a): [a]
     case .compare(_, let a, let b), .text(_, let a, let b), .coalesce(let a, let b), .arithmetic(_, let a, let b):
@@ -156,7 +159,7 @@ extension RowExpression {
   public func isNull(where absent: (RowExpression) -> Bool) -> Bool {
     if absent(self) { return true }
     switch self {
-    case .column, .isNull, .exists, .countRows: return false
+    case .column, .isNull, .exists, .countRows, .aggregate: return false
     case .literal(let value): return value == .null
     case .not(let a), .count(let a): return a.isNull(where: absent)
     case .oneOf(let a, let values): return !values.isEmpty && a.isNull(where: absent)

@@ -12,15 +12,16 @@ extension SelectQuery {
   /// Of the rows with these keys those that the filter accepts, in order; limit and offset do not count.
   ///
   /// The keys come first and drive the search, whatever other index the filter might use. The text is the same for
-  /// all sets of keys; they are the first binding, as JSON (``KeyList/json(_:)-(Sequence<Int64>)``).
+  /// all sets of keys; they are one binding, as JSON (``KeyList/json(_:)-(Sequence<Int64>)``), after those of the
+  /// expressions: the first where only columns are selected, the last where there are neither filter nor order.
   public func statement(forKeys keys: some Sequence<Int64>) throws(QueryError) -> SQLText {
     try write(among: KeyList.json(keys), limit: nil, offset: 0)
   }
 
   /// Of the rows from which `steps` lead to one of these keys those that the filter accepts, in order.
   ///
-  /// The keys are of the row at the end of the steps, which may be gone. As with ``statement(forKeys:)`` they are the
-  /// first binding; each foreign key on the way wants an index.
+  /// The keys are of the row at the end of the steps, which may be gone. As with ``statement(forKeys:)`` they are one
+  /// binding; each foreign key on the way wants an index.
   public func statement(forKeys keys: some Sequence<Int64>, reachedBy steps: [ColumnPath.Step]) throws(QueryError)
     -> SQLText
   {
@@ -61,20 +62,34 @@ extension SelectQuery {
       if index > 0 { writer.sql.text += ", " }
       try writer.column(path)
     }
+    for (index, expression) in expressions.enumerated() {
+      if index + columns.count > 0 { writer.sql.text += ", " }
+      try writer.value(expression)
+    }
     let selected = writer.sql
     var condition = try whereClause(&writer, excluding: excluded != nil, after: after)
     if let excluded { condition.bindings.append(.text(excluded)) }
     writer.sql = SQLText()
     for (index, term) in totalOrder.enumerated() {
       if index > 0 { writer.sql.text += ", " }
-      try writer.value(term.expression)
+      try self.order(term.expression, &writer)
       if !term.ascending { writer.sql.text += " DESC" }
     }
     let page = Self.page(limit, offset)
     let joins = try writer.joins.clauses(without: driving)
     return SQLText(
       "SELECT \(selected.text) FROM \(source)\(joins)\(condition.text) ORDER BY \(writer.sql.text)\(page.text)",
-      (keys.map { [.text($0)] } ?? []) + selected.bindings + condition.bindings + writer.sql.bindings + page.bindings)
+      selected.bindings + (keys.map { [.text($0)] } ?? []) + condition.bindings + writer.sql.bindings + page.bindings)
+  }
+
+  /// By what is in the answer where it is there, so that it is computed once.
+  private func order(_ expression: RowExpression, _ writer: inout ExpressionWriter) throws(QueryError) {
+    if case .column = expression { return try writer.value(expression) }
+    if let place = expressions.firstIndex(of: expression) {
+      writer.sql.text += "\(columns.count + place + 1)"
+    } else {
+      try writer.value(expression)
+    }
   }
 
   /// `json_each(?)` joined to the base table, through the tables on the way back from the end of the steps.

@@ -12,6 +12,8 @@ public struct SelectQuery: Hashable, Sendable {
   public var key: String
   /// What each row of the answer has, in this order.
   public var columns: [ColumnPath]
+  /// What it has after them.
+  public var expressions: [RowExpression]
   public var filter: RowExpression?
   /// As asked for; ``totalOrder`` is what is used.
   public var order: [OrderTerm]
@@ -19,12 +21,13 @@ public struct SelectQuery: Hashable, Sendable {
   public var offset: Int
 
   public init(
-    from table: String, key: String = "id", columns: [ColumnPath], where filter: RowExpression? = nil,
-    orderedBy order: [OrderTerm] = [], limit: Int? = nil, offset: Int = 0
+    from table: String, key: String = "id", columns: [ColumnPath], expressions: [RowExpression] = [],
+    where filter: RowExpression? = nil, orderedBy order: [OrderTerm] = [], limit: Int? = nil, offset: Int = 0
   ) {
     self.table = table
     self.key = key
     self.columns = columns
+    self.expressions = expressions
     self.filter = filter
     self.order = order
     self.limit = limit
@@ -53,7 +56,8 @@ public struct SelectQuery: Hashable, Sendable {
   public var tables: Set<String> {
     let reached = Set(columns.flatMap { $0.steps.map(\.table) })
       .union(decidingColumns.flatMap { $0.steps.map(\.table) }).union([table])
-    return related.reduce(into: reached) { $0.formUnion($1.tables) }
+    let computed = expressions.reduce(into: reached) { $0.formUnion($1.tables) }
+    return related.reduce(into: computed) { $0.formUnion($1.tables) }
   }
 }
 
