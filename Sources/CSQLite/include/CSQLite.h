@@ -17,6 +17,10 @@ const volatile void *quire_wal_index(sqlite3 *db);
 /// The header's count of commits, of whatever process; 0 is returned in the middle of its being written.
 int quire_wal_commit_count(const volatile void *index, uint32_t *count);
 
+/// Adds the aggregates `quire_sum(x)`, 0 of nothing, and `quire_average(x)`, NULL of nothing: exact, rounded once. NULL is
+/// skipped; where there is no such number the value is TEXT that says why. Not for views and triggers.
+int quire_totals_install(sqlite3 *db);
+
 /// Binds `length` bytes as TEXT, copied; an empty string may come with a null pointer and is not NULL.
 static inline int quire_bind_text(sqlite3_stmt *s, int index, const char *text, long length) {
   return sqlite3_bind_text64(s, index, text ? text : "", (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);

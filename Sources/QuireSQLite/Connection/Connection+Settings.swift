@@ -11,6 +11,8 @@ extension Connection {
       let code = quire_db_config(handle, option, value)
       if code != SQLITE_OK { throw error(code, sql: nil) }
     }
+    let code = quire_totals_install(handle)
+    if code != SQLITE_OK { throw error(code, sql: nil) }
     // A file that is no database is found out at the first look, not at open.
     _ = try query("PRAGMA schema_version")
     if access != .readOnly {
