@@ -21,15 +21,16 @@ struct ProjectionMacro: ExtensionMacro {
   }
 }
 
-/// What `@Projection` reads in its struct. By itself it expands to nothing, and outside of a projection is refused.
-struct FromMacro: PeerMacro {
+/// What `@Projection` reads in its struct: `@From`, `@Count` and their like. By itself each expands to nothing, and outside
+/// of a projection is refused.
+struct FieldMacro: PeerMacro {
   static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     let attributes = context.lexicalContext.first?.asProtocol((any WithAttributesSyntax).self)?.attributes
     if attributes?.first(named: "Projection") == nil {
-      context.diagnose(ProjectionRefusal(.outsideProjection, at: node).diagnostic)
+      context.diagnose(ProjectionRefusal(.outsideProjection(attribute: node.writtenName), at: node).diagnostic)
     }
     return []
   }

@@ -9,21 +9,14 @@ struct ProjectionMembers {
   private var access: String { projection.access }
 
   var declarations: [String] {
-    ["\(access)typealias Model = \(projection.model)", definition, row, valuesInit, append]
+    ["\(access)typealias Model = \(projection.model)", definition, row, projection.valuesInit, append]
   }
 
   /// What only the type checker can refuse is refused here, once, and at the field: that the path exists, that its type
   /// is the field's, and that the type is one of values.
   private var definition: String {
     let lines = projection.fields.map { field in
-      let property = field.property
-      let path = field.path?.trimmedDescription ?? "\\\(projection.model).\(property.reference)"
-      let names = field.names.map { "\"\($0)\"" }.joined(separator: ", ")
-      let line = """
-        fields.append(Quire._field(\(projection.model).self, \(form(field)), "\(property.name)", \
-        \\Self.\(property.reference), from: \(path), [\(names)]))
-        """
-      return context.placing(line, at: property.pattern)
+      context.placing("fields.append(\(source(of: field)))", at: field.property.pattern)
     }
     return """
       \(access)static var _quireDefinition: Quire.ProjectionDefinition {
@@ -34,12 +27,32 @@ struct ProjectionMembers {
       """
   }
 
+  /// The call that makes the field's declaration.
+  private func source(of field: FieldSyntax) -> String {
+    let own = "\"\(field.property.name)\", \\Self.\(field.property.reference)"
+    let model = "\(projection.model).self"
+    switch field.source {
+    case .path(let written):
+      let path = written?.trimmedDescription ?? "\\\(projection.model).\(field.property.reference)"
+      let names = written?.propertyNames ?? [field.property.name]
+      return "Quire._field(\(model), \(form(field)), \(own), from: \(path), \(list(names)))"
+    case .related(let name, let objects, let value, let condition):
+      let property = value.map { ", \($0.trimmedDescription), \(list($0.propertyNames))" } ?? ""
+      let filter = condition.map { ", where: #Predicate \($0.trimmedDescription)" } ?? ""
+      return "Quire._\(name.lowercased())(\(model), \(own), of: \(objects.trimmedDescription), "
+        + "\(list(objects.propertyNames))\(property)\(filter))"
+    case .group: return ""  // refused
+    case .computed(let closure):
+      return "Quire._computed(\(model), \(form(field)), \(own), #Expression \(closure.trimmedDescription))"
+    }
+  }
+
+  private func list(_ names: [String]) -> String { "[\(names.map { "\"\($0)\"" }.joined(separator: ", "))]" }
+
   /// All values first, and then the row at once: one that is left half-made by an error is copied and destroyed.
   private var row: String {
     let values = projection.fields.enumerated().map { place, field in
-      let value =
-        field.property.plain != nil ? "row.next(\(metatype(field)))" : "\(form(field)).read(&row, origin)"
-      return "let value\(place) = try \(value)"
+      "let value\(place) = try \(reading(field))"
     }
     let arguments = projection.fields.indices.map { "value\($0)" }.joined(separator: ", ")
     return """
@@ -51,16 +64,11 @@ struct ProjectionMembers {
       """
   }
 
-  private var valuesInit: String {
-    let parameters = projection.fields.enumerated().map { place, field in
-      "\(place == 0 ? "_quireValues" : "_") value\(place): \(field.type ?? "Swift.Never")"
+  private func reading(_ field: FieldSyntax) -> String {
+    if case .related(let name, _, _, _) = field.source, name == "Sum" || name == "Average" {
+      return "Quire._totalled(\(metatype(field))).read(&row, origin)"
     }
-    let lines = projection.fields.enumerated().map { "self.\($1.property.reference) = value\($0)" }
-    return """
-      private init(\(parameters.joined(separator: ", "))) {
-      \(lines.joined(separator: "\n"))
-      }
-      """
+    return field.property.plain != nil ? "row.next(\(metatype(field)))" : "\(form(field)).read(&row, origin)"
   }
 
   /// Where the type is known, so that the loop over the rows need not find out about it at each.
@@ -79,6 +87,21 @@ struct ProjectionMembers {
   }
 
   private func form(_ field: FieldSyntax) -> String { "Quire._projected(\(metatype(field)))" }
+}
+
+extension ProjectionSyntax {
+  /// An initialiser of all fields in order, whatever the struct's own are.
+  var valuesInit: String {
+    let parameters = fields.enumerated().map { place, field in
+      "\(place == 0 ? "_quireValues" : "_") value\(place): \(field.type ?? "Swift.Never")"
+    }
+    let lines = fields.enumerated().map { "self.\($1.property.reference) = value\($0)" }
+    return """
+      private init(\(parameters.joined(separator: ", "))) {
+      \(lines.joined(separator: "\n"))
+      }
+      """
+  }
 }
 
 extension String {

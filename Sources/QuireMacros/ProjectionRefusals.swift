@@ -29,9 +29,24 @@ struct ProjectionRefusal {
     case untyped(name: String)
     case conditional(name: String)
 
+    // What it is read from
+    case outsideProjection(attribute: String)
+    case notStored(name: String, attribute: String)
+    case twoSources(name: String)
+    case conditionNotLiteral
+    case computationNotLiteral(model: String)
+    case computationUntyped(model: String)
+    case otherComputation(type: String, model: String)
+
+    // Of groups
+    case ungrouped
+    case manyKeys(names: [String])
+    case withoutObjects(attribute: String, model: String)
+    case relatedOfGroup
+    case computedOfGroup(name: String)
+
     // Its path
-    case outsideProjection
-    case notStored(name: String)
+    case valuePathNotLiteral
     case pathNotLiteral(model: String)
     case otherModel(root: String, model: String)
     case forced
@@ -70,10 +85,34 @@ extension ProjectionRefusal.Reason: DiagnosticMessage {
     case .conditional(let name):
       "‘\(name)’ is read in some builds only, and a row has its columns in all: declare it outside the #if"
 
-    case .outsideProjection:
-      "@From means something in a @Projection struct only: mark the struct with @Projection(of:), or remove it"
-    case .notStored(let name):
-      "‘\(name)’ is no stored property, so nothing is read for it: remove @From"
+    case .outsideProjection(let attribute):
+      "@\(attribute) means something in a @Projection struct only: mark the struct with @Projection(of:), or remove it"
+    case .notStored(let name, let attribute):
+      "‘\(name)’ is no stored property, so nothing is read for it: remove @\(attribute)"
+    case .twoSources(let name):
+      "‘\(name)’ is one value, read from one source: keep one of the attributes"
+    case .conditionNotLiteral:
+      "the condition is read from the source: write the closure itself, as in ‘where: { $0.isAvailable }’"
+    case .computationNotLiteral(let model):
+      "what is computed is read from the source: write the closure itself, as in ‘{ (object: \(model)) in … }’"
+    case .computationUntyped(let model):
+      "nothing here says of what this is computed: name the model, as in ‘{ (object: \(model)) in … }’"
+    case .otherComputation(let type, let model):
+      "this projection is of ‘\(model)’, and this is computed of ‘\(type)’: take a ‘\(model)’"
+
+    case .ungrouped:
+      "nothing here says what the rows are grouped by: declare that property too, such as ‘var year: Int?’"
+    case .manyKeys(let names):
+      "rows are grouped by one property, and \(names.map { "‘\($0)’" }.joined(separator: " and ")) are \(names.count): keep one, and give the others an aggregate"
+    case .withoutObjects(let attribute, let model):
+      "this row is of one ‘\(model)’: name the objects that belong to it, as in ‘@\(attribute)(\\Author.books\(attribute == "Count" ? "" : ", \\Book.rating"))’"
+    case .relatedOfGroup:
+      "a group is aggregated over its own rows: write ‘@Count’, or one path, as in ‘@Average(\\Book.rating)’"
+    case .computedOfGroup(let name):
+      "a group has what it is grouped by, and aggregates: compute it from these in Swift (‘var \(name): … { … }’)"
+
+    case .valuePathNotLiteral:
+      "the path is read from the source: write the key path itself, such as ‘\\Book.rating’"
     case .pathNotLiteral(let model):
       "the path is read from the source: write the key path itself with the model's name, such as ‘\\\(model).author?.name’"
     case .otherModel(let root, let model):

@@ -23,23 +23,54 @@ struct ProjectionSyntax {
 /// One stored property of a projection, as its declaration says.
 struct FieldSyntax {
   let property: PropertySyntax
-  /// The path of `@From`; nil where the field is named as the property it is read from.
-  let path: KeyPathExprSyntax?
+  let source: Source
 
-  /// Nil for what holds no value of the row.
+  enum Source {
+    /// The path of `@From`; nil where the field is named as the property it is read from.
+    case path(KeyPathExprSyntax?)
+    /// An aggregate: its name, the related objects, their property, and which of them count.
+    case related(String, KeyPathExprSyntax, KeyPathExprSyntax?, ClosureExprSyntax?)
+    case computed(ClosureExprSyntax)
+    /// An aggregate of a group: its name, and the property it is of.
+    case group(String, KeyPathExprSyntax?)
+  }
+
+  /// The attributes that say what a field is read from.
+  static let attributes = ["From", "Count", "Sum", "Average", "Min", "Max", "Computed"]
+
+  /// Nil for what holds no value of the row, and for what is refused.
   init?(_ declaration: DeclSyntax) {
     guard let variable = declaration.as(VariableDeclSyntax.self), variable.isStored, !variable.isOfType,
       let property = PropertySyntax(variable)
     else { return nil }
     self.property = property
-    path = variable.attribute(named: "From")?.labeledArguments.first?.expression.as(KeyPathExprSyntax.self)
+    guard let attribute = variable.fieldAttributes.first else {
+      source = .path(nil)
+      return
+    }
+    let arguments = attribute.labeledArguments
+    let paths = arguments.filter { $0.label == nil }.compactMap { $0.expression.as(KeyPathExprSyntax.self) }
+    switch attribute.writtenName {
+    case "From": source = .path(paths.first)
+    case "Computed":
+      guard let closure = arguments.first?.expression.as(ClosureExprSyntax.self) else { return nil }
+      source = .computed(closure)
+    case let name where paths.count == (name == "Count" ? 0 : 1): source = .group(name, paths.first)
+    case let name:
+      guard let objects = paths.first else { return nil }
+      let condition = arguments.first { $0.label?.text == "where" }?.expression.as(ClosureExprSyntax.self)
+      source = .related(name, objects, paths.dropFirst().first, condition)
+    }
   }
-
-  /// The model's property names on the way to the value.
-  var names: [String] { path?.propertyNames ?? [property.name] }
 
   /// Nil where neither the annotation nor a literal says it.
   var type: String? { property.type ?? property.plain?.qualifiedName }
+}
+
+extension VariableDeclSyntax {
+  var fieldAttributes: [AttributeSyntax] {
+    attributes.compactMap { $0.as(AttributeSyntax.self) }.filter { FieldSyntax.attributes.contains($0.writtenName) }
+  }
 }
 
 extension KeyPathExprSyntax {
@@ -49,9 +80,17 @@ extension KeyPathExprSyntax {
 }
 
 extension AttributeSyntax {
+  /// Its name without a module.
+  var writtenName: String {
+    attributeName.as(IdentifierTypeSyntax.self)?.name.text ?? attributeName.as(MemberTypeSyntax.self)?.name.text ?? ""
+  }
+
+  /// Whether it is `@Projection(groupsOf:)`.
+  var isOfGroups: Bool { labeledArguments.first?.label?.text == "groupsOf" }
+
   /// `Book` of `@Projection(of: Book.self)`.
   var modelName: String? {
-    guard let argument = labeledArguments.first, argument.label?.text == "of",
+    guard let argument = labeledArguments.first, argument.label?.text == "of" || isOfGroups,
       let access = argument.expression.as(MemberAccessExprSyntax.self), access.declName.baseName.text == "self",
       let base = access.base
     else { return nil }

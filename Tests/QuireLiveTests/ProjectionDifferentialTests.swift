@@ -69,7 +69,7 @@ import Testing
     let order = random.pick(Self.orders)
     lines.append(
       try WatchedRows(
-        "\(number): \(predicate.0) by \(order.0)", BookLine.self, where: predicate.1, sortBy: order.1,
+        "\(number): \(predicate.0) by \(order.0)", BookLine.self, where: predicate.1, sortBy: .properties(order.1),
         limit: random.pick([nil, nil, 0, 1, 3, 10, 30] as [Int?]), offset: random.pick([0, 0, 0, 1, 5, 30]),
         in: graph.context))
   }
@@ -140,11 +140,13 @@ import Testing
       if number % 3 == 2 {
         cities.append(
           try WatchedRows(
-            name, PressLine.self, where: predicate.1, sortBy: order.1, limit: limit, offset: offset, in: context))
+            name, PressLine.self, where: predicate.1, sortBy: .properties(order.1), limit: limit, offset: offset,
+            in: context))
       } else {
         lines.append(
           try WatchedRows(
-            name, VolumeLine.self, where: predicate.1, sortBy: order.1, limit: limit, offset: offset, in: context))
+            name, VolumeLine.self, where: predicate.1, sortBy: .properties(order.1), limit: limit, offset: offset,
+            in: context))
       }
     }
   }

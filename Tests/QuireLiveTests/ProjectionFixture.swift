@@ -87,14 +87,29 @@ func makePressStore() throws -> ModelContainer {
   private var shown: [Row]
   private var told: [Difference<Row>] = []
   private(set) var differences = 0
+  /// How often what was to be shown had no value.
+  private(set) var errors = 0
+  private(set) var hadError = false
 
   init(
-    _ name: String, _ type: Row.Type, where predicate: Predicate<Row.Model>?, sortBy: [SortDescriptor<Row.Model>],
-    limit: Int?, offset: Int, in context: ModelContext
+    _ name: String, _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
+    sortBy: ProjectionOrder<Row>, limit: Int?, offset: Int, in context: ModelContext
   ) throws {
     self.name = "\(name), limit \(limit.map(String.init) ?? "none"), offset \(offset)"
-    live = try context.live(type, where: predicate, sortBy: sortBy, limit: limit, offset: offset)
-    afresh = { try $0.fetch(type, where: predicate, sortBy: sortBy, limit: limit, offset: offset) }
+    switch sortBy {
+    case .properties(let order):
+      live = try context.live(
+        type, where: predicate, having: having, sortBy: order, limit: limit, offset: offset)
+      afresh = {
+        try $0.fetch(type, where: predicate, having: having, sortBy: order, limit: limit, offset: offset)
+      }
+    case .fields(let order):
+      live = try context.live(
+        type, where: predicate, having: having, sortBy: order, limit: limit, offset: offset)
+      afresh = {
+        try $0.fetch(type, where: predicate, having: having, sortBy: order, limit: limit, offset: offset)
+      }
+    }
     shown = Array(live)
     token = live.onDifference { [unowned self] in told.append($0) }
   }
@@ -107,7 +122,16 @@ func makePressStore() throws -> ModelContainer {
       shown = now
       told.removeAll()
     }
-    let fresh = try afresh(ModelContext(store, isolation: nil))
+    let fresh: [Row]
+    do {
+      fresh = try afresh(ModelContext(store, isolation: nil))
+      hadError = false
+    } catch {
+      errors += 1
+      hadError = true
+      if live.error.map({ "\($0)" }) == "\(error)" { return before == now && told.isEmpty ? nil : "\(name): moved" }
+      return "\(name): has \(String(describing: live.error)), afresh \(error)"
+    }
     if let error = live.error { return "\(name): \(error)" }
     // By bytes too: equal strings of other scalars are other text.
     if now != fresh || Array("\(now)".utf8) != Array("\(fresh)".utf8) {

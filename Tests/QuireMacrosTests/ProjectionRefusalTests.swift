@@ -25,6 +25,18 @@ struct ProjectionRefusalTests {
     #expect(found.isEmpty, "\(options): \(found)")
   }
 
+  @Test func `what #Expression does not take is refused by it`() throws {
+    let source = """
+      import Quire
+      @Model final class Author { var name: String; init(name: String) { self.name = name } }
+      @Projection(of: Author.self) struct Loud {
+        @Computed({ (author: Author) in author.name.uppercased() }) var name: String
+      }
+      """
+    let found = try Compiler.shared!.check([source])[0]
+    #expect(found.contains { $0.severity == "error" && $0.text.contains("uppercased() function is not supported") })
+  }
+
   private static let accepted = """
     import Quire
 
@@ -35,6 +47,7 @@ struct ProjectionRefusalTests {
     @Model public final class Author {
       public var name: String
       public var press: Press?
+      public var books: [Book] = []
       @Attribute(.unique) public var id: UUID = UUID()
       init(name: String) { self.name = name }
     }
@@ -72,6 +85,33 @@ struct ProjectionRefusalTests {
     }
     extension Author { var genre: Genre? { nil } }
 
+    @Projection(of: Author.self) public struct AuthorShelf {
+      public var name: String
+      @From(\\Author.books.count) public var all: Int
+      @Count(\\Author.books) var books: Int
+      @Count(\\Author.books, where: { $0.title > "a" && $0.author != nil }) public let some: Int
+      @Quire.Sum(\\Author.books, \\Book.default) var sum: Int = 0
+      @Average(\\Author.books, \\.default) var mean: Double?
+      @Min(\\Author.books, \\Book.at) var first: Date?
+      @Max(\\Author.books, \\Book.publisher.name, where: { book in !book.title.isEmpty }) var last: String?
+      @Computed({ (author: Author) in author.books.isEmpty ? 1 : author.books.count * 2 }) public var twice: Int
+      @Computed({ (author: Author) in author.press?.name ?? author.name }) var press: String
+    }
+
+    @Projection(groupsOf: Book.self) public struct Genres {
+      var mark: Shelfmark?
+      @Count public var books: Int
+      @Sum(\\Book.default) var sum: Int
+      @Average(\\Book.default) let mean: Double?
+      @Min(\\Book.author?.name) var first: String?
+      @Max(\\Book.title) var last: String?
+      var both: String { "\\(books)" }
+    }
+    @Projection(groupsOf: Book.self) struct ByAuthor {
+      @Count var books: Int
+      @From(\\Book.author?.name) var author: String?
+    }
+
     public enum Version {
       @Projection(of: Book.self) struct Nested: Codable, Comparable {
         var title: String
@@ -87,7 +127,13 @@ struct ProjectionRefusalTests {
       let nested = try context.fetch(Version.Nested.self, where: #Predicate { $0.title > "a" }, sortBy: [SortDescriptor(\\.title)])
       _ = try context.fetch(Hidden.self).first == Hidden(title: "a")
       let live = try context.live(BookRow.self, where: #Predicate { $0.author?.name == "a" }, limit: 2)
-      let sent: any Sendable = nested
+      let shelves = try context.live(
+        AuthorShelf.self, where: #Predicate { $0.name != "a" }, having: #Predicate { $0.books > 1 },
+        sortBy: [SortDescriptor(\\.some, order: .reverse), SortDescriptor(\\.name)], limit: 2)
+      _ = try context.fetch(AuthorShelf.self, sortBy: [SortDescriptor(\\AuthorShelf.mean), SortDescriptor(\\.name)])
+      let genres = try context.live(Genres.self, having: { $0.books > 1 }, sortBy: { $0.books > $1.books }, limit: 2)
+      _ = try context.fetch(ByAuthor.self, where: #Predicate { $0.title > "a" }) == [ByAuthor(books: genres.count)]
+      let sent: any Sendable = Array(shelves)
       _ = sent
       return Set(nested).count + live.count + Version.Nested(title: "").title.count
     }
@@ -116,6 +162,7 @@ struct RefusedProjection: Sendable, CustomStringConvertible {
     @Model final class Author { var name: String; var books: [Book] = []; init(name: String) { self.name = name } }
     @Model final class Book {
       var title: String
+      var pages = 0
       var author: Author?
       var tags: [String] = []
       init(title: String) { self.title = title }
@@ -199,6 +246,72 @@ private let refusedProjections: [String] = [
   }
   """,
 
+  """
+  @Projection(of: Author.self) struct AuthorRow {
+    @Count(\\Author.books) var books: String  // ✗ a number of objects is an Int: write ‘Int’
+    @Average(\\Author.books, \\Book.pages) var mean: Double  // ✗ an average is a real number, and nil of nothing: write ‘Double?’
+    @Sum(\\Author.books, \\Book.pages) var sum: Double  // ✗ a sum of whole numbers is an Int
+    @Min(\\Author.books, \\Book.title) var first: String  // ✗ nil of nothing: write that type with ‘?’
+    @Max(\\Author.books, \\Book.title) var last: Int?  // ✗ the greatest value is of the property's type
+  }
+  """,
+
+  // MARK: What it is read from
+  """
+  struct AuthorRow {
+    @Count(\\Author.books) var books: Int  // ✗ @Count means something in a @Projection struct only
+    @Computed({ (author: Author) in author.name }) var name: String  // ✗ @Computed means something in a @Projection
+  }
+  """,
+  """
+  static func isLong(_ book: Book) -> Bool { book.pages > 9 }
+  static func name(_ author: Author) -> String { author.name }
+  @Projection(of: Author.self) struct AuthorRow {
+    @Count(\\Author.books) @From(\\Author.name) var two: Int  // ✗ ‘two’ is one value, read from one source
+    @Count(\\Author.books, where: isLong) var long: Int  // ✗ write the closure itself, as in ‘where: { $0.isAvailable }’
+    @Computed(name) var other: String  // ✗ write the closure itself, as in ‘{ (object: Author) in … }’
+    @Computed({ (book: Book) in book.title }) var title: String  // ✗ this is computed of ‘Book’: take a ‘Author’
+    @Count(\\Author.books) var all: Int { 1 }  // ✗ ‘all’ is no stored property, so nothing is read for it: remove @Count
+  }
+  """,
+  """
+  @Projection(of: Author.self) struct AuthorRow {
+    @Computed({ (author: Author) in author.name }) var number: Int  // ✗ what is computed is of another type than this field
+  }
+  """,
+
+  // MARK: Of groups
+  """
+  @Projection(groupsOf: Book.self) struct Pages {  // ✗ nothing here says what the rows are grouped by
+    @Count var books: Int
+  }
+  """,
+  """
+  @Projection(groupsOf: Book.self) struct Pages {
+    var pages: Int
+    var title: String  // ✗ rows are grouped by one property, and ‘pages’ and ‘title’ are 2: keep one
+    @Count var books: Int
+  }
+  """,
+  """
+  @Projection(groupsOf: Author.self) struct Names {
+    var name: String
+    @Count(\\Author.books) var books: Int  // ✗ a group is aggregated over its own rows: write ‘@Count’, or one path
+    @Computed({ (author: Author) in author.name }) var other: String  // ✗ compute it from these in Swift
+  }
+  """,
+  """
+  @Projection(of: Author.self) struct AuthorRow {
+    @Count var books: Int  // ✗ name the objects that belong to it, as in ‘@Count(\\Author.books)’
+  }
+  """,
+  """
+  @Projection(groupsOf: Book.self) struct Pages {
+    var pages: String  // ✗ rows are grouped by a value of the field's own type
+    @Average(\\Book.pages) var mean: Double  // ✗ requires the types 'Double' and 'Double?' be equivalent
+  }
+  """,
+
   // MARK: Its path
   """
   struct BookRow {
@@ -221,6 +334,7 @@ private let refusedProjections: [String] = [
   """
   @Projection(of: Book.self) struct BookRow {
     @From(\\Author.name) var name: String  // ✗ this projection is of ‘Book’, and the path begins at ‘Author’
+    @Count(\\Author.books) var books: Int  // ✗ this projection is of ‘Book’, and the path begins at ‘Author’
     @From(\\Book.author!.name) var forced: String  // ✗ write ‘?’, and an optional field
     @From(\\Book.tags[0]) var first: String  // ✗ write a path of property names
   }

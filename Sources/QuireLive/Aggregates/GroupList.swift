@@ -4,7 +4,7 @@ import QuireRow
 struct GroupForm<Key, Values> {
   let groupsReals: Bool
   let key: (Value) throws -> Key
-  let values: ([AggregateState]) throws -> Values
+  let values: (Value, [AggregateState]) throws -> Values
   let areSame: (Values, Values) -> Bool
   let isShown: ((GroupRow<Key, Values>) -> Bool)?
   let precedes: ((GroupRow<Key, Values>, GroupRow<Key, Values>) -> Bool)?
@@ -102,7 +102,7 @@ struct GroupList<Key, Values> {
 
   private mutating func entry(_ name: Value, _ id: Int64?, _ tracker: AggregateTracker) throws -> Entry? {
     guard let group = tracker.groups[name] else { return nil }
-    let row = GroupRow(key: try form.key(name), values: try form.values(group.states))
+    let row = GroupRow(key: try form.key(name), values: try form.values(name, group.states))
     guard form.isShown?(row) ?? true else { return nil }
     if id == nil { lastID += 1 }
     return Entry(id: id ?? lastID, name: name, row: row)

@@ -24,7 +24,7 @@ extension ModelContext {
     let query = try AggregateQuery(terms, by: property, where: predicate, in: try owner.requireStore())
     let form = GroupForm<Key, (repeat each Result)>(
       groupsReals: Key.columnType == .real, key: { name in try Key.decoded(name) },
-      values: { states in
+      values: { _, states in
         var place = 0
         func next<Value>(_ aggregate: GroupAggregate<Model, Value>) throws -> Value {
           defer { place += 1 }

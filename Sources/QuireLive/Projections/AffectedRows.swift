@@ -2,10 +2,12 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Which of a projection's shown rows a commit may have changed, found out without asking the database.
+/// Which of a projection's shown rows a commit may have changed.
 ///
-/// Rows of the base table are known by their keys. For a change in another table it is known which shown rows reach it:
-/// with each row come the keys of the rows its paths lead through, and they are kept both ways.
+/// Rows of the base table are known by their keys. For a change in a table that a to-one path leads to it is known which
+/// shown rows reach it: with each row come the keys of the rows its paths lead through, and they are kept both ways. For
+/// a change of a related row that an aggregate is of, its foreign key as it was and is says whose it was and is; only of
+/// pairs, and of what lies further away, the database is asked.
 struct AffectedRows {
   /// The columns the fields read, by the table they stand in.
   let columns: QueryColumns
@@ -14,16 +16,21 @@ struct AffectedRows {
   private var reaching: [[Int64: Set<Int64>]]
   /// By shown row: where its paths end; nothing where the fields read the base table alone.
   private var reached: [Int64: [Int64?]] = [:]
-  /// Set by tests alone: looks at the base table only, to prove that the differential test would notice.
+  /// Set by tests alone, to prove that the differential tests would notice: looks at the base table only; forgets whose
+  /// a related row was.
   var ignoresPaths = false
+  var forgetsOldOrigins = false
 
-  init(_ select: SelectQuery, _ fields: Set<ColumnPath>) {
-    columns = QueryColumns(select, fields)
+  init(_ select: SelectQuery, _ fields: [RowExpression]) {
+    columns = QueryColumns(
+      select, fields.reduce(into: []) { $0.formUnion($1.columns) }, related: fields.flatMap(\.related))
     cache = PlaceCache(count: 1 + columns.reached.count)
     reaching = Array(repeating: [:], count: columns.reached.count)
   }
 
-  var tables: Set<String> { Set(columns.reached.compactMap { $0.steps.last?.table }).union([columns.table]) }
+  var tables: Set<String> {
+    Set(columns.reached.compactMap { $0.steps.last?.table } + columns.related.flatMap(\.tables) + [columns.table])
+  }
 
   /// The columns that hold the keys of what the paths lead to, to be read with each row.
   var ends: [ColumnPath] {
@@ -32,8 +39,13 @@ struct AffectedRows {
     }
   }
 
-  /// Shown rows that may be others after the changes, with their places.
-  mutating func keys(in news: News, shown place: (Int64) -> Int?) -> [Int64: Int] {
+  /// Shown rows that may be others after the changes, with their places; nil where the changes do not tell.
+  ///
+  /// - Parameter ask: Runs a statement that gives one column of keys.
+  mutating func keys(in news: News, shown place: (Int64) -> Int?, _ ask: (SQLText) throws -> [Int64?]) throws
+    -> [Int64: Int]?
+  {
+    guard columns.tellsRelated(news) else { return nil }
     var result: [Int64: Int] = [:]
     if let changes = news[columns.table] {
       let places = cache.places(0, columns.own, key: columns.key, in: changes.table)
@@ -51,6 +63,9 @@ struct AffectedRows {
           if let at = place(key) { result[key] = at }
         }
       }
+    }
+    for key in try columns.keys(relatedIn: news, forgettingOld: forgetsOldOrigins, ask) where result[key] == nil {
+      if let at = place(key) { result[key] = at }
     }
     return result
   }

@@ -12,9 +12,9 @@ package import QuireSQLite
 ///
 /// Who reads the collection depends on all of it: on which rows are in it, in which order, and on their values, those
 /// that come from other tables included. Shows what is committed, never unsaved edits. A commit that changes no column
-/// the query or a field reads costs no statement; one that does costs one for the rows it concerns, and where predicate or
-/// order read other tables one for each of those that changed. Kept as long as somebody holds it; confined to its
-/// context's isolation.
+/// the query or a field reads costs no statement; one that does costs one for the rows it concerns, and one for each table
+/// that changed and is read by predicate or order, or by an aggregate over a many-to-many relationship. Kept as long as
+/// somebody holds it; confined to its context's isolation.
 public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection, Participant {
   private let context: ModelContext
   private let owner: Owner
@@ -23,6 +23,8 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   private let reader: RowReader<Row>
   private var affected: AffectedRows
   private let interests: [InterestToken]
+  /// How many times it has asked whose a related row is.
+  private var asked = 0
   /// Tables whose changes concern the list or a field.
   package let tables: [String]
   private var values: [Row]
@@ -50,18 +52,16 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   }
 
   init(
-    _ context: ModelContext, where predicate: Predicate<Row.Model>?, sortBy: [SortDescriptor<Row.Model>], limit: Int?,
-    offset: Int
+    _ context: ModelContext, where predicate: Predicate<Row.Model>?, having: Predicate<Row>?,
+    sortBy: ProjectionOrder<Row>, limit: Int?, offset: Int
   ) throws {
     self.context = context
     owner = context.owner
     try owner.settleThrowing()
     let store = try owner.requireStore()
-    let select = try ResolvedQuery(
-      Row.Model.self, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: store
-    ).select
     let projection = try ProjectionQuery(Row.self, in: store)
-    affected = AffectedRows(select, Set(projection.columns))
+    let select = try projection.select(where: predicate, having: having, sortBy: sortBy, limit: limit, offset: offset)
+    affected = AffectedRows(select, projection.expressions)
     reader = try RowReader(projection, select, ends: affected.ends)
     interests = affected.columns.interests(in: store.database)
     list = try LiveList(select, owner: owner, isPart: true)
@@ -99,15 +99,16 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   public var commitNumber: Int64 { failedAt ?? owner.position.number }
 
   /// How many statements it has run since it was made: two for the start, none for commits that do not concern it.
-  public var queriesRun: Int { list.queriesRun + reader.queriesRun }
+  public var queriesRun: Int { list.queriesRun + reader.queriesRun + asked }
 
   /// Calls `body` after each move that changed the result, with what changed, by index, old and new rows.
   ///
   /// Called on the context's isolation when all of it stands at the new commit. Ends with the token.
   public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> DifferenceToken { listeners.add(body) }
 
-  /// For tests: makes it wrong.
+  /// For tests: make it wrong.
   func injectFault() { affected.ignoresPaths = true }
+  func forgetOldOrigins() { affected.forgetsOldOrigins = true }
 
   // MARK: Moving
 
@@ -116,7 +117,9 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
 
   package func prepare(_ news: News, on connection: Connection) -> Bool {
     do {
-      let touched = isStale || news.isComparison || isAltered(news) ? nil : affected.keys(in: news, shown: place)
+      let touched =
+        isStale || news.isComparison || isAltered(news)
+        ? nil : try affected.keys(in: news, shown: place) { try keys($0, on: connection) }
       let moves = list.prepare(news, on: connection)
       if let error = list.next?.error { throw error }
       let step = try touched.map { try followed($0, news, on: connection) } ?? refilled(news, on: connection)
@@ -163,6 +166,16 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   private func place(of key: Int64) -> Int? {
     guard let place = list.position(of: key).map({ $0 - list.offset }) else { return nil }
     return keys.indices.contains(place) && keys[place] == key ? place : nil
+  }
+
+  private func keys(_ sql: SQLText, on connection: Connection) throws -> [Int64?] {
+    asked += 1
+    let statement = try connection.statement(sql.text)
+    defer { statement.reset() }
+    try statement.bind(all: sql.bindings)
+    var keys: [Int64?] = []
+    while try statement.step() { if case .integer(let key) = statement.row.value(0) { keys.append(key) } }
+    return keys
   }
 
   /// Whether a table comes in several forms, as it was altered in between: nothing is judged by its values then.
@@ -230,11 +243,25 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
 extension ModelContext {
   /// Rows of a projection that follow the store; see ``LiveRows``.
   ///
+  /// - Parameter having: A condition on the row's own fields, beside that on the object.
   /// - Throws: as `fetch` does.
   public func live<Row: Projection>(
-    _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, sortBy: [SortDescriptor<Row.Model>] = [],
-    limit: Int? = nil, offset: Int = 0
+    _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
+    sortBy: [SortDescriptor<Row.Model>] = [], limit: Int? = nil, offset: Int = 0
   ) throws -> LiveRows<Row> {
-    try LiveRows(self, where: predicate, sortBy: sortBy, limit: limit, offset: offset)
+    try LiveRows(self, where: predicate, having: having, sortBy: .properties(sortBy), limit: limit, offset: offset)
+  }
+
+  /// The same, ordered by the row's own fields.
+  ///
+  ///     try context.live(AuthorShelf.self, sortBy: [SortDescriptor(\AuthorShelf.books, order: .reverse)], limit: 20)
+  ///
+  /// A key path without a root that both have, such as `\.name`, is the model's: begin the first with the row's type.
+  @_disfavoredOverload
+  public func live<Row: Projection>(
+    _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
+    sortBy: [SortDescriptor<Row>], limit: Int? = nil, offset: Int = 0
+  ) throws -> LiveRows<Row> {
+    try LiveRows(self, where: predicate, having: having, sortBy: .fields(sortBy), limit: limit, offset: offset)
   }
 }

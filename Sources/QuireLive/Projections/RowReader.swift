@@ -6,8 +6,8 @@ import QuireSQLite
 /// one key and another for all sets of keys.
 final class RowReader<Row: Projection> {
   private let projection: ProjectionQuery<Row>
-  private let text: String
-  private let textForOne: String
+  private let sql: SQLText
+  private let sqlForOne: SQLText
   private let ends: Int
   /// How many statements it has run.
   private(set) var queriesRun = 0
@@ -30,10 +30,10 @@ final class RowReader<Row: Projection> {
   init(_ projection: ProjectionQuery<Row>, _ select: SelectQuery, ends: [ColumnPath]) throws {
     self.projection = projection
     self.ends = ends.count
-    let columns = projection.columns + ends
-    let query = SelectQuery(from: select.table, key: select.key, columns: columns)
-    text = try query.statement(forKeys: []).text
-    textForOne = try query.statement(forKey: 0).text
+    let expressions = projection.expressions + ends.map { .column($0) }
+    let query = SelectQuery(from: select.table, key: select.key, columns: [], expressions: expressions)
+    sql = try query.statement(forKeys: [])
+    sqlForOne = try query.statement(forKey: 0)
   }
 
   func rows(_ keys: [Int64], on connection: Connection) throws -> Rows {
@@ -41,10 +41,13 @@ final class RowReader<Row: Projection> {
     if keys.isEmpty { return rows }
     queriesRun += 1
     rows.byKey.reserveCapacity(keys.count)
-    let statement = try connection.statement(keys.count == 1 ? textForOne : text)
+    let sql = keys.count == 1 ? sqlForOne : sql
+    let statement = try connection.statement(sql.text)
     defer { statement.reset() }
-    try statement.bind(all: [keys.count == 1 ? .integer(keys[0]) : .text(KeyList.json(keys))])
-    let width = Int32(projection.columns.count)
+    // The keys are what is bound last: the query has neither filter nor order.
+    try statement.bind(
+      all: sql.bindings.dropLast() + [keys.count == 1 ? .integer(keys[0]) : .text(KeyList.json(keys))])
+    let width = Int32(projection.expressions.count)
     while try statement.step() {
       var cursor = statement.row
       let key = try cursor.int64(projection.keyPlace)

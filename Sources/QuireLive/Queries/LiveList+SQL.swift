@@ -6,7 +6,8 @@ extension SelectQuery {
   /// The query with its order values and key as columns.
   var entryQuery: SelectQuery {
     var query = self
-    query.columns = totalOrder.compactMap { if case .column(let path) = $0.expression { path } else { nil } }
+    query.columns = []
+    query.expressions = totalOrder.map(\.expression)
     return query
   }
 }

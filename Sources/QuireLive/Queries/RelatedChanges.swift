@@ -92,34 +92,43 @@ extension RelatedColumns {
   }
 }
 
-extension LiveList {
+extension QueryColumns {
   /// Keys of the query's rows whose related rows changed: those to which each changed row belonged, and those to which
   /// it belongs.
-  func keys(relatedIn news: News, on connection: Connection) throws -> Set<Int64> {
+  ///
+  /// - Parameter ask: Runs a statement that gives one column of keys.
+  func keys(relatedIn news: News, forgettingOld: Bool = false, _ ask: (SQLText) throws -> [Int64?]) throws
+    -> Set<Int64>
+  {
     var result: Set<Int64> = []
-    for related in columns.related {
-      guard let (ends, before) = related.origins(in: news, forgettingOld: forgetsOldOrigins) else {
+    for related in related {
+      guard let (ends, before) = related.origins(in: news, forgettingOld: forgettingOld) else {
         continue  // not so: `tellsRelated` was asked
       }
       let hops = related.hops
-      result.formUnion(try keys(leadingTo: ends, by: hops[...], on: connection))
-      result.formUnion(try keys(leadingTo: before, by: hops.dropLast(), on: connection))
+      result.formUnion(try keys(leadingTo: ends, by: hops[...], ask))
+      result.formUnion(try keys(leadingTo: before, by: hops.dropLast(), ask))
     }
     return result
   }
 
   /// Back along the way, as the file has it now. What has left a row on the way has changed itself, and is found by
   /// that.
-  private func keys(leadingTo keys: Set<Int64>, by hops: ArraySlice<RelatedHop>, on connection: Connection) throws
-    -> Set<Int64>
+  private func keys(leadingTo keys: Set<Int64>, by hops: ArraySlice<RelatedHop>, _ ask: (SQLText) throws -> [Int64?])
+    throws -> Set<Int64>
   {
     guard let last = hops.last, !keys.isEmpty else { return keys }
     let before = hops.dropLast()
     let sql = try last.statement(
-      backFrom: keys.sorted(), to: before.last?.table ?? select.table, key: before.last?.key ?? select.key)
-    let found = try rows(sql, on: connection) { row in
-      if case .integer(let key) = row.value(0) { key } else { nil as Int64? }
+      backFrom: keys.sorted(), to: before.last?.table ?? table, key: before.last?.key ?? key)
+    return try self.keys(leadingTo: Set(try ask(sql).compactMap { $0 }), by: before, ask)
+  }
+}
+
+extension LiveList {
+  func keys(relatedIn news: News, on connection: Connection) throws -> Set<Int64> {
+    try columns.keys(relatedIn: news, forgettingOld: forgetsOldOrigins) { sql in
+      try rows(sql, on: connection) { row in if case .integer(let key) = row.value(0) { key } else { nil } }
     }
-    return try self.keys(leadingTo: Set(found.compactMap { $0 }), by: before, on: connection)
   }
 }

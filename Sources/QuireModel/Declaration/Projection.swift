@@ -1,28 +1,34 @@
 public import QuireRow
 public import QuireSQLite
 
-/// Makes a struct a projection: a value row of chosen columns of a model and of what its to-one relationships lead to.
+/// Makes a struct a projection: a value row of chosen columns of a model, of what its to-one relationships lead to, of
+/// aggregates of its to-many relationships, and of what is computed from all these.
 ///
-///     @Projection(of: Book.self) struct BookRow {
-///       var title: String
-///       @From(\Book.author?.name) var author: String?
-///       var isAvailable: Bool
+///     @Projection(of: Author.self) struct AuthorShelf {
+///       var name: String
+///       @From(\Author.press?.city) var city: String?
+///       @Count(\Author.books) var books: Int
+///       @Count(\Author.books, where: { $0.isAvailable }) var available: Int
+///       @Average(\Author.books, \Book.rating) var meanRating: Double?
+///       @Computed({ (author: Author) in author.debt > 0 }) var owes: Bool
 ///     }
 ///
-/// Every stored property is read from the model's stored property of the same name, or from the one at the end of the
-/// path that ``From(_:)`` gives. It has the type of that property, optional where the path has a `?`; another type is an
-/// error of the compiler at the field. `var id: PersistentIdentifier` is the object's identifier. Computed properties,
-/// methods and initialisers are left alone, the memberwise initialiser stays.
+/// Every stored property is read from the model's stored property of the same name, or as its attribute says:
+/// ``From(_:)``, ``Count(_:where:)``, ``Sum(_:_:where:)``, ``Average(_:_:where:)``, ``Min(_:_:where:)``,
+/// ``Max(_:_:where:)``, ``Computed(_:)``. It has the type of what it is read from, optional where a path has a `?`;
+/// another type is an error of the compiler at the field. `var id: PersistentIdentifier` is the object's identifier.
+/// Computed properties, methods and initialisers are left alone, the memberwise initialiser stays.
 @attached(
   extension, conformances: Projection,
   names: named(Model), named(_quireDefinition), named(_quireRow), named(init), named(_quireAppend))
 public macro Projection<Model: PersistentModel>(of model: Model.Type) =
   #externalMacro(module: "QuireMacros", type: "ProjectionMacro")
 
-/// The path from the model to the property a field of a projection is read from.
+/// The path from the model to the property a field of a projection is read from: `\Book.author?.name`, or
+/// `\Author.books.count`.
 @attached(peer)
 public macro From<Model: PersistentModel, Value>(_ path: KeyPath<Model, Value>) =
-  #externalMacro(module: "QuireMacros", type: "FromMacro")
+  #externalMacro(module: "QuireMacros", type: "FieldMacro")
 
 /// A declared value row: conform with `@Projection(of:)`, never by hand.
 ///
@@ -38,7 +44,7 @@ public protocol Projection: Hashable, Sendable {
 }
 
 /// A projection as its source declares it: written by `@Projection`, read when a query is made.
-public struct ProjectionDefinition: Sendable {
+public struct ProjectionDefinition {
   public let name: String
   public let fields: [ProjectionField]
 
@@ -46,13 +52,6 @@ public struct ProjectionDefinition: Sendable {
     self.name = name
     self.fields = fields
   }
-}
-
-/// One field of a projection.
-public struct ProjectionField: Sendable {
-  public let name: String
-  /// The properties on the way from the model to the value.
-  public let path: [String]
 }
 
 /// Which store's rows are read, and what the fields that hold an identifier identify.

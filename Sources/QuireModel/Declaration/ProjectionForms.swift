@@ -45,6 +45,18 @@ public enum ProjectedOptionalIdentifier: ProjectedForm {
   }
 }
 
+/// A sum or an average: where there is no such number, the text that says why is the error.
+public enum ProjectedTotal<Value: StoredValue>: ProjectedForm {
+  public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
+    let column = row.position
+    if case .text(let reason) = row.value(column) {
+      row.position += 1
+      throw ValueError.notA(type: "\(Value.self)", column: column, found: reason)
+    }
+    return try row.next(Value.self)
+  }
+}
+
 /// What `_projected` gives for models and arrays of them: it compiles everywhere but in a projection's definition.
 public enum ProjectedObject<Value> {
   public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
@@ -70,6 +82,8 @@ public enum ProjectedNothing<Value> {
 extension ProjectedNothing: ProjectedForm {}
 
 // MARK: Which form
+
+@inlinable public func _totalled<V: StoredValue>(_: V.Type) -> ProjectedTotal<V>.Type { ProjectedTotal<V>.self }
 
 @inlinable public func _projected(_: PersistentIdentifier.Type) -> ProjectedIdentifier.Type { ProjectedIdentifier.self }
 @inlinable public func _projected(_: PersistentIdentifier?.Type) -> ProjectedOptionalIdentifier.Type {
@@ -102,26 +116,3 @@ where V.RawValue: StoredValue { ProjectedColumn<OptionalRawForm<V>>.self }
 }
 @_disfavoredOverload
 @inlinable public func _projected<V>(_: V.Type) -> ProjectedNothing<V>.Type { ProjectedNothing<V>.self }
-
-// MARK: One field
-
-/// A field and where it is read from: the two are of one type.
-public func _field<Row: Projection, Model: PersistentModel, Form: ProjectedForm>(
-  _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
-  from source: KeyPath<Model, Form.Value>, _ path: [String]
-) -> ProjectionField {
-  ProjectionField(name: name, path: path)
-}
-
-@available(
-  *, unavailable,
-  message:
-    "this field is of another type than the property it is read from: write the property's type, with ‘?’ where the path has one"
-)
-@_disfavoredOverload
-public func _field<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Other>(
-  _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>, from source: KeyPath<Model, Other>,
-  _ path: [String]
-) -> ProjectionField {
-  ProjectionField(name: name, path: path)
-}

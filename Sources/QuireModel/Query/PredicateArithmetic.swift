@@ -33,7 +33,14 @@ extension PredicateExpressions.IntDivision: TranslatableExpression {
 
 extension PredicateExpressions.FloatDivision: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
-    .expression(try translation.arithmetic(.divide, lhs, rhs, in: self))
+    let quotient = try translation.arithmetic(.divide, lhs, rhs, in: self)
+    guard translation.isComputed, case .arithmetic(.divide, let dividend, let divisor) = quotient else {
+      return .expression(quotient)
+    }
+    return .expression(
+      .conditional(
+        .compare(.equalIfPresent, divisor, .literal(0)),
+        then: .arithmetic(.multiply, dividend, .literal(.real(.infinity))), otherwise: quotient))
   }
   func words(in translation: Translation) -> String { "(\(translation.words(lhs)) / \(translation.words(rhs)))" }
 }
@@ -66,6 +73,9 @@ extension Translation {
       throw refusal(
         part, "decimals are stored as text, and SQLite does not calculate with them",
         "Calculate before the predicate, or store a whole number of the smallest unit.")
+    }
+    if isComputed, type == Float.self {
+      throw refusal(part, "SQLite calculates in double precision", "Make the property a Double.")
     }
   }
 }

@@ -64,7 +64,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   }
 
   private func property(of row: Row, in translation: Translation) throws(UntranslatablePredicate) -> Term {
-    if let term = row.property(keyPath, resolving: translation.resolver) { return term }
+    if let term = row.property(keyPath, resolving: translation.resolver, takesPaths: false) { return term }
     throw translation.refusal(
       self, "it is not a stored property of \(row.type)", "Write the condition with stored properties.")
   }
@@ -93,9 +93,13 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
 extension Row {
   /// What a property of the row's model is; nil where it is not stored.
-  func property(_ keyPath: AnyKeyPath, resolving resolver: any PathResolver) -> Term? {
+  ///
+  /// - Parameter takesPaths: Whether the key path may be one of several steps. A computed property is told from one only
+  ///   by not asking: it reads others, as a path does.
+  func property(_ keyPath: AnyKeyPath, resolving resolver: any PathResolver, takesPaths: Bool) -> Term? {
     let single = resolver.resolve(keyPath, from: type)
-    guard let found = single.map({ [$0] }) ?? resolver.resolvePath(keyPath, from: type) else { return nil }
+    let path = single.map { [$0] } ?? (takesPaths ? resolver.resolvePath(keyPath, from: type) : nil)
+    guard let found = path else { return nil }
     var row = self
     for (index, resolution) in found.enumerated() {
       let isLast = index == found.count - 1
@@ -105,6 +109,7 @@ extension Row {
         // The reference has the key already, also where the row is gone: no join.
         if let reference = row.reference, row.steps.last?.key == name { return .expression(.column(reference)) }
         return .expression(.column(ColumnPath(row.steps, name)))
+      case .expression(let value) where isLast: return .expression(value)
       case .toOne(let step, let target): row = Row(steps: row.steps + [step], type: target)
       case .toMany(let relation, let target) where isLast:
         return .toMany(RelatedRows(relation, behind: row.steps), target)
@@ -121,7 +126,7 @@ extension Row {
 package func columnPath(of keyPath: AnyKeyPath, from type: Any.Type, resolving resolver: some PathResolver)
   -> ColumnPath?
 {
-  switch Row(steps: [], type: type).property(keyPath, resolving: resolver) {
+  switch Row(steps: [], type: type).property(keyPath, resolving: resolver, takesPaths: true) {
   case .expression(.column(let path)): path
   case .row(let row): row.reference
   default: nil

@@ -26,6 +26,8 @@ package enum PathResolution {
   case key(String)
   case toOne(ColumnPath.Step, Any.Type)
   case toMany(RowRelation, Any.Type)
+  /// A field of a projection.
+  case expression(RowExpression)
   /// A property of a stored value that has the same column form as the value itself, such as `rawValue`.
   case sameValue
 }

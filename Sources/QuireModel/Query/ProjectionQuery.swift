@@ -1,38 +1,90 @@
+package import Foundation
 package import QuireRow
 package import QuireSQLite
 
-/// A projection in terms of tables: which columns its fields are, from which entity, and how their rows are read.
+/// A projection in terms of tables: what its fields are, and how their rows are read.
 package struct ProjectionQuery<Row: Projection> {
   package let entity: Entity
   package let definition: ProjectionDefinition
-  /// One for each field, in order, and after them the key where no field has it: the first columns of every statement
-  /// whose rows are projected.
-  package let columns: [ColumnPath]
+  /// One for each field, in order, and after them the key where no field is it: what every statement selects first whose
+  /// rows are projected.
+  package let expressions: [RowExpression]
   /// Which of them is the key.
   package let keyPlace: Int32
   package let origin: ProjectionOrigin
+  private let store: Store
 
-  /// - Throws: ``ModelError/query(_:)`` for a field that is no stored property, naming the field.
+  /// - Throws: ``ModelError/query(_:)`` for a field that has no SQL, naming the field.
   package init(_ type: Row.Type, in store: Store) throws {
     guard let entity = store.entity(for: Row.Model.self) else { throw ModelError.unknownModel("\(Row.Model.self)") }
     self.entity = entity
+    self.store = store
     let definition = Row._quireDefinition
     self.definition = definition
-    var columns: [ColumnPath] = []
+    let resolution = FieldResolution(definition: definition, base: entity, store: store)
+    var expressions: [RowExpression] = []
     var entities: [UInt32] = []
     for field in definition.fields {
-      let end = try FieldPath(field, of: definition, from: entity, in: store)
-      columns.append(end.column)
-      entities.append(UInt32(end.entity.index))
+      let (value, entity) = try resolution.resolve(field)
+      expressions.append(value)
+      entities.append(UInt32(entity.index))
     }
-    let key = ColumnPath(entity.keyColumn)
-    if !columns.contains(key) { columns.append(key) }
-    keyPlace = Int32(columns.firstIndex(of: key) ?? 0)
-    self.columns = columns
+    let key = RowExpression.column(ColumnPath(entity.keyColumn))
+    if !expressions.contains(key) { expressions.append(key) }
+    keyPlace = Int32(expressions.firstIndex(of: key) ?? 0)
+    self.expressions = expressions
     origin = ProjectionOrigin(store: store.number, entities: entities)
   }
 
-  /// Rows of a statement that selects ``columns``.
+  // MARK: Which rows
+
+  /// Which objects' rows, in which order; what is selected of them is left to the caller.
+  ///
+  /// - Parameter having: A condition on the fields.
+  package func select(
+    where predicate: Predicate<Row.Model>?, having: Predicate<Row>?, sortBy: ProjectionOrder<Row>, limit: Int?,
+    offset: Int
+  ) throws -> SelectQuery {
+    var ofModel: [SortDescriptor<Row.Model>] = []
+    if case .properties(let descriptors) = sortBy { ofModel = descriptors }
+    var select = try ResolvedQuery(
+      Row.Model.self, where: predicate, sortBy: ofModel, limit: limit, offset: offset, in: store
+    ).select
+    if case .fields(let descriptors) = sortBy { select.order = try descriptors.map(order) }
+    if let having {
+      let condition = try translate(having, resolving: resolver)
+      select.filter = select.filter.map { .all([$0, condition]) } ?? condition
+    }
+    return select
+  }
+
+  private var resolver: ProjectionResolver {
+    ProjectionResolver(
+      schema: SchemaResolver(store), row: Row.self,
+      fields: zip(definition.fields, expressions).map { ($0.keyPath, $0.name, $1) })
+  }
+
+  private func order(_ descriptor: SortDescriptor<Row>) throws -> OrderTerm {
+    guard let keyPath = descriptor.keyPath,
+      let place = definition.fields.firstIndex(where: { $0.keyPath == keyPath })
+    else {
+      throw ModelError.query(
+        "\(definition.name) cannot be sorted by what is not one of its fields: compute it in the projection")
+    }
+    let type = type(of: keyPath).valueType
+    if type == Decimal.self || type == Decimal?.self {
+      throw ModelError.query(
+        "\(definition.name) cannot be sorted by \(definition.fields[place].name): a Decimal is kept as text, which sorts "
+          + "by its digits. Keep an Int of the smallest unit")
+    }
+    let value = expressions[place]
+    if case .countRows = value { return OrderTerm(value, ascending: descriptor.order == .forward, isNullable: false) }
+    return OrderTerm(value, ascending: descriptor.order == .forward)
+  }
+
+  // MARK: Reading
+
+  /// Rows of a statement that selects ``expressions``.
   package func rows(_ sql: SQLText, on connection: Connection) throws -> [Row] {
     let statement = try connection.statement(sql.text)
     defer { statement.reset() }
@@ -58,47 +110,8 @@ package struct ProjectionQuery<Row: Projection> {
   }
 }
 
-/// Where the path of a field ends.
-private struct FieldPath {
-  var column = ColumnPath("")
-  /// The entity of the row it ends in.
-  var entity: Entity
-
-  init(_ field: ProjectionField, of definition: ProjectionDefinition, from base: Entity, in store: Store) throws {
-    entity = base
-    func refusal(_ name: String, _ reason: String) -> ModelError {
-      .query("\(definition.name).\(field.name): \(entity.name).\(name) \(reason)")
-    }
-    for (place, name) in field.path.enumerated() {
-      let isLast = place == field.path.count - 1
-      guard let index = entity.property(named: name) else {
-        guard isLast, name == "id" || name == "persistentModelID" else {
-          throw refusal(name, "is not stored, so it has no column: compute it in the projection from stored properties")
-        }
-        // A foreign key holds the identifier already: no join.
-        if let step = column.steps.last, step.key == entity.keyColumn {
-          column = ColumnPath(Array(column.steps.dropLast()), step.foreignKey)
-        } else {
-          column.column = entity.keyColumn
-        }
-        return
-      }
-      let property = entity.properties[index]
-      switch property.kind {
-      case .value:
-        guard let own = property.column else { throw refusal(name, "has no column") }
-        if !isLast { throw refusal(name, "is one value in its column: its parts can't be read for themselves") }
-        column.column = own
-        return
-      case .toOne(let side):
-        guard let own = property.column else {
-          throw refusal(name, "is kept in the other table: make the projection of that model")
-        }
-        entity = store.entities[side.target]
-        column.steps.append(ColumnPath.Step(own, to: entity.table, key: entity.keyColumn))
-      case .toMany: throw refusal(name, "leads to many rows, and a field has one value")
-      }
-    }
-    throw refusal(field.path.last ?? "", "is an object, and a projection holds values")
-  }
+/// The order of a projection's rows: by the model's properties, or by their own fields.
+package enum ProjectionOrder<Row: Projection> {
+  case properties([SortDescriptor<Row.Model>])
+  case fields([SortDescriptor<Row>])
 }

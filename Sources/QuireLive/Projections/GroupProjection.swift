@@ -1,0 +1,92 @@
+public import QuireModel
+public import QuireRow
+
+/// Makes a struct a projection of groups: a value row for all rows of a model that have one property alike, with aggregates
+/// of them.
+///
+///     @Projection(groupsOf: Book.self) struct YearShelf {
+///       var year: Int?
+///       @Count var books: Int
+///       @Average(\Book.rating) var meanRating: Double?
+///     }
+///
+/// One stored property is what rows are grouped by: the model's of the same name, or at the end of the path that `@From`
+/// gives. Every other has ``Count()``, ``Sum(_:)``, ``Average(_:)``, ``Min(_:)`` or ``Max(_:)``. Computed properties,
+/// methods and initialisers are left alone, the memberwise initialiser stays.
+@attached(
+  extension, conformances: GroupProjection,
+  names: named(Model), named(_quireGroups), named(init))
+public macro Projection<Model: PersistentModel>(groupsOf model: Model.Type) =
+  #externalMacro(module: "QuireMacros", type: "GroupProjectionMacro")
+
+/// How many rows the group has.
+@attached(peer)
+public macro Count() = #externalMacro(module: "QuireMacros", type: "FieldMacro")
+
+/// The exact sum of a property over the group, 0 where all are nil.
+@attached(peer)
+public macro Sum<Model: PersistentModel, Value: Summable>(_ property: KeyPath<Model, Value>) =
+  #externalMacro(module: "QuireMacros", type: "FieldMacro")
+
+/// The nearest `Double` to the exact average over the group, nil where all are nil. The field is a `Double?`.
+@attached(peer)
+public macro Average<Model: PersistentModel, Value: Summable>(_ property: KeyPath<Model, Value>) =
+  #externalMacro(module: "QuireMacros", type: "FieldMacro")
+
+/// The least value in the group, nil where all are nil.
+@attached(peer)
+public macro Min<Model: PersistentModel, Value>(_ property: KeyPath<Model, Value>) =
+  #externalMacro(module: "QuireMacros", type: "FieldMacro")
+
+/// The greatest value in the group, nil where all are nil.
+@attached(peer)
+public macro Max<Model: PersistentModel, Value>(_ property: KeyPath<Model, Value>) =
+  #externalMacro(module: "QuireMacros", type: "FieldMacro")
+
+/// A declared value row for a group of rows: conform with `@Projection(groupsOf:)`, never by hand.
+public protocol GroupProjection: Hashable, Sendable {
+  associatedtype Model: PersistentModel
+  static var _quireGroups: GroupDefinition<Self> { get }
+}
+
+/// What rows are grouped by, and the field that holds it: the two are of one type.
+public func _groupKey<Row: GroupProjection, Model: PersistentModel, Key: StoredValue>(
+  _ field: KeyPath<Row, Key>, _ key: KeyPath<Model, Key>
+) -> KeyPath<Model, Key> { key }
+
+@available(
+  *, unavailable,
+  message:
+    "rows are grouped by a value of the field's own type that is a StoredValue: write the property's type, and of an enum ‘enum Genre: String, StoredValue’"
+)
+@_disfavoredOverload
+public func _groupKey<Row: GroupProjection, Model: PersistentModel, Field, Key>(
+  _ field: KeyPath<Row, Field>, _ key: KeyPath<Model, Key>
+) -> KeyPath<Model, Key> { key }
+
+/// What groups are made of, as the source declares it: written by `@Projection`, read when a query is made.
+public struct GroupDefinition<Row: GroupProjection> {
+  let key: PartialKeyPath<Row.Model>
+  let groupsReals: Bool
+  let aggregates: [(Aggregate.Function, PartialKeyPath<Row.Model>?)]
+  let row: (Value, [AggregateState]) throws -> Row
+
+  public init<Key: StoredValue, each Result>(
+    by key: KeyPath<Row.Model, Key>, _ aggregates: repeat GroupAggregate<Row.Model, each Result>,
+    row: @escaping (Key, repeat each Result) -> Row
+  ) {
+    self.key = key
+    groupsReals = Key.columnType == .real
+    var terms: [(Aggregate.Function, PartialKeyPath<Row.Model>?)] = []
+    for aggregate in repeat each aggregates { terms.append((aggregate.function, aggregate.property)) }
+    self.aggregates = terms
+    self.row = { name, states in
+      var place = 0
+      func next<Value>(_ aggregate: GroupAggregate<Row.Model, Value>) throws -> Value {
+        defer { place += 1 }
+        return try aggregate.read(states[place])
+      }
+      return row(try Key.decoded(name), repeat try next(each aggregates))
+    }
+  }
+}
