@@ -6,7 +6,7 @@ import QuireTool
 extension Command {
   /// `quire demo`: a catalogue on the screen that follows every change.
   static let demo = Command(
-    "demo", "see a live list follow edits, SQL and cascades",
+    "demo", "see live lists and projections follow edits, SQL and cascades",
     options: [
       Option("--data", value: "DIR", "real catalogues: goodbooks-10k/books.csv and pls/*.csv in this folder"),
       Option("--file", value: "FILE", "keep the database here; it must not exist yet"),
@@ -15,7 +15,8 @@ extension Command {
   ) { try await Demo($0).run() }
 }
 
-/// Migrates a new file, imports a catalogue, and shows one short list before and after each of four edits.
+/// Migrates a new file, imports a catalogue, and shows one short list before and after each of four edits, and two
+/// projections before and after a fifth.
 @MainActor private final class Demo {
   private let terminal: Terminal
   private let file: String
@@ -88,9 +89,23 @@ extension Command {
         try context.save()
       }
     }
+    try await addBook(to: try Shelves(store, terminal, limit: 2), in: context)
     finish(screen)
     try store.close()
     return .done
+  }
+
+  /// One commit that a row of each projection depends on.
+  private func addBook(to shelves: Shelves, in context: ModelContext) async throws {
+    guard let (author, library) = shelves.first else { return }
+    terminal.print("Authors by their books, libraries by what they lend: value rows with counts and means.\n")
+    try await shelves.edit(
+      "A new book, in one library",
+      code: "library.books.append(Book(title: …, author: author, rating: 5)); try context.save()"
+    ) {
+      library.books.append(Book(title: "The Collected Works", author: author, rating: 5))
+      try context.save()
+    }
   }
 
   private func fill() throws -> ModelContainer {

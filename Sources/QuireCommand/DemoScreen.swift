@@ -61,19 +61,11 @@ import QuireTool
           + " · \(microseconds((arrived ?? written) - start)) µs from the edit to the new list\n", .dim))
   }
 
-  private func plural(_ number: Int, _ one: String, _ many: String? = nil) -> String {
-    "\(number) \(number == 1 ? one : many ?? one + "s")"
-  }
-
-  private func microseconds(_ duration: Duration) -> Int {
-    Int(duration.components.seconds * 1_000_000 + duration.components.attoseconds / 1_000_000_000_000)
-  }
-
   /// The list before on the left and after on the right, what left and what came marked.
   private func draw(_ before: [BookRow], _ countBefore: Int) {
     let half = (min(terminal.columns, 120) - 8) / 2
-    let left = lines(before, marks: leaving, width: half)
-    let right = lines(shown, marks: coming, width: half)
+    let left = lines(before, marks: difference?.leaving ?? [:], width: half)
+    let right = lines(shown, marks: difference?.coming ?? [:], width: half)
     for row in 0..<max(left.count, right.count) {
       terminal.print(
         "   " + padded(row < left.count ? left[row] : "", to: half) + "   " + (row < right.count ? right[row] : ""))
@@ -87,29 +79,5 @@ import QuireTool
       let title = padded(truncated(printable(row.title), to: width - author - 4), to: width - author - 4)
       return "\(marks[index] ?? " ") \(title)  \(truncated(printable(row.author ?? ""), to: author))"
     }
-  }
-
-  private var leaving: [Int: String] {
-    var marks: [Int: String] = [:]
-    for change in difference?.changes ?? [] {
-      switch change {
-      case .delete(let at, _): marks[at] = "−"
-      case .move(let from, _, _, _): marks[from] = "~"
-      case .insert, .update: continue
-      }
-    }
-    return marks
-  }
-
-  private var coming: [Int: String] {
-    var marks: [Int: String] = [:]
-    for change in difference?.changes ?? [] {
-      switch change {
-      case .insert(let at, _): marks[at] = "+"
-      case .update(let at, _, _), .move(_, let at, _, _): marks[at] = "~"
-      case .delete: continue
-      }
-    }
-    return marks
   }
 }
