@@ -8,18 +8,18 @@ import Testing
 /// Random writes to parents, children and pairs, and live rows with aggregates of them: after every commit each equals the
 /// same fetch afresh, errors included.
 @MainActor @Suite struct ProjectionTotalsDifferentialTests {
-  nonisolated static let seeds = Array(1...6 as ClosedRange<UInt64>) + [UInt64.random(in: 100...1 << 40)]
+  nonisolated static let seeds = [1, 2, UInt64.random(in: 100...1 << 40)]
 
   @Test(arguments: seeds) func `authors with totals of their books are followed`(seed: UInt64) throws {
     let run = try AuthorTotalsRun(seed: seed)
-    if let problem = try run.firstProblem(steps: 40) { Issue.record("seed \(seed), \(problem)") }
-    #expect(run.differences > 40, "seed \(seed): \(run.differences) differences prove little")
+    if let problem = try run.firstProblem(steps: 30) { Issue.record("seed \(seed), \(problem)") }
+    #expect(run.differences > 15, "seed \(seed): \(run.differences) differences prove little")
   }
 
   @Test(arguments: seeds) func `papers and topics with totals of each other are followed`(seed: UInt64) throws {
     let run = try PaperTotalsRun(seed: seed)
-    if let problem = try run.firstProblem(steps: 40) { Issue.record("seed \(seed), \(problem)") }
-    #expect(run.differences > 40, "seed \(seed): \(run.differences) differences prove little")
+    if let problem = try run.firstProblem(steps: 30) { Issue.record("seed \(seed), \(problem)") }
+    #expect(run.differences > 15, "seed \(seed): \(run.differences) differences prove little")
   }
 
   @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
@@ -44,10 +44,10 @@ import Testing
     for seed in 1...20 as ClosedRange<UInt64> where !found.authors || !found.papers {
       let authors = try AuthorTotalsRun(seed: seed)
       authors.injectFault()
-      if try authors.firstProblem(steps: 40) != nil { found.authors = true }
+      if try authors.firstProblem(steps: 30) != nil { found.authors = true }
       let papers = try PaperTotalsRun(seed: seed)
       papers.injectFault()
-      if try papers.firstProblem(steps: 40) != nil { found.papers = true }
+      if try papers.firstProblem(steps: 30) != nil { found.papers = true }
     }
     #expect(found.authors && found.papers, "the differential test would not notice")
   }
@@ -105,7 +105,7 @@ extension WatchedRows: TotalsRun {
     var random = Random(seed: seed &+ 11)
     graph = try RandomGraph(seed: seed)
     let context = graph.context
-    for number in 0..<8 {
+    for number in 0..<5 {
       let order = number == 0 ? Self.orders[0] : random.pick(Self.orders)
       let having = number < 2 ? Self.having[0] : random.pick(Self.having)
       watched.append(
@@ -187,7 +187,7 @@ extension WatchedRows: TotalsRun {
     var random = Random(seed: seed &+ 13)
     graph = try RandomPapers(seed: seed)
     let context = graph.context
-    for number in 0..<6 {
+    for number in 0..<4 {
       let order = random.pick(Self.paperOrders)
       let limit = number == 0 ? nil : random.pick([nil, 1, 4])
       watched.append(
@@ -197,7 +197,7 @@ extension WatchedRows: TotalsRun {
           having: random.chance(2) ? nil : #Predicate { $0.parts > 0 || $0.meanRank != nil }, sortBy: order.1,
           limit: limit, offset: random.pick([0, 0, 1]), in: context))
     }
-    for number in 0..<4 {
+    for number in 0..<3 {
       let order = random.pick(Self.topicOrders)
       watched.append(
         try WatchedRows(
