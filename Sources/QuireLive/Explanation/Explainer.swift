@@ -23,14 +23,25 @@ struct Explainer {
   /// - Parameters:
   ///   - name: Of the projection.
   ///   - fields: What its rows are read from.
-  func rows(_ name: String, _ fields: AffectedRows, reading row: [ColumnPath], waking concerns: [Concern]) throws
+  func rows(_ name: String, _ fields: AffectedRows, reading row: [RowExpression], waking concerns: [Concern]) throws
     -> LiveExplanation
   {
-    let reader = SelectQuery(from: select.table, key: select.key, columns: row + fields.ends)
+    let reader = SelectQuery(
+      from: select.table, key: select.key, columns: [], expressions: row + fields.ends.map { .column($0) })
     let read = fields.columns.reached.compactMap { $0.steps.last?.table }
     var costs = listCosts.map { Cost(table: $0.table, statements: $0.statements + 1, words: $0.words + rowsRead) }
     for table in Set(read).sorted() where !costs.contains(where: { $0.table == table }) {
       costs.append(Cost(table: table, statements: 1, words: "the rows that show it are read by key"))
+    }
+    for related in fields.columns.related {
+      guard let table = related.hops.last?.table, !costs.contains(where: { $0.table == table }) else { continue }
+      // Whose a row is says its foreign key, where it leads straight here.
+      let isStraight =
+        if case .many(let relation)? = related.hops.last, case .foreignKey = relation.via { 1 } else { 0 }
+      costs.append(
+        Cost(
+          table: table, statements: related.hops.count - isStraight + 1,
+          words: "the rows it belongs to are read by key"))
     }
     return LiveExplanation(
       "\(shownRows) as \(name)", .requerying, because: listReasons + ["rows that changed are read by key"],

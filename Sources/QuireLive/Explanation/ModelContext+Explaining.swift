@@ -33,7 +33,7 @@ extension ModelContext {
     let select = try ResolvedQuery(
       Row.Model.self, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: store
     ).select
-    let fields = try ProjectionQuery(Row.self, in: store).columns
+    let fields = try ProjectionQuery(Row.self, in: store).expressions
     return try owner.readLatest { try Self.explained(Row.self, select, fields, on: $0) }
   }
 
@@ -53,10 +53,10 @@ extension ModelContext {
   }
 
   static func explained<Row: Projection>(
-    _ type: Row.Type, _ select: SelectQuery, _ fields: [ColumnPath], on connection: Connection
+    _ type: Row.Type, _ select: SelectQuery, _ fields: [RowExpression], on connection: Connection
   ) throws -> LiveExplanation {
     let columns = QueryColumns(select, select.decidingColumns, related: select.related)
-    let affected = AffectedRows(select, Set(fields))
+    let affected = AffectedRows(select, fields)
     return try Explainer(select: select, columns: columns, connection: connection).rows(
       "\(Row.self)", affected, reading: fields,
       waking: columns.concerns(where: select.filter) + affected.columns.concerns(where: select.filter))
@@ -102,7 +102,7 @@ extension LiveRows {
   public var explanation: LiveExplanation {
     get throws {
       let store = try list.owner.requireStore()
-      let fields = try ProjectionQuery(Row.self, in: store).columns
+      let fields = try ProjectionQuery(Row.self, in: store).expressions
       return try list.owner.readLatest { try ModelContext.explained(Row.self, list.select, fields, on: $0) }
     }
   }
