@@ -11,7 +11,6 @@ typealias Row = [String: Value]
 @MainActor final class Watched<Model: PersistentModel> {
   let name: String
   let live: LiveQuery<Model>
-  private let descriptor: FetchDescriptor<Model>
   private let table: String
   private var token: DifferenceToken?
   private(set) var keys: [Int64]
@@ -23,7 +22,6 @@ typealias Row = [String: Value]
   {
     self.name = name
     self.table = table
-    self.descriptor = descriptor
     live = try context.live(descriptor)
     keys = live.list.keys
     if listens { token = live.onDifference { [unowned self] in told.append($0) } }
@@ -31,7 +29,14 @@ typealias Row = [String: Value]
 
   /// The same query, asked of a context that has never seen anything.
   func fresh(in store: ModelContainer) throws -> [Int64] {
-    try ModelContext(store, isolation: nil).fetchIdentifiers(descriptor).map(\.key)
+    try ModelContext(store, isolation: nil).fetchIdentifiers(live.descriptor).map(\.key)
+  }
+
+  /// Nil where nothing has moved or been told, as while it is paused; else what has.
+  func checkStanding(at commit: Int64) -> String? {
+    if live.list.keys != keys { return "\(name): shows \(live.list.keys), paused at \(keys)" }
+    if live.commitNumber != commit { return "\(name): stands at \(live.commitNumber), paused at \(commit)" }
+    return told.isEmpty ? nil : "\(name): told while it was paused"
   }
 
   /// Nil where all is right; else what is not.

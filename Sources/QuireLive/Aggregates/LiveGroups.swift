@@ -1,5 +1,6 @@
+public import Foundation
 public import Observation
-package import QuireModel
+public import QuireModel
 import QuireRow
 package import QuireSQLite
 
@@ -19,7 +20,11 @@ public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
   private let context: ModelContext
   private let form: GroupForm<Key, Values>
   private(set) var tracker: AggregateTracker
-  private let interests: [InterestToken]
+  private var attendance = Attendance()
+  /// What it asks once it goes on, where that was changed during a pause.
+  private var awaited: SelectQuery?
+  /// Statements of what it asked before.
+  private var earlierQueries = 0
   private let registrar = ObservationRegistrar()
   private let rowsPath: KeyPath<LiveGroups, Int> = \.endIndex
   /// All groups that may be shown, in order; a limit shows the first of them.
@@ -41,6 +46,7 @@ public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
     var updates: [(at: Int, entry: GroupList<Key, Values>.Entry)] = []
     var changes: [Difference<Element>.Change] = []
     var error: (any Error)?
+    var asksOther = false
   }
 
   init(_ context: ModelContext, _ query: AggregateQuery, _ form: GroupForm<Key, Values>) throws {
@@ -49,15 +55,19 @@ public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
     let owner = context.owner
     self.owner = owner
     var tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
-    interests = owner.store.map { tracker.columns.interests(in: $0.database) } ?? []
     try owner.read { try tracker.fill(on: $0) }
     var list = GroupList(form)
     _ = try list.take(Set(tracker.groups.keys), of: tracker)
     shown = Array(list.entries.prefix(form.limit))
     self.list = list
     self.tracker = tracker
-    owner.participants.add(self)
+    follow()
     try owner.tellIfSlow(tracker.explanation)
+  }
+
+  private func follow() {
+    let interests = owner.store.map { [tracker] in tracker.columns.interests(in: $0.database) } ?? []
+    attendance.begin(self, in: owner, wanting: interests)
   }
 
   // MARK: Reading
@@ -73,9 +83,9 @@ public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
   }
 
   /// The commit the rows stand at.
-  public var commitNumber: Int64 { failedAt ?? owner.position.number }
+  public var commitNumber: Int64 { attendance.pausedAt ?? failedAt ?? owner.position.number }
   /// How many statements it has run since it was made.
-  public var queriesRun: Int { tracker.queriesRun }
+  public var queriesRun: Int { earlierQueries + tracker.queriesRun }
   var timesFilled: Int { tracker.timesFilled }
   /// For tests: makes it wrong.
   func injectFault() { tracker.forgetsPaths = true }
@@ -84,6 +94,60 @@ public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
   /// Ends with the token.
   public func onDifference(_ body: @escaping (Difference<Element>) -> Void) -> DifferenceToken {
     listeners.add(body)
+  }
+}
+
+// MARK: Asking something else, and pausing
+
+extension LiveGroups {
+  /// Groups other rows of its model from now on: observers hear of the difference at once, at the commit the context
+  /// stands at. While the result is paused, it shows when that goes on.
+  ///
+  /// - Throws: as the fetch does; then nothing has changed.
+  public func retarget<Model: PersistentModel>(where predicate: Predicate<Model>?) throws {
+    try owner.settleThrowing()
+    let select = try tracker.select.retargeted(Model.self, where: predicate, in: owner)
+    if isPaused {
+      awaited = select
+    } else {
+      try prepare(asking: select)
+      owner.take(self)
+    }
+  }
+
+  public var isPaused: Bool { attendance.isPaused }
+
+  /// Stops following: the groups and their commit number stay what they are, and commits cost nothing.
+  public func pause() {
+    owner.finishAnnouncing()
+    if !isPaused { attendance.pause(self, in: owner, at: commitNumber) }
+  }
+
+  /// Goes on: one difference leads from what it showed to the present. Costs what making it did.
+  ///
+  /// - Throws: as the fetch does; then it is paused still.
+  public func resume() throws {
+    if !isPaused { return }
+    try owner.settleThrowing()
+    if !isPaused { return }  // by who was told just now
+    try prepare(asking: awaited ?? tracker.select)
+    awaited = nil
+    owner.take(self)
+  }
+
+  private func prepare(asking select: SelectQuery) throws {
+    let queries = queriesRun
+    var tracker = AggregateTracker(select, tracker.aggregates, by: tracker.group, ofReals: form.groupsReals)
+    try owner.read { try tracker.fill(on: $0) }
+    var list = list
+    list.isStale = true
+    let taken = try list.take([], of: tracker)
+    var step = Step(number: owner.position.number)
+    let before = self.list.entries.count
+    (self.tracker, self.list, earlierQueries) = (tracker, list, queries)
+    compare(taken, before, into: &step)
+    step.asksOther = true
+    next = step
   }
 }
 
@@ -125,6 +189,7 @@ extension LiveGroups: Participant {
     for (at, entry) in step.updates { shown[at] = entry }
     failedAt = step.error == nil ? nil : failedAt ?? owner.position.number
     error = step.error
+    if step.asksOther { follow() }
     told = step
   }
 

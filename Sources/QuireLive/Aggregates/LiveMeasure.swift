@@ -10,7 +10,11 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
   private let context: ModelContext
   private(set) var tracker: AggregateTracker
   private let read: (AggregateState) throws -> Value
-  private let interests: [InterestToken]
+  private var attendance = Attendance()
+  /// Whether the prepared step is to other rows.
+  private var asksOther = false
+  /// Statements of what it asked before.
+  private var earlierQueries = 0
   private(set) var value: Value
   private var next: (value: Value, error: (any Error)?)?
   private var isChanged = false
@@ -26,17 +30,35 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
     let owner = context.owner
     self.owner = owner
     var tracker = AggregateTracker(query.select, query.aggregates)
-    interests = owner.store.map { tracker.columns.interests(in: $0.database) } ?? []
     try owner.read { try tracker.fill(on: $0) }
     value = try read(tracker.whole.states[0])
     self.tracker = tracker
-    owner.participants.add(self)
+    follow()
     try owner.tellIfSlow(explanation)
   }
 
-  var queriesRun: Int { tracker.queriesRun }
+  private func follow() {
+    asksOther = false
+    let interests = owner.store.map { [tracker] in tracker.columns.interests(in: $0.database) } ?? []
+    attendance.begin(self, in: owner, wanting: interests)
+  }
+
+  var select: SelectQuery { tracker.select }
+  var isPaused: Bool { attendance.isPaused }
+  func pause() { attendance.pause(self, in: owner, at: commitNumber) }
+
+  func prepare(asking select: SelectQuery) throws {
+    var tracker = AggregateTracker(select, tracker.aggregates)
+    try owner.read { try tracker.fill(on: $0) }
+    next = (try read(tracker.whole.states[0]), nil)
+    earlierQueries += self.tracker.queriesRun
+    self.tracker = tracker
+    asksOther = true
+  }
+
+  var queriesRun: Int { earlierQueries + tracker.queriesRun }
   var timesFilled: Int { tracker.timesFilled }
-  var commitNumber: Int64 { failedAt ?? owner.position.number }
+  var commitNumber: Int64 { attendance.pausedAt ?? failedAt ?? owner.position.number }
   var tables: [String] {
     tracker.select.tables.union(tracker.columns.reached.compactMap { $0.steps.last?.table }).sorted()
   }
@@ -63,6 +85,7 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
     failedAt = next.error == nil ? nil : failedAt ?? owner.position.number
     (value, error) = next
     self.next = nil
+    if asksOther { follow() }
   }
 
   func tell() {

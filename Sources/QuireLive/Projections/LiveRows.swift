@@ -17,20 +17,19 @@ package import QuireSQLite
 /// somebody holds it; confined to its context's isolation.
 public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection, Participant {
   private let context: ModelContext
-  private let owner: Owner
+  let owner: Owner
   /// Which rows, in which order: taken along by this one.
   let list: LiveList
   private let reader: RowReader<Row>
-  private var affected: AffectedRows
-  private let interests: [InterestToken]
+  var affected: AffectedRows
   /// How many times it has asked whose a related row is.
   private var asked = 0
-  /// Tables whose changes concern the list or a field.
-  package let tables: [String]
+  var attendance = Attendance()
+  var query: RowsQuery<Row>
   private var values: [Row]
-  private var next: Step?
+  var next: Step?
   /// Whether everything is to be read anew.
-  private var isStale = false
+  var isStale = false
   /// The keys of `values` while this one could not follow the list.
   private var staleKeys: [Int64]?
   private var failedAt: Int64?
@@ -42,7 +41,7 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   private let valuesPath: KeyPath<LiveRows, [Row]> = \.shown
   private let listeners = DifferenceListeners<Difference<Row>>()
 
-  private struct Step {
+  struct Step {
     var number: Int64
     /// What becomes of the values; `whole` where all were read. Neither where they are as they were.
     var edits: ValueEdits<Row>?
@@ -51,27 +50,31 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
     var error: (any Error)?
   }
 
-  init(
-    _ context: ModelContext, where predicate: Predicate<Row.Model>?, having: Predicate<Row>?,
-    sortBy: ProjectionOrder<Row>, limit: Int?, offset: Int
-  ) throws {
+  init(_ context: ModelContext, _ query: RowsQuery<Row>) throws {
     self.context = context
+    self.query = query
     owner = context.owner
     try owner.settleThrowing()
     let store = try owner.requireStore()
     let projection = try ProjectionQuery(Row.self, in: store)
-    let select = try projection.select(where: predicate, having: having, sortBy: sortBy, limit: limit, offset: offset)
+    let select = try query.select(projection)
     affected = AffectedRows(select, projection.expressions)
     reader = try RowReader(projection, select, ends: affected.ends)
-    interests = affected.columns.interests(in: store.database)
     list = try LiveList(select, owner: owner, isPart: true)
-    tables = Set(list.tables).union(affected.tables).sorted()
     let keys = list.keys
     let rows = try owner.read { [reader] in try reader.rows(keys, on: $0) }
     values = try keys.map { try rows.row($0) }
     affected.take(rows.ends)
-    owner.participants.add(self)
+    follow()
   }
+
+  private func follow() {
+    let interests = owner.store.map { [affected] in affected.columns.interests(in: $0.database) } ?? []
+    attendance.begin(self, in: owner, wanting: interests)
+  }
+
+  /// Tables whose changes concern the list or a field.
+  package var tables: [String] { Set(list.tables).union(affected.tables).sorted() }
 
   // MARK: The collection
 
@@ -96,7 +99,7 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   }
 
   /// The commit the result stands at.
-  public var commitNumber: Int64 { failedAt ?? owner.position.number }
+  public var commitNumber: Int64 { attendance.pausedAt ?? failedAt ?? owner.position.number }
 
   /// How many statements it has run since it was made: two for the start, none for commits that do not concern it.
   public var queriesRun: Int { list.queriesRun + reader.queriesRun + asked }
@@ -122,7 +125,8 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
         ? nil : try affected.keys(in: news, shown: place) { try keys($0, on: connection) }
       let moves = list.prepare(news, on: connection)
       if let error = list.next?.error { throw error }
-      let step = try touched.map { try followed($0, news, on: connection) } ?? refilled(news, on: connection)
+      let step =
+        try touched.map { try followed($0, news.number, on: connection) } ?? refilled(news.number, on: connection)
       isStale = false
       if step.edits == nil, step.whole == nil, error == nil {
         next = nil
@@ -140,7 +144,9 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
 
   package func apply() {
     if next?.error != nil, staleKeys == nil { staleKeys = list.keys }
+    let isOther = list.next?.other != nil
     list.apply()
+    if isOther { follow() }
     guard let next else { return }
     if let whole = next.whole { values = whole }
     next.edits?.apply(to: &values)
@@ -184,9 +190,9 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   }
 
   /// The step from the rows that may be others now, by key with their places.
-  private func followed(_ touched: [Int64: Int], _ news: News, on connection: Connection) throws -> Step {
+  func followed(_ touched: [Int64: Int], _ number: Int64, on connection: Connection) throws -> Step {
     let difference = list.next?.difference ?? KeyDifference()
-    var step = Step(number: news.number)
+    var step = Step(number: number)
     if touched.isEmpty, !difference.changesList { return step }
     let gone = Set(difference.deletes.map(\.key))
     let wanted = touched.keys.filter { !gone.contains($0) } + difference.inserts.map(\.key)
@@ -207,7 +213,7 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   }
 
   /// The step from whatever is shown to what the list will be, all of it read.
-  private func refilled(_ news: News, on connection: Connection) throws -> Step {
+  func refilled(_ number: Int64, on connection: Connection) throws -> Step {
     var after = list.keys
     if let step = list.next { after.replaceSubrange(step.replaced, with: step.keys) }
     let rows = try reader.rows(after, on: connection)
@@ -220,7 +226,7 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
     let updates = after.enumerated().compactMap { to, key -> (key: Int64, from: Int, to: Int)? in
       others.contains(key) ? nil : places[key].map { (key, $0, to) }
     }
-    return Step(number: news.number, whole: values, changes: changes(difference, updates) { rows.find($0) })
+    return Step(number: number, whole: values, changes: changes(difference, updates) { rows.find($0) })
   }
 
   /// - Parameter row: What was read of a key; what was not is as it was.
@@ -249,7 +255,9 @@ extension ModelContext {
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
     sortBy: [SortDescriptor<Row.Model>] = [], limit: Int? = nil, offset: Int = 0
   ) throws -> LiveRows<Row> {
-    try LiveRows(self, where: predicate, having: having, sortBy: .properties(sortBy), limit: limit, offset: offset)
+    try LiveRows(
+      self,
+      RowsQuery(FetchDescriptor(predicate: predicate, sortBy: sortBy, fetchLimit: limit, fetchOffset: offset), having))
   }
 
   /// The same, ordered by the row's own fields.
@@ -262,6 +270,14 @@ extension ModelContext {
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
     sortBy: [SortDescriptor<Row>], limit: Int? = nil, offset: Int = 0
   ) throws -> LiveRows<Row> {
-    try LiveRows(self, where: predicate, having: having, sortBy: .fields(sortBy), limit: limit, offset: offset)
+    try LiveRows(
+      self,
+      RowsQuery(FetchDescriptor(predicate: predicate, fetchLimit: limit, fetchOffset: offset), having, sortBy: sortBy))
+  }
+
+  /// A fetch's descriptor, followed as rows of a projection.
+  public func live<Row: Projection>(_ type: Row.Type, _ descriptor: FetchDescriptor<Row.Model>) throws -> LiveRows<Row>
+  {
+    try LiveRows(self, RowsQuery(descriptor))
   }
 }

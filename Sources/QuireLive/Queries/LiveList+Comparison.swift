@@ -19,8 +19,7 @@ extension LiveList {
     return (after.filter { told.old[$0] != nil && told.old[$0]?.image != told.new[$0]?.image }, told)
   }
 
-  private func images(_ form: ChangedTable, _ keys: [Int64], on connection: Connection) throws -> [Int64: ToldRows.Row]
-  {
+  func images(_ form: ChangedTable, _ keys: [Int64], on connection: Connection) throws -> [Int64: ToldRows.Row] {
     let width = Int32(form.columns.count)
     let read = try rows(try toldRows(form, keys.sorted()), on: connection) { row in
       (try row.int64(width), ToldRows.Row(table: form, image: RowChange.Image((0..<width).map(row.value))))

@@ -10,15 +10,19 @@ import QuireSQLite
 /// are used up. Confined to its context's isolation.
 final class LiveList: Participant {
   let owner: Owner
-  let select: SelectQuery
-  let terms: [OrderTerm]
-  let columns: QueryColumns
+  private(set) var select: SelectQuery
+  private(set) var terms: [OrderTerm]
+  private(set) var columns: QueryColumns
   var cache: PlaceCache
   var toldStatements: (form: ChangedTable, one: String, many: String)?
-  private let interests: [InterestToken]
   private(set) var window: Window
-  private let limit: Int?
-  let offset: Int
+  private var limit: Int?
+  private(set) var offset: Int
+  /// Whether another participant takes it along, and passes the calls of a move on.
+  private let isPart: Bool
+  private var attendance = Attendance()
+  /// While it is paused, what it shows as told rows; nil where nobody listened.
+  private var kept: [Int64: ToldRows.Row]?
   /// What is shown.
   private(set) var keys: [Int64] = []
   private(set) var error: (any Error)?
@@ -37,6 +41,8 @@ final class LiveList: Participant {
     var told = ToldRows()
     var number: Int64
     var error: (any Error)?
+    /// The list it becomes, where it asks something else from now on.
+    var other: LiveList?
   }
 
   /// Told of each step: before, with the result as it was, and after, with the difference.
@@ -49,26 +55,42 @@ final class LiveList: Participant {
   var queriesRun = 0
   var judgedInMemory = 0
 
-  /// - Parameter isPart: Whether another participant takes it along, and passes the calls of a move on.
-  init(_ select: SelectQuery, owner: Owner, isPart: Bool = false) throws {
+  /// - Parameters:
+  ///   - isOther: Whether it is made to take the place of another's query.
+  ///   - held: A window of the same rows in the same order: what it holds need not be asked for.
+  init(_ select: SelectQuery, owner: Owner, isPart: Bool = false, isOther: Bool = false, holding held: Window? = nil)
+    throws
+  {
     self.owner = owner
+    self.isPart = isPart
     self.select = select
     terms = select.totalOrder
     // As SQLite reads them: a negative limit is none. One beyond all tables is none either.
     limit = select.limit.flatMap { $0 < 0 || $0 > 1 << 40 ? nil : $0 }
     offset = min(max(select.offset, 0), 1 << 40)
-    window = Window(order: EntryOrder(ascending: terms.map(\.ascending)), wanted: limit.map { [offset] in $0 + offset })
+    let wanted = limit.map { [offset] in $0 + offset }
+    window =
+      held.map { Window($0, wanted: wanted) }
+      ?? Window(order: EntryOrder(ascending: terms.map(\.ascending)), wanted: wanted)
     columns = QueryColumns(select, select.decidingColumns, related: select.related)
     cache = PlaceCache(count: 1 + columns.reached.count)
-    interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
-    try owner.read { try fill(on: $0) }
+    if held == nil {
+      try owner.read { try fill(on: $0) }
+    } else if window.shortage != nil {
+      try owner.read { _ = try refill(on: $0) }
+    }
     keys = Array(shown(from: 0, to: shownCount))
-    if !isPart { owner.participants.add(self) }
-    try owner.tellIfSlow(explanation)
+    follow()
+    if !isOther { try owner.tellIfSlow(explanation) }
+  }
+
+  private func follow() {
+    let interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
+    attendance.begin(isPart ? nil : self, in: owner, wanting: interests)
   }
 
   /// The commit what is shown is of.
-  var commit: Int64 { failedAt ?? owner.position.number }
+  var commit: Int64 { attendance.pausedAt ?? failedAt ?? owner.position.number }
 
   var tables: [String] { select.tables.sorted() }
   /// Who listens hears of every column of the rows shown.
@@ -125,10 +147,7 @@ final class LiveList: Participant {
       let oldCount = window.entries.count
       alike = window.apply(removing: touched, adding: effect.rows)
       alike.end = min(alike.end, oldCount - alike.start)
-      while let shortage = window.shortage, let frontier = window.frontier {
-        alike.end = 0
-        window.refill(try entries(after: frontier, limit: shortage, on: connection), limit: shortage)
-      }
+      if try refill(on: connection) { alike.end = 0 }
     }
     var step = Step(number: news.number)
     compare(touched, alike, before, into: &step)
@@ -152,6 +171,16 @@ final class LiveList: Participant {
     needsFilling = false
   }
 
+  /// - Returns: whether rows were missing at the end.
+  private func refill(on connection: Connection) throws -> Bool {
+    var isRefilled = false
+    while let shortage = window.shortage, let frontier = window.frontier {
+      isRefilled = true
+      window.refill(try entries(after: frontier, limit: shortage, on: connection), limit: shortage)
+    }
+    return isRefilled
+  }
+
   func announce() { if let next, !next.difference.isEmpty { willChange(next.difference) } }
 
   func apply() {
@@ -163,12 +192,85 @@ final class LiveList: Participant {
       failedAt = owner.position.number
     }
     error = next.error
+    if let other = next.other { become(other) }
   }
 
   func tell() {
     guard let step = next else { return }
     next = nil
     if !step.difference.isEmpty { didChange(step.difference, step.told, step.number) }
+  }
+
+  // MARK: Asking something else, and pausing
+
+  /// Prepares the step to what another query of the same rows gives at the commit the context stands at; after a pause,
+  /// to what that is now. What it shows and how it follows are others when the step is applied.
+  ///
+  /// Where only limit and offset are others, what the window holds serves, and only what is missing is asked for.
+  func prepare(asking select: SelectQuery) throws {
+    var paged = self.select
+    (paged.limit, paged.offset) = (select.limit, select.offset)
+    let isPaged = paged == select && !isPaused && !needsFilling && error == nil
+    let other = try LiveList(select, owner: owner, isPart: true, isOther: true, holding: isPaged ? window : nil)
+    var step = Step(number: owner.position.number)
+    step.other = other
+    step.replaced = 0..<keys.count
+    step.keys = other.keys
+    let touched = isPaged ? [] : Set(keys).union(other.keys)
+    step.difference = .between(keys[...], other.keys[...], touched: touched)
+    if let told = toldColumns() { try owner.read { try tell(told, other, into: &step, on: $0) } }
+    next = step
+  }
+
+  private func tell(_ form: ChangedTable, _ other: LiveList, into step: inout Step, on connection: Connection) throws {
+    guard isPaused, commit != step.number else {
+      step.told = try rows(form, step.difference, nil, on: connection)
+      return
+    }
+    // What it was like when it was paused can be read no longer: rows that were not kept are told without values.
+    step.told.new = try images(form, other.keys, on: connection)
+    step.told.old = kept ?? [:]
+    let updated = Set(keys).intersection(other.keys)
+      .filter { key in kept == nil || step.told.old[key]?.image != step.told.new[key]?.image }
+    step.difference.updates = other.places(of: updated, besides: step.difference)
+  }
+
+  /// Lets go of a step that is not taken, because something that belongs to it failed.
+  func forgetStep() { next = nil }
+
+  private func become(_ other: LiveList) {
+    select = other.select
+    terms = other.terms
+    columns = other.columns
+    cache = other.cache
+    window = other.window
+    limit = other.limit
+    offset = other.offset
+    queriesRun += other.queriesRun
+    needsFilling = false
+    kept = nil
+    follow()
+  }
+
+  var isPaused: Bool { attendance.isPaused }
+
+  /// Stops following, and keeps what it shows. Called from inside an announcement, it takes that move's step first.
+  func pause() {
+    owner.finishAnnouncing()
+    if isPaused { return }
+    attendance.pause(isPart ? nil : self, in: owner, at: commit)
+    window = Window(order: window.order, wanted: window.wanted)
+    keepRows()
+  }
+
+  /// For who listens: rows as they are when it is paused, so that they can be told when it goes on.
+  func keepRows() {
+    guard isPaused, kept == nil, commit == owner.position.number, let told = toldColumns() else { return }
+    do {
+      kept = try owner.read { try images(told, keys, on: $0) }
+    } catch {
+      owner.loadErrors.append(error)
+    }
   }
 
   // MARK: What is shown
@@ -200,7 +302,8 @@ final class LiveList: Participant {
   }
 
   /// Where changed rows stand that neither came nor moved.
-  private func places(of updated: [Int64], besides difference: KeyDifference) -> [(key: Int64, at: Int)] {
+  private func places(of updated: some Collection<Int64>, besides difference: KeyDifference) -> [(key: Int64, at: Int)]
+  {
     if updated.isEmpty { return [] }
     let others = Set(difference.inserts.map(\.key) + difference.moves.map(\.key))
     let count = shownCount

@@ -18,6 +18,8 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   private let context: ModelContext
   private let owner: Owner
   private let entity: Entity
+  /// What it asks: which rows, in which order, how many. Of the rest of a descriptor nothing counts here.
+  public private(set) var descriptor: FetchDescriptor<Model>
   let list: LiveList
   private let registrar = ObservationRegistrar()
   /// Made once: in a generic class a key path is put together anew at every mention, which costs 0.5 µs.
@@ -26,15 +28,12 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   private var interest: InterestToken?
   private lazy var rowForm = ModelRowForm<Model>(entity, of: owner)
 
-  init(
-    _ context: ModelContext, where predicate: Predicate<Model>?, sortBy: [SortDescriptor<Model>], limit: Int?,
-    offset: Int
-  ) throws {
+  init(_ context: ModelContext, _ descriptor: FetchDescriptor<Model>) throws {
     self.context = context
+    self.descriptor = descriptor
     owner = context.owner
     try owner.settleThrowing()
-    let query = try ResolvedQuery(
-      Model.self, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: try owner.requireStore())
+    let query = try ResolvedQuery(descriptor, in: try owner.requireStore())
     entity = query.entity
     list = try LiveList(query.select, owner: owner)
     list.willChange = { [weak self] difference in
@@ -77,11 +76,16 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
   public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> DifferenceToken {
     let token = listeners.add(body)
-    if interest == nil {
-      interest = owner.store?.database.addInterest(Interest(table: entity.table))
-      owner.participants.add(list)
-    }
+    if !isPaused, wantRows() { owner.participants.add(list) }
+    list.keepRows()
     return token
+  }
+
+  /// - Returns: whether whole rows had not been wanted.
+  @discardableResult private func wantRows() -> Bool {
+    if interest != nil { return false }
+    interest = owner.store?.database.addInterest(Interest(table: entity.table))
+    return true
   }
 
   /// What the told rows consist of while anybody listens.
@@ -89,13 +93,76 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
     if !listeners.isEmpty { return rowForm.table }
     if interest != nil {
       interest = nil
-      owner.participants.add(list)
+      if !isPaused { owner.participants.add(list) }
     }
     return nil
   }
 
   private func tell(_ difference: KeyDifference, _ rows: ToldRows, _ number: Int64) {
     if !listeners.isEmpty { listeners.tell(rowForm.difference(difference, rows, commit: number)) }
+  }
+
+  // MARK: Asking something else, and pausing
+
+  /// Asks something else from now on: observers hear of the difference between the two results at once, at the commit
+  /// the context stands at.
+  ///
+  ///     try shelf.retarget { $0.fetchLimit = 40 }
+  ///     try shelf.retarget { $0.predicate = #Predicate { $0.title.starts(with: typed) } }
+  ///
+  /// One statement; none where only limit and offset change and the rows are at hand. Called while others are being told
+  /// of a commit, it comes after that: they all hear the rest of it first. While the result is paused, it shows when that
+  /// goes on.
+  ///
+  /// - Throws: as `fetch` does; then nothing has changed.
+  public func retarget(_ change: (inout FetchDescriptor<Model>) throws -> Void) throws {
+    var descriptor = descriptor
+    try change(&descriptor)
+    try retarget(descriptor)
+  }
+
+  /// Asks for other rows, in the same order, as many.
+  public func retarget(where predicate: Predicate<Model>?) throws { try retarget { $0.predicate = predicate } }
+
+  /// Asks what a fetch with this descriptor would.
+  public func retarget(_ descriptor: FetchDescriptor<Model>) throws {
+    try owner.settleThrowing()
+    let select = try ResolvedQuery(descriptor, in: try owner.requireStore()).select
+    if isPaused {
+      self.descriptor = descriptor
+      return
+    }
+    try list.prepare(asking: select)
+    self.descriptor = descriptor
+    owner.take(list)
+  }
+
+  public var isPaused: Bool { list.isPaused }
+
+  /// Stops following: the result and its commit number stay what they are, and commits cost nothing.
+  ///
+  /// Its objects follow on as all objects do, those in memory that is: who reads their properties is woken once it goes
+  /// on. While somebody listens for differences, the rows it shows are kept to be compared then.
+  public func pause() {
+    list.pause()
+    if isPaused { interest = nil }
+  }
+
+  /// Goes on: one difference leads from what it showed to the present. Costs what making it did.
+  ///
+  /// A listener that came during the pause is told of rows that may have changed without their old values.
+  ///
+  /// - Throws: as `fetch` does; then it is paused still.
+  public func resume() throws {
+    if !isPaused { return }
+    try owner.settleThrowing()
+    if !isPaused { return }  // by who was told just now
+    try list.prepare(asking: ResolvedQuery(descriptor, in: try owner.requireStore()).select)
+    let (keys, commit) = (list.keys, list.commit)
+    if !listeners.isEmpty { wantRows() }
+    owner.take(list)
+    // Objects nobody else held may have gone and come back as others meanwhile.
+    if list.commit != commit, list.keys == keys { registrar.withMutation(of: self, keyPath: keysPath) {} }
   }
 }
 
@@ -108,13 +175,11 @@ extension ModelContext {
     limit: Int? = nil,
     offset: Int = 0
   ) throws -> LiveQuery<Model> {
-    try LiveQuery(self, where: predicate, sortBy: sortBy, limit: limit, offset: offset)
+    try live(FetchDescriptor(predicate: predicate, sortBy: sortBy, fetchLimit: limit, fetchOffset: offset))
   }
 
   /// A fetch's descriptor, followed.
   public func live<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> LiveQuery<Model> {
-    try LiveQuery(
-      self, where: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
-      offset: descriptor.fetchOffset ?? 0)
+    try LiveQuery(self, descriptor)
   }
 }

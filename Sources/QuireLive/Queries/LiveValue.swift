@@ -10,6 +10,8 @@ import QuireSQLite
 /// its context. Confined to the context's isolation.
 public final class LiveValue<Value: Equatable>: Observable {
   let source: any ValueSource
+  /// What it asks once it goes on, where that was changed during a pause.
+  private var awaited: SelectQuery?
   private let read: () -> Value
   private let registrar = ObservationRegistrar()
   /// Made once: in a generic class a key path is put together anew at every mention, which costs 0.5 µs.
@@ -33,12 +35,72 @@ public final class LiveValue<Value: Equatable>: Observable {
   public var error: (any Error)? { source.error }
   /// How many statements it has run since it was made.
   public var queriesRun: Int { source.queriesRun }
+
+  // MARK: Asking something else, and pausing
+
+  /// Asks the same of other rows of its model from now on: observers hear of the other value at once, at the commit the
+  /// context stands at. While the value is paused, it shows when that goes on.
+  ///
+  ///     try available.retarget(where: #Predicate<Book> { $0.isAvailable && $0.language == language })
+  ///
+  /// - Throws: as `fetchCount` does; then nothing has changed.
+  public func retarget<Model: PersistentModel>(where predicate: Predicate<Model>?) throws {
+    try source.owner.settleThrowing()
+    let select = try source.select.retargeted(Model.self, where: predicate, in: source.owner)
+    if isPaused {
+      awaited = select
+    } else {
+      try source.prepare(asking: select)
+      source.owner.take(source)
+    }
+  }
+
+  public var isPaused: Bool { source.isPaused }
+
+  /// Stops following: the value and its commit number stay what they are, and commits cost nothing.
+  public func pause() {
+    source.owner.finishAnnouncing()
+    if !isPaused { source.pause() }
+  }
+
+  /// Goes on, with the value of the present. Costs what making it did.
+  ///
+  /// - Throws: as `fetchCount` does; then it is paused still.
+  public func resume() throws {
+    if !isPaused { return }
+    try source.owner.settleThrowing()
+    if !isPaused { return }  // by who was told just now
+    try source.prepare(asking: awaited ?? source.select)
+    awaited = nil
+    source.owner.take(source)
+  }
+}
+
+extension SelectQuery {
+  /// Other rows of the same model.
+  func retargeted<Model: PersistentModel>(_ type: Model.Type, where predicate: Predicate<Model>?, in owner: Owner)
+    throws
+    -> SelectQuery
+  {
+    let query = try ResolvedQuery(
+      type, where: predicate, sortBy: [], limit: nil, offset: 0, in: try owner.requireStore())
+    guard query.select.table == table else {
+      throw ModelError.query("it is of rows of \(table), and a predicate of \(type) is about others")
+    }
+    return query.select
+  }
 }
 
 /// What a ``LiveValue`` shows: a participant that calls when its value changes, before and after.
-protocol ValueSource: AnyObject {
+protocol ValueSource: Participant {
   var owner: Owner { get }
   func explanation(on connection: Connection) throws -> LiveExplanation
+  /// Which rows.
+  var select: SelectQuery { get }
+  var isPaused: Bool { get }
+  func pause()
+  /// Prepares the step to the value of these rows at the commit the context stands at, following those from then on.
+  func prepare(asking select: SelectQuery) throws
   var willChange: () -> Void { get set }
   var didChange: () -> Void { get set }
   var commitNumber: Int64 { get }
@@ -55,10 +117,12 @@ protocol ValueSource: AnyObject {
 final class LiveCount: Participant, ValueSource {
   let owner: Owner
   private let context: ModelContext
-  let select: SelectQuery
-  let columns: QueryColumns
+  private(set) var select: SelectQuery
+  private(set) var columns: QueryColumns
   private var cache: PlaceCache
-  private let interests: [InterestToken]
+  private var attendance = Attendance()
+  /// Whether the prepared step is to other rows.
+  private var asksOther = false
   private(set) var count = 0
   private var next: (count: Int, error: (any Error)?)?
   private var needsCounting = false
@@ -74,13 +138,31 @@ final class LiveCount: Participant, ValueSource {
     self.select = select
     columns = QueryColumns(select, select.filter?.columns ?? [], related: select.filter?.related ?? [])
     cache = PlaceCache(count: 1 + columns.reached.count)
-    interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
     count = try owner.read { try counted(on: $0) }
-    owner.participants.add(self)
+    follow()
     try owner.tellIfSlow(explanation)
   }
 
-  var commitNumber: Int64 { failedAt ?? owner.position.number }
+  private func follow() {
+    asksOther = false
+    let interests = owner.store.map { [columns] in columns.interests(in: $0.database) } ?? []
+    attendance.begin(self, in: owner, wanting: interests)
+  }
+
+  var isPaused: Bool { attendance.isPaused }
+  func pause() { attendance.pause(self, in: owner, at: commitNumber) }
+
+  func prepare(asking select: SelectQuery) throws {
+    let count = try owner.read { try counted(select, on: $0) }
+    self.select = select
+    columns = QueryColumns(select, select.filter?.columns ?? [], related: select.filter?.related ?? [])
+    cache = PlaceCache(count: 1 + columns.reached.count)
+    needsCounting = false
+    next = (count, nil)
+    asksOther = true
+  }
+
+  var commitNumber: Int64 { attendance.pausedAt ?? failedAt ?? owner.position.number }
 
   var tables: [String] { select.filter.map { $0.tables.union([select.table]).sorted() } ?? [select.table] }
   var concerns: [Concern] { columns.concerns(where: select.filter) }
@@ -116,6 +198,7 @@ final class LiveCount: Participant, ValueSource {
     failedAt = next.error == nil ? nil : failedAt ?? owner.position.number
     (count, error) = next
     self.next = nil
+    if asksOther { follow() }
   }
 
   func tell() {
@@ -156,7 +239,9 @@ final class LiveCount: Participant, ValueSource {
     return count
   }
 
-  private func counted(on connection: Connection) throws -> Int {
+  private func counted(on connection: Connection) throws -> Int { try counted(select, on: connection) }
+
+  private func counted(_ select: SelectQuery, on connection: Connection) throws -> Int {
     queriesRun += 1
     let sql = try select.count()
     let statement = try connection.statement(sql.text)

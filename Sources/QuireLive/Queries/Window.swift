@@ -35,7 +35,7 @@ struct EntryOrder {
 struct Window {
   let order: EntryOrder
   /// How many rows the result needs from its start; nil is all of them.
-  let wanted: Int?
+  private(set) var wanted: Int?
   private(set) var entries: [Entry] = []
   private var sorts: [Int64: [Value]] = [:]
   /// The last position up to which every row is held; nil where every row of the result is.
@@ -46,6 +46,14 @@ struct Window {
   init(order: EntryOrder, wanted: Int?) {
     self.order = order
     self.wanted = wanted
+  }
+
+  /// The same rows of the same order, where another number of them is wanted: as far as they are held, and then there
+  /// may be a ``shortage``.
+  init(_ other: Window, wanted: Int?) {
+    self = other
+    self.wanted = wanted
+    trim()
   }
 
   /// How many rows to ask for at the start and at a refill: twice what is shown, at least 16 to spare.
@@ -132,8 +140,8 @@ struct Window {
 
   /// How many rows beyond the frontier have to be fetched for the result to be whole; nil where it is.
   var shortage: Int? {
-    guard let wanted, let capacity, frontier != nil, entries.count < wanted else { return nil }
-    return capacity - entries.count
+    guard frontier != nil, entries.count < wanted ?? .max else { return nil }
+    return (capacity ?? 1 << 40) - entries.count
   }
 
   /// Takes the rows that follow the frontier; `limit` is what was asked for.
@@ -146,7 +154,7 @@ struct Window {
   }
 
   /// - Returns: whether entries at the end were let go.
-  private mutating func trim() -> Bool {
+  @discardableResult private mutating func trim() -> Bool {
     guard let wanted, let capacity, entries.count > capacity + spare(wanted) else { return false }
     for entry in entries[capacity...] { sorts[entry.key] = nil }
     entries.removeSubrange(capacity...)

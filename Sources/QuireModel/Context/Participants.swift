@@ -43,6 +43,13 @@ package final class Participants {
     if known?.isBehind == true { fellBehind(participant) }
   }
 
+  /// From now on no commit concerns it.
+  package func remove(_ participant: any Participant) {
+    guard let seat = seatOf[ObjectIdentifier(participant)], seat.participant === participant else { return }
+    behind.removeAll { $0 === seat }
+    remove(seat)
+  }
+
   private func route(_ form: Route.Form) -> Route {
     if let known = routes[form] { return known }
     let route = Route(form) { [unowned self] in

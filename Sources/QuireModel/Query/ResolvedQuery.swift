@@ -6,7 +6,7 @@ package struct ResolvedQuery {
   package let entity: Entity
   package var select: SelectQuery
 
-  init<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, in store: Store) throws {
+  package init<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, in store: Store) throws {
     try self.init(
       Model.self, where: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
       offset: descriptor.fetchOffset ?? 0, in: store)

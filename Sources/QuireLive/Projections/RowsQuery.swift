@@ -1,0 +1,27 @@
+import Foundation
+import QuireModel
+import QuireRow
+
+/// What a live result of projection rows asks: which rows, in which order, how many.
+struct RowsQuery<Row: Projection> {
+  var descriptor: FetchDescriptor<Row.Model>
+  /// A condition on the rows' own fields.
+  var having: Predicate<Row>?
+  /// An order by the rows' own fields; nil where the descriptor tells it.
+  var order: [SortDescriptor<Row>]?
+
+  init(
+    _ descriptor: FetchDescriptor<Row.Model>, _ having: Predicate<Row>? = nil,
+    sortBy order: [SortDescriptor<Row>]? = nil
+  ) {
+    self.descriptor = descriptor
+    self.having = having
+    self.order = order
+  }
+
+  func select(_ projection: ProjectionQuery<Row>) throws -> SelectQuery {
+    try projection.select(
+      where: descriptor.predicate, having: having, sortBy: order.map { .fields($0) } ?? .properties(descriptor.sortBy),
+      limit: descriptor.fetchLimit, offset: descriptor.fetchOffset ?? 0)
+  }
+}
