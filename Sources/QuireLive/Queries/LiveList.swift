@@ -51,6 +51,9 @@ final class LiveList: Participant {
   /// The columns of the rows that are told with differences; nil while nobody listens.
   var toldColumns: () -> ChangedTable? = { nil }
 
+  /// Where its rows are shown in sections: what they are now.
+  var sections: (() -> [Int64: Standing])?
+
   /// How many statements it has run, and how often a change was judged without one: what tests and the demo count.
   var queriesRun = 0
   var judgedInMemory = 0
@@ -136,13 +139,16 @@ final class LiveList: Participant {
     var touched: Set<Int64> = []
     var alike = (start: 0, end: 0)
     var updated: [Int64] = []
+    var standings: [Int64: Standing] = [:]
     if needsFilling {
+      standings = sections?() ?? [:]
       try fill(on: connection)
       touched = Set(keys).union(window.entries.map(\.key))
     } else {
       let effect = try effect(of: news, on: connection, tellsUpdates: told != nil)
       if effect.isEmpty { return false }
       touched = effect.touched
+      if sections != nil { standings = self.standings(of: touched) }
       updated = effect.updated
       let oldCount = window.entries.count
       alike = window.apply(removing: touched, adding: effect.rows)
@@ -151,6 +157,7 @@ final class LiveList: Participant {
     }
     var step = Step(number: news.number)
     compare(touched, alike, before, into: &step)
+    Self.addMoves(from: standings, to: self.standings(of: standings.keys), into: &step.difference)
     let compared = news.isComparison ? try told.map { try comparedRows($0, on: connection) } : nil
     if let compared { updated = compared.updated }
     step.difference.updates = places(of: updated, besides: step.difference)
@@ -218,6 +225,9 @@ final class LiveList: Participant {
     step.keys = other.keys
     let touched = isPaged ? [] : Set(keys).union(other.keys)
     step.difference = .between(keys[...], other.keys[...], touched: touched)
+    if let standings = sections?() {
+      Self.addMoves(from: standings, to: other.standings(of: standings.keys), into: &step.difference)
+    }
     if let told = toldColumns() { try owner.read { try tell(told, other, into: &step, on: $0) } }
     next = step
   }

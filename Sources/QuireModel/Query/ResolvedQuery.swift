@@ -26,6 +26,15 @@ package struct ResolvedQuery {
       offset: max(0, offset))
   }
 
+  /// The rows in sections: by that property before all else.
+  package init<Model: PersistentModel>(
+    _ descriptor: FetchDescriptor<Model>, sectionBy property: PartialKeyPath<Model>, ascending: Bool, in store: Store
+  ) throws {
+    try self.init(descriptor, in: store)
+    let column = try SchemaResolver(store).column(property, of: entity, isOrdered: true)
+    select.order.insert(OrderTerm(column, ascending: ascending), at: 0)
+  }
+
   /// The columns of whole objects, in the order an object is read from.
   ///
   /// - Throws: nothing for entities without a mirrored one-to-one side, whose place in the row a NULL takes.

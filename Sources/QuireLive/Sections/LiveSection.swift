@@ -1,0 +1,37 @@
+public import Observation
+public import QuireModel
+
+/// One section of a ``LiveSections``: its key, and its objects in order as a collection.
+///
+/// Who reads the collection is woken when this section's rows are others or in another order, and by no other section.
+/// The same object as long as its section is there; when that goes, it is empty and stays so.
+public final class LiveSection<Model: PersistentModel, Key>: Observable, RandomAccessCollection, Identifiable {
+  public let key: Key
+  private let context: ModelContext
+  private let entity: Entity
+  private(set) var shown: [Int64]
+  private let registrar = ObservationRegistrar()
+  /// Made once: in a generic class a key path is put together anew at every mention.
+  private let keysPath: KeyPath<LiveSection, [Int64]> = \.keys
+
+  init(_ key: Key, _ keys: [Int64], of entity: Entity, in context: ModelContext) {
+    self.key = key
+    self.entity = entity
+    self.context = context
+    shown = keys
+  }
+
+  private var keys: [Int64] {
+    registrar.access(self, keyPath: keysPath)
+    return shown
+  }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { keys.count }
+
+  public subscript(index: Int) -> Model { context.owner.element(entity, keys, at: index) }
+
+  func willChange() { registrar.willSet(self, keyPath: keysPath) }
+  func take(_ keys: [Int64]) { shown = keys }
+  func didChange() { registrar.didSet(self, keyPath: keysPath) }
+}

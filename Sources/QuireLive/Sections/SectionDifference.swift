@@ -1,0 +1,36 @@
+/// What one move changed in a result in sections.
+///
+/// Places of what leaves (`delete`, `deleteSection`, a move's `from`) count in the result before, of what comes or stays
+/// in the result after. Done in this order the changes turn the one into the other: rows that leave, highest place
+/// first; sections that go, highest first, each empty by then; sections that come, lowest first; rows that come, lowest
+/// place first. Sections do not move: their keys order them.
+public struct SectionDifference<Key, Row>: Sequence {
+  /// The commit the result stands at now.
+  public let commit: Int64
+  public let changes: [Change]
+
+  /// The index of a section, and of a row in it. Places are ordered by section, then by row.
+  public struct Place: Hashable, Sendable, Comparable {
+    public var section: Int
+    public var row: Int
+
+    public init(section: Int, row: Int) {
+      self.section = section
+      self.row = row
+    }
+
+    public static func < (a: Place, b: Place) -> Bool { (a.section, a.row) < (b.section, b.row) }
+  }
+
+  public enum Change {
+    case deleteSection(at: Int, key: Key)
+    case insertSection(at: Int, key: Key)
+    case insert(at: Place, new: Row)
+    case delete(at: Place, old: Row)
+    /// Within its section, or from one to another.
+    case move(from: Place, to: Place, old: Row, new: Row)
+    case update(at: Place, old: Row, new: Row)
+  }
+
+  public func makeIterator() -> IndexingIterator<[Change]> { changes.makeIterator() }
+}
