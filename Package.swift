@@ -85,7 +85,7 @@ let package = Package(
     .testTarget(name: "QuireMacrosTests", dependencies: ["Quire"], swiftSettings: swift),
     .testTarget(
       name: "QuireLiveTests", dependencies: ["Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite"],
-      swiftSettings: swift),
+      exclude: ["Corpus"], swiftSettings: swift),
     .testTarget(
       name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow"], swiftSettings: swift),
     .testTarget(

@@ -16,14 +16,7 @@ import Testing
 
   @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
   func `a live query equals the same query run afresh, for long`() throws {
-    let seconds = ProcessInfo.processInfo.environment["QUIRE_SOAK"].flatMap(Double.init) ?? 0
-    let end = Date.now.addingTimeInterval(seconds)
-    var seed = UInt64(Date.now.timeIntervalSince1970) << 20
-    print("differential soak from seed \(seed)")
-    while Date.now < end {
-      if try !RandomRun(seed: seed).run(steps: 150) { return }
-      seed += 1
-    }
+    try soak("differential") { try RandomRun(seed: $0).run(steps: 150) ? nil : "see above" }
   }
 
   @Test func `a window that ignores its frontier is found out`() throws {

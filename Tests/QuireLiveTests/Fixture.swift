@@ -1,5 +1,7 @@
+import Foundation
 import Observation
 import Quire
+import Testing
 
 @Model final class Author {
   var name: String
@@ -57,4 +59,28 @@ extension RandomAccessCollection where Element == Book, Index == Int {
 /// Runs `hear` once, when the first of what `read` reads is about to change.
 @MainActor func track(_ read: () -> Void, before hear: @escaping @MainActor () -> Void) {
   withObservationTracking(read) { MainActor.assumeIsolated { hear() } }
+}
+
+/// The long form of a random test: seed after seed for `QUIRE_SOAK` seconds, until one has a problem. Says every ten
+/// seconds how far it has come.
+@MainActor func soak(_ name: String, _ problem: (_ seed: UInt64) throws -> String?) throws {
+  let seconds = ProcessInfo.processInfo.environment["QUIRE_SOAK"].flatMap(Double.init) ?? 0
+  let clock = ContinuousClock()
+  let begun = clock.now
+  var (seed, seeds, told) = (UInt64(Date.now.timeIntervalSince1970) << 20, 0, begun)
+  print("\(name) soak from seed \(seed)")
+  while clock.now - begun < .seconds(seconds) {
+    if let problem = try problem(seed) {
+      Issue.record("\(name), seed \(seed): \(problem)")
+      return
+    }
+    seed += 1
+    seeds += 1
+    if clock.now - told > .seconds(10) {
+      told = clock.now
+      print("\(name) soak: \(seeds) seeds in \((told - begun).components.seconds) of \(Int(seconds)) s")
+      fflush(nil)
+    }
+  }
+  #expect(seeds > 0)
 }

@@ -19,17 +19,7 @@ import Testing
 
   @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
   func `what asks something else equals the same query run afresh, for long`() throws {
-    let seconds = ProcessInfo.processInfo.environment["QUIRE_SOAK"].flatMap(Double.init) ?? 0
-    let end = Date.now.addingTimeInterval(seconds)
-    var seed = UInt64(Date.now.timeIntervalSince1970) << 20
-    print("retargeting soak from seed \(seed)")
-    while Date.now < end {
-      if let problem = try RetargetRun(seed: seed).firstProblem(steps: 150) {
-        Issue.record("seed \(seed), \(problem)")
-        return
-      }
-      seed += 1
-    }
+    try soak("retargeting") { try RetargetRun(seed: $0).firstProblem(steps: 150) }
   }
 
   @Test func `a window that is taken over where it is wrong is found out when another part of it is shown`() throws {

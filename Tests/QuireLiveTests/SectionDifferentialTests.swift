@@ -21,17 +21,7 @@ import Testing
 
   @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
   func `sections equal the same rows afresh, for long`() throws {
-    let seconds = ProcessInfo.processInfo.environment["QUIRE_SOAK"].flatMap(Double.init) ?? 0
-    let end = Date.now.addingTimeInterval(seconds)
-    var seed = UInt64(Date.now.timeIntervalSince1970) << 20
-    print("sections soak from seed \(seed)")
-    while Date.now < end {
-      if let problem = try SectionRun(seed: seed).firstProblem(steps: 150) {
-        Issue.record("seed \(seed), \(problem)")
-        return
-      }
-      seed += 1
-    }
+    try soak("sections") { try SectionRun(seed: $0).firstProblem(steps: 150) }
   }
 
   @Test func `sections that overlook rows whose section alone changed are found out`() throws {
