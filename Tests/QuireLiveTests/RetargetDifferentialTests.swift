@@ -10,11 +10,11 @@ import Testing
   /// Seeds that failed once.
   nonisolated static let corpus: [UInt64] = []
 
-  @Test(arguments: corpus + Array(1...8 as ClosedRange<UInt64>))
+  @Test(arguments: corpus + Array(1...4 as ClosedRange<UInt64>))
   func `what asks something else equals the same query run afresh`(seed: UInt64) async throws {
     let run = try RetargetRun(seed: seed)
-    if let problem = try run.firstProblem(steps: 40) { Issue.record("seed \(seed), \(problem)") }
-    #expect(run.differences > 60, "seed \(seed): \(run.differences) differences prove little")
+    if let problem = try run.firstProblem(steps: 30) { Issue.record("seed \(seed), \(problem)") }
+    #expect(run.differences > 40, "seed \(seed): \(run.differences) differences prove little")
   }
 
   @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))

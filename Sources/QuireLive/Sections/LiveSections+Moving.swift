@@ -5,8 +5,11 @@ package import QuireSQLite
 /// How a result in sections goes along with its list.
 extension LiveSections: Participant {
   package var tables: [String] { list.tables }
+  package var concerns: [Concern] { list.concerns }
+  package var isFollowing: Bool { error == nil }
 
   package var shownKeys: (table: String, keys: [Int64])? { list.shownKeys }
+  package func shown(of wanted: Set<Int64>) -> [Int64] { list.shown(of: wanted) }
 
   package func prepare(_ news: News, on connection: Connection) -> Bool {
     do {

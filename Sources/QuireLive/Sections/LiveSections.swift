@@ -105,18 +105,24 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
   /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
   public func onDifference(_ body: @escaping (Told) -> Void) -> DifferenceToken {
     let token = listeners.add(body)
-    if !isPaused { listen() }
+    if !isPaused, wantRows() { owner.participants.add(self) }
     list.keepRows()
     return token
   }
 
-  private func listen() {
-    if interest == nil { interest = owner.store?.database.addInterest(Interest(table: entity.table)) }
+  /// - Returns: whether whole rows had not been wanted.
+  @discardableResult private func wantRows() -> Bool {
+    if interest != nil { return false }
+    interest = owner.store?.database.addInterest(Interest(table: entity.table))
+    return true
   }
 
   private var toldColumns: ChangedTable? {
     if !listeners.isEmpty { return rowForm.table }
-    interest = nil
+    if interest != nil {
+      interest = nil
+      if !isPaused { owner.participants.add(self) }
+    }
     return nil
   }
 
@@ -149,7 +155,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
   public func pause() {
     list.pause()
     if isPaused { return }
-    attendance.pause(at: commitNumber)
+    attendance.pause(self, in: owner, at: commitNumber)
     interest = nil
   }
 
@@ -162,7 +168,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
     if !isPaused { return }  // by who was told just now
     let commit = commitNumber
     try prepare(asking: select(of: descriptor))
-    if !listeners.isEmpty { listen() }
+    if !listeners.isEmpty { wantRows() }
     // Objects nobody else held may have gone and come back as others meanwhile: readers of those that stay look again.
     let untouched =
       commit == next?.number
