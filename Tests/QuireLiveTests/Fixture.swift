@@ -63,7 +63,7 @@ extension RandomAccessCollection where Element == Book, Index == Int {
 
 /// The long form of a random test: seed after seed for `QUIRE_SOAK` seconds, until one has a problem. Says every ten
 /// seconds how far it has come.
-@MainActor func soak(_ name: String, _ problem: (_ seed: UInt64) throws -> String?) throws {
+func soak(_ name: String, _ problem: (_ seed: UInt64) throws -> String?) throws {
   let seconds = ProcessInfo.processInfo.environment["QUIRE_SOAK"].flatMap(Double.init) ?? 0
   let clock = ContinuousClock()
   let begun = clock.now

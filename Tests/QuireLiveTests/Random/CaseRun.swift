@@ -6,7 +6,7 @@ import QuireSQLite
 @testable import QuireModel
 
 /// A case at work: a store with its tables, its questions followed, and its transactions one after the other.
-@MainActor final class CaseRun {
+final class CaseRun {
   private let input: RandomCase
   private let store: ModelContainer
   private let context: ModelContext
@@ -90,14 +90,14 @@ import QuireSQLite
 }
 
 /// A question that is followed, and how its answer is compared.
-@MainActor protocol Probe: AnyObject {
+protocol Probe: AnyObject {
   var name: String { get }
   var differences: Int { get }
   /// Nil where all is right.
   func problem(_ database: Database, _ commit: Int64) throws -> String?
 }
 
-@MainActor final class CountProbe: Probe {
+final class CountProbe: Probe {
   let name: String
   let differences = 0
   private let live: LiveCount
@@ -118,7 +118,7 @@ import QuireSQLite
 }
 
 /// Aggregates of a question's rows, followed as values and groups are.
-@MainActor final class AggregateProbe: Probe {
+final class AggregateProbe: Probe {
   let name: String
   let differences = 0
   private let input: RandomCase.Question

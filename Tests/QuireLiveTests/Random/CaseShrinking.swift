@@ -1,5 +1,5 @@
 /// Makes a failing case small: whatever can be taken away while it still fails goes.
-@MainActor struct CaseShrinker {
+struct CaseShrinker {
   private(set) var smallest: RandomCase
   private let fault: RandomCase.Fault?
   private var runsLeft: Int

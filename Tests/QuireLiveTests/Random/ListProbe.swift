@@ -7,7 +7,7 @@ import QuireSQLite
 
 /// A list that is followed: its keys against the query run afresh, its differences replayed, the rows they tell against
 /// the table as it was and is.
-@MainActor final class ListProbe: Probe {
+final class ListProbe: Probe {
   let name: String
   private let list: LiveList
   private let select: SelectQuery
