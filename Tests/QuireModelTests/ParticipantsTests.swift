@@ -118,8 +118,10 @@ import Testing
     #expect(found.map { $0.participant === seven } == [true, false])
     #expect(found[0].news.tables[0].rows == rows.filter { $0.new?[2] == 7 })
     #expect(found[1].news.tables[0].rows == rows)
-    let moved = (1...50).map { Self.update(Int64($0), ["a", 6, 1], ["a", .integer(Int64(6 + $0 % 2)), 1]) }
-    #expect(participants.concerned(by: Self.news(moved)).first?.news.tables[0].rows.count == 25)
+    let moved = (1...50).map { Self.update(Int64($0), ["a", 6, 1], ["a", $0 % 3 == 0 ? 7 : 6, 1]) }
+    #expect(participants.concerned(by: Self.news(moved)).first?.news.tables[0].rows.count == 16)
+    let most = (1...50).map { Self.insert(Int64($0), "a", $0 % 3 == 0 ? 6 : 7, 1) }
+    #expect(participants.concerned(by: Self.news(most)).first?.news.tables[0].rows == most, "most of them: all")
     #expect(participants.concerned(by: Self.news(Array(rows[..<20]))).first?.news.tables[0].rows.count == 20)
     #expect(all.isFollowing)
   }

@@ -119,7 +119,7 @@ package final class Participants {
     addBehind(news, &round)
     if news.altersSchema {
       for seat in seats where seat.participant?.followsSchema == true {
-        round.add(seat, table: news.tables.count, row: nil)
+        round.add(seat, table: news.tables.count, rows: nil)
       }
     }
     for seat in round.gone { remove(seat) }
@@ -144,7 +144,7 @@ package final class Participants {
     for seat in behind {
       guard let tables = seat.participant?.tables else { continue }
       for (place, changes) in news.tables.enumerated() where tables.contains(changes.table.name) {
-        round.add(seat, table: place, row: nil)
+        round.add(seat, table: place, rows: nil)
       }
     }
   }

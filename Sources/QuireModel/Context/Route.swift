@@ -49,7 +49,9 @@ final class Route {
   func find(_ changes: TableChanges, table: Int, isAltered: Bool, into round: inout RoutingRound) {
     let places = places(in: changes.table)
     guard places.isComplete, !isAltered else { return addAll(table, &round) }
-    for (row, change) in changes.rows.enumerated() {
+    var found: [Bucket] = []
+    for row in changes.rows.indices {
+      let change = changes.rows[row]
       if form.choices.isEmpty {
         if places.isSame(change) { continue }
         return addAll(table, &round)
@@ -60,9 +62,10 @@ final class Route {
       let before = bucket(old)
       let after = new == old ? nil : bucket(new)
       if before == nil && after == nil || places.isSame(change) { continue }
-      for seat in before?.seats ?? [] { round.add(seat, table: table, row: row) }
-      for seat in after?.seats ?? [] { round.add(seat, table: table, row: row) }
+      if before?.note(row, in: round.number) == true, let before { found.append(before) }
+      if after?.note(row, in: round.number) == true, let after { found.append(after) }
     }
+    for bucket in found { for seat in bucket.seats { round.add(seat, table: table, rows: bucket.rows) } }
   }
 
   private func bucket(_ side: RoutePlaces.Side) -> Bucket? {
@@ -70,7 +73,7 @@ final class Route {
   }
 
   private func addAll(_ table: Int, _ round: inout RoutingRound) {
-    for bucket in buckets.values { for seat in bucket.seats { round.add(seat, table: table, row: nil) } }
+    for bucket in buckets.values { for seat in bucket.seats { round.add(seat, table: table, rows: nil) } }
   }
 
   private func places(in table: ChangedTable) -> RoutePlaces {

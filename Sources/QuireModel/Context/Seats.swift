@@ -39,6 +39,9 @@ final class Seat {
 final class Bucket {
   private(set) var seats: [Seat] = []
   private var vacated = 0
+  /// The round that last found it, and the rows by which, in order.
+  private var round: UInt64 = 0
+  private(set) var rows: [Int] = []
   private let isEmptied: () -> Void
 
   init(isEmptied: @escaping () -> Void) { self.isEmptied = isEmptied }
@@ -46,6 +49,17 @@ final class Bucket {
   func add(_ seat: Seat) {
     seats.append(seat)
     seat.buckets.append(self)
+  }
+
+  /// - Returns: whether it is the round's first.
+  func note(_ row: Int, in round: UInt64) -> Bool {
+    let isFirst = self.round != round
+    if isFirst {
+      self.round = round
+      rows.removeAll(keepingCapacity: rows.count < 64)
+    }
+    rows.append(row)
+    return isFirst
   }
 
   /// Tidied when half have gone, so that each costs the same however many there are.
@@ -72,8 +86,8 @@ struct RoutingRound {
     isNarrowing = rows > 32
   }
 
-  /// - Parameter row: Nil for all rows of the table.
-  mutating func add(_ seat: Seat, table: Int, row: Int?) {
+  /// - Parameter rows: In order; nil for all rows of the table.
+  mutating func add(_ seat: Seat, table: Int, rows: [Int]?) {
     if seat.round != number {
       if seat.isVacated { return }
       seat.round = number
@@ -86,11 +100,11 @@ struct RoutingRound {
       found.append(seat)
     }
     guard isNarrowing else { return }
-    if let row {
-      if seat.rows[table]?.last != row { seat.rows[table, default: []].append(row) }
-    } else {
+    guard let rows else {
       seat.wholeTables.insert(table)
+      return
     }
+    seat.rows[table] = seat.rows[table].map { Set($0 + rows).sorted() } ?? rows  // found by several values, or routes
   }
 
   /// What of the news is for that seat.
@@ -100,8 +114,9 @@ struct RoutingRound {
     own.tables = news.tables.enumerated().compactMap { place, changes in
       if seat.wholeTables.contains(place) { return changes }
       guard let rows = seat.rows[place] else { return nil }
-      // Each route has found them in order; several may have found the same.
-      return TableChanges(table: changes.table, rows: Set(rows).sorted().map { changes.rows[$0] })
+      // Most of them: to leave out the others would cost more than a look at them.
+      if rows.count * 2 >= changes.rows.count { return changes }
+      return TableChanges(table: changes.table, rows: rows.map { changes.rows[$0] })
     }
     return own
   }
