@@ -102,7 +102,7 @@ package final class Store: Sendable {
 /// for the next one it is written to `_quire_keys`, and only when the rows with the highest keys are deleted, because
 /// otherwise the table itself tells. That costs inserts nothing where AUTOINCREMENT costs a third.
 final class KeyAllocator: Sendable {
-  private let highest = Mutex<[Int: Int64]>([:])
+  private let highest = Locked<[Int: Int64]>([:])
 
   /// The first of `count` new keys; called with the writer's lock held, so that the table's maximum is exact.
   func reserve(_ count: Int, for entity: Entity, on connection: Connection) throws -> Int64 {

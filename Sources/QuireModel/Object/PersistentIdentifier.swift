@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import QuireSQLite
 
 /// Names one object of one store: what travels between isolations in an object's place.
 ///
@@ -62,7 +62,7 @@ final class StoreRegistry: Sendable {
     let name: String
     let entities: [String]
   }
-  private let stores = Mutex<(next: UInt32, open: [UInt32: Store])>((1, [:]))
+  private let stores = Locked<(next: UInt32, open: [UInt32: Store])>((1, [:]))
 
   func add(name: String, entities: [String]) -> UInt32 {
     stores.withLock { stores in
