@@ -251,6 +251,31 @@ import Testing
     #expect(live.queriesRun == runs)
   }
 
+  @Test func `triggers keep a full-text index in step where the schema is trusted, and are refused where not`() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "quire-tests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for trusts in [true, false] {
+      var configuration = ModelConfiguration(url: folder.appending(path: "names.db"))
+      configuration.trustsSchema = trusts
+      let store = try ModelContainer(for: Author.self, Book.self, configurations: configuration)
+      let context = ModelContext(store)
+      if trusts {
+        try store.execute("CREATE VIRTUAL TABLE names USING fts5(name)")
+        try store.execute(
+          "CREATE TRIGGER named AFTER INSERT ON author BEGIN INSERT INTO names (name) VALUES (new.name); END")
+        let live = try context.live(sql: "SELECT name FROM names WHERE names MATCH 'lem'")
+        try store.execute("INSERT INTO author (name) VALUES ('Lem')")
+        try context.refresh()
+        #expect(live.count == 1)
+      } else {
+        #expect(throws: (any Error).self) { try store.execute("INSERT INTO author (name) VALUES ('Eco')") }
+        #expect(try context.fetch(sql: "SELECT name FROM author").map { $0[0] } == ["Lem"])
+      }
+      try store.close()
+    }
+  }
+
   @Test func `what is written behind an index is not told as commits of the user's tables`() async throws {
     try store.execute("CREATE VIRTUAL TABLE search USING fts5(title)")
     try context.refresh()

@@ -14,6 +14,9 @@ public struct ModelConfiguration: Sendable {
   public var synchronous: Synchronous = .full
   /// Whether the file keeps a log of all that is committed to it: see ``QuireSQLite/ChangeLog``.
   public var changeLog: ChangeLog
+  /// Whether the file's triggers and views may use virtual tables, such as a full-text index that follows its table by
+  /// triggers. For files of your own: what a stranger's file does there runs when you write to it.
+  public var trustsSchema = false
   let models: [any PersistentModel.Type]
 
   /// A file in the default place, `$XDG_DATA_HOME/<program>/<name>.store`, or nothing on disk.

@@ -56,6 +56,7 @@ public final class ModelContainer: Sendable {
     var database = DatabaseConfiguration(location, access: configuration.allowsSave ? .create : .readOnly)
     if configuration.url != nil { database.synchronous = configuration.synchronous }
     database.changeLog = configuration.changeLog
+    database.trustsSchema = configuration.trustsSchema
     let opened = try Database(database)
     do {
       try ModelContainer.prepare(opened, entities, joins, configuration)

@@ -11,6 +11,10 @@ extension Connection {
       let code = quire_db_config(handle, option, value)
       if code != SQLITE_OK { throw error(code, sql: nil) }
     }
+    if options.trustsSchema {
+      let code = quire_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+      if code != SQLITE_OK { throw error(code, sql: nil) }
+    }
     let code = quire_totals_install(handle)
     if code != SQLITE_OK { throw error(code, sql: nil) }
     // A file that is no database is found out at the first look, not at open.

@@ -6,6 +6,9 @@ public struct ConnectionOptions: Hashable, Sendable {
   public var cacheSizeInBytes = ConnectionOptions.defaultCacheSizeInBytes
   /// Whether SQLite checkpoints by itself after 1 000 pages. A ``Database`` does it by its own rules.
   public var checkpointsItself = true
+  /// Whether triggers and views may use virtual tables, such as a full-text index, and functions that SQLite does not
+  /// hold harmless in the hands of whoever made the file.
+  public var trustsSchema = false
   /// Refuses transaction control, ATTACH and settings in SQL that is prepared, and every write.
   var role = Role.free
   /// A registered VFS of SQLite; nil is the system's.

@@ -31,6 +31,8 @@ public struct DatabaseConfiguration: Hashable, Sendable {
   /// A write-ahead log this large takes away the old snapshots that keep it from starting anew.
   public var logLimitInBytes = 256 << 20
   public var changeLog = ChangeLog.asInFile
+  /// See ``ConnectionOptions/trustsSchema``.
+  public var trustsSchema = false
   /// A registered VFS of SQLite; nil is the system's.
   public var vfs: String?
 
@@ -49,6 +51,7 @@ public struct DatabaseConfiguration: Hashable, Sendable {
     options.cacheSizeInBytes = cacheSizeInBytes
     options.checkpointsItself = false
     options.role = role
+    options.trustsSchema = trustsSchema
     options.vfs = vfs
     return options
   }
