@@ -40,7 +40,7 @@ enum Source: String, CaseIterable, Sendable {
   }
 }
 
-/// seeds.md A: what a reader depends on.
+/// What a reader depends on.
 @Suite struct ObservationTests {
   let store: ModelContainer
   let context: ModelContext
@@ -48,6 +48,31 @@ enum Source: String, CaseIterable, Sendable {
   init() throws {
     store = try QuireModelTests.store(["Lem": ["Eden", "Solaris"], "Le Guin": ["The Dispossessed"]])
     context = ModelContext(store)
+  }
+
+  @Test func `a save by who is told before an assignment loses nothing of it`() throws {
+    let (eden, lem) = (try context.volume("Eden"), try #require(context.model(Writer.self, key: 1)))
+    let new = Volume("Fiasco")
+    context.insert(new)
+    nonisolated(unsafe) let context = context
+    func saving(_ read: () -> Void) {
+      withObservationTracking(read) { #expect(throws: Never.self) { try context.save() } }
+    }
+    saving { _ = eden.title }
+    saving { _ = eden.writer }
+    saving { _ = new.title }
+    eden.year = 1959
+    eden.title = "Éden"
+    #expect(context.hasChanges)
+    eden.writer = nil
+    #expect(context.hasChanges)
+    new.title = "Solaris II"
+    #expect(context.hasChanges && new.title == "Solaris II")
+    new.writer = lem
+    try context.save()
+    let rows = try store.query(
+      "SELECT title, year, writer_id FROM volume WHERE title IN ('Éden', 'Solaris II') ORDER BY id")
+    #expect(rows == [["Éden", 1959, nil], ["Solaris II", nil, 1]])
   }
 
   @Test(arguments: Source.allCases) func `A1: a reader of a title hears of the title and of nothing else`(

@@ -123,7 +123,17 @@ private func tracking(of model: some PersistentModel) -> Tracking {
 ) {
   guard let tracking = model._quireState.tracking else { return }
   switch moment {
-  case .willSet: tracking.registrar.willSet(model, keyPath: keyPath)
+  case .willSet: tellBefore(model, keyPath, tracking)
   case .didSet: tracking.registrar.didSet(model, keyPath: keyPath)
   }
+}
+
+/// Who is told may save: what is assigned after that is an edit again.
+@usableFromInline func tellBefore<Model: PersistentModel>(
+  _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ tracking: Tracking
+) {
+  let (dirty, flags) = (model._quireState.dirty, model._quireState.flags)
+  tracking.registrar.willSet(model, keyPath: keyPath)
+  if model._quireState.dirty == dirty, model._quireState.flags == flags { return }
+  if let property = model._quireState.owner?.entity(of: model)?.property(at: keyPath) { _ = _edit(model, property) }
 }

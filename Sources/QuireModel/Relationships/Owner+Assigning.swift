@@ -39,6 +39,7 @@ extension Owner {
       leaveOthers(target, inverse, property, but: model)
     }
     model._quireTell(property, .willSet)
+    guard edit(model, property) else { return }  // who was told may have saved
     model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
     model._quireTell(property, .didSet)
     guard let inverse = side.inverse else { return }
