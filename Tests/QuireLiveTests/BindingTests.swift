@@ -48,7 +48,7 @@ private struct Field { @ModelBinding var text: String }
 
 @MainActor private enum Shared { @Bound static var title = Title("global") }
 
-/// seeds.md F4 and F5: editing, bindings, and what refuses a value.
+/// The observation contract, F4 and F5: editing, bindings, and what refuses a value.
 @MainActor @Suite struct BindingTests {
   private let store: ModelContainer
   private let context: ModelContext

@@ -3,7 +3,7 @@ import Observation
 import Quire
 import Testing
 
-/// seeds.md F1 to F3 and F6, and what keeps an object on its isolation.
+/// The observation contract, F1 to F3 and F6, and what keeps an object on its isolation.
 @MainActor @Suite struct EnvironmentTests {
   private enum PageSize: ModelEnvironmentKey { static let defaultValue = 20 }
   private enum Shown: ModelEnvironmentKey { static let defaultValue: PersistentIdentifier? = nil }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QuireLive
 
-/// What incremental views are known to get wrong, one test each (`engine.md` B5).
+/// What incremental views are known to get wrong, one test each.
 @MainActor @Suite struct PitfallTests {
   let store: ModelContainer
   let context: ModelContext

@@ -69,7 +69,7 @@ private final class AutumnLeaf: Leaf {
   func load() { summary = "of \(name)" }
 }
 
-/// seeds.md D1 to D4, D6 and D7, for any class; D5 and D7 for relationships are in LoadingTests and below.
+/// The observation contract, D1 to D4, D6 and D7, for any class; D5 and D7 for relationships are in LoadingTests and below.
 @MainActor @Suite struct SelfLoadingTests {
   private func turn() async { for _ in 0..<20 { await Task.yield() } }
 

@@ -14,7 +14,7 @@ private protocol Titled {
 extension Book: Titled {}
 extension BookLine: Titled {}
 
-/// seeds.md E: who owns the truth, who derives a view.
+/// The observation contract, E: who owns the truth, who derives a view.
 @MainActor @Suite struct TruthTests {
   private let store: ModelContainer
   private let context: ModelContext

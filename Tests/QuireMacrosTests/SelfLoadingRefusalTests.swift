@@ -1,6 +1,6 @@
 import Testing
 
-/// seeds.md D3: the half that the compiler says.
+/// The observation contract, D3: the half that the compiler says.
 @Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
 struct SelfLoadingRefusalTests {
   @Test func `in a struct a self-loading property is refused at its line, with a sentence`() throws {

@@ -2,7 +2,7 @@ import Quire
 import Synchronization
 import Testing
 
-/// seeds.md D5, D7: relationships come on first read, for the siblings of one fetch, as of the context's commit.
+/// The observation contract, D5, D7: relationships come on first read, for the siblings of one fetch, as of the context's commit.
 @Suite struct LoadingTests {
   /// A thousand volumes, each with a writer of its own and two contributors.
   static func large() throws -> ModelContainer {

@@ -2,7 +2,7 @@ import Quire
 import Synchronization
 import Testing
 
-/// seeds.md A10 to A12, F4: properties of other kinds.
+/// The observation contract, A10 to A12, F4: properties of other kinds.
 @Suite struct PropertyKindTests {
   let store: ModelContainer
   let context: ModelContext
