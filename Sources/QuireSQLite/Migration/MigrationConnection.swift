@@ -48,6 +48,25 @@ package final class MigrationConnection {
     }
   }
 
+  /// An empty database that lives as long as this connection, for trying out what a schema's statements make of it.
+  package static func inMemory() throws(SQLiteError) -> MigrationConnection {
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX
+    let code = sqlite3_open_v2(":memory:", &opened, flags | SQLITE_OPEN_EXRESCODE, nil)
+    guard let opened, code == SQLITE_OK else {
+      sqlite3_close_v2(opened)
+      throw SQLiteError(code: code, message: "out of memory")
+    }
+    let connection = MigrationConnection(handle: opened)
+    for (option, value) in switches {
+      let code = quire_db_config(opened, option, value)
+      if code != SQLITE_OK { throw connection.failure(code) }
+    }
+    return connection
+  }
+
+  private init(handle: OpaquePointer) { self.handle = handle }
+
   private static let switches: [(Int32, Int32)] = [
     (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
     (SQLITE_DBCONFIG_DQS_DDL, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),

@@ -1,0 +1,189 @@
+/// What a database's schema says: tables, indexes, triggers and views, without a row.
+///
+/// A pure value, read through one connection. Two are equal where SQLite would treat them alike: blanks, comments, quotes
+/// and the case of names do not count, nor does whether a constraint stands behind its column or at the end, nor the order
+/// of a table's columns. Quire's own tables (`_quire_…`) and SQLite's (`sqlite_…`) are no part of it.
+///
+///     let before = try DatabaseSchema(of: "library.db")
+///     for difference in before.differences(to: after) { print(difference) }      // book + isbn TEXT
+public struct DatabaseSchema: Sendable {
+  /// In the order they were made.
+  public internal(set) var tables: [Table] = []
+  public internal(set) var indexes: [Object] = []
+  public internal(set) var triggers: [Object] = []
+  public internal(set) var views: [Object] = []
+  /// FTS and other virtual tables; the tables they keep their content in are no part of the schema.
+  public internal(set) var virtualTables: [Object] = []
+
+  public init() {}
+
+  /// An index, trigger, view or virtual table: what it is called and the SQL that makes it.
+  public struct Object: Hashable, Sendable {
+    public let name: SQLName
+    /// The table or view it belongs to; of a view or virtual table its own name.
+    public let table: SQLName
+    public let sql: SQLText
+  }
+
+  public struct Table: Sendable {
+    public let name: SQLName
+    /// In the order of the table.
+    public let columns: [Column]
+    public let primaryKey: PrimaryKey?
+    public let uniques: Set<Unique>
+    public let foreignKeys: Set<ForeignKey>
+    public let checks: Set<SQLText>
+    public let isStrict: Bool
+    public let isWithoutRowID: Bool
+    /// The statement that makes it.
+    public let sql: String
+
+    public subscript(column: SQLName) -> Column? { columns.first { $0.name == column } }
+  }
+
+  public struct Column: Hashable, Sendable {
+    public let name: SQLName
+    /// As declared; empty where nothing is.
+    public let type: SQLText
+    public let isRequired: Bool
+    /// The expression; nil for NULL.
+    public let defaultValue: SQLText?
+    /// Nil for BINARY.
+    public let collation: SQLName?
+    public let generated: Generated?
+    /// What happens instead of an error where NULL is written to a required column, such as REPLACE.
+    public let whenNull: SQLName?
+  }
+
+  /// How a column's values are computed.
+  public struct Generated: Hashable, Sendable {
+    public let expression: SQLText
+    public let isStored: Bool
+  }
+
+  public struct PrimaryKey: Hashable, Sendable {
+    public let columns: [KeyColumn]
+    /// Whether it is the row id itself: an INTEGER PRIMARY KEY.
+    public let isRowID: Bool
+    public let isAutoincrement: Bool
+    public let conflict: SQLName?
+  }
+
+  public struct Unique: Hashable, Sendable {
+    public let columns: [KeyColumn]
+    /// What happens instead of an error, such as REPLACE.
+    public let conflict: SQLName?
+  }
+
+  /// A column of a primary key or of a unique constraint.
+  public struct KeyColumn: Hashable, Sendable {
+    public let name: SQLName
+    /// Nil for BINARY.
+    public let collation: SQLName?
+    public let isDescending: Bool
+  }
+
+  public struct ForeignKey: Hashable, Sendable {
+    public let columns: [SQLName]
+    public let parent: SQLName
+    /// The parent's primary key where the declaration names none; empty where that is unknown.
+    public let parentColumns: [SQLName]
+    public let onDelete: SQLName
+    public let onUpdate: SQLName
+    public let isDeferred: Bool
+  }
+}
+
+extension DatabaseSchema {
+  public subscript(table name: SQLName) -> Table? { tables.first { $0.name == name } }
+
+  public var isEmpty: Bool {
+    tables.isEmpty && indexes.isEmpty && triggers.isEmpty && views.isEmpty && virtualTables.isEmpty
+  }
+}
+
+extension DatabaseSchema: Equatable {
+  public static func == (a: DatabaseSchema, b: DatabaseSchema) -> Bool { a.differences(to: b).isEmpty }
+}
+
+extension DatabaseSchema.Table: Equatable {
+  /// Whatever the order of the columns.
+  public static func == (a: Self, b: Self) -> Bool {
+    a.name == b.name && Set(a.columns) == Set(b.columns) && a.columns.count == b.columns.count
+      && a.primaryKey == b.primaryKey && a.uniques == b.uniques && a.foreignKeys == b.foreignKeys
+      && a.checks == b.checks && a.isStrict == b.isStrict && a.isWithoutRowID == b.isWithoutRowID
+  }
+}
+
+// MARK: As SQL says it
+
+extension DatabaseSchema.Column: CustomStringConvertible {
+  /// `title TEXT NOT NULL`
+  public var description: String { "\(name)" + (declaration.isEmpty ? "" : " \(declaration)") }
+
+  /// What stands behind the name.
+  public var declaration: String {
+    var parts = type.text.isEmpty ? [] : ["\(type)"]
+    if isRequired { parts.append("NOT NULL" + (whenNull.map { " ON CONFLICT \($0)" } ?? "")) }
+    if let defaultOperand { parts.append("DEFAULT \(defaultOperand)") }
+    if let collation { parts.append("COLLATE \(collation)") }
+    if let generated { parts.append("AS (\(generated.expression)) \(generated.isStored ? "STORED" : "VIRTUAL")") }
+    return parts.joined(separator: " ")
+  }
+
+  /// The default as it may stand in SQL: a literal alone, anything else in parentheses.
+  var defaultOperand: String? {
+    guard let text = defaultValue?.text else { return nil }
+    return isLiteral(text) ? text : "(\(text))"
+  }
+
+  /// A word, a number with or without its sign, a string or a blob; an expression is none.
+  private func isLiteral(_ text: String) -> Bool {
+    let tokens = Array(SQLTokens(text))
+    if tokens.count == 1 { return true }
+    let isSigned = ["-", "+"].contains(text.prefix(1)) && tokens[1].kind == .number
+    let isBlob = ["x'", "X'"].contains(text.prefix(2)) && tokens[1].kind == .string
+    return tokens.count == 2 && (isSigned || isBlob)
+  }
+
+  /// Whether ALTER TABLE ADD COLUMN takes it when there are rows: what is required needs a value, and a default has to be
+  /// a literal, because the rows that are there are not written.
+  var canBeAdded: Bool {
+    guard let text = defaultValue?.text else { return !isRequired || generated != nil }
+    return isLiteral(text) && !SQLName.folded(text).hasPrefix("current_")
+  }
+}
+
+extension DatabaseSchema.KeyColumn: CustomStringConvertible {
+  public var description: String {
+    "\(name)" + (collation.map { " COLLATE \($0)" } ?? "") + (isDescending ? " DESC" : "")
+  }
+}
+
+extension DatabaseSchema.PrimaryKey: CustomStringConvertible {
+  public var description: String {
+    "\(isRowID ? "INTEGER " : "")PRIMARY KEY (\(list(columns)))\(isAutoincrement ? " AUTOINCREMENT" : "")"
+      + conflictClause(conflict)
+  }
+}
+
+extension DatabaseSchema.Unique: CustomStringConvertible {
+  public var description: String { "UNIQUE (\(list(columns)))" + conflictClause(conflict) }
+}
+
+extension DatabaseSchema.ForeignKey: CustomStringConvertible {
+  public var description: String {
+    var text = "FOREIGN KEY (\(list(columns))) REFERENCES \(parent)"
+    if !parentColumns.isEmpty { text += " (\(list(parentColumns)))" }
+    for (event, action) in [("DELETE", onDelete), ("UPDATE", onUpdate)] where action != "NO ACTION" {
+      text += " ON \(event) \(action.text)"
+    }
+    return text + (isDeferred ? " DEFERRABLE INITIALLY DEFERRED" : "")
+  }
+}
+
+private func list(_ parts: [some CustomStringConvertible]) -> String {
+  parts.map(\.description).joined(separator: ", ")
+}
+
+private func conflictClause(_ conflict: SQLName?) -> String { conflict.map { " ON CONFLICT \($0)" } ?? "" }

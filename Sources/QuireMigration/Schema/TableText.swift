@@ -1,0 +1,232 @@
+/// What only the text of a CREATE TABLE says and no pragma tells: collations, checks, how columns are generated,
+/// AUTOINCREMENT, conflict clauses, deferred keys, and where the name stands.
+///
+/// Reads what `sqlite_schema` holds, which SQLite has accepted; of any other text it takes what it understands.
+struct TableText {
+  /// Byte offsets of the table's name.
+  private(set) var name = 0..<0
+  private(set) var columns: [SQLName: Column] = [:]
+  private(set) var checks: Set<SQLText> = []
+  private(set) var isAutoincrement = false
+  private(set) var keyConflict: SQLName?
+  /// Conflict clauses of unique constraints, by their columns.
+  private(set) var uniqueConflicts: [[SQLName]: SQLName] = [:]
+  /// Of each foreign key in the order they stand, whether it is checked at the end of the transaction.
+  private(set) var deferred: [Bool] = []
+
+  struct Column {
+    var collation: SQLName?
+    var generated: SQLText?
+    var whenNull: SQLName?
+    /// Where the whole definition stands, in bytes.
+    var range: Range<Int>
+  }
+
+  private let source: SQLTokens
+  private let tokens: [SQLTokens.Token]
+  private var position = 0
+
+  init(_ sql: String) {
+    source = SQLTokens(sql)
+    tokens = source.filter { token in
+      switch token.kind {
+      case .blank, .lineComment, .blockComment: false
+      default: true
+      }
+    }
+    while let token = peek, !isMark("(") {
+      // The last name before the body: `CREATE TABLE main.book (`.
+      if token.kind != .mark { name = token.range }
+      position += 1
+    }
+    position += 1
+    while peek != nil, !isMark(")") {
+      let start = position
+      if position > 0, ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"].contains(keyword) {
+        tableConstraint()
+      } else {
+        column()
+      }
+      if isMark(",") || position == start { position += 1 }
+    }
+  }
+
+  /// A column's definition as it is written, on one line: `title TEXT NOT NULL CHECK (title <> '')`.
+  func definition(of column: SQLName) -> String {
+    guard let range = columns[column]?.range else { return "\(column)" }
+    return "\(SQLText(String(decoding: source.bytes[range], as: UTF8.self)))"
+  }
+
+  // MARK: Columns
+
+  private mutating func column() {
+    guard let start = peek?.range, let name = takeName() else { return }
+    var column = Column(range: start)
+    while peek != nil, !isMark(","), !isMark(")") {
+      switch keyword {
+      case "CONSTRAINT": position += 2
+      case "PRIMARY":
+        position += 2
+        skip(["ASC", "DESC"])
+        keyConflict = conflict() ?? keyConflict
+        if skip(["AUTOINCREMENT"]) { isAutoincrement = true }
+      case "NOT" where keyword(after: 1) == "NULL":
+        position += 2
+        column.whenNull = conflict() ?? column.whenNull
+      case "NULL":
+        position += 1
+        _ = conflict()
+      case "UNIQUE":
+        position += 1
+        if let conflict = conflict() { uniqueConflicts[[name]] = conflict }
+      case "CHECK": check()
+      case "DEFAULT":
+        position += 1
+        if isMark("+") || isMark("-") { position += 1 }
+        if isMark("(") { _ = takeGroup() } else { position += 1 }
+      case "COLLATE":
+        position += 1
+        let collation = takeName()
+        column.collation = collation == "BINARY" ? nil : collation
+      case "REFERENCES": references()
+      case "AS":
+        position += 1
+        column.generated = isMark("(") ? takeGroup() : nil
+      default:
+        // The type, GENERATED ALWAYS, STORED, and what is written behind a literal.
+        if isMark("(") { _ = takeGroup() } else { position += 1 }
+      }
+    }
+    column.range = start.lowerBound..<tokens[position - 1].range.upperBound
+    columns[name] = column
+  }
+
+  // MARK: Constraints
+
+  private mutating func tableConstraint() {
+    switch keyword {
+    case "CONSTRAINT": position += 2
+    case "PRIMARY":
+      position += 2
+      if isMark("(") {
+        let inside = names().isAutoincrement
+        isAutoincrement = isAutoincrement || inside
+      }
+      keyConflict = conflict() ?? keyConflict
+    case "UNIQUE":
+      position += 1
+      let columns = names().columns
+      if let conflict = conflict() { uniqueConflicts[columns] = conflict }
+    case "CHECK": check()
+    case "FOREIGN":
+      position += 2
+      _ = names()
+      if keyword == "REFERENCES" { references() }
+    default: position += 1
+    }
+  }
+
+  private mutating func check() {
+    position += 1
+    if isMark("(") { checks.insert(takeGroup()) }
+    _ = conflict()
+  }
+
+  private mutating func references() {
+    position += 2
+    if isMark("(") { _ = takeGroup() }
+    var isDeferred = false
+    while true {
+      if keyword == "ON" {
+        // ON DELETE CASCADE, ON UPDATE SET NULL, ON DELETE NO ACTION
+        position += 2
+        position += ["SET", "NO"].contains(keyword) ? 2 : 1
+      } else if keyword == "MATCH" {
+        position += 2
+      } else if keyword == "DEFERRABLE" || (keyword == "NOT" && keyword(after: 1) == "DEFERRABLE") {
+        let isDeferrable = keyword == "DEFERRABLE"
+        position += isDeferrable ? 1 : 2
+        guard keyword == "INITIALLY" else { continue }
+        isDeferred = isDeferrable && keyword(after: 1) == "DEFERRED"
+        position += 2
+      } else {
+        break
+      }
+    }
+    deferred.append(isDeferred)
+  }
+
+  /// A list of columns in parentheses: their names, without collations and directions.
+  private mutating func names() -> (columns: [SQLName], isAutoincrement: Bool) {
+    guard isMark("(") else { return ([], false) }
+    position += 1
+    var columns: [SQLName] = []
+    var isAutoincrement = false
+    var isFirst = true
+    while let token = peek, !isMark(")") {
+      if isMark("(") {
+        _ = takeGroup()
+        continue
+      }
+      if isFirst { columns.append(SQLName(token: source.text(of: token))) }
+      if keyword == "AUTOINCREMENT" { isAutoincrement = true }
+      isFirst = isMark(",")
+      position += 1
+    }
+    position += 1
+    return (columns, isAutoincrement)
+  }
+
+  private mutating func conflict() -> SQLName? {
+    guard keyword == "ON", keyword(after: 1) == "CONFLICT" else { return nil }
+    position += 2
+    let name = takeName()
+    return name == "ABORT" ? nil : name
+  }
+
+  // MARK: Tokens
+
+  private var peek: SQLTokens.Token? { position < tokens.count ? tokens[position] : nil }
+
+  private func isMark(_ mark: Character) -> Bool {
+    guard let token = peek, token.kind == .mark else { return false }
+    return source.bytes[token.range.lowerBound] == mark.asciiValue
+  }
+
+  /// In capitals; empty where no word stands.
+  private var keyword: String { keyword(after: 0) }
+
+  private func keyword(after count: Int) -> String {
+    guard position + count < tokens.count, tokens[position + count].kind == .word else { return "" }
+    return source.text(of: tokens[position + count]).uppercased()
+  }
+
+  @discardableResult
+  private mutating func skip(_ words: Set<String>) -> Bool {
+    guard words.contains(keyword) else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func takeName() -> SQLName? {
+    guard let token = peek else { return nil }
+    position += 1
+    return SQLName(token: source.text(of: token))
+  }
+
+  /// From an opening parenthesis to its closing one: what is between them.
+  private mutating func takeGroup() -> SQLText {
+    var depth = 0
+    let start = tokens[position].range.upperBound
+    var end = start
+    while let token = peek {
+      if isMark("(") { depth += 1 }
+      if isMark(")") { depth -= 1 }
+      position += 1
+      end = token.range.lowerBound
+      if depth == 0 { break }
+      end = token.range.upperBound
+    }
+    return SQLText(String(decoding: source.bytes[start..<max(start, end)], as: UTF8.self))
+  }
+}
