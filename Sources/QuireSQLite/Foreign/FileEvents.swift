@@ -91,27 +91,3 @@ struct FileHints: OptionSet {
     }
   }
 #endif
-
-/// Whether other processes have a database open, by the locks they hold.
-enum OtherProcesses {
-  /// Every process that has the WAL index open holds a shared lock on one byte of it, and the system lists all locks.
-  ///
-  /// A process in another namespace is not listed; it is found out by its first commit. False off Linux.
-  static func haveOpen(_ path: String) -> Bool {
-    var info = stat()
-    guard stat(path + "-shm", &info) == 0 else { return false }
-    guard let locks = try? FileHandle(forReadingAtPath: "/proc/locks")?.readToEnd() else { return false }
-    let inode = ":\(info.st_ino)"
-    let own = "\(getpid())"
-    // "12: POSIX  ADVISORY  READ 4711 08:01:1234567 128 128"
-    for line in locks.split(separator: UInt8(ascii: "\n")) {
-      let words = line.split(separator: UInt8(ascii: " "))
-      guard words.count == 8, words[6].elementsEqual(openMark), words[7].elementsEqual(openMark) else { continue }
-      if words[5].suffix(inode.utf8.count).elementsEqual(inode.utf8), !words[4].elementsEqual(own.utf8) { return true }
-    }
-    return false
-  }
-
-  /// The lock byte that says “open” (`UNIX_SHM_DMS`).
-  private static let openMark = Array("128".utf8)
-}

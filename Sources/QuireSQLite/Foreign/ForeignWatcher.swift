@@ -58,7 +58,7 @@ final class ForeignWatcher: Sendable {
       waits.note(hints, database.clock.count.value)
       database.numberForeign()
       if isIdle || waits.isWatchingOpen {
-        lookForOthers(database)
+        lookForOthers(database, since: waits.isWatchingOpen ? .zero : .milliseconds(100))
         if database.isShared { waits.foundOthers() }
       }
       events.watchesLog = database.isShared
@@ -66,8 +66,9 @@ final class ForeignWatcher: Sendable {
     }
   }
 
-  private func lookForOthers(_ database: Database) {
-    if OtherProcesses.haveOpen(path) {
+  /// - Parameter age: How old the answer may be.
+  private func lookForOthers(_ database: Database, since age: Duration) {
+    if OtherProcesses.haveOpen(path, since: age) {
       noteOthers()
       if !database.isShared { database.share(true) }
     } else if database.isShared {

@@ -1,0 +1,57 @@
+internal import Foundation
+
+/// Whether other processes have a database open, by the locks they hold.
+///
+/// Every process that has the WAL index open holds a shared lock on one byte of it, and the system lists all locks of all
+/// processes. While it writes the list nobody gets a lock, and the list grows with the files that are open; so one reading
+/// serves all of this process who ask meanwhile. A process in another namespace is not listed; it is found out by its
+/// first commit.
+enum OtherProcesses {
+  private struct Reading {
+    /// When it was begun; nil before the first.
+    var begun: ContinuousClock.Instant?
+    /// The files on which other processes hold the lock.
+    var files: Set<UInt64> = []
+  }
+  /// Held while the list is read: who waits for that gets what was read.
+  private static let latest = Locked(Reading())
+
+  /// False off Linux.
+  ///
+  /// - Parameter age: How old the answer may be. Zero asks for a reading that begins now or later.
+  static func haveOpen(_ path: String, since age: Duration) -> Bool {
+    var info = stat()
+    guard stat(path + "-shm", &info) == 0 else { return false }
+    let oldest = ContinuousClock.now - age
+    return latest.withLock { reading in
+      if reading.begun.map({ $0 < oldest }) ?? true {
+        reading.begun = .now
+        reading.files = filesOfOthers()
+      }
+      return reading.files.contains(UInt64(info.st_ino))
+    }
+  }
+
+  private static func filesOfOthers() -> Set<UInt64> {
+    guard let list = try? FileHandle(forReadingAtPath: "/proc/locks")?.readToEnd() else { return [] }
+    let own = UInt64(getpid())
+    return list.withUnsafeBytes { bytes in
+      Set(bytes.split(separator: UInt8(ascii: "\n")).lazy.compactMap { fileOfOther($0, own) })
+    }
+  }
+
+  /// The inode in a line such as `12: POSIX  ADVISORY  READ 4711 08:01:1234567 128 128`, where the lock is the one that says
+  /// “open” (`UNIX_SHM_DMS`) and another process's.
+  private static func fileOfOther(_ line: Slice<UnsafeRawBufferPointer>, _ own: UInt64) -> UInt64? {
+    guard line.suffix(openMark.count).elementsEqual(openMark) else { return nil }
+    let words = line.split(separator: UInt8(ascii: " "))
+    guard words.count == 8, number(words[4]) != own else { return nil }
+    return words[5].split(separator: UInt8(ascii: ":")).last.flatMap(number)
+  }
+
+  private static func number(_ digits: Slice<UnsafeRawBufferPointer>) -> UInt64? {
+    UInt64(String(decoding: digits, as: UTF8.self))
+  }
+
+  private static let openMark = Array(" 128 128".utf8)
+}
