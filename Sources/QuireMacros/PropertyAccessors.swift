@@ -105,9 +105,9 @@ struct PropertyAccessors {
       guard Quire._differs(newValue, \(property.storage))\(edit) else {
       return
       }
-      Quire._tell(self, \(path), .willSet)
+      let _quireAnnouncement = Quire._willSet(self, \(position ?? "nil"), \(path), from: \(property.storage), to: newValue)
       \(property.storage) = newValue
-      Quire._tell(self, \(path), .didSet)
+      Quire._didSet(self, \(path), _quireAnnouncement)
       """
   }
 

@@ -71,6 +71,7 @@ public final class ModelContext {
       try save()
     } catch {
       rollback()
+      owner.endTurnIfIdle()
       throw error
     }
   }

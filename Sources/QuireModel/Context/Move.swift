@@ -20,20 +20,29 @@ struct Move {
   /// The context's count of reads when the objects concerned were last looked for.
   var reads = 0
   var isApplied = false
+  /// What listeners of objects have been told is coming, and are to be told has come.
+  var announcements: [_Announcement] = []
   var announced = Cursor()
   var told = Cursor()
 
   /// How far telling has come. Kept here and not in a loop, because an observer may fetch or save in the middle of it.
   struct Cursor {
+    var announcements = 0
     var refreshed = 0
     /// Properties of the current object that are still to be told; nil before the first.
     var properties: UInt64?
     var lists = 0
+    var gone = 0
     var participants = 0
   }
 
   enum Told {
     case property(any PersistentModel, Int)
+    /// All that changes of one object, before its properties.
+    case object(any PersistentModel, UInt64, row: any PersistentModel)
+    case list(ListStep)
+    case gone(any PersistentModel)
+    case announcement(_Announcement)
     case participant(any Participant)
   }
 
@@ -41,9 +50,17 @@ struct Move {
   mutating func next(_ moment: Moment) -> Told? {
     var cursor = moment == .willSet ? announced : told
     defer { if moment == .willSet { announced = cursor } else { told = cursor } }
+    if moment == .didSet, cursor.announcements < announcements.count {
+      defer { cursor.announcements += 1 }
+      return .announcement(announcements[cursor.announcements])
+    }
     while cursor.refreshed < refreshed.count {
       let refresh = refreshed[cursor.refreshed]
-      let left = cursor.properties ?? refresh.properties
+      guard let left = cursor.properties else {
+        cursor.properties = refresh.properties
+        if moment == .willSet { return .object(refresh.model, refresh.properties, row: refresh.row) }
+        continue
+      }
       if left != 0 {
         cursor.properties = left & (left - 1)
         return .property(refresh.model, left.trailingZeroBitCount)
@@ -54,7 +71,11 @@ struct Move {
     if cursor.lists < lists.count {
       defer { cursor.lists += 1 }
       let list = lists[cursor.lists]
-      return .property(list.model, list.property)
+      return moment == .willSet ? .list(list) : .property(list.model, list.property)
+    }
+    if moment == .willSet, cursor.gone < gone.count {
+      defer { cursor.gone += 1 }
+      return .gone(gone[cursor.gone])
     }
     if cursor.participants < participants.count {
       defer { cursor.participants += 1 }
@@ -91,14 +112,21 @@ extension Owner {
     do { try settleThrowing() } catch { loadErrors.append(error) }
   }
 
-  package func settleThrowing() throws {
+  /// Moves to the latest commit if there are news.
+  ///
+  /// Inside a reader's run a context that shows anything stays where it is, if it can and is not about to write.
+  package func settleThrowing(toWrite: Bool = false) throws {
     if move != nil { finishMove() }  // called from inside an announcement: the rest of it first
     guard let store else { return }
     store.database.lookForForeignCommits()
     if let failure = mailbox.takeFailure() { fail(failure) }
     if mailbox.isEmpty {
-      if objectCount == 0, participants.isEmpty, !hasChanges { try catchUp() }
+      if showsNothing { try catchUp() }
       return
+    }
+    if let run = ReaderRun.current, !showsNothing {
+      if !toWrite, canStay { return }
+      run.movedInside()
     }
     try hold()
     // Once, and not until there is nothing new: a writer that never rests would keep the reader here for ever.
@@ -114,6 +142,18 @@ extension Owner {
       return finishMove()
     }
   }
+
+  /// Whether the state it stands at can still be read. What another process has left need not be.
+  private var canStay: Bool {
+    do {
+      try position.read { _ in }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private var showsNothing: Bool { objectCount == 0 && participants.isEmpty && !hasChanges }
 
   /// Nothing in memory shows the commit it stands at. If nobody kept that, because a commit was under way before anybody
   /// asked to, it goes to the latest one.
@@ -173,7 +213,7 @@ extension Owner {
       step.news = news
       step.reads = queriesRun.value
     }
-    if step.refreshed.isEmpty, step.lists.isEmpty, step.participants.isEmpty {
+    if step.refreshed.isEmpty, step.lists.isEmpty, step.gone.isEmpty, step.participants.isEmpty {
       position.advanceAfterOwnCommit(commit)
     } else if let store {
       // Who is told before reads as of the commit before: the context goes on when the step is taken.
@@ -199,7 +239,8 @@ extension Owner {
   /// Takes a prepared move through its remaining stages. Re-entrant: called from inside an announcement (a fetch or a
   /// save there), it does the rest, and the outer call finds nothing left.
   func finishMove() {
-    if move == nil { return }
+    guard let begun = move else { return }
+    for announcement in begun.announcements { announcement.tellRest() }
     repeat {
       while move?.isApplied == false, let next = move?.next(.willSet) { tell(next, .willSet) }
     } while addLate()
@@ -217,12 +258,26 @@ extension Owner {
   private func tell(_ told: Move.Told, _ moment: Moment) {
     switch told {
     case .property(let model, let property): model._quireTell(property, moment)
+    case .object(let model, let properties, let row):
+      if !model.isListenedTo { return }
+      announce(.of(model, (0..<64).filter { properties & 1 << UInt64($0) != 0 }, row: row))
+    case .list(let list):
+      announce(.of(list.model, [list.property]))
+      list.model._quireTell(list.property, .willSet)
+    case .gone(let model): if !model.isDeleted { announce(.ofVanishing(model)) }
+    case .announcement(let announcement): announcement.tell(.didSet)
     case .participant(let participant):
       switch moment {
       case .willSet: participant.announce()
       case .didSet: participant.tell()
       }
     }
+  }
+
+  private func announce(_ announcement: _Announcement?) {
+    guard let announcement else { return }
+    move?.announcements.append(announcement)
+    announcement.tell(.willSet)
   }
 
   /// What was first loaded by somebody who was told before, and so as of the old commit, goes along.
@@ -242,9 +297,10 @@ extension Owner {
       !step.lists.contains { $0.model === list.model && $0.property == list.property }
     }
     move?.refreshed += refreshed
-    move?.gone += late.gone.filter { !known.contains(ObjectIdentifier($0)) }
+    let gone = late.gone.filter { !known.contains(ObjectIdentifier($0)) }
+    move?.gone += gone
     move?.lists += lists
-    return !refreshed.isEmpty || !lists.isEmpty
+    return !refreshed.isEmpty || !lists.isEmpty || !gone.isEmpty
   }
 
   private func apply(_ step: Move) {

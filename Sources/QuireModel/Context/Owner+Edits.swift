@@ -28,6 +28,10 @@ extension Owner {
   func delete(_ model: any PersistentModel) {
     let state = model._quireState
     guard state.owner === self, !state.flags.contains(.deleted), let entity = entity(of: model) else { return }
+    let announcement = _Announcement.ofVanishing(model)
+    announcement?.tell(.willSet)
+    if model.isDeleted { return }  // by who was told
+    defer { announcement?.tell(.didSet) }
     model._quireState.flags.insert(.deleted)
     model._quireState.dirty = 0
     cascade(from: model, entity)

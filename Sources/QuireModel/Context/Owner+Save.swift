@@ -16,7 +16,7 @@ extension Owner {
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
     try checkRules()
     try hold()
-    try settleThrowing()
+    try settleThrowing(toWrite: true)
     try dropUnsavedTargets(store)
     var order = Writing.Order.insertsFirst
     while true {
@@ -31,7 +31,7 @@ extension Owner {
         }
         break
       } catch is MovedOn {
-        try settleThrowing()
+        try settleThrowing(toWrite: true)
       } catch let refusal as CommitRefusal {
         throw refusal.reason
       } catch let error as SQLiteError {

@@ -41,6 +41,8 @@ public final class Owner {
   /// For how many siblings a relationship is loaded at once.
   var batchLimit = Owner.batchLimit
   package let participants = Participants()
+  /// Those who run when the turn ends, and not by themselves.
+  package let turnReaders = TurnReaders()
   /// Foreign-key columns that must be captured because lists over them are loaded, by entity and property.
   var listInterests: [ListPlace.Kind: InterestToken] = [:]
   /// Which lists have been loaded of any object: where there is none, nobody has to be told.
@@ -204,7 +206,7 @@ public final class Owner {
     isTurnScheduled = mailbox.scheduleTurnEnd()
   }
 
-  /// Saves where autosave is on, lets go of what nobody holds, gives the snapshot back.
+  /// Saves where autosave is on, runs the readers of its turns, lets go of what nobody holds, gives the snapshot back.
   func endTurn() {
     isTurnScheduled = false
     guard store != nil else { return }
@@ -221,6 +223,7 @@ public final class Owner {
         for model in inserted.compactMap({ $0 }) + edits { model._quireState.flags.insert(.unsavable) }
       }
     }
+    turnReaders.run()
     sweep()
     position.endTurn()
   }

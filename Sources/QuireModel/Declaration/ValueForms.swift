@@ -140,9 +140,9 @@ extension ColumnForm {
   ) {
     if let old = old.value, isEqual(old, new) { return }
     guard _edit(model, property) else { return }
-    _tell(model, keyPath, .willSet)
+    let announcement = _willSet(model, property, keyPath, from: old.value ?? new, to: new)
     store(Slot(new))
-    _tell(model, keyPath, .didSet)
+    _didSet(model, keyPath, announcement)
   }
 
   public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {

@@ -9,6 +9,9 @@ import Synchronization
   @usableFromInline let registrar = ObservationRegistrar()
   /// Set on the stand-ins whose reads are noted, to learn what a key path of several steps reads.
   var trace: PathTrace?
+  /// Whom changes of the object are told, besides those who track its properties.
+  var listeners = Listeners<_Announcement>()
+  @usableFromInline var isListenedTo: Bool { listeners.isAny }
   @usableFromInline init() { Tracking.made.add() }
   deinit { Tracking.made.remove() }
 
@@ -109,6 +112,13 @@ public func _access<Model: PersistentModel>(_ model: Model, _ keyPath: KeyPath<M
   tracking.registrar.access(model, keyPath: keyPath)
 }
 
+/// The object's registrar and listeners, if it has any.
+func tracking(ifOf model: any PersistentModel) -> Tracking? { model._quireState.tracking }
+
+func listen(_ listener: Listener<_Announcement>, to model: some PersistentModel) {
+  tracking(of: model).listeners.add(listener)
+}
+
 private func tracking(of model: some PersistentModel) -> Tracking {
   if let tracking = model._quireState.tracking { return tracking }
   let made = Tracking()
@@ -123,17 +133,7 @@ private func tracking(of model: some PersistentModel) -> Tracking {
 ) {
   guard let tracking = model._quireState.tracking else { return }
   switch moment {
-  case .willSet: tellBefore(model, keyPath, tracking)
+  case .willSet: tracking.registrar.willSet(model, keyPath: keyPath)
   case .didSet: tracking.registrar.didSet(model, keyPath: keyPath)
   }
-}
-
-/// Who is told may save: what is assigned after that is an edit again.
-@usableFromInline func tellBefore<Model: PersistentModel>(
-  _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ tracking: Tracking
-) {
-  let (dirty, flags) = (model._quireState.dirty, model._quireState.flags)
-  tracking.registrar.willSet(model, keyPath: keyPath)
-  if model._quireState.dirty == dirty, model._quireState.flags == flags { return }
-  if let property = model._quireState.owner?.entity(of: model)?.property(at: keyPath) { _ = _edit(model, property) }
 }

@@ -242,7 +242,7 @@ extension Owner {
         }
         break
       } catch is MovedOn {
-        try settleThrowing()
+        try settleThrowing(toWrite: true)
       } catch let refusal as CommitRefusal {
         throw refusal.reason
       } catch let error as SQLiteError {

@@ -15,9 +15,7 @@ extension Owner {
     let after = list.keys
     if before == after { return }
     list.keys = before
-    model._quireTell(property, .willSet)
-    list.keys = after
-    model._quireTell(property, .didSet)
+    telling(model, property) { list.keys = after }
     editedLists.append(ListPlace(model: model, property: property))
   }
 
@@ -38,10 +36,13 @@ extension Owner {
     if let target, let inverse = side.inverse, isOneToOne(side.target, inverse) {
       leaveOthers(target, inverse, property, but: model)
     }
-    model._quireTell(property, .willSet)
-    guard edit(model, property) else { return }  // who was told may have saved
-    model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
-    model._quireTell(property, .didSet)
+    var isMade = false
+    telling(model, property) {
+      guard edit(model, property) else { return }  // who was told may have saved, or deleted it
+      model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
+      isMade = true
+    }
+    guard isMade else { return }
     guard let inverse = side.inverse else { return }
     let key = model._quireState.key
     if let oldKey, let parent = registered(side.target, oldKey) as? any PersistentModel {

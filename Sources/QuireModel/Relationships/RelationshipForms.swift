@@ -162,9 +162,7 @@ enum ToOneAccess {
     if target == nil, !old.hasKey, old.object == nil, model._quireState.owner == nil { return }
     guard let owner = model._quireState.owner else {
       guard _edit(model, property) else { return }
-      model._quireTell(property, .willSet)
-      store(target.map { Link(to: $0) } ?? Link())
-      model._quireTell(property, .didSet)
+      telling(model, property) { store(target.map { Link(to: $0) } ?? Link()) }
       return
     }
     owner.assign(target, to: property, of: model)
@@ -185,9 +183,7 @@ enum ToManyAccess {
   ) {
     guard let owner = model._quireState.owner else {
       guard _edit(model, property) else { return }
-      model._quireTell(property, .willSet)
-      store(Link(detached: targets))
-      model._quireTell(property, .didSet)
+      telling(model, property) { store(Link(detached: targets)) }
       return
     }
     owner.replace(property, of: model, with: targets)

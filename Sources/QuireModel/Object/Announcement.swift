@@ -1,0 +1,181 @@
+public import Observation
+
+/// One change of one object on its way to its listeners: made before the change, told before and after it.
+///
+/// Written by generated setters, which hold it between the two. There is none where nobody listens.
+public final class _Announcement {
+  let model: any PersistentModel
+  /// Whether the object goes.
+  package let isVanishing: Bool
+  let keyPaths: [AnyKeyPath]
+  private(set) var moment = Moment.willSet
+  /// Who is being told, and how far that has come.
+  private var listeners: Listeners<_Announcement>?
+  private var next = 0
+  /// Of the assignment of one value.
+  private let values: (old: Any, new: Any)?
+  /// The object as it was; its values cannot change any more.
+  private let before: AnyObject?
+  /// The row a move takes the new values from, until it has.
+  private let row: AnyObject?
+  /// Those of `keyPaths` that are relationships.
+  private let relationships: Set<AnyKeyPath>
+
+  fileprivate init(
+    _ model: any PersistentModel, _ keyPaths: [AnyKeyPath], isVanishing: Bool = false,
+    values: (old: Any, new: Any)? = nil, before: AnyObject? = nil, row: AnyObject? = nil,
+    relationships: Set<AnyKeyPath> = []
+  ) {
+    self.model = model
+    self.isVanishing = isVanishing
+    self.keyPaths = keyPaths
+    self.values = values
+    self.before = before
+    self.row = row
+    self.relationships = relationships
+  }
+
+  package var isBefore: Bool { moment == .willSet }
+
+  func old<Model: PersistentModel, Value>(_ property: KeyPath<Model, Value>) -> Value? {
+    if isVanishing { return (model as? Model)?[keyPath: property] }
+    guard keyPaths.contains(property) else { return nil }
+    if let values { return values.old as? Value }
+    return (before as? Model)?[keyPath: property]
+  }
+
+  func new<Model: PersistentModel, Value>(_ property: KeyPath<Model, Value>) -> Value? {
+    guard keyPaths.contains(property) else { return nil }
+    if let values { return values.new as? Value }
+    if moment == .didSet { return (model as? Model)?[keyPath: property] }
+    return relationships.contains(property) ? nil : (row as? Model)?[keyPath: property]
+  }
+
+  /// Whether the model wants it told.
+  private var isAnnounced: Bool {
+    guard !isVanishing, let model = model as? any Announcing else { return true }
+    func ask<M: Announcing>(_ model: M) -> Bool {
+      guard let announced = model as? M.Announced else { return true }
+      return model.announces(ObjectChange(model: announced, announcement: self))
+    }
+    return ask(model)
+  }
+
+  /// Tells everybody who listens now.
+  func tell(_ moment: Moment) {
+    self.moment = moment
+    listeners = tracking(ifOf: model)?.listeners
+    next = 0
+    tellRest()
+  }
+
+  /// Tells those who have not been told yet: also from inside the telling, where a listener moves its context on.
+  func tellRest() {
+    while let all = listeners, next < all.count {
+      next += 1
+      all.tell(self, at: next - 1)
+    }
+    listeners = nil
+  }
+
+  // MARK: Making one
+
+  /// Of an assignment; nil where nobody is to hear of it.
+  static func ofValue(_ model: any PersistentModel, _ keyPath: AnyKeyPath, _ old: Any, _ new: Any) -> _Announcement? {
+    _Announcement(model, [keyPath], values: (old, new)).unlessSilent
+  }
+
+  /// Of properties that are about to be taken from `row`, or relationships about to be assigned.
+  static func of(_ model: any PersistentModel, _ properties: [Int], row: AnyObject? = nil) -> _Announcement? {
+    guard let tracking = tracking(ifOf: model), tracking.listeners.isAny else { return nil }
+    let all = definitions(of: model)
+    let changing = properties.filter(all.indices.contains)
+    let relationships = changing.filter { all[$0].isRelationship }
+    return _Announcement(
+      model, changing.map { all[$0].keyPath }, before: copy(of: model, lists: relationships), row: row,
+      relationships: Set(relationships.map { all[$0].keyPath })
+    ).unlessSilent
+  }
+
+  static func ofVanishing(_ model: any PersistentModel) -> _Announcement? {
+    guard let tracking = tracking(ifOf: model), tracking.listeners.isAny else { return nil }
+    return _Announcement(model, [], isVanishing: true)
+  }
+
+  private static func definitions(of model: any PersistentModel) -> [(keyPath: AnyKeyPath, isRelationship: Bool)] {
+    if let entity = model._quireState.owner?.entity(of: model) {
+      return entity.properties.map { ($0.keyPath, $0.toOne != nil || $0.toMany != nil) }
+    }
+    return type(of: model)._quireDefinition.properties.map { property in
+      if case .value = property.kind { (property.keyPath, false) } else { (property.keyPath, true) }
+    }
+  }
+
+  private var unlessSilent: _Announcement? { isAnnounced ? self : nil }
+
+  /// An object of its own with the same values, that loads what it refers to as the object does.
+  private static func copy(of model: any PersistentModel, lists: [Int]) -> AnyObject {
+    func copy<M: PersistentModel>(_ model: M) -> M {
+      var state = ModelState()
+      if let owner = model._quireState.owner { state = ModelState(owner: owner, key: model._quireState.key) }
+      let copy = M(_quireVacant: state)
+      copy._quireAdopt(.max, from: model)
+      for property in lists {
+        guard let list = model._quireLink(property).list, list.detached.isEmpty else { continue }
+        var link = Link()
+        link.object = ToManyList(keys: list.keys)  // the list itself is about to change where it is
+        copy._quireSetLink(property, link)
+      }
+      return copy
+    }
+    return copy(model)
+  }
+}
+
+/// Tells listeners and trackers that a property is about to be assigned.
+///
+/// - Parameter property: Its number, noted once more as edited: who was told may have saved what was edited before, and
+///   the new value is not among that. Nil for one that is not stored.
+@inlinable public func _willSet<Model: PersistentModel, Value>(
+  _ model: Model, _ property: Int?, _ keyPath: KeyPath<Model, Value>, from old: @autoclosure () -> Value, to new: Value
+) -> _Announcement? {
+  guard let tracking = model._quireState.tracking else { return nil }
+  let announcement = tracking.isListenedTo ? announce(model, keyPath, old(), new) : nil
+  tracking.registrar.willSet(model, keyPath: keyPath)
+  if let property { _ = _edit(model, property) }
+  return announcement
+}
+
+@usableFromInline func announce(
+  _ model: any PersistentModel, _ keyPath: AnyKeyPath, _ old: Any, _ new: Any
+) -> _Announcement? {
+  let announcement = _Announcement.ofValue(model, keyPath, old, new)
+  announcement?.tell(.willSet)
+  return announcement
+}
+
+/// Tells trackers and listeners that a property has been assigned.
+@inlinable public func _didSet<Model: PersistentModel>(
+  _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ announcement: _Announcement?
+) {
+  guard let tracking = model._quireState.tracking else { return }
+  tracking.registrar.didSet(model, keyPath: keyPath)
+  if let announcement { tellDidSet(announcement) }
+}
+
+@usableFromInline func tellDidSet(_ announcement: _Announcement) { announcement.tell(.didSet) }
+
+/// Tells of a relationship's change before and after it is made.
+func telling(_ model: any PersistentModel, _ property: Int, _ change: () -> Void) {
+  let announcement = _Announcement.of(model, [property])
+  announcement?.tell(.willSet)
+  model._quireTell(property, .willSet)
+  change()
+  model._quireTell(property, .didSet)
+  announcement?.tell(.didSet)
+}
+
+extension PersistentModel {
+  /// Whether anybody listens to its changes, besides who tracks its properties.
+  var isListenedTo: Bool { _quireState.tracking?.listeners.isAny ?? false }
+}
