@@ -1,0 +1,96 @@
+public import QuireModel
+
+/// A ``Reference`` as a property: reads and is assigned like the optional it is declared as.
+///
+///     @ObservedReference var current: Book?
+///     if let book = current { print(book.title) }
+///     current = Book("Solaris")
+///     let token = $current.onDidChange { … }
+///
+/// Copies share what they refer to, and assigning mutates no struct it sits in. In an `@Observable` class it is marked
+/// `@ObservationIgnored`: it is tracked by itself. It owns nothing: given another's reference, it is that one for as long
+/// as its owner keeps it, and reads nil afterwards.
+@propertyWrapper public struct ObservedReference<Model: PersistentModel> {
+  private enum Place {
+    case own(Reference<Model>)
+    case others(Others)
+  }
+  private struct Others { weak var reference: Reference<Model>? }
+  private let place: Place
+
+  public init(wrappedValue: Model? = nil, in context: ModelContext? = nil) {
+    place = .own(Reference(wrappedValue, in: context))
+  }
+
+  public init() { self.init(wrappedValue: nil) }
+
+  /// Observes what another refers to, and assigns it.
+  public init(_ reference: Reference<Model>) { place = .others(Others(reference: reference)) }
+
+  public var wrappedValue: Model? {
+    get { reference?.model }
+    nonmutating set { reference?.model = newValue }
+  }
+
+  /// The reference itself; an empty one where its owner has gone.
+  public var projectedValue: Reference<Model> { reference ?? Reference() }
+
+  private var reference: Reference<Model>? {
+    switch place {
+    case .own(let reference): reference
+    case .others(let others): others.reference
+    }
+  }
+}
+
+/// A ``Reference`` that its owner keeps, made when it is first used.
+///
+///     @OwnedReference(in: context) var draft: Book? = Book("Untitled")
+///
+/// The declared object is made at the first read and at most once, however often a struct that holds it is copied; an
+/// assignment before that takes its place. It lives as long as its owner, or until something else is assigned.
+@propertyWrapper public struct OwnedReference<Model: PersistentModel> {
+  private final class Box {
+    private var make: (() -> Model?)?
+    private weak var context: ModelContext?
+    private var made: Reference<Model>?
+
+    init(_ make: @escaping () -> Model?, _ context: ModelContext?) {
+      self.make = make
+      self.context = context
+    }
+
+    var reference: Reference<Model> {
+      if let made { return made }
+      let make = make.take()
+      return keep(Reference(make?(), in: context))
+    }
+
+    func assign(_ model: Model?) {
+      if let made { return made.model = model }
+      make = nil
+      _ = keep(Reference(model, in: context))
+    }
+
+    private func keep(_ reference: Reference<Model>) -> Reference<Model> {
+      made = reference
+      return reference
+    }
+  }
+  private let box: Box
+
+  public init(wrappedValue make: @autoclosure @escaping () -> Model?, in context: ModelContext? = nil) {
+    box = Box(make, context)
+  }
+
+  public init(in context: ModelContext? = nil) { box = Box({ nil }, context) }
+
+  public init() { self.init(in: nil) }
+
+  public var wrappedValue: Model? {
+    get { box.reference.model }
+    nonmutating set { box.assign(newValue) }
+  }
+
+  public var projectedValue: Reference<Model> { box.reference }
+}

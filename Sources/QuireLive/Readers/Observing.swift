@@ -1,0 +1,70 @@
+import QuireModel
+
+/// The values of an observed closure, as they come.
+///
+///     for await titles in observing({ shelf.map(\.title) }) { print(titles) }
+///
+/// The first is the present one. After each turn in which anything it read has changed there is another; who is slow
+/// gets the latest, and the ones between are not kept. A closure that throws ends the sequence with its error. For one
+/// consumer. It ends with the sequence, its iterator, or the task that iterates.
+public func observing<Element: Sendable, Failure: Error>(
+  isolation: isolated any Actor = #isolation, file: String = #fileID, line: Int = #line,
+  _ read: @escaping () throws(Failure) -> Element
+) -> ObservedValues<Element, Failure> {
+  ObservedValues(isolation, SourcePlace(file, line)) { () throws(Failure) -> Element? in try read() }
+}
+
+/// The same, until the closure gives nil.
+public func observing<Element: Sendable, Failure: Error>(
+  untilNil read: @escaping () throws(Failure) -> Element?, isolation: isolated any Actor = #isolation,
+  file: String = #fileID, line: Int = #line
+) -> ObservedValues<Element, Failure> {
+  ObservedValues(isolation, SourcePlace(file, line), read)
+}
+
+/// What ``observing(isolation:file:line:_:)`` gives.
+public struct ObservedValues<Element: Sendable, Failure: Error>: AsyncSequence {
+  private let values: AsyncStream<Result<Element, Failure>>
+  private let token: ObservationToken
+
+  fileprivate init(
+    _ isolation: any Actor, _ place: SourcePlace, _ read: @escaping () throws(Failure) -> Element?
+  ) {
+    let (values, continuation) = AsyncStream.makeStream(
+      of: Result<Element, Failure>.self, bufferingPolicy: .bufferingNewest(1))
+    self.values = values
+    var latest: Result<Element?, Failure>?
+    let reader = Reader(isolation, place) {
+      latest = Result { () throws(Failure) -> Element? in try read() }
+    } hasRead: {
+      switch latest.take() {
+      case .success(let value?)?: continuation.yield(.success(value))
+      case .failure(let error)?:
+        continuation.yield(.failure(error))
+        continuation.finish()
+      case .success(nil)?: continuation.finish()
+      case nil: break
+      }
+    }
+    continuation.onTermination = { _ in reader.end() }
+    token = ObservationToken(reader)
+  }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(values: values.makeAsyncIterator(), token: token) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate var values: AsyncStream<Result<Element, Failure>>.Iterator
+    fileprivate let token: ObservationToken
+
+    public mutating func next() async throws(Failure) -> Element? {
+      try await next(isolation: nil)
+    }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> Element? {
+      try await values.next(isolation: actor)?.get()
+    }
+  }
+}
+
+@available(*, unavailable)
+extension ObservedValues.Iterator: Sendable {}

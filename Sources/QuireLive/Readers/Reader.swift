@@ -1,0 +1,120 @@
+import Observation
+import QuireModel
+import QuireSQLite
+
+/// A closure that is observed, and the state machine of its runs.
+///
+///     waiting ── what it read is about to change ─► due ── the turn ends ─► running ─► waiting
+///        └────────────────── its token goes, or it sets itself off without end ─────────► ended
+final class Reader: Sendable {
+  // Called on the isolation it was made in, only; for one of a context's turns that is the context's.
+  nonisolated(unsafe) private let read: () -> Void
+  nonisolated(unsafe) private let willChange: () -> Void
+  nonisolated(unsafe) private let hasRead: () -> Void
+  private let place: SourcePlace
+  /// Of whoever made the reader: a run must not see that of whoever changed something.
+  private let environment = ModelEnvironment.current
+
+  /// What brings it to run when it is due.
+  private enum Turn {
+    /// The next job of an actor.
+    case isolation
+    /// A context.
+    case context
+  }
+  private let turn: Turn
+
+  private struct State {
+    weak var isolation: (any Actor)?
+    var isEnded = false
+    var isDue = false
+    var runs = 0
+    /// The runs that have led to the one that is due.
+    var chain: [ObjectIdentifier: Int] = [:]
+    var loop: ObservationLoop?
+  }
+  private let state: Locked<State>
+
+  /// - Parameters:
+  ///   - isolation: Nil for a reader that runs in the turns of contexts.
+  ///   - willChange: Called once before the first change of a turn; everything still reads as before.
+  ///   - hasRead: Called after each run; what it reads is not observed.
+  init(
+    _ isolation: (any Actor)?, _ place: SourcePlace, read: @escaping () -> Void,
+    willChange: @escaping () -> Void = {}, hasRead: @escaping () -> Void = {}
+  ) {
+    nonisolated(unsafe) let (read, willChange, hasRead) = (read, willChange, hasRead)
+    self.read = read
+    self.willChange = willChange
+    self.hasRead = hasRead
+    self.place = place
+    turn = isolation == nil ? .context : .isolation
+    state = Locked(State(isolation: isolation))
+  }
+
+  var runs: Int { state.withLock { $0.runs } }
+  var loop: ObservationLoop? { state.withLock { $0.loop } }
+  func end() { state.withLock { $0.isEnded = true } }
+
+  /// Its first run: now, or where it is made by another reader when that has run, so that the other does not depend on
+  /// what this one reads.
+  func start() {
+    guard let around = ReaderRun.current else { return run() }
+    state.withLock { $0.chain = around.chain }
+    around.afterwards { [weak self] in self?.run() }
+  }
+
+  private func run() {
+    let start = state.withLock { state -> (chain: [ObjectIdentifier: Int], isolation: (any Actor)?)? in
+      state.isDue = false
+      if state.isEnded { return nil }
+      state.runs += 1
+      return (state.chain, state.isolation)
+    }
+    guard let start else { return }
+    environment.run(on: start.isolation) {
+      ReaderRun.of(self, after: start.chain) { run in
+        withObservationTracking(read) { [weak self] in self?.changes() }
+        hasRead()
+        if run.isToRunAgain { becomesDue() }
+      }
+    }
+  }
+
+  private func runInTurn(of isolation: isolated any Actor) { run() }
+
+  /// Before the change, in the middle of the code that makes it: the run comes when that is done.
+  private func changes() {
+    if state.withLock({ $0.isEnded || $0.isDue }) { return }
+    willChange()
+    becomesDue()
+  }
+
+  private func becomesDue() {
+    let chain = ReaderRun.current?.chain ?? [:]
+    let rounds = chain[ObjectIdentifier(self)] ?? 0
+    var loop: ObservationLoop?
+    let isolation: (any Actor)? = state.withLock { state in
+      if state.isEnded || state.isDue { return nil }
+      state.chain = chain
+      if rounds >= ObservationLoop.limit {
+        loop = place.loop(after: rounds)
+        state.loop = loop
+        state.isEnded = true
+        return nil
+      }
+      state.isDue = true
+      return state.isolation
+    }
+    loop?.report()
+    if let isolation { Task { [weak self] in await self?.runInTurn(of: isolation) } }
+  }
+}
+
+extension Reader: TurnReader {
+  func runIfDue() -> Bool {
+    guard turn == .context, state.withLock({ $0.isDue && !$0.isEnded }) else { return false }
+    run()
+    return true
+  }
+}
