@@ -46,9 +46,23 @@ extension BookLine: Titled {}
     try ModelContainer(for: Book.self, Author.self, url: folder.appending(path: "truth.db"))
   }
 
-  // MARK: E1
-
+  /// Who commits a change.
   enum How: CaseIterable { case here, otherContext, sql }
+
+  private func setPrice(_ price: Double, of title: String, by how: How) throws {
+    func save(in context: ModelContext) throws {
+      let named = FetchDescriptor<Book>(predicate: #Predicate { $0.title == title })
+      try #require(try context.fetch(named).first).price = price
+      try context.save()
+    }
+    switch how {
+    case .here: try save(in: context)
+    case .otherContext: try save(in: ModelContext(store, isolation: nil))
+    case .sql: try store.execute("UPDATE book SET price = ? WHERE title = ?", .real(price), .text(title))
+    }
+  }
+
+  // MARK: E1
 
   @Test(arguments: How.allCases)
   func `a value kept under a name is observed, whoever assigns it`(how: How) async throws {
@@ -177,15 +191,16 @@ extension BookLine: Titled {}
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a snapshot is refreshed after each change, though nobody read it before`() async throws {
+  @Test(arguments: How.allCases)
+  func `a snapshot is refreshed after each change, though nobody read it before`(how: How) async throws {
     let rows = try context.live(BookLine.self, where: #Predicate { $0.title == "Eden" })
     var told = 0
     let token = rows.onDifference { _ in told += 1 }
     for price in [5.0, 6.0] {
-      try store.execute("UPDATE book SET price = ? WHERE title = 'Eden'", .real(price))
+      try setPrice(price, of: "Eden", by: how)
       try context.refresh()
     }
-    try store.execute("UPDATE book SET price = 9 WHERE title = 'Solaris'")
+    try setPrice(9, of: "Solaris", by: how)
     try context.refresh()
     #expect(told == 2 && rows.first?.price == 6)
     withExtendedLifetime(token) {}
@@ -226,13 +241,13 @@ extension BookLine: Titled {}
     #expect(model == nil)
   }
 
-  @Test(arguments: [1, 50])
-  func `a view model shared by several readers is computed once a commit`(readers: Int) async throws {
+  @Test(arguments: [1, 50], How.allCases)
+  func `a view model shared by several readers is computed once a commit`(readers: Int, how: How) async throws {
     let rows = try context.live(BookLine.self, sortBy: [SortDescriptor(\.title)])
     let tokens = (0..<readers).map { _ in observe { _ = rows.map(\.price) } }
     let before = rows.queriesRun
     for price in 0..<4 {
-      try store.execute("UPDATE book SET price = ? WHERE title = 'Eden'", .real(100 + Double(price)))
+      try setPrice(100 + Double(price), of: "Eden", by: how)
       try await settle { rows.first?.price == 100 + Double(price) }
     }
     #expect(tokens.allSatisfy { $0.runs == 5 })
@@ -309,7 +324,8 @@ extension BookLine: Titled {}
 
   // MARK: E9 to E11
 
-  @Test func `the same reader runs on a model, a live row and a snapshot`() async throws {
+  @Test(arguments: How.allCases)
+  func `the same reader runs on a model, a live row and a snapshot`(how: How) async throws {
     let book = try #require(try context.fetch(FetchDescriptor<Book>(sortBy: [SortDescriptor(\.title)])).first)
     let rows = try context.live(BookLine.self, where: #Predicate { $0.price < 1 })
     let snapshot: any Titled = try #require(rows.first)
@@ -320,7 +336,7 @@ extension BookLine: Titled {}
       observe { seen["row", default: []].append(rows.first.map { line($0) } ?? "none") },
       observe { seen["snapshot", default: []].append(line(snapshot)) },
     ]
-    try store.execute("UPDATE book SET price = 0.5 WHERE title = 'Eden'")
+    try setPrice(0.5, of: "Eden", by: how)
     try await settle { seen["row"]?.count == 2 }
     #expect(seen["model"] == ["Eden: 0.0", "Eden: 0.5"] && seen["row"] == seen["model"])
     #expect(seen["snapshot"] == ["Eden: 0.0"])
