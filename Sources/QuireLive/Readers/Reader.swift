@@ -81,8 +81,6 @@ final class Reader: Sendable {
     }
   }
 
-  private func runInTurn(of isolation: isolated any Actor) { run() }
-
   /// Before the change, in the middle of the code that makes it: the run comes when that is done.
   private func changes() {
     if state.withLock({ $0.isEnded || $0.isDue }) { return }
@@ -107,7 +105,7 @@ final class Reader: Sendable {
       return state.isolation
     }
     loop?.report()
-    if let isolation { Task { [weak self] in await self?.runInTurn(of: isolation) } }
+    if let isolation { enqueue(on: isolation) { [weak self] _ in self?.run() } }
   }
 }
 

@@ -58,7 +58,7 @@ package final class Mailbox: @unchecked Sendable {
       state.isHopScheduled = true
       return actor
     }
-    if let actor { Task { await self.deliver(on: actor) } }
+    if let actor { enqueue(on: actor) { self.deliver(on: $0) } }
   }
 
   /// On any thread: there will be no more commits, and why.
@@ -70,7 +70,7 @@ package final class Mailbox: @unchecked Sendable {
       state.isHopScheduled = true
       return actor
     }
-    if let actor { Task { await self.deliver(on: actor) } }
+    if let actor { enqueue(on: actor) { self.deliver(on: $0) } }
   }
 
   func takeFailure() -> DatabaseError? { state.withLock { $0.failure.take() } }
@@ -85,7 +85,7 @@ package final class Mailbox: @unchecked Sendable {
   /// - Returns: whether the end of the turn will come by itself: there is an actor to come on.
   func scheduleTurnEnd() -> Bool {
     guard let actor = state.withLock({ $0.isClosed ? nil : $0.isolation }) else { return false }
-    Task { await self.endTurn(on: actor) }
+    enqueue(on: actor) { self.endTurn(on: $0) }
     return true
   }
 
@@ -96,10 +96,8 @@ package final class Mailbox: @unchecked Sendable {
       return
     }
     nonisolated(unsafe) let owner = owner  // handed over: nobody else uses an owner without its context
-    Task { await self.close(owner, on: actor) }
+    enqueue(on: actor) { _ in owner.close() }
   }
-
-  private func close(_ owner: sending Owner, on isolation: isolated any Actor) { owner.close() }
 
   private func endTurn(on isolation: isolated any Actor) { owner?.endTurn() }
 
