@@ -10,10 +10,10 @@ import Testing
 extension ContractTests {
   /// Whatever an observer does, the store and the other observers come to no harm.
   @MainActor @Suite struct ReadersReentrancyTests {
-    let library: ContractLibrary
+    let library: QuireLibrary
     var context: ModelContext { library.context }
 
-    init() throws { library = try ContractLibrary() }
+    init() throws { library = try QuireLibrary() }
 
     @Test(arguments: allSources)
     func `an observer that writes and saves harms nobody`(source: any ChangeSource) async throws {

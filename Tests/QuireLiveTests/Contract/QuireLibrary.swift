@@ -5,15 +5,7 @@ import Testing
 @testable import QuireLive
 @testable import QuireModel
 
-/// The observation contract, and what observers may do besides. One test at a time: each has files and watchers of its own.
-@Suite(.serialized) enum ContractTests {}
-
-// What the observation contract is tried on: a library, changes to it, and the places they come from.
-
-struct Imprint: Codable, Hashable, Sendable {
-  var number = 1
-  var year = 1961
-}
+// The contract's library in a store of ours, and where changes to it come from.
 
 @Model final class Novelist {
   var name: String
@@ -21,6 +13,10 @@ struct Imprint: Codable, Hashable, Sendable {
   init(_ name: String) { self.name = name }
 
   var availableCount: Int { volumes.count { $0.isIn } }
+}
+
+extension Novelist: ContractNovelist {
+  var novels: [any ContractNovel] { volumes }
 }
 
 @Model final class Novel {
@@ -35,11 +31,14 @@ struct Imprint: Codable, Hashable, Sendable {
     self.title = title
     self.writer = writer
   }
+}
 
-  /// An object that is no model.
-  final class Box {
-    var content = 0
-  }
+extension Novel: ContractNovel {
+  var author: (any ContractNovelist)? { writer }
+}
+
+extension LiveQuery<Novel>: ContractList {
+  func first(_ count: Int) -> [any ContractNovel] { Array(prefix(count)) }
 }
 
 /// Announces every tenth change.
@@ -65,19 +64,7 @@ struct Imprint: Codable, Hashable, Sendable {
   }
 }
 
-/// One change of the library, whoever makes it.
-enum ContractChange: Sendable {
-  case title(Int64, String)
-  case isIn(Int64, Bool)
-  case edition(Int64, Imprint)
-  case writer(Int64, Int64?)
-  case name(Int64, String)
-  case insert(String, writer: Int64?)
-  case delete(Int64)
-  case deleteWriter(Int64)
-  case visits(Int)
-  case degrees(Int)
-
+extension ContractChange {
   var sql: String {
     switch self {
     case .title(let key, let title): "UPDATE novel SET title = '\(title)' WHERE id = \(key)"
@@ -89,6 +76,11 @@ enum ContractChange: Sendable {
     case .name(let key, let name): "UPDATE novelist SET name = '\(name)' WHERE id = \(key)"
     case .insert(let title, let writer):
       "INSERT INTO novel (title, is_in, edition, writer_id) VALUES ('\(title)', 1, '{\"number\":1,\"year\":1961}', \(writer.map { "\($0)" } ?? "NULL"))"
+    case .insertMany(let count):
+      """
+      INSERT INTO novel (title, is_in, edition) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+      SELECT 'v', 1, '{"number":1,"year":1961}' FROM n
+      """
     case .delete(let key): "DELETE FROM novel WHERE id = \(key)"
     case .deleteWriter(let key): "DELETE FROM novelist WHERE id = \(key)"
     case .visits(let count): "UPDATE visits SET count = \(count) WHERE id = 1"
@@ -106,6 +98,7 @@ enum ContractChange: Sendable {
     case .writer(let key, let target): try volume(key).writer = target.map(writer)
     case .name(let key, let name): try writer(key).name = name
     case .insert(let title, let target): context.insert(Novel(title, writer: try target.map(writer)))
+    case .insertMany(let count): for _ in 0..<count { context.insert(Novel("v")) }
     case .delete(let key): context.delete(try volume(key))
     case .deleteWriter(let key): context.delete(try writer(key))
     case .visits(let count): try #require(context.model(Visits.self, key: 1)).count = count
@@ -117,7 +110,7 @@ enum ContractChange: Sendable {
 /// Where changes come from: a reader must not be able to tell.
 protocol ChangeSource: Sendable, CustomTestStringConvertible {
   /// Makes the changes, as one commit.
-  @MainActor func make(_ changes: [ContractChange], in library: ContractLibrary) throws
+  @MainActor func make(_ changes: [ContractChange], in library: QuireLibrary) throws
 }
 
 /// Every source that the contract's lines are to hold for.
@@ -125,7 +118,7 @@ let allSources: [any ChangeSource] = [SetHere(), OtherContext(), RawSQL(), Trigg
 
 struct SetHere: ChangeSource {
   let testDescription = "set here"
-  func make(_ changes: [ContractChange], in library: ContractLibrary) throws {
+  func make(_ changes: [ContractChange], in library: QuireLibrary) throws {
     for change in changes { try change.make(in: library.context) }
     try library.context.save()
   }
@@ -133,7 +126,7 @@ struct SetHere: ChangeSource {
 
 struct OtherContext: ChangeSource {
   let testDescription = "another context's save"
-  func make(_ changes: [ContractChange], in library: ContractLibrary) throws {
+  func make(_ changes: [ContractChange], in library: QuireLibrary) throws {
     let other = ModelContext(library.store, isolation: nil)
     for change in changes { try change.make(in: other) }
     try other.save()
@@ -142,7 +135,7 @@ struct OtherContext: ChangeSource {
 
 struct RawSQL: ChangeSource {
   let testDescription = "raw SQL"
-  func make(_ changes: [ContractChange], in library: ContractLibrary) throws {
+  func make(_ changes: [ContractChange], in library: QuireLibrary) throws {
     try library.store.write { transaction in
       for change in changes { try transaction.connection.execute(change.sql) }
     }
@@ -151,7 +144,7 @@ struct RawSQL: ChangeSource {
 
 struct Trigger: ChangeSource {
   let testDescription = "a trigger"
-  func make(_ changes: [ContractChange], in library: ContractLibrary) throws {
+  func make(_ changes: [ContractChange], in library: QuireLibrary) throws {
     try library.store.write { transaction in
       let connection = transaction.connection
       try connection.execute("CREATE TABLE IF NOT EXISTS bell (rung INTEGER)")
@@ -163,28 +156,32 @@ struct Trigger: ChangeSource {
   }
 }
 
-/// A second container on the same file: to this one it is another process.
+/// The sqlite3 program with the file open. Where that is not installed, and where commits must be told apart, a second
+/// container: to this one it is another process that uses Quire.
 struct OtherProcess: ChangeSource {
   let testDescription = "another process"
-  func make(_ changes: [ContractChange], in library: ContractLibrary) throws {
-    try library.other().write { transaction in
-      for change in changes { try transaction.connection.execute(change.sql) }
-    }
+  func make(_ changes: [ContractChange], in library: QuireLibrary) throws {
+    let sql = changes.map { $0.sql + ";\n" }.joined()
+    try library.inOtherProcess("BEGIN IMMEDIATE;\n\(sql)COMMIT;")
   }
 }
 
 /// A library in a file: "Eden" (1) and "Solaris" (2) by Lem (1), "The Dispossessed" (3) by Le Guin (2).
-@MainActor final class ContractLibrary {
+@MainActor final class QuireLibrary: ObservedLibrary {
   private let folder: URL
   let store: ModelContainer
   let context: ModelContext
   let file: URL
+  private let source: any ChangeSource
+  private let hasLog: Bool
 
-  init() throws {
+  init(_ source: any ChangeSource = SetHere(), changeLog: ChangeLog = .asInFile) throws {
+    self.source = source
+    if case .on = changeLog { hasLog = true } else { hasLog = false }
     folder = FileManager.default.temporaryDirectory.appending(path: "quire-tests-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     file = folder.appending(path: "library.db")
-    store = try ContractLibrary.open(file)
+    store = try QuireLibrary.open(file, changeLog)
     context = ModelContext(store)
     let (lem, guin) = (Novelist("Lem"), Novelist("Le Guin"))
     context.insert(lem)
@@ -199,21 +196,50 @@ struct OtherProcess: ChangeSource {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  static func open(_ file: URL) throws -> ModelContainer {
-    var configuration = ModelConfiguration(url: file)
+  private static func open(_ file: URL, _ changeLog: ChangeLog = .asInFile) throws -> ModelContainer {
+    var configuration = ModelConfiguration(url: file, changeLog: changeLog)
     configuration.synchronous = .off
     return try ModelContainer(
       for: Schema(Novelist.self, Novel.self, Visits.self, Temperature.self), configurations: configuration)
   }
 
+  private var shell: SQLiteShell?
   private var opened: ModelContainer?
-  /// What another process has of the same file.
-  func other() throws -> ModelContainer {
-    if let opened { return opened }
-    let other = try ContractLibrary.open(file)
-    opened = other
-    return other
+
+  func inOtherProcess(_ sql: String) throws {
+    // What triggers note down for a writer that knows nothing of the log has no commits' bounds: there it is one that does.
+    guard SQLiteShell.path != nil, !hasLog else {
+      let other = try opened ?? QuireLibrary.open(file)
+      opened = other
+      return try other.write { transaction in
+        for line in sql.split(separator: ";\n").dropFirst().dropLast() {
+          try transaction.connection.execute(String(line))
+        }
+      }
+    }
+    if shell == nil {
+      shell = try SQLiteShell(file.path)
+      try shell?.run("PRAGMA foreign_keys = ON;")
+    }
+    try shell?.run(sql)
   }
+
+  // MARK: What the contract asks for
+
+  func novel(_ key: Int64) -> any ContractNovel { volume(key) }
+  func novelist(_ key: Int64) -> any ContractNovelist { writer(key) }
+  func all() throws -> any ContractList { try context.live(Novel.self) }
+  func listOfLem() throws -> (any ContractList)? {
+    try context.live(Novel.self, where: #Predicate { $0.writer?.name == "Lem" }, sortBy: [SortDescriptor(\.title)])
+  }
+  func commit(_ changes: [ContractChange]) throws {
+    try source.make(changes, in: self)
+    try context.refresh()
+  }
+  var latestCommit: Int64? { store.latestCommit }
+  var isEdited: Bool { context.hasChanges }
+
+  // MARK: What is ours
 
   var eden: Novel { volume(1) }
   func volume(_ key: Int64) -> Novel { context.model(Novel.self, key: key) ?? Novel("missing") }
@@ -225,9 +251,6 @@ struct OtherProcess: ChangeSource {
     try context.refresh()
     await turn()
   }
-
-  /// Until the jobs that are waiting on the main actor have run.
-  func turn() async { for _ in 0..<20 { await Task.yield() } }
 
   /// Until what must come by itself has come.
   func settle(_ condition: () -> Bool) async throws {

@@ -9,10 +9,10 @@ import Testing
 extension ContractTests {
   /// The observation contract, C: a reference that may be nil.
   @MainActor @Suite struct ReferenceTests {
-    let library: ContractLibrary
+    let library: QuireLibrary
     var context: ModelContext { library.context }
 
-    init() throws { library = try ContractLibrary() }
+    init() throws { library = try QuireLibrary() }
 
     private func name(_ change: ReferenceChange<Novel>) -> String {
       switch change {
@@ -46,22 +46,28 @@ extension ContractTests {
       _ = tokens
     }
 
-    @Test
-    func `C2: nil, object, other object, nil: each step is announced once; nil to nil and the same again are silent`()
-      async throws
-    {
+    @Test(arguments: allSources)
+    func `C2: nil, object, other object, nil: each step is announced once; nil to nil and the same again are silent`(
+      source: any ChangeSource
+    ) async throws {
       let current = Reference<Novel>()
       var heard: [String] = []
       let token = current.onDidChange { heard.append(name($0)) }
       let reader = observe { _ = current.model }
       var runs: [Int] = []
-      for target in [nil, library.eden, library.eden, library.volume(2), nil, nil] as [Novel?] {
+      for target in [nil, library.eden, library.eden, library.volume(2), nil, nil, library.eden] as [Novel?] {
         current.model = target
         await library.turn()
         runs.append(reader.runs)
       }
-      #expect(heard == ["nil → Eden", "Eden → Solaris", "Solaris → nil"])
-      #expect(runs == [1, 2, 2, 3, 4, 4])
+      #expect(heard == ["nil → Eden", "Eden → Solaris", "Solaris → nil", "nil → Eden"])
+      #expect(runs == [1, 2, 2, 3, 4, 4, 5])
+      try await library.make(source, .title(1, "Eden"), .isIn(2, false))
+      #expect(heard.count == 4 && reader.runs == 5, "nothing of it has changed")
+      try await library.make(source, .delete(1))
+      current.model = nil
+      await library.turn()
+      #expect(heard.dropFirst(4) == ["Eden is gone"] && reader.runs == 6)
       _ = token
     }
 
@@ -142,10 +148,10 @@ extension ContractTests {
       func open(_ volume: Novel?) { current = volume }
     }
 
-    @Test
-    func `C5: it reads and is assigned like the plain optional, also where it cannot mutate; new models are inserted`()
-      async throws
-    {
+    @Test(arguments: allSources)
+    func `C5: it reads and is assigned like the plain optional, also where it cannot mutate; new models are inserted`(
+      source: any ChangeSource
+    ) async throws {
       let view = View(nil, in: context)
       var seen: [String] = []
       let reader = observe { seen.append(view.show()) }
@@ -156,10 +162,11 @@ extension ContractTests {
       view.current?.title = "Fiasco!"
       await library.turn()
       try context.save()
+      try #expect(library.store.query("SELECT title FROM novel WHERE id = 4") == [["Fiasco!"]])
+      try await library.make(source, .title(4, "Fiasco?"))
       view.open(nil)
       await library.turn()
-      #expect(seen == ["none", "Fiasco", "Fiasco!", "none"] && reader.runs == 4)
-      try #expect(library.store.query("SELECT title FROM novel WHERE id = 4") == [["Fiasco!"]])
+      #expect(seen == ["none", "Fiasco", "Fiasco!", "Fiasco?", "none"] && reader.runs == 5)
 
       let fromFirst = Reference(library.eden)
       fromFirst.model = Novel("in the first one's context")
@@ -184,9 +191,10 @@ extension ContractTests {
       #expect(chooser.runs == 3 && shown.runs == 3 && view.current === eden)
     }
 
-    @Test func `C6: the reference holds its object strongly and nothing else; dropping it frees the object`()
-      async throws
-    {
+    @Test(arguments: allSources)
+    func `C6: the reference holds its object strongly and nothing else; dropping it frees the object`(
+      source: any ChangeSource
+    ) async throws {
       weak var model: Novel?
       weak var reference: Reference<Novel>?
       weak var held: ModelContext?
@@ -197,9 +205,11 @@ extension ContractTests {
         let token = current.onDidChange { _ in }
         (model, reference) = (current.model, current)
         let tracking = observe { _ = current.model?.title }
+        try source.make([.title(1, "x")], in: library)
+        try context.refresh()
         context.owner.sweep()
         context.owner.sweepAll()
-        #expect(model != nil && context.registeredCount == 1)
+        #expect(model?.title == "x" && context.registeredCount == 1)
         current.model = nil
         context.owner.sweep()
         context.owner.sweepAll()
@@ -248,15 +258,18 @@ extension ContractTests {
 
     private struct Copied { @OwnedReference var draft: Novel? }
 
-    @Test
-    func `C8: the owning form lives as long as its owner and makes its object once; the observing form owns nothing`()
-      async throws
-    {
+    @Test(arguments: allSources)
+    func `C8: the owning form lives as long as its owner and makes its object once; the observing form owns nothing`(
+      source: any ChangeSource
+    ) async throws {
       Editor.made = 0
       let unread = Editor(in: context)
       #expect(Editor.made == 0)
       unread.draft = library.eden
-      #expect(Editor.made == 0 && unread.draft === library.eden, "an assignment before the first read takes its place")
+      try await library.make(source, .title(1, "Éden"))
+      #expect(
+        Editor.made == 0 && unread.draft?.title == "Éden" && unread.draft === library.eden,
+        "an assignment before the first read takes its place")
 
       weak var reference: Reference<Novel>?
       weak var draft: Novel?
