@@ -79,12 +79,15 @@ let package = Package(
     .executableTarget(
       name: "QuireBench", dependencies: ["CSQLite", "Quire"], path: "Benchmarks", swiftSettings: swift),
     .testTarget(name: "QuireRowTests", dependencies: ["CSQLite", "QuireRow"], swiftSettings: swift),
-    .testTarget(name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite"], swiftSettings: swift),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swift),
+    .testTarget(
+      name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite", "TestSupport"],
+      swiftSettings: swift),
     .testTarget(
       name: "QuireModelTests", dependencies: ["Quire", "QuireModel", "QuireRow", "QuireSQLite"], swiftSettings: swift),
     .testTarget(name: "QuireMacrosTests", dependencies: ["Quire"], swiftSettings: swift),
     .testTarget(
-      name: "QuireLiveTests", dependencies: ["Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite"],
+      name: "QuireLiveTests", dependencies: ["Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],
       exclude: ["Corpus"], swiftSettings: swift),
     .testTarget(
       name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow"], swiftSettings: swift),

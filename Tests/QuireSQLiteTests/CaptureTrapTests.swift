@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import QuireRow
+import TestSupport
 import Testing
 
 @testable import QuireSQLite

@@ -1,6 +1,7 @@
 import Foundation
 import QuireRow
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import QuireSQLite

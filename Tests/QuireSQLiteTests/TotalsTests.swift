@@ -1,6 +1,7 @@
 import Foundation
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 /// `quire_sum` and `quire_average` against ``ExactSum``, the same rules in Swift.

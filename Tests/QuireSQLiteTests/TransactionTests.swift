@@ -2,6 +2,7 @@ import CSQLite
 import Foundation
 import QuireRow
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import QuireSQLite

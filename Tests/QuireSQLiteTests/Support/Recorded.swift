@@ -4,18 +4,6 @@ import Testing
 
 @testable import QuireSQLite
 
-/// A folder that goes with the test.
-final class Scratch: Sendable {
-  let path: String
-  init() throws {
-    var template = Array("\(FileManager.default.temporaryDirectory.path)/quire-tests-XXXXXX".utf8CString)
-    try #require(mkdtemp(&template) != nil)
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-  func file(_ name: String = "library.db") -> String { path + "/" + name }
-}
-
 /// A database whose every column is captured, and its commits as text.
 final class Recorded {
   let database: Database
