@@ -24,6 +24,8 @@ public final class Connection {
   var reads: StatementReads?
   /// Above 0 while our own statements are prepared or run.
   var privilege = 0
+  /// Who may end what runs, while somebody may.
+  var interruption: Interruption?
 
   public init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions()) throws(DatabaseError) {
     let path = try DatabaseFile(path).checked(for: access)

@@ -10,6 +10,8 @@ public enum StatementError: Error, Hashable, Sendable {
   case notAQuery(reason: String?)
   /// A column was named that the query does not have.
   case unknownColumn(String, columns: [String])
+  /// It was stopped after the time it was given.
+  case tookTooLong(Duration)
 }
 
 extension StatementError: CustomStringConvertible {
@@ -21,6 +23,7 @@ extension StatementError: CustomStringConvertible {
     case .notAQuery(let reason): reason ?? "the statement is no query: give one SELECT, WITH or VALUES"
     case .unknownColumn(let name, let columns):
       "the query has no column \(name); it has \(columns.joined(separator: ", "))"
+    case .tookTooLong(let limit): "the query was stopped after \(limit): it may run no longer"
     }
   }
 }

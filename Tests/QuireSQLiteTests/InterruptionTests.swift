@@ -1,0 +1,71 @@
+import QuireRow
+import TestSupport
+import Testing
+
+@testable import QuireSQLite
+
+/// Ending what runs in the middle.
+@Suite struct InterruptionTests {
+  private static let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+
+  @Test func `what runs ends when somebody says so, asked once in a thousand steps`() throws {
+    let scratch = try Scratch()
+    let c = try Connection(path: scratch.file(), access: .create)
+    var asked = 0
+    #expect {
+      try c.interrupted(when: {
+        asked += 1
+        return asked == 50
+      }) { try c.query(Self.endless) }
+    } throws: {
+      ($0 as? SQLiteError)?.isInterrupted == true
+    }
+    #expect(asked == 50)
+    #expect(try c.query("SELECT count(*) FROM (SELECT 1 UNION SELECT 2)").first == 2)
+    let counted = asked
+    _ = try c.query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5000) SELECT max(i) FROM n")
+    #expect(asked == counted, "nobody is asked any longer")
+  }
+
+  @Test func `of one within another each ends it, and then the outer goes on`() throws {
+    let scratch = try Scratch()
+    let c = try Connection(path: scratch.file(), access: .create)
+    var (outer, inner) = (0, 0)
+    c.interrupted(when: {
+      outer += 1
+      return outer == 20
+    }) {
+      #expect(throws: SQLiteError.self) {
+        try c.interrupted(when: {
+          inner += 1
+          return inner == 5
+        }) { try c.query(Self.endless) }
+      }
+      #expect(outer == 4 && inner == 5)
+      #expect(throws: SQLiteError.self) { try c.query(Self.endless) }
+      #expect(outer == 20 && inner == 5)
+    }
+  }
+
+  @Test func `a write that is ended is taken back`() throws {
+    let scratch = try Scratch()
+    let database = try Database(DatabaseConfiguration(.file(scratch.file())))
+    try database.write { try $0.connection.execute("CREATE TABLE t (a)") }
+    #expect(throws: (any Error).self) {
+      try database.write { transaction in
+        try transaction.connection.execute("INSERT INTO t VALUES (1)")
+        var asked = 0
+        _ = try transaction.connection.interrupted(when: {
+          asked += 1
+          return asked > 3
+        }) {
+          try transaction.connection.execute(
+            "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
+        }
+      }
+    }
+    #expect(try database.read { try $0.query("SELECT count(*) FROM t").first } == 0)
+    try database.write { try $0.connection.execute("INSERT INTO t VALUES (2)") }
+    #expect(try database.read { try $0.query("SELECT count(*) FROM t").first } == 1)
+  }
+}
