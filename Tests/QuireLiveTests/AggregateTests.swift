@@ -153,7 +153,7 @@ import Testing
     try context.refresh()
     let terms: [(Aggregate.Function, PartialKeyPath<Book>?)] = [(.sum, \Book.author?.rank)]
     let query = try AggregateQuery(terms, where: Predicate<Book>?.none, in: try context.owner.requireStore())
-    let measure = try LiveMeasure(context, query) { try $0.integerSum() }
+    let measure = try LiveMeasure(context, query.select, query.aggregates[0]) { try $0.integerSum() }
     let isNotFirst: Predicate<Book> = #Predicate { $0.author?.rank != 1 }
     let named = try context.liveGroups(
       Book.self, by: \Book.author?.name, .count, .max(\Book.author?.rank), where: isNotFirst)

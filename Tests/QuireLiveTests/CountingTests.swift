@@ -114,7 +114,7 @@ import Testing
     try sql("UPDATE book SET note = 'x' WHERE id < 50")
     #expect(list.queriesRun == 1 && count.queriesRun == 1)
     try sql("UPDATE book SET author_id = 2 WHERE id = \(list.list.keys[0])")
-    #expect(list.queriesRun == 2 && count.queriesRun == 2 && count.value == 9999)
+    #expect(list.queriesRun == 2 && count.queriesRun == 3 && count.value == 9999, "as it was, and as it is")
   }
 
   @Test func `an update of columns a list does not look at is told to listeners as one, else to nobody`() throws {

@@ -39,40 +39,45 @@ import Testing
   }
 
   @Test func `who forgets whose a row was is found out`() throws {
-    var found = (authors: false, papers: false)
-    for seed in 1...20 as ClosedRange<UInt64> where !found.authors || !found.papers {
-      if try authors(seed, steps: 40, fault: true).problem != nil { found.authors = true }
-      if try papers(seed, steps: 40, fault: true).problem != nil { found.papers = true }
+    for fault in [Fault.ofLists, .ofValues] {
+      var found = (authors: false, papers: false)
+      for seed in 1...20 as ClosedRange<UInt64> where !found.authors || !found.papers {
+        if try authors(seed, steps: 40, fault: fault).problem != nil { found.authors = true }
+        if try papers(seed, steps: 40, fault: fault).problem != nil { found.papers = true }
+      }
+      #expect(found.authors && found.papers, "the differential test would not notice \(fault)")
     }
-    #expect(found.authors && found.papers, "the differential test would not notice")
   }
+
+  /// Who forgets.
+  enum Fault { case ofLists, ofValues }
 
   // MARK: Runs
 
-  private func authors(_ seed: UInt64, steps: Int, fault: Bool = false) throws -> (problem: String?, told: Int) {
+  private func authors(_ seed: UInt64, steps: Int, fault: Fault? = nil) throws -> (problem: String?, told: Int) {
     let graph = try RandomGraph(seed: seed)
     let runs: [any ToManyRun] = [
       try Queries(
         graph.context, graph.store, "author", ["id", "name", "rank"], Self.ofAuthors, Self.authorOrders, seed),
       try Queries(
         graph.context, graph.store, "book", ["id", "title", "year", "price", "is_in", "note", "author_id"],
-        Self.ofBooks, [[], [SortDescriptor(\.title)]], seed),
+        Self.ofBooks, [[], [SortDescriptor(\.title)]], greatest: \.title, seed),
     ]
-    if fault { for run in runs { run.injectFault() } }
+    if let fault { for run in runs { run.inject(fault) } }
     return try follow(runs, steps: steps, { try graph.step() }, { graph.done })
   }
 
-  private func papers(_ seed: UInt64, steps: Int, fault: Bool = false) throws -> (problem: String?, told: Int) {
+  private func papers(_ seed: UInt64, steps: Int, fault: Fault? = nil) throws -> (problem: String?, told: Int) {
     let graph = try RandomPapers(seed: seed)
     let runs: [any ToManyRun] = [
       try Queries(
         graph.context, graph.store, "paper", ["id", "title", "year", "parent_id"], Self.ofPapers,
-        [[], [SortDescriptor(\.title)], [SortDescriptor(\.year, order: .reverse)]], seed),
+        [[], [SortDescriptor(\.title)], [SortDescriptor(\.year, order: .reverse)]], greatest: \.title, seed),
       try Queries(
         graph.context, graph.store, "topic", ["id", "name", "rank"], Self.ofTopics, [[], [SortDescriptor(\.name)]],
         seed),
     ]
-    if fault { for run in runs { run.injectFault() } }
+    if let fault { for run in runs { run.inject(fault) } }
     return try follow(runs, steps: steps, { try graph.step() }, { graph.done })
   }
 
@@ -134,7 +139,7 @@ import Testing
 
 @MainActor private protocol ToManyRun {
   var told: Int { get }
-  func injectFault()
+  func inject(_ fault: ToManyDifferentialTests.Fault)
   func remember() throws
   func problem() throws -> String?
 }
@@ -147,11 +152,13 @@ import Testing
   private let columns: [String]
   private var lists: [Watched<Model>] = []
   private var counts: [(name: String, live: LiveValue<Int>, predicate: Predicate<Model>)] = []
+  private var extremes: [Greatest<Model>] = []
   private var before: [Int64: Row] = [:]
 
   init(
     _ context: ModelContext, _ store: ModelContainer, _ table: String, _ columns: [String],
-    _ predicates: [(String, Predicate<Model>)], _ orders: [[SortDescriptor<Model>]], _ seed: UInt64
+    _ predicates: [(String, Predicate<Model>)], _ orders: [[SortDescriptor<Model>]],
+    greatest text: KeyPath<Model, String>? = nil, _ seed: UInt64
   ) throws {
     (self.context, self.store, self.table, self.columns) = (context, store, table, columns)
     var random = Random(seed: seed &+ 7)
@@ -165,12 +172,20 @@ import Testing
             predicate: predicate, sortBy: random.pick(orders), fetchLimit: limit, fetchOffset: offset), in: context,
           listens: number % 3 != 2))
       counts.append((name, try context.liveCount(Model.self, where: predicate), predicate))
+      if let text { extremes.append(try Greatest(name, text, predicate, in: context)) }
     }
   }
 
   var told: Int { lists.reduce(0) { $0 + $1.differences } }
 
-  func injectFault() { for watched in lists { watched.live.list.forgetsOldOrigins = true } }
+  func inject(_ fault: ToManyDifferentialTests.Fault) {
+    switch fault {
+    case .ofLists: for watched in lists { watched.live.list.forgetsOldOrigins = true }
+    case .ofValues:
+      for count in counts { (count.live.source as? LiveMeasure<Int>)?.injectFault() }
+      for extreme in extremes { extreme.injectFault() }
+    }
+  }
 
   func remember() throws { before = try state() }
 
@@ -187,6 +202,9 @@ import Testing
         return "count \(count.name) is \(count.live.value), afresh \(fresh)"
       }
     }
+    for extreme in extremes {
+      if let problem = try extreme.problem(ModelContext(store, isolation: nil)) { return problem }
+    }
     let errors = context.takeLoadErrors()
     return errors.isEmpty ? nil : "\(errors)"
   }
@@ -198,5 +216,36 @@ import Testing
       state[key] = Dictionary(uniqueKeysWithValues: zip(columns, values))
     }
     return state
+  }
+}
+
+/// The greatest text and the groups of the same rows.
+@MainActor private final class Greatest<Model: PersistentModel> {
+  private let name: String
+  private let text: KeyPath<Model, String>
+  private let predicate: Predicate<Model>
+  private let value: LiveValue<String?>
+  private let groups: LiveGroups<String, Int>
+
+  init(_ name: String, _ text: KeyPath<Model, String>, _ predicate: Predicate<Model>, in context: ModelContext) throws {
+    (self.name, self.text, self.predicate) = (name, text, predicate)
+    value = try context.liveMax(text, where: predicate)
+    groups = try context.liveGroups(Model.self, by: text, .count, where: predicate)
+  }
+
+  func injectFault() {
+    (value.source as? LiveMeasure<String?>)?.injectFault()
+    groups.injectFault()
+  }
+
+  func problem(_ fresh: ModelContext) throws -> String? {
+    let greatest = try fresh.fetchMax(text, where: predicate)
+    if value.value != greatest { return "greatest of \(name) is \(value.value ?? "nil"), afresh \(greatest ?? "nil")" }
+    var counts: [String: Int] = [:]
+    for model in try fresh.fetch(FetchDescriptor(predicate: predicate)) {
+      counts[model[keyPath: text], default: 0] += 1
+    }
+    let told = Dictionary(groups.map { ($0.key, $0.values) }, uniquingKeysWith: +)
+    return told == counts ? nil : "groups of \(name) are \(told), afresh \(counts)"
   }
 }

@@ -98,6 +98,43 @@ import Testing
     #expect(count.value == 4 && list.count == 4)
   }
 
+  @Test func `numbers, sums and groups over to-many rows read all rows once, and then those concerned`() throws {
+    let predicate = #Predicate<Author> { $0.books.contains { $0.isIn } }
+    let count = try context.liveCount(Author.self, where: predicate)
+    let greatest = try context.liveMax(\Author.name, where: predicate)
+    let groups = try context.liveGroups(Author.self, by: \.rank, .count, where: predicate)
+    let counted = try #require(count.source as? LiveMeasure<Int>)
+    let measured = try #require(greatest.source as? LiveMeasure<String?>)
+    for number in 1...60 {
+      let before = count.queriesRun
+      try run(insert("in \(number)", "\(number % 30 + 1)"))
+      #expect(count.queriesRun == before + 1, "of all authors one is asked for, by key")
+    }
+    #expect(count.value == 30)
+    for number in 1...29 { try run("DELETE FROM book WHERE author_id = \(number)") }
+    #expect(count.value == 1 && greatest.value == "30" && groups.map(\.values) == [1])
+    #expect(counted.timesFilled == 1 && measured.timesFilled == 1 && groups.timesFilled == 1)
+    try run("UPDATE author SET id = 99 WHERE id = 29", "UPDATE book SET is_in = 0")
+    #expect(count.value == 0 && greatest.value == nil && groups.isEmpty && counted.timesFilled == 1)
+  }
+
+  @Test func `a number over to-many rows asks something else, and is paused, as any other`() throws {
+    let count = try context.liveCount(Author.self)
+    try count.retarget(where: #Predicate<Author> { !$0.books.isEmpty })
+    #expect(count.value == 3)
+    try run(insert("x", "1"))
+    #expect(count.value == 4)
+    count.pause()
+    try run("DELETE FROM book WHERE title = 'x'", insert("y", "2"), insert("z", "3"))
+    #expect(count.value == 4)
+    try count.resume()
+    #expect(count.value == 5)
+    try run("DELETE FROM book WHERE title = 'z'")
+    #expect(count.value == 4)
+    try count.retarget(where: Predicate<Author>?.none)
+    #expect(count.value == 30)
+  }
+
   @Test func `a row that comes before its parent counts when that comes`() throws {
     let list = try live(#Predicate { $0.books.count == 2 })
     try run(

@@ -2,14 +2,15 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Aggregates that reach other tables through to-one relationships: which rows a commit concerns, and what each of them
-/// was worth before it.
+/// Aggregates that reach other tables: which rows a commit concerns, and what each of them was worth before it.
 extension AggregateTracker {
   /// Takes over the changes where the query looks at other tables.
   ///
-  /// Concerned are the rows that changed and those that lead to a row that changed. What they count for now is read by
-  /// key. What they counted for before is put together of the values the changes tell and, for what did not change, of
-  /// those there are now. A few statements, by key, for all of a commit; an index on each foreign key serves them.
+  /// Concerned are the rows that changed, those that lead to a row that changed, and those whose related rows changed.
+  /// What they count for now is read by key. What they counted for before is put together of the values the changes tell
+  /// and, for what did not change, of those there are now; where they count is a matter of related rows, the keys that
+  /// are held say whether they did. A few statements, by key, for all of a commit; an index on each foreign key serves
+  /// them.
   ///
   /// - Returns: false where values were not captured, or where reading all rows is cheaper.
   mutating func follow(_ news: News, _ touched: inout Set<Value>, on connection: Connection) throws -> Bool {
@@ -21,11 +22,20 @@ extension AggregateTracker {
     let now = try rowsNow(concerned, on: connection)
     for values in before { take(values, isAdded: false, &touched) }
     for values in now { take(values, isAdded: true, &touched) }
+    if members != nil { hold(now, among: concerned) }
     return true
+  }
+
+  /// Of these keys those whose rows are there now count from here on.
+  private mutating func hold(_ now: [[ColumnPath: Value]], among concerned: Set<Int64>) {
+    for key in concerned { members?.remove(key) }
+    let path = ColumnPath(select.key)
+    for case .integer(let key)? in now.lazy.map({ $0[path] }) { members?.insert(key) }
   }
 
   /// Keys of the rows that may count for something else now; nil where the changes do not tell.
   private mutating func concerned(by news: News, on connection: Connection) throws -> Set<Int64>? {
+    if !columns.tellsRelated(news) { return nil }
     var result: Set<Int64> = []
     if let changes = news[select.table] {
       let places = cache.places(0, columns.own, key: select.key, in: changes.table)
@@ -48,6 +58,14 @@ extension AggregateTracker {
         result.insert(try row.int64(0))
       }
     }
+    if columns.related.isEmpty || forgetsPaths { return result }
+    let deciding = columns
+    result.formUnion(
+      try deciding.keys(relatedIn: news) { sql in
+        var keys: [Int64?] = []
+        try read(sql, on: connection) { row in if case .integer(let key) = row.value(0) { keys.append(key) } }
+        return keys
+      })
     return result
   }
 
@@ -66,6 +84,8 @@ extension AggregateTracker {
   private mutating func rowsBefore(_ keys: Set<Int64>, _ news: News, on connection: Connection) throws
     -> [[ColumnPath: Value]]?
   {
+    let keys = members.map { keys.filter($0.contains) } ?? keys
+    if !needsValues { return keys.map { [ColumnPath(select.key): .integer($0)] } }
     guard let own = try before(keys, of: select.table, key: select.key, columns.own, slot: 0, news, on: connection)
     else { return nil }
     var rows = own.map { _, values in
@@ -86,7 +106,7 @@ extension AggregateTracker {
         for (name, value) in values { rows[place][ColumnPath(reached.steps, name)] = value }
       }
     }
-    return rows.filter { row in select.filter?.accepts { row[$0] ?? .null } ?? true }
+    return members != nil ? rows : rows.filter { row in select.filter?.accepts { row[$0] ?? .null } ?? true }
   }
 
   /// Columns of those rows of one table that were there before, as they were: where they changed by the change, else

@@ -6,21 +6,25 @@ import QuireSQLite
 ///
 /// A change is judged by the old and new values of the columns it reads, and its row taken from one group and added to
 /// another: O(1), without SQL. Statements are run where an extreme has gone (one look-up, for which an index on group
-/// and column serves), and where the query reaches another table through a to-one relationship (a few, by key, for the
-/// rows concerned). All rows are read again where values were not captured, where a predicate asks about to-many
-/// relationships and any of that changed, where a table was altered within a commit, and when another process has
+/// and column serves), and where the query reaches other tables (a few, by key, for the rows concerned). All rows are
+/// read again where values were not captured, where a table was altered within a commit, and when another process has
 /// written.
+///
+/// Where the predicate asks about to-many relationships, the keys of the rows that count are held too: what a row's
+/// related rows were like is told by nothing else.
 struct AggregateTracker {
   let select: SelectQuery
   let aggregates: [Aggregate]
   /// The column rows are grouped by; without one all are one group, under NULL.
   let group: ColumnPath?
-  /// SQLite may give the values of a REAL column as integers.
+  /// Whether that is a REAL column, whose values SQLite may give as integers.
   let groupsReals: Bool
   let columns: QueryColumns
   var cache: PlaceCache
   private var reading: Reading?
   private(set) var groups: [Value: Group] = [:]
+  /// The keys of all rows that count; nil where values alone tell whether a row did.
+  var members: KeySet?
   private var needsFilling = false
   /// How many statements it has run.
   var queriesRun = 0
@@ -45,9 +49,11 @@ struct AggregateTracker {
     var read = aggregates.compactMap(\.column)
     if let group { read.append(group) }
     var select = select
-    select.columns = read.isEmpty ? [ColumnPath(select.key)] : read
-    self.select = select
     columns = QueryColumns(select, (select.filter?.columns ?? []).union(read), related: select.filter?.related ?? [])
+    // Last, where it is no value of its own.
+    if !columns.isOwn || read.isEmpty { read.append(ColumnPath(select.key)) }
+    select.columns = read
+    self.select = select
     cache = PlaceCache(count: 1 + columns.reached.count)
   }
 
@@ -79,7 +85,7 @@ struct AggregateTracker {
   }
 
   private mutating func take(_ news: News, _ touched: inout Set<Value>, on connection: Connection) throws -> Bool {
-    if columns.reached.isEmpty || !columns.related.isEmpty { return judge(news, &touched) }
+    if columns.isOwn { return judge(news, &touched) }
     needsFilling = true  // until all is read
     let isDone = try follow(news, &touched, on: connection)
     needsFilling = !isDone
@@ -89,12 +95,6 @@ struct AggregateTracker {
   /// Takes over the values of the changes alone; false where those do not tell. What it has done by then is for `fill`
   /// to put right.
   private mutating func judge(_ news: News, _ touched: inout Set<Value>) -> Bool {
-    for (slot, reached) in columns.reached.enumerated() {
-      guard let table = reached.steps.last?.table, let changes = news[table] else { continue }
-      let places = cache.places(1 + slot, reached.columns, key: nil, in: changes.table)
-      if !changes.rows.allSatisfy(places.areSame) { return false }
-    }
-    if columns.isRelatedChanged(in: news) { return false }
     guard let changes = news[select.table] else { return true }
     let places = cache.places(0, columns.own, key: select.key, in: changes.table)
     let reading = reading(by: places)
@@ -102,7 +102,6 @@ struct AggregateTracker {
       guard case .integer(let key) = changes.rows[row].key else { continue }
       let kind = changes.rows[row].kind
       if kind == .update, places.areSame(in: changes.rows[row]) { continue }
-      if !columns.isOwn { return false }
       if kind != .insert {
         guard let old = changes.rows[row].old, places.areKnown(in: old) else { return false }
         take(old, key, reading, isAdded: false, &touched)
@@ -180,8 +179,13 @@ struct AggregateTracker {
     return group.rows == 0
   }
 
+  /// One name for all values that SQL finds equal: an untyped column may hold both 1 and 1.0.
   func named(_ value: Value) -> Value {
-    if groupsReals, case .integer(let number) = value { .real(Double(number)) } else { value }
+    switch value {
+    case .integer(let number) where groupsReals: .real(Double(number))
+    case .real(let number) where !groupsReals: Int64(exactly: number).map(Value.integer) ?? value
+    default: value
+    }
   }
 
   // MARK: Asking
@@ -189,16 +193,42 @@ struct AggregateTracker {
   mutating func fill(on connection: Connection) throws {
     needsFilling = true
     groups = group == nil ? [.null: empty] : [:]
+    members = columns.related.isEmpty ? nil : KeySet()
     queriesRun += 1
     timesFilled += 1
-    let sql = try select.statement()
+    let sql = try start()
     let statement = try connection.statement(sql.text)
     defer { statement.reset() }
     try statement.bind(all: sql.bindings)
+    if onlyCounts {
+      if try statement.step() { count(Int(try statement.row.int64(0))) }
+    } else {
+      try take(rowsOf: statement)
+    }
+    needsFilling = false
+  }
+
+  /// What reads all rows.
+  func start() throws -> SQLText { onlyCounts ? try select.count() : try select.statement() }
+
+  /// Whether it must know what a row was worth, and not only that it counted.
+  var needsValues: Bool { columns.related.isEmpty || select.columns != [ColumnPath(select.key)] }
+
+  /// Whether nothing is asked but how many rows there are: SQLite counts them faster than it hands them out.
+  private var onlyCounts: Bool {
+    group == nil && columns.related.isEmpty && aggregates.allSatisfy { $0.function == .count && $0.column == nil }
+  }
+
+  private mutating func count(_ rows: Int) {
+    groups[.null] = Group(rows: rows, states: aggregates.map { AggregateState($0, count: rows) })
+  }
+
+  private mutating func take(rowsOf statement: Statement) throws {
     let places = Dictionary(
       select.columns.enumerated().map { ($1, Int32($0)) }, uniquingKeysWith: { first, _ in first })
     let groupPlace = group.flatMap { places[$0] }
     let own = aggregates.map { $0.column.flatMap { places[$0] } }
+    let keyPlace = places[ColumnPath(select.key)] ?? 0
     while try statement.step() {
       let row = statement.row
       let name = groupPlace.map { named(row.value($0)) } ?? .null
@@ -207,8 +237,8 @@ struct AggregateTracker {
       for (place, column) in own.enumerated() {
         groups[name]?.states[place].add(column.map(row.value) ?? .integer(1))
       }
+      members?.insert(try row.int64(keyPlace))
     }
-    needsFilling = false
   }
 
   /// - Returns: false where reading all rows is cheaper.

@@ -2,7 +2,7 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// One aggregate of all rows that match, followed: what ``LiveValue`` shows of sums, averages and extremes.
+/// One aggregate of all rows that match, followed: what ``LiveValue`` shows.
 ///
 /// A sum beyond what its type holds is an error, and the value the last one there was, until it fits again.
 final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
@@ -24,12 +24,15 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
   var didChange: () -> Void = {}
 
   /// - Throws: as the same aggregate does when it is fetched.
-  init(_ context: ModelContext, _ query: AggregateQuery, read: @escaping (AggregateState) throws -> Value) throws {
+  init(
+    _ context: ModelContext, _ select: SelectQuery, _ aggregate: Aggregate,
+    read: @escaping (AggregateState) throws -> Value
+  ) throws {
     self.context = context
     self.read = read
     let owner = context.owner
     self.owner = owner
-    var tracker = AggregateTracker(query.select, query.aggregates)
+    var tracker = AggregateTracker(select, [aggregate])
     try owner.read { try tracker.fill(on: $0) }
     value = try read(tracker.whole.states[0])
     self.tracker = tracker
@@ -58,6 +61,8 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
 
   var queriesRun: Int { earlierQueries + tracker.queriesRun }
   var timesFilled: Int { tracker.timesFilled }
+  /// For tests: makes it wrong.
+  func injectFault() { tracker.forgetsPaths = true }
   var commitNumber: Int64 { attendance.pausedAt ?? failedAt ?? owner.position.number }
   var tables: [String] {
     tracker.select.tables.union(tracker.columns.reached.compactMap { $0.steps.last?.table }).sorted()

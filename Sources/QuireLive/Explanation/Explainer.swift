@@ -35,12 +35,9 @@ struct Explainer {
     }
     for related in fields.columns.related {
       guard let table = related.hops.last?.table, !costs.contains(where: { $0.table == table }) else { continue }
-      // Whose a row is says its foreign key, where it leads straight here.
-      let isStraight =
-        if case .many(let relation)? = related.hops.last, case .foreignKey = relation.via { 1 } else { 0 }
       costs.append(
         Cost(
-          table: table, statements: related.hops.count - isStraight + 1,
+          table: table, statements: Self.statements(backAlong: related) + 1,
           words: "the rows it belongs to are read by key"))
     }
     return LiveExplanation(
@@ -158,32 +155,16 @@ struct Explainer {
 
   // MARK: Values
 
-  func count(waking concerns: [Concern]) throws -> LiveExplanation {
-    let sql = try select.count()
-    let subject = "the number of rows of \(select.table)"
-    if columns.isOwn {
-      return LiveExplanation(
-        subject, .incremental, because: ["the filter reads \(select.table) alone: a change is judged by its values"],
-        wakes: wakes(concerns),
-        costs: [Cost(table: select.table, statements: 0, words: "its old and new values are counted")],
-        statements: [try Statement(.start, sql, on: connection, help: filterIndex)])
-    }
-    return LiveExplanation(
-      rerunning: subject, because: "the filter reads \(others) too: the number is asked for again",
-      wakes: wakes(concerns), statement: try Statement(.again, sql, on: connection, help: filterIndex))
-  }
-
   func aggregates(_ tracker: AggregateTracker, waking concerns: [Concern]) throws -> LiveExplanation {
-    let subject = Self.subject(tracker)
-    let sql = try select.statement()
-    if !columns.related.isEmpty {
-      return LiveExplanation(
-        rerunning: subject, because: "it asks about \(others) too: all rows that match are read again",
-        wakes: wakes(concerns), statement: try Statement(.again, sql, on: connection, help: filterIndex))
-    }
     let extremes = tracker.aggregates.compactMap { tracker.extremeQuery($0, of: 0) }
-    let lookUps = extremes.isEmpty ? [] : ["a least or greatest value that goes is looked up"]
-    var statements = [try Statement(.start, sql, on: connection, help: filterIndex)]
+    var reasons = [
+      columns.isOwn
+        ? "filter and values are read from \(select.table) alone: a change is judged by its values"
+        : "it reads \(others) too: rows that a change concerns are asked for by key, as they were and as they are"
+    ]
+    if !columns.related.isEmpty { reasons.append("the keys of all rows that count are held: they tell which counted") }
+    if !extremes.isEmpty { reasons.append("a least or greatest value that goes is looked up") }
+    var statements = [try Statement(.start, tracker.start(), on: connection, help: filterIndex)]
     if !columns.isOwn {
       statements.append(try Statement(.changed, select.statement(forKeys: []), on: connection, help: referenceIndex))
       statements += try referring()
@@ -192,25 +173,38 @@ struct Explainer {
       statements.append(
         try Statement(.extreme, query.statement(), on: connection) { _ in try IndexAdvice.index(for: query) })
     }
-    let reason =
-      columns.isOwn
-      ? "filter and values are read from \(select.table) alone: a change is judged by its values"
-      : "it reads \(others) too: rows that a change concerns are asked for by key, as they were and as they are"
     return LiveExplanation(
-      subject, columns.isOwn && extremes.isEmpty ? .incremental : .requerying, because: [reason] + lookUps,
-      wakes: wakes(concerns), costs: aggregateCosts(hasExtremes: !extremes.isEmpty), statements: statements)
+      Self.subject(tracker), columns.isOwn && extremes.isEmpty ? .incremental : .requerying, because: reasons,
+      wakes: wakes(concerns), costs: aggregateCosts(tracker, hasExtremes: !extremes.isEmpty), statements: statements)
   }
 
-  private func aggregateCosts(hasExtremes: Bool) -> [LiveExplanation.Cost] {
+  private func aggregateCosts(_ tracker: AggregateTracker, hasExtremes: Bool) -> [LiveExplanation.Cost] {
     let words =
       "rows are taken away and added by their values"
       + (hasExtremes ? "; a look-up for each least or greatest value that goes" : "")
     if columns.isOwn { return [Cost(table: select.table, statements: 0, words: words)] }
     // Before and after: each path's rows as they were, and all together as they are.
-    let paths = columns.reached.count
-    let reached = Set(columns.reached.compactMap { $0.steps.last?.table }).subtracting([select.table]).sorted()
-    return [Cost(table: select.table, statements: 1 + paths, words: words)]
-      + reached.map { Cost(table: $0, statements: 2 + paths, words: words) }
+    let paths = tracker.needsValues ? columns.reached.count : 0
+    let own = tracker.needsValues ? 1 : 0
+    var costs = [Cost(table: select.table, statements: 1 + paths, words: words)]
+    func add(_ table: String, _ statements: Int) {
+      if costs.contains(where: { $0.table == table && $0.statements >= statements }) { return }
+      costs.removeAll { $0.table == table }
+      costs.append(Cost(table: table, statements: statements, words: words))
+    }
+    for table in Set(columns.reached.compactMap { $0.steps.last?.table }).sorted() { add(table, 1 + own + paths) }
+    for related in columns.related {
+      if let table = related.hops.last?.table { add(table, Self.statements(backAlong: related) + 1 + own + paths) }
+    }
+    return costs
+  }
+
+  /// How many it takes to find whose a changed row is: its foreign key says so, where the way ends with one.
+  private static func statements(backAlong related: RelatedColumns) -> Int {
+    guard case .many(let relation)? = related.hops.last, case .foreignKey = relation.via else {
+      return related.hops.count
+    }
+    return related.hops.count - 1
   }
 
   private static func subject(_ tracker: AggregateTracker) -> String {

@@ -31,6 +31,11 @@ enum IndexAdvice {
     try index(on: table, [(column, false)]) ?? ""
   }
 
+  /// For rows by several columns together.
+  static func index(on table: String, by columns: [String]) throws -> String? {
+    try index(on: table, columns.map { ($0, false) })
+  }
+
   private static func index(on table: String, _ columns: [(name: String, descends: Bool)]) throws -> String? {
     if columns.isEmpty { return nil }
     let name = ([table] + columns.map(\.name)).joined(separator: "_")

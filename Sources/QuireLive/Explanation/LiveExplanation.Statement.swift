@@ -36,26 +36,41 @@ extension LiveExplanation {
       _ purpose: Purpose, _ sql: SQLText, on connection: Connection,
       help: (_ scans: [String]) throws -> String? = { _ in nil }
     ) throws {
-      var lines: [String] = []
-      let explain = try connection.prepare("EXPLAIN QUERY PLAN " + sql.text)
-      try explain.bind(all: sql.bindings)
-      while try explain.step() { lines.append(try explain.row.text(3)) }
-      // The right part of an order alone is a sort of rows that tie.
-      let sorts = lines.contains("USE TEMP B-TREE FOR ORDER BY")
+      let lines = try Self.plan(of: sql.text, sql.bindings, on: connection)
+      let sorts = Self.sortsAll(lines)
       let isLimited = sql.text.hasSuffix(" LIMIT ?")
-      self.purpose = purpose
-      self.sql = sql.text
-      plan = lines
-      self.sorts = sorts
       // Along an index in the order that was asked for, a limit ends it.
-      scans = lines.compactMap(Self.scanned).filter { $0.alias != "k" && !($0.isInOrder && isLimited && !sorts) }
+      let scans = lines.compactMap(Self.scanned).filter { $0.alias != "k" && !($0.isInOrder && isLimited && !sorts) }
         .map { Self.tables(in: sql.text)[$0.alias] ?? $0.alias }
-      index = scans.isEmpty && !sorts ? nil : try help(scans)
+      self.init(
+        purpose, sql: sql.text, plan: lines, scans: scans, sorts: sorts,
+        index: scans.isEmpty && !sorts ? nil : try help(scans))
     }
+
+    init(_ purpose: Purpose, sql: String, plan: [String], scans: [String], sorts: Bool, index: String?) {
+      self.purpose = purpose
+      self.sql = sql
+      self.plan = plan
+      self.scans = scans
+      self.sorts = sorts
+      self.index = index
+    }
+
+    /// - Parameter bindings: Nil where they are not known: a plan can be had without.
+    static func plan(of sql: String, _ bindings: [Value]? = nil, on connection: Connection) throws -> [String] {
+      var lines: [String] = []
+      let explain = try connection.prepare("EXPLAIN QUERY PLAN " + sql)
+      if let bindings { try explain.bind(all: bindings) }
+      while try explain.step() { lines.append(try explain.row.text(3)) }
+      return lines
+    }
+
+    /// The right part of an order alone is a sort of rows that tie.
+    static func sortsAll(_ plan: [String]) -> Bool { plan.contains("USE TEMP B-TREE FOR ORDER BY") }
 
     /// `SCAN t0`, `SCAN t0 USING INDEX book_title`: a table from end to end, in order of its key or of an index. So is
     /// one that SQLite makes an index of for this once.
-    private static func scanned(_ line: String) -> (alias: String, isInOrder: Bool)? {
+    static func scanned(_ line: String) -> (alias: String, isInOrder: Bool)? {
       let words = line.split(separator: " ")
       guard words.count > 1, words[0] == "SCAN" || words.contains("AUTOMATIC") else { return nil }
       return (String(words[1]), words[0] == "SCAN" && words.contains("INDEX"))
@@ -95,7 +110,7 @@ extension LiveExplanation {
       if !isSlow { return nil }
       let how =
         scans.isEmpty ? "sorts all rows that match" : "reads all of \(Set(scans).sorted().joined(separator: " and "))"
-      let help = index.map { "; this would help: \($0)" } ?? "; no index would help"
+      let help = index.map { "; this would help: \($0)" } ?? (purpose == .again ? "" : "; no index would help")
       return "\(purpose.words) \(how)\(help)"
     }
   }

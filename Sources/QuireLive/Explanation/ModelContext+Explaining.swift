@@ -1,6 +1,6 @@
 public import Foundation
 public import QuireModel
-import QuireRow
+public import QuireRow
 import QuireSQLite
 
 extension ModelContext {
@@ -16,50 +16,93 @@ extension ModelContext {
     let select = try ResolvedQuery(
       type, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: try owner.requireStore()
     ).select
-    let columns = QueryColumns(select, select.decidingColumns, related: select.related)
-    return try owner.readLatest {
-      try Explainer(select: select, columns: columns, connection: $0).list(
-        waking: columns.concerns(where: select.filter))
-    }
+    return try owner.readLatest { try LiveExplanation.ofList(select, on: $0) }
+  }
+
+  /// The same for a result in sections.
+  public func explainLive<Model: PersistentModel, Key: StoredValue>(
+    _ type: Model.Type, sectionBy property: KeyPath<Model, Key>, order: SortOrder = .forward,
+    where predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [], limit: Int? = nil, offset: Int = 0
+  ) throws -> LiveExplanation {
+    try owner.settleThrowing()
+    let descriptor = FetchDescriptor(predicate: predicate, sortBy: sortBy, fetchLimit: limit, fetchOffset: offset)
+    let select = try ResolvedQuery(
+      descriptor, sectionBy: property, ascending: order == .forward, in: try owner.requireStore()
+    ).select
+    return try owner.readLatest { try LiveExplanation.ofList(select, on: $0) }
   }
 
   /// The same for live rows of a projection.
   public func explainLive<Row: Projection>(
-    _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, sortBy: [SortDescriptor<Row.Model>] = [],
-    limit: Int? = nil, offset: Int = 0
+    _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
+    sortBy: [SortDescriptor<Row.Model>] = [], limit: Int? = nil, offset: Int = 0
   ) throws -> LiveExplanation {
+    try explained(
+      RowsQuery<Row>(
+        FetchDescriptor(predicate: predicate, sortBy: sortBy, fetchLimit: limit, fetchOffset: offset), having))
+  }
+
+  /// The same, ordered by the row's own fields.
+  @_disfavoredOverload
+  public func explainLive<Row: Projection>(
+    _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
+    sortBy: [SortDescriptor<Row>], limit: Int? = nil, offset: Int = 0
+  ) throws -> LiveExplanation {
+    try explained(
+      RowsQuery<Row>(
+        FetchDescriptor(predicate: predicate, fetchLimit: limit, fetchOffset: offset), having, sortBy: sortBy))
+  }
+
+  private func explained<Row: Projection>(_ query: RowsQuery<Row>) throws -> LiveExplanation {
     try owner.settleThrowing()
-    let store = try owner.requireStore()
-    let select = try ResolvedQuery(
-      Row.Model.self, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: store
-    ).select
-    let fields = try ProjectionQuery(Row.self, in: store).expressions
-    return try owner.readLatest { try Self.explained(Row.self, select, fields, on: $0) }
+    let projection = try ProjectionQuery(Row.self, in: try owner.requireStore())
+    let select = try query.select(projection)
+    return try owner.readLatest { try .ofRows(Row.self, select, projection.expressions, on: $0) }
+  }
+
+  /// The same for groups as declared values.
+  public func explainLive<Row: GroupProjection>(_ type: Row.Type, where predicate: Predicate<Row.Model>? = nil) throws
+    -> LiveExplanation
+  {
+    let (query, form) = try groups(type, predicate, nil, nil, nil)
+    let tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
+    return try owner.readLatest(tracker.explanation)
+  }
+
+  /// The same for groups with aggregates.
+  public func explainLiveGroups<Model: PersistentModel, Key: StoredValue, each Result: Equatable>(
+    _ type: Model.Type, by property: KeyPath<Model, Key>, _ aggregates: repeat GroupAggregate<Model, each Result>,
+    where predicate: Predicate<Model>? = nil
+  ) throws -> LiveExplanation {
+    var terms: [(Aggregate.Function, PartialKeyPath<Model>?)] = []
+    for aggregate in repeat each aggregates { terms.append((aggregate.function, aggregate.property)) }
+    return try explainLive(terms, by: property, predicate)
+  }
+
+  /// The same for one aggregate of all objects that match, as `liveSum` and its like follow it.
+  ///
+  ///     print(try context.explainLiveValue(.average(\Book.rating), where: #Predicate { $0.isAvailable }))
+  public func explainLiveValue<Model: PersistentModel, Value>(
+    _ aggregate: GroupAggregate<Model, Value>, where predicate: Predicate<Model>? = nil
+  ) throws -> LiveExplanation {
+    try explainLive([(aggregate.function, aggregate.property)], by: nil, predicate)
   }
 
   /// The same for the number of objects that match.
   public func explainLiveCount<Model: PersistentModel>(_ type: Model.Type, where predicate: Predicate<Model>? = nil)
     throws -> LiveExplanation
   {
-    try owner.settleThrowing()
-    let select = try ResolvedQuery(
-      type, where: predicate, sortBy: [], limit: nil, offset: 0, in: try owner.requireStore()
-    ).select
-    let columns = QueryColumns(select, select.filter?.columns ?? [], related: select.filter?.related ?? [])
-    return try owner.readLatest {
-      try Explainer(select: select, columns: columns, connection: $0)
-        .count(waking: columns.concerns(where: select.filter))
-    }
+    try explainLive([(.count, PartialKeyPath<Model>?.none)], by: nil, predicate)
   }
 
-  static func explained<Row: Projection>(
-    _ type: Row.Type, _ select: SelectQuery, _ fields: [RowExpression], on connection: Connection
+  private func explainLive<Model: PersistentModel>(
+    _ terms: [(Aggregate.Function, PartialKeyPath<Model>?)], by group: PartialKeyPath<Model>?,
+    _ predicate: Predicate<Model>?
   ) throws -> LiveExplanation {
-    let columns = QueryColumns(select, select.decidingColumns, related: select.related)
-    let affected = AffectedRows(select, fields)
-    return try Explainer(select: select, columns: columns, connection: connection).rows(
-      "\(Row.self)", affected, reading: fields,
-      waking: columns.concerns(where: select.filter) + affected.columns.concerns(where: select.filter))
+    try owner.settleThrowing()
+    let query = try AggregateQuery(terms, by: group, where: predicate, in: try owner.requireStore())
+    let tracker = AggregateTracker(query.select, query.aggregates, by: query.group)
+    return try owner.readLatest(tracker.explanation)
   }
 
   /// Told of each live result that is made and would read a whole table as rows change, with the index that would help.
@@ -76,7 +119,7 @@ extension ModelContext {
 
 extension Owner {
   /// The file as it is now: the commit the context stands at may know less indexes.
-  fileprivate func readLatest<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  func readLatest<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try requireStore().database.read(body)
   }
 
@@ -85,63 +128,5 @@ extension Owner {
     guard let slowLiveResult else { return }
     let explanation = try readLatest(explanation)
     for warning in explanation.warnings { slowLiveResult("\(explanation.subject): \(warning)") }
-  }
-}
-
-// MARK: What live results say of themselves
-
-extension LiveQuery {
-  /// How it is kept, as of now; see ``LiveExplanation``.
-  public var explanation: LiveExplanation { get throws { try list.owner.readLatest(list.explanation) } }
-  /// What of it would read a whole table as rows change; see ``LiveExplanation/warnings``.
-  public var warnings: [String] { get throws { try explanation.warnings } }
-}
-
-extension LiveRows {
-  /// How it is kept, as of now; see ``LiveExplanation``.
-  public var explanation: LiveExplanation {
-    get throws {
-      let store = try list.owner.requireStore()
-      let fields = try ProjectionQuery(Row.self, in: store).expressions
-      return try list.owner.readLatest { try ModelContext.explained(Row.self, list.select, fields, on: $0) }
-    }
-  }
-  /// What of it would read a whole table as rows change; see ``LiveExplanation/warnings``.
-  public var warnings: [String] { get throws { try explanation.warnings } }
-}
-
-extension LiveValue {
-  /// How it is kept, as of now; see ``LiveExplanation``.
-  public var explanation: LiveExplanation { get throws { try source.owner.readLatest(source.explanation) } }
-  /// What of it would read a whole table as rows change; see ``LiveExplanation/warnings``.
-  public var warnings: [String] { get throws { try explanation.warnings } }
-}
-
-extension LiveGroups {
-  /// How they are kept, as of now; see ``LiveExplanation``.
-  public var explanation: LiveExplanation { get throws { try owner.readLatest(tracker.explanation) } }
-  /// What of them would read a whole table as rows change; see ``LiveExplanation/warnings``.
-  public var warnings: [String] { get throws { try explanation.warnings } }
-}
-
-extension LiveList {
-  func explanation(on connection: Connection) throws -> LiveExplanation {
-    try Explainer(select: select, columns: columns, connection: connection).list(waking: concerns)
-  }
-}
-
-extension LiveCount {
-  func explanation(on connection: Connection) throws -> LiveExplanation {
-    try Explainer(select: select, columns: columns, connection: connection).count(waking: concerns)
-  }
-}
-
-extension LiveMeasure {
-  func explanation(on connection: Connection) throws -> LiveExplanation { try tracker.explanation(on: connection) }
-}
-
-extension AggregateTracker {
-  func explanation(on connection: Connection) throws -> LiveExplanation {
-    try Explainer(select: select, columns: columns, connection: connection).aggregates(self, waking: concerns)
   }
 }

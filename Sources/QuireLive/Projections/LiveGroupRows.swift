@@ -13,7 +13,7 @@ import QuireSQLite
 /// changed, and who reads the collection is woken when any row of it changed. Kept as long as somebody holds it; confined
 /// to its context's isolation.
 public final class LiveGroupRows<Row: GroupProjection>: Observable, RandomAccessCollection {
-  private let groups: LiveGroups<Value, Row>
+  let groups: LiveGroups<Value, Row>
 
   init(_ groups: LiveGroups<Value, Row>) { self.groups = groups }
 
@@ -44,6 +44,23 @@ public final class LiveGroupRows<Row: GroupProjection>: Observable, RandomAccess
       body(Difference(commit: difference.commit, changes: changes))
     }
   }
+
+  // MARK: Asking something else, and pausing
+
+  /// Groups other rows of its model from now on; see ``LiveGroups/retarget(where:)``.
+  ///
+  /// - Throws: as `fetch` does; then nothing has changed.
+  public func retarget(where predicate: Predicate<Row.Model>?) throws { try groups.retarget(where: predicate) }
+
+  public var isPaused: Bool { groups.isPaused }
+
+  /// Stops following: the rows and their commit number stay what they are, and commits cost nothing.
+  public func pause() { groups.pause() }
+
+  /// Goes on: one difference leads from what it showed to the present. Costs what making it did.
+  ///
+  /// - Throws: as `fetch` does; then it is paused still.
+  public func resume() throws { try groups.resume() }
 }
 
 extension ModelContext {
@@ -78,7 +95,7 @@ extension ModelContext {
     return LiveGroupRows(try LiveGroups(self, query, form))
   }
 
-  private func groups<Row: GroupProjection>(
+  func groups<Row: GroupProjection>(
     _ type: Row.Type, _ predicate: Predicate<Row.Model>?, _ having: ((Row) -> Bool)?,
     _ precedes: ((Row, Row) -> Bool)?, _ limit: Int?
   ) throws -> (AggregateQuery, GroupForm<Value, Row>) {

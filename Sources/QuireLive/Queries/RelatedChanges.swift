@@ -4,14 +4,6 @@ import QuireSQLite
 
 /// Changes of rows that a query asks about through to-many relationships.
 extension QueryColumns {
-  /// Whether any of them, or what relates them, may be another.
-  func isRelatedChanged(in news: News) -> Bool {
-    related.contains { columns in
-      if let pairs = columns.pairs, news[pairs.table] != nil { return true }
-      return columns.changes(in: news).contains { !$0.rows.isEmpty }
-    }
-  }
-
   /// Whether the changes say which row each of them belonged to and belongs to. They do unless the transaction began
   /// before anybody asked, or a table was altered in it.
   func tellsRelated(_ news: News) -> Bool {

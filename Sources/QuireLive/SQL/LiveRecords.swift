@@ -16,55 +16,70 @@ package import QuireSQLite
 /// column, as SQLite says what it reads: a commit that touches none of those costs no statement; any other runs it
 /// again, once a move however many commits that leads over, and compares. So it costs what the query costs, on the
 /// context's isolation, and inside a save of the context's own while the file is locked for writing: for what a model
-/// query or an aggregate can say, those follow the changes alone. It runs to its end; nothing interrupts it.
+/// query or an aggregate can say, those follow the changes alone. Nothing else happens on that isolation while it runs,
+/// so nobody there can stop it: ``timeLimit`` does. Where somebody waits for it (when it is made, asks something else or
+/// goes on after a pause) it ends with the task that waits, when that is cancelled.
 ///
 /// Shows what is committed, never unsaved edits. One that asks for `random()` or the time is run when its tables change
 /// and at no other time. Kept as long as somebody holds it; confined to its context's isolation.
 public final class LiveRecords: Observable, RandomAccessCollection {
   private let context: ModelContext
-  private let owner: Owner
-  private let query: RecordQuery
-  private let keyNames: [String]
-  private var changes: SourceChanges
-  private var interests: [InterestToken] = []
-  private var names: ColumnNames
-  private var records: [Record]
-  private var next: Step?
+  let owner: Owner
+  var question: Question
+  /// What it asks once it goes on, where that was changed during a pause.
+  var awaited: Question?
+  var attendance = Attendance()
+  private(set) var names: ColumnNames
+  private(set) var records: [Record]
+  var next: Step?
   private var told: Step?
   private var isStale = false
   private var failedAt: Int64?
   private var failure: (any Error)?
   /// How often it has been run since it was made: once for the start, and never for commits that do not concern it.
-  public private(set) var queriesRun = 1
+  public internal(set) var queriesRun = 1
+  /// How long one run may take to follow a commit; nil, as to begin with, is as long as it takes.
+  ///
+  /// One that takes longer is stopped: the records stay what they were, ``error`` says so, and the next commit that
+  /// concerns them runs it again. Asked about every 1 000 steps of SQLite's machine.
+  public var timeLimit: Duration?
+  /// How often a run has asked whether it is over.
+  var timesAsked = 0
   private let registrar = ObservationRegistrar()
   private let listeners = DifferenceListeners<Difference<Record>>()
 
-  private struct Step {
+  /// A query, by which columns its rows are known, and what it reads.
+  struct Question {
+    let query: RecordQuery
+    let key: [String]
+    var changes: SourceChanges
+  }
+
+  struct Step {
     var number: Int64
-    var answer: (names: ColumnNames, records: [Record])?
+    var answer: RecordQuery.Answer?
     var changes: [Difference<Record>.Change] = []
     var changesNames = false
     var error: (any Error)?
     /// Whether there is an error now, and was none before, or the other way round.
     var changesError = false
+    /// What it asks from then on, where that is something else.
+    var other: Question?
   }
 
   init(_ context: ModelContext, _ sql: SQL, key: [String]) throws {
     self.context = context
     owner = context.owner
     try owner.settleThrowing()
-    let store = try owner.requireStore()
-    let query = try RecordQuery(sql)
-    let (sources, answer) = try owner.read { connection in
-      (try connection.sources(ofQuery: query.text), try query.run(on: connection))
-    }
-    for name in key { _ = try answer.names.requirePlace(of: name) }
-    self.query = query
-    keyNames = key
-    changes = SourceChanges(sources)
+    let (question, answer) = try owner.ask(sql, key: key)
+    self.question = question
     (names, records) = answer
-    interests = changes.interests(in: store.database)
-    owner.participants.add(self)
+    follow()
+    try owner.tellIfSlow { try question.query.explanation(question.changes.sources, on: $0) }
+  }
+
+  private func follow() {
+    attendance.begin(self, in: owner, wanting: owner.store.map { question.changes.interests(in: $0.database) } ?? [])
   }
 
   // MARK: The collection
@@ -86,10 +101,10 @@ public final class LiveRecords: Observable, RandomAccessCollection {
   }
 
   /// The tables whose changes are followed, with the columns: nil where any change of the table counts.
-  public var sources: [String: Set<String>?] { changes.sources.tables }
+  public var sources: [String: Set<String>?] { question.changes.sources.tables }
 
   /// The commit the records stand at.
-  public var commitNumber: Int64 { failedAt ?? owner.position.number }
+  public var commitNumber: Int64 { attendance.pausedAt ?? failedAt ?? owner.position.number }
 
   /// Why it could not follow the last commit, such as a table that is gone; nil while it does. The records stay what
   /// they were until it can.
@@ -103,12 +118,12 @@ public final class LiveRecords: Observable, RandomAccessCollection {
   public func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken { listeners.add(body) }
 
   /// For tests: makes it wrong.
-  func injectFault(ignoring table: String) { changes.ignored = table }
+  func injectFault(ignoring table: String) { question.changes.ignored = table }
 }
 
 extension LiveRecords: Participant {
-  package var tables: [String] { changes.sources.tables.keys.sorted() }
-  package var concerns: [Concern] { changes.concerns }
+  package var tables: [String] { question.changes.sources.tables.keys.sorted() }
+  package var concerns: [Concern] { question.changes.concerns }
   package var followsSchema: Bool { true }
   package var isFollowing: Bool { failure == nil }
 
@@ -119,14 +134,12 @@ extension LiveRecords: Participant {
       var mustRun = isStale || news.isComparison
       if mustRun || news.altersSchema {
         let isRenewed = try renewSources(on: connection)
-        mustRun = mustRun || isRenewed || changes.sources.hasInternal
+        mustRun = mustRun || isRenewed || question.changes.sources.hasInternal
       }
-      if !mustRun, !changes.areConcerned(by: news) { return false }
+      if !mustRun, !question.changes.areConcerned(by: news) { return false }
       queriesRun += 1
-      let answer = try query.run(on: connection, known: names)
-      step.changes = RecordDifference.changes(from: records, to: answer.records, keys: try keys(in: answer.names))
-      step.changesNames = answer.names !== names
-      step.answer = answer
+      let answer = try answer(on: connection)
+      try compare(answer, keys: question.key, into: &step)
       step.changesError = failure != nil
       isStale = false
       if step.changes.isEmpty, !step.changesNames, failure == nil { return false }
@@ -137,6 +150,28 @@ extension LiveRecords: Participant {
     }
     next = step
     return true
+  }
+
+  /// What the query gives now, within the time it has.
+  private func answer(on connection: Connection) throws -> RecordQuery.Answer {
+    guard let timeLimit else { return try question.query.run(on: connection, known: names) }
+    let end = ContinuousClock.now + timeLimit
+    do {
+      return try connection.interrupted(when: {
+        timesAsked += 1
+        return ContinuousClock.now >= end
+      }) { try question.query.run(on: connection, known: names) }
+    } catch let error as SQLiteError {
+      throw error.isInterrupted ? StatementError.tookTooLong(timeLimit) : error
+    }
+  }
+
+  /// - Parameter keys: The columns by which a row is known in both answers.
+  func compare(_ answer: RecordQuery.Answer, keys: [String], into step: inout Step) throws {
+    let places = keys.isEmpty ? nil : (try keys.map(names.requirePlace), try keys.map(answer.names.requirePlace))
+    step.changes = RecordDifference.changes(from: records, to: answer.records, keys: places)
+    step.changesNames = answer.names !== names
+    step.answer = answer
   }
 
   package func announce() {
@@ -152,6 +187,11 @@ extension LiveRecords: Participant {
     if let answer = step.answer { (names, records) = answer }
     failedAt = step.error == nil ? nil : failedAt ?? owner.position.number
     failure = step.error
+    if let other = step.other {
+      question = other
+      isStale = false
+      follow()
+    }
     told = step
   }
 
@@ -165,20 +205,14 @@ extension LiveRecords: Participant {
     listeners.tell(Difference(commit: step.number, changes: step.changes))
   }
 
-  private func keys(in names: ColumnNames) throws -> (old: [Int], new: [Int])? {
-    if keyNames.isEmpty { return nil }
-    return (try keyNames.map(self.names.requirePlace), try keyNames.map(names.requirePlace))
-  }
-
   /// What the query reads, where the schema is another than when it was last asked: a view may say something else.
   /// - Returns: whether it is.
   private func renewSources(on connection: Connection) throws -> Bool {
-    if try connection.schemaVersion() == changes.sources.schemaVersion { return false }
-    var renewed = SourceChanges(try connection.sources(ofQuery: query.text))
-    renewed.ignored = changes.ignored
-    if let store = owner.store { interests = renewed.interests(in: store.database) }
-    changes = renewed
-    owner.participants.add(self)
+    if try connection.schemaVersion() == question.changes.sources.schemaVersion { return false }
+    var renewed = SourceChanges(try connection.sources(ofQuery: question.query.text))
+    renewed.ignored = question.changes.ignored
+    question.changes = renewed
+    follow()
     return true
   }
 }
@@ -189,7 +223,7 @@ extension ModelContext {
   /// - Parameter key: Columns by which a record is known to be the same one when its other values have changed. Without,
   ///   it is the same where all its values are.
   /// - Throws: ``QuireSQLite/StatementError`` for what is no query or not one, ``QuireSQLite/SQLiteError`` for what
-  ///   SQLite refuses.
+  ///   SQLite refuses, `CancellationError` where the task is cancelled while it runs for the first time.
   public func live(sql: SQL, key: String...) throws -> LiveRecords { try LiveRecords(self, sql, key: key) }
 
   /// The same with the names of the key columns in an array.
@@ -197,14 +231,14 @@ extension ModelContext {
 
   /// The answer of a query on the committed state this context stands at.
   ///
-  /// - Throws: as ``live(sql:key:)``.
+  /// - Throws: as ``live(sql:key:)``; `CancellationError` where the task is cancelled while it runs.
   public func fetch(sql: SQL) throws -> [Record] {
     try owner.settleThrowing()
     _ = try owner.requireStore()
     let query = try RecordQuery(sql)
     return try owner.read { connection in
       try connection.requireQuery(query.text)
-      return try query.run(on: connection).records
+      return try query.runWaiting(on: connection).records
     }
   }
 }

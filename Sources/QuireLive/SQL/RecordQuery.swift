@@ -15,8 +15,19 @@ struct RecordQuery {
     named = sql.named
   }
 
+  typealias Answer = (names: ColumnNames, records: [Record])
+
+  /// As ``run(on:known:)``, for a task that waits for the answer and may be cancelled meanwhile.
+  func runWaiting(on connection: Connection) throws -> Answer {
+    do {
+      return try connection.interrupted(when: { Task.isCancelled }) { try run(on: connection) }
+    } catch let error as SQLiteError {
+      throw error.isInterrupted && Task.isCancelled ? CancellationError() : error
+    }
+  }
+
   /// All its rows, and the names of its columns.
-  func run(on connection: Connection, known: ColumnNames? = nil) throws -> (names: ColumnNames, records: [Record]) {
+  func run(on connection: Connection, known: ColumnNames? = nil) throws -> Answer {
     let statement = try connection.statement(text)
     defer { statement.reset() }
     try bind(to: statement)

@@ -24,6 +24,11 @@ package struct AggregateQuery {
       Aggregate(function, of: try keyPath.map { try resolver.column($0, of: entity, isOrdered: function.isOrdered) })
     }
   }
+
+  /// The number of the model's rows that match.
+  package init<Model: PersistentModel>(countingWhere predicate: Predicate<Model>?, in store: Store) throws {
+    try self.init([(.count, PartialKeyPath<Model>?.none)], where: predicate, in: store)
+  }
 }
 
 extension Aggregate.Function {

@@ -47,6 +47,12 @@ public struct AggregateState: Sendable {
 
   public init(_ aggregate: Aggregate) { self.aggregate = aggregate }
 
+  /// Of so many rows, where rows are counted.
+  public init(_ aggregate: Aggregate, count: Int) {
+    self.aggregate = aggregate
+    self.count = count
+  }
+
   public mutating func add(_ value: Value) {
     guard aggregate.column == nil || value != .null else { return }
     count += 1

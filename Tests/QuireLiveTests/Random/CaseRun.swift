@@ -100,20 +100,20 @@ protocol Probe: AnyObject {
 final class CountProbe: Probe {
   let name: String
   let differences = 0
-  private let live: LiveCount
+  private let live: LiveMeasure<Int>
   private let select: SelectQuery
 
   init(_ question: RandomCase.Question, _ context: ModelContext) throws {
     select = question.select
     name = "count of \(question.table)"
-    live = try LiveCount(context, select)
+    live = try LiveMeasure(context, select, Aggregate(.count)) { $0.count }
   }
 
   func problem(_ database: Database, _ commit: Int64) throws -> String? {
     let sql = try select.count()
     let fresh = try database.read { try $0.query(sql.text, sql.bindings).rows }
     if live.error != nil || live.commitNumber != commit { return "stands at \(live.commitNumber), not \(commit)" }
-    return fresh == [[.integer(Int64(live.count))]] ? nil : "is \(live.count), afresh \(fresh)"
+    return fresh == [[.integer(Int64(live.value))]] ? nil : "is \(live.value), afresh \(fresh)"
   }
 }
 
