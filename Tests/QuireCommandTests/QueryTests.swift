@@ -56,6 +56,28 @@ import Testing
       "| id | title | price |\n| --- | --- | --- |\n| 1 | Solaris | 12.0 |\n| 2 | Eden | 9.5 |\n| 10 |  | NULL |\n"
     ),
     ("value", "1\nSolaris\n12.0\n2\nEden\n9.5\n10\n\n\n"),
+    (
+      "box",
+      """
+      ┌────┬─────────┬───────┐
+      │ id │ title   │ price │
+      ├────┼─────────┼───────┤
+      │  1 │ Solaris │  12.0 │
+      │  2 │ Eden    │   9.5 │
+      │ 10 │         │  NULL │
+      └────┴─────────┴───────┘
+
+      """
+    ),
+    (
+      "insert",
+      """
+      INSERT INTO "answer" ("id", "title", "price") VALUES (1, 'Solaris', 12.0);
+      INSERT INTO "answer" ("id", "title", "price") VALUES (2, 'Eden', 9.5);
+      INSERT INTO "answer" ("id", "title", "price") VALUES (10, '', NULL);
+
+      """
+    ),
   ])
   func `each format`(name: String, expected: String) throws {
     let ran = try ask("SELECT id, title, price FROM book", "-f", name)
@@ -70,14 +92,39 @@ import Testing
       try ask("SELECT note FROM author", "--json").output == "[{\"note\":{\"base64\":\"AP8=\"}},\n{\"note\":null}]\n")
   }
 
+  @Test func `a box is as wide as what is in it, in whatever script`() throws {
+    #expect(
+      try ask("SELECT '三島' AS n, 1 AS x", "-f", "box", "--no-header").output == """
+        ┌──────┬───┐
+        │ 三島 │ 1 │
+        └──────┴───┘
+
+        """)
+    #expect(try ask("SELECT 1 AS a WHERE 0", "-f", "box").output == "┌───┐\n│ a │\n├───┤\n└───┘\n")
+  }
+
+  @Test func `statements put back every value as it was`() throws {
+    let values =
+      "SELECT 1 AS i, -9223372036854775808 AS m, 0.1 AS r, 9e999 AS f, NULL AS n, '' AS e, 'O''Brien' AS q,"
+      + " char(27, 10, 0, 233) AS c, x'00ff' AS b, CAST(x'ff' AS TEXT) AS t, 'two' || char(10, 9) || 'lines' AS l"
+    let written = try ask(values, "-f", "insert", "--into", "odd \"name\"")
+    #expect(written.status == 0 && !written.output.contains("\u{1B}"))
+    let other = try quire.database("other.db", #"CREATE TABLE "odd ""name""" (i, m, r, f, n, e, q, c, b, t, l)"#)
+    try other.execute(written.output)
+    #expect(
+      try other.query(#"SELECT * FROM "odd ""name""""#).rows
+        == Connection(path: quire.path("library.db"), access: .readOnly).query(values).rows)
+    #expect(try ask("SELECT 1", "--into", "t").status == 2)
+  }
+
   @Test func `nothing in data or names steers the terminal`() throws {
     let hostile = "SELECT 'red' || char(27) || '[31m' || char(10, 0x9b, 0x202e) || '\"|,' AS \"a\u{1B}]0;x\u{7}\""
-    for format in ["table", "json", "jsonl", "line", "md"] {
+    for format in ["table", "box", "json", "jsonl", "line", "md"] {
       let output = try ask(hostile, "-f", format).output
       #expect(
         output.unicodeScalars.allSatisfy { $0 == "\n" || !Self.isControl($0) }, "\(format): \(output.debugDescription)")
     }
-    for format in ["csv", "tsv", "value"] {
+    for format in ["csv", "tsv", "value", "insert"] {
       let output = try terminal("quire query library.db \"$QUERY\" -f \(format)", ["QUERY": hostile])
       #expect(!output.contains("\u{1B}[31m") && !output.contains("\u{9b}"), "\(format): \(output.debugDescription)")
     }
@@ -125,6 +172,87 @@ import Testing
     #expect(try ask("SELECT id FROM book", "--limit", "3").error.isEmpty)
     #expect(try ask("SELECT 1 WHERE 0", "--exit-code").status == 3)
     #expect(try ask("SELECT 1", "--exit-code").status == 0)
+  }
+
+  @Test func `only the status is wanted`() throws {
+    let found = try ask("SELECT 1", "--exit-code", "-q")
+    #expect(found.status == 0 && found.output.isEmpty && found.error.isEmpty)
+    let none = try ask("SELECT 1 WHERE 0", "--exit-code", "-q")
+    #expect(none.status == 3 && none.output.isEmpty && none.error.isEmpty)
+  }
+
+  // MARK: Files
+
+  @Test func `the answer goes to a file, which is replaced`() throws {
+    try quire.write("books.csv", "something longer than the answer is going to be, much longer than that in fact")
+    let ran = try ask("SELECT id, title FROM book", "-o", "books.csv")
+    #expect(ran.status == 0 && ran.output.isEmpty && ran.error.isEmpty)
+    #expect(try quire.bytes("books.csv") == Data("id,title\n1,Solaris\n2,Eden\n10,\"\"\n".utf8))
+    #expect(try ask("SELECT 1 WHERE 0", "-f", "value", "-o", "none").status == 0)
+    #expect(try quire.bytes("none").isEmpty)
+    #expect(try ask("SELECT 7 AS a", "-f", "value", "-o", "/dev/stdout").output == "7\n")
+  }
+
+  @Test func `a query that cannot be run leaves the file, and the database is never one`() throws {
+    try quire.write("kept.csv", "kept")
+    #expect(try ask("SELECT nosuch FROM book", "-o", "kept.csv").status == 1)
+    #expect(try quire.bytes("kept.csv") == Data("kept\n".utf8))
+    let before = try quire.bytes("library.db")
+    try FileManager.default.createSymbolicLink(atPath: quire.path("link"), withDestinationPath: "library.db")
+    for name in ["library.db", "./library.db", "link"] {
+      let own = try ask("SELECT 1", "-o", name)
+      #expect(own.status == 2 && own.error == "error: \(name) is the database itself: give another file to -o\n")
+    }
+    #expect(try quire.bytes("library.db") == before)
+    let nowhere = try ask("SELECT 1", "-o", "no/such/folder.csv")
+    #expect(nowhere.status == 1 && nowhere.error.hasPrefix("error: no/such/folder.csv cannot be written: "))
+    let full = try ask("SELECT 1", "-o", "/dev/full")
+    #expect(full.status == 1 && full.error.hasPrefix("error: /dev/full cannot be written: "))
+    #expect(try ask("SELECT 1", "--live", "-o", "x").status == 2)
+  }
+
+  // MARK: Time
+
+  private static let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+
+  @Test func `a query that takes too long is stopped, and nothing of it is left`() throws {
+    try quire.write("kept.csv", "kept")
+    let ran = try ask(Self.endless, "--timeout", "0.2", "-o", "kept.csv")
+    #expect(
+      ran.status == 124 && ran.output.isEmpty
+        && ran.error == "error: stopped after 0.2 s (--timeout): the answer is not whole\n", "\(ran)")
+    #expect(try quire.bytes("kept.csv") == Data("kept\n".utf8))
+    #expect(try ask("SELECT 1 AS a", "--timeout", "600").output == "a\n1\n")
+    for wrong in ["0", "-1", "x", "nan", ""] { #expect(try ask("SELECT 1", "--timeout", wrong).status == 2) }
+    #expect(try ask("SELECT 1", "--live", "--timeout", "1").status == 2)
+  }
+
+  @Test func `rows that came before the time was over are printed`() throws {
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 4"
+    let ran = try ask(sql, "--timeout", "0.2")
+    #expect(ran.status == 124 && ran.output == "i\n1\n2\n3\n", "\(ran)")
+  }
+
+  // MARK: How
+
+  @Test func `how a query is run is told, and nothing is`() throws {
+    let ran = try ask("SELECT title FROM book WHERE price > :p", "--explain")
+    #expect(
+      ran.output == """
+        the answer of an SQL query: run again
+          why        a query in SQL is followed by table and column: it is run again once a move, and compared
+          woken by   book: price, title
+          costs      a change of book: one statement, it is run again
+          again      SCAN book  ← slow
+
+        """, "\(ran)")
+    let json = try ask("SELECT title FROM book", "--explain", "--json")
+    #expect(json.output.hasPrefix(#"{"costs":[{"statements":1,"table":"book""#), "\(json)")
+    #expect(try ask(Self.endless, "--explain").status == 0)
+    #expect(try ask("DELETE FROM book", "--explain").status == 5)
+    #expect(try ask("SELECT titel FROM book", "--explain").error.contains("did you mean title?"))
+    #expect(try ask("SELECT 1", "--explain", "-f", "csv").status == 2)
+    #expect(try ask("SELECT 1", "--explain", file: "nosuch.db").status == 2)
   }
 
   // MARK: Errors

@@ -20,6 +20,8 @@ public struct ExitStatus: RawRepresentable, Hashable, Sendable {
   public static let databaseIsNewer = ExitStatus(rawValue: 7)
   /// An answer without rows, where that was the question.
   public static let noRows = ExitStatus(rawValue: 3)
+  /// It took longer than it was given, as `timeout` has it.
+  public static let timedOut = ExitStatus(rawValue: 124)
   /// Ended by Ctrl-C, as shells count it.
   public static let interrupted = ExitStatus(rawValue: 130)
 }

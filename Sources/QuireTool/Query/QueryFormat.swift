@@ -2,17 +2,20 @@ import Quire
 
 /// How the rows of an answer are printed.
 enum QueryFormat: String, CaseIterable, Sendable {
-  case table, csv, tsv, json, jsonl, line, md, value
+  case table, box, csv, tsv, json, jsonl, line, md, insert, value
 
-  func writer(columns: [String], hasHeader: Bool, on terminal: Terminal) -> any RowWriter {
+  /// - Parameter table: What rows are put into by ``insert``.
+  func writer(columns: [String], hasHeader: Bool, into table: String, on terminal: Terminal) throws -> any RowWriter {
     switch self {
     case .table: TableWriter(columns, hasHeader, terminal)
+    case .box: BoxWriter(columns, hasHeader, terminal)
     case .csv: SeparatedWriter(columns, hasHeader, ",", terminal)
     case .tsv: SeparatedWriter(columns, hasHeader, "\t", terminal)
     case .json: JSONWriter(columns, terminal)
     case .jsonl: JSONLinesWriter(columns, terminal)
     case .line: LineWriter(columns, terminal)
     case .md: MarkdownWriter(columns, terminal)
+    case .insert: try InsertWriter(columns, into: table, terminal)
     case .value: ValueWriter(terminal)
     }
   }
