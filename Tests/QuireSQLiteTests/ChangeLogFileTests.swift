@@ -295,7 +295,8 @@ import Testing
     let interest = database.addInterest(.everything)
     let token = database.latestToken
     let shell = try SQLiteShell(file)
-    try shell.run("UPDATE t SET a = x'00ff' WHERE id = 1; INSERT INTO t VALUES (2, char(97, 0, 98), 9e999);")
+    try shell.run(
+      "BEGIN; UPDATE t SET a = x'00ff' WHERE id = 1; INSERT INTO t VALUES (2, char(97, 0, 98), 9e999); COMMIT;")
     database.lookForForeignCommits()
     try run(database, "UPDATE t SET r = 2 WHERE id = 1", author: "me")
     try shell.run("REPLACE INTO t VALUES (1, char(97, 0, 98), 3); BEGIN; DELETE FROM t; ROLLBACK;")
@@ -310,7 +311,7 @@ import Testing
     #expect(heard.all.map(\.origin) == [.otherProcess, .sql, .otherProcess])
     #expect(try logged(database, after: token) == lines)
     // A commit that leaves nothing in the log is not passed over.
-    try shell.run("CREATE TABLE other (a); INSERT INTO other VALUES (1);")
+    try shell.run("BEGIN; CREATE TABLE other (a); INSERT INTO other VALUES (1); COMMIT;")
     database.lookForForeignCommits()
     #expect(
       heard.all.last.map(line) == "?" && heard.all.map(\.number) == Array(heard.all[0].number..<heard.all[0].number + 4)
@@ -339,11 +340,18 @@ import Testing
     #expect(heard.all.map(\.number) == Array(first + 1...first + 4))
     #expect(heard.all.allSatisfy { !$0.isComparison && $0.origin == .otherProcess })
     #expect(heard.all.last?.token == database.latestToken && database.latestToken == other.latestToken)
-    // Told from the log, commits have a number only where they were made.
+    // Read from the log, they have the numbers under which they were told, in either store.
     let start = CommitToken(log: try #require(other.latestToken).log, place: 0)
     #expect(
-      try other.loggedCommits(after: start).commits.map(\.number).suffix(4).map { $0 > 0 } == [true, true, false, true])
-    #expect(try database.loggedCommits(after: start).commits.suffix(4).allSatisfy { $0.number == 0 })
+      try database.loggedCommits(after: start).commits.map(\.number).suffix(4) == heard.all.map(\.number).suffix(4))
+    let there = try other.loggedCommits(after: start).commits.map(\.number)
+    #expect(Array(there.suffix(4)) == Array(other.commitNumber - 3...other.commitNumber))
+    // What was before a store was opened has no number in it.
+    let late = try open()
+    #expect(try late.loggedCommits(after: start).commits.allSatisfy { $0.number == 0 })
+    try run(other, "DELETE FROM t")
+    late.lookForForeignCommits()
+    #expect(try late.loggedCommits(after: start).commits.map(\.number).suffix(2) == [0, late.commitNumber])
   }
 
   @Test func `two stores that write by turns tell each other everything, once and in order`() async throws {

@@ -31,7 +31,8 @@ extension ModelContainer {
   ///     }
   ///
   /// Told from the log, a commit of another process has its author where it was Quire's, and what programs without Quire
-  /// have committed in a row comes as one. ``StoreCommit/number`` is 0 where a commit had none in this store.
+  /// have committed in a row comes as one. ``StoreCommit/number`` is 0 for commits from before the store was opened, and
+  /// for all others what every reader is told.
   ///
   /// - Throws: ``QuireSQLite/ChangeLogError`` where the log cannot be followed from there: the file keeps none, the token
   ///   is of another one, or the log no longer goes back that far. `next()` throws it too, where the log is trimmed

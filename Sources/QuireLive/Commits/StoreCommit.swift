@@ -3,7 +3,8 @@ public import QuireRow
 
 /// One commit as subscribers get it: its number, who wrote, and every changed row with old and new values.
 public struct StoreCommit: Sendable {
-  /// Counted from 1 while the store is open; 0 for one from the change log that had no number here.
+  /// Counted from 1 while the store is open, whoever commits; 0 for one from before, told from the change log. Never
+  /// less than that of a commit told before it.
   public let number: Int64
   public let origin: ChangeSet.Origin
   /// The name the writer gave: a context's `author`, or that of `execute` and `write`.

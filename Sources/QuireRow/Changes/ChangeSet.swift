@@ -3,8 +3,8 @@
 /// Folded: a row touched many times in the transaction appears once, from its first old to its last new state; what
 /// was undone by a savepoint or a failed statement, or ended as it began, does not appear.
 public struct ChangeSet: Sendable {
-  /// Counts this store's commits from 1 in order; the number lives in memory and begins again when it is opened. 0 for
-  /// one that is told from the change log and had no number here.
+  /// Counts this store's commits from 1 in order, those of other processes among them; the number lives in memory and
+  /// begins again when it is opened. 0 for one from before that, told from the change log.
   public let number: Int64
   public let origin: Origin
   /// Who says to have written, where the writer has said so: a context's `author`, an `author:` of SQL.

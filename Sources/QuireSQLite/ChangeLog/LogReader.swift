@@ -5,7 +5,7 @@ internal import QuireRow
 struct LoggedSet {
   var origin: ChangeSet.Origin = .otherProcess
   var author: String?
-  /// Its number in the store that asks, 0 in any other.
+  /// Its number where the store that asks has committed it, else 0.
   var number: Int64 = 0
   var tables: [TableChanges]
   /// The last change of it.
@@ -17,6 +17,15 @@ struct LoggedSet {
     ChangeSet(
       number: number, origin: origin, author: author, token: CommitToken(log: log, place: place), tables: tables,
       isComparison: isComparison)
+  }
+}
+
+extension LoggedSet {
+  /// For tests: what somebody would be told who overlooks rows that are gone.
+  var withoutDeletes: LoggedSet {
+    var set = self
+    for place in set.tables.indices { set.tables[place].rows.removeAll { $0.kind == .delete } }
+    return set
   }
 }
 

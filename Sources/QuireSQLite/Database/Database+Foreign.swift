@@ -18,6 +18,7 @@ extension Database {
         positions.didFollow(first + Int64(sets.count) - 1)
         for (offset, set) in sets.enumerated() {
           let number = first + Int64(offset)
+          place.note(number, of: set)
           let token = place.state.map { CommitToken(log: $0.log, place: set.place) }
           subscribers.publish(
             ChangeSet(

@@ -15,7 +15,7 @@ extension Database {
 
   /// What has been committed after a place, whoever did, as far as the log says.
   ///
-  /// Commits of this store have their number; others 0.
+  /// Each has the number under which it was told here; 0 where that was before the store was opened.
   ///
   /// - Parameters:
   ///   - end: The last change to be told, which is the last of a commit; nil for the end of the log.
@@ -25,7 +25,7 @@ extension Database {
   package func loggedCommits(after token: CommitToken, upTo end: Int64? = nil, atMost limit: Int = .max) throws -> (
     commits: [ChangeSet], isEnd: Bool
   ) {
-    try read { connection in
+    let (log, sets, isEnd) = try read { connection in
       guard let state = try LogState(on: connection) else { throw ChangeLogError.off(path: path) }
       if state.log != token.log { throw ChangeLogError.otherLog(path: path) }
       if token.place < state.trimmed { throw ChangeLogError.trimmed(missing: token.place + 1...state.trimmed) }
@@ -35,7 +35,11 @@ extension Database {
       var (sets, isEnd) = try reader.sets(after: token.place, upTo: end ?? last, atMost: limit)
       // Rows that change now leave nothing in it.
       if isEnd, !state.isWhole { sets.append(LoggedSet(tables: [], place: last, isComparison: true)) }
-      return (sets.map { $0.changeSet($0.number, in: state.log) }, isEnd)
+      return (state.log, sets, isEnd)
     }
+    let commits = order.withLock { place in
+      sets.map { set in set.changeSet(set.number > 0 ? set.number : place.number(of: set), in: log) }
+    }
+    return (commits, isEnd)
   }
 }
