@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -8,20 +9,12 @@ import Testing
 
 /// The exact channel over the file's change log: after a restart, after falling behind, with other writers.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct ChangeLogFeedTests {
-  private final class Folder {
-    let url: URL
-    init() throws {
-      url = FileManager.default.temporaryDirectory.appending(path: "quire-tests-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-    deinit { try? FileManager.default.removeItem(at: url) }
-  }
-  private let folder: Folder
+  private let folder: Scratch
 
-  init() throws { folder = try Folder() }
+  init() throws { folder = try Scratch() }
 
   private func open(_ log: ChangeLog = .asInFile, _ name: String = "library.db") throws -> ModelContainer {
-    var configuration = ModelConfiguration(url: folder.url.appending(path: name), changeLog: log)
+    var configuration = ModelConfiguration(url: URL(filePath: folder.file(name)), changeLog: log)
     configuration.synchronous = .off
     return try ModelContainer(for: Schema(Author.self, Book.self), configurations: configuration)
   }
@@ -169,7 +162,7 @@ import Testing
   func `however slow, each reader is told each row once and in order, whoever writes`(seed: UInt64) async throws {
     let store = try open(.on())
     let other = try open()
-    let plain = try Connection(path: folder.url.appending(path: "library.db").path, access: .readWrite)
+    let plain = try Connection(path: folder.file(), access: .readWrite)
     let start = try #require(store.latestToken)
     let total = 240
     // A reader from the start, with room for few; a second one that begins in the middle, from a token.

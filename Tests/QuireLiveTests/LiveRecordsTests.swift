@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -252,11 +253,9 @@ import Testing
   }
 
   @Test func `triggers keep a full-text index in step where the schema is trusted, and are refused where not`() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "quire-tests-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let scratch = try Scratch()
     for trusts in [true, false] {
-      var configuration = ModelConfiguration(url: folder.appending(path: "names.db"))
+      var configuration = ModelConfiguration(url: URL(filePath: scratch.file("names.db")))
       configuration.trustsSchema = trusts
       let store = try ModelContainer(for: Author.self, Book.self, configurations: configuration)
       let context = ModelContext(store)
@@ -313,8 +312,8 @@ import Testing
   // MARK: Other processes
 
   @Test func `another container's commits are followed, and a file that is gone is told`() throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "quire-sql-\(UUID()).db")
-    defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + end) } }
+    let scratch = try Scratch()
+    let file = URL(filePath: scratch.file())
     let writer = try ModelContainer(for: Author.self, Book.self, url: file)
     try writer.execute("INSERT INTO author (name) VALUES ('Lem')")
     let reading = try ModelContainer(reading: file)
@@ -338,9 +337,42 @@ import Testing
     #expect(live.error as? DatabaseError == .fileReplaced(path: reading.store.database.path) && live.count == 2)
   }
 
+  @Test func `with a change log another process's commit runs what it concerns, and a change of the schema all`() throws
+  {
+    let scratch = try Scratch()
+    func open(_ log: ChangeLog) throws -> ModelContainer {
+      try ModelContainer(
+        for: Schema(Author.self, Book.self),
+        configurations: ModelConfiguration(url: URL(filePath: scratch.file()), changeLog: log))
+    }
+    let (writer, store) = (try open(.on()), try open(.asInFile))
+    try writer.execute("CREATE VIRTUAL TABLE search USING fts5(title)")
+    let context = ModelContext(store, isolation: nil)
+    let live = try context.live(sql: "SELECT title FROM book ORDER BY id")
+    let found = try context.live(sql: "SELECT title FROM search WHERE search MATCH 'a'")
+    var expected = (live: 1, found: 1)
+    /// A full-text index's own tables are not logged: who reads one is run for every commit.
+    func write(_ sql: String, runs: Bool) throws {
+      try writer.execute(sql)
+      try context.refresh()
+      expected = (expected.live + (runs ? 1 : 0), expected.found + 1)
+      #expect(live.queriesRun == expected.live && found.queriesRun == expected.found, "\(sql)")
+      #expect(live.commitNumber == context.commitNumber && live.error == nil && found.error == nil)
+    }
+    try write("INSERT INTO author (name) VALUES ('a')", runs: false)
+    try write("INSERT INTO book (title, price, is_in) VALUES ('x', 1, 1)", runs: true)
+    try write("UPDATE book SET price = 2, note = 'n'", runs: false)
+    try write("UPDATE book SET title = title", runs: false)
+    try write("UPDATE book SET title = 'y'", runs: true)
+    try write("CREATE INDEX book_title ON book (title)", runs: true)
+    try write("UPDATE author SET name = 'b'", runs: false)
+    try write("INSERT INTO search VALUES ('a')", runs: true)  // which leaves nothing in the log
+    #expect(live.map { $0["title"] } == ["y"] && found.count == 1)
+  }
+
   @Test func `a file without a write-ahead log is followed and never kept from its writers`() throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "quire-sql-\(UUID()).db")
-    defer { for end in ["", "-journal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + end) } }
+    let scratch = try Scratch()
+    let file = URL(filePath: scratch.file())
     let free = try Connection(path: file.path, access: .create)
     try free.execute("PRAGMA journal_mode = DELETE")
     try free.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")

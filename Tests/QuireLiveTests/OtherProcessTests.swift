@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -13,19 +14,11 @@ import Testing
   private let file: URL
   private let store: ModelContainer
 
-  private final class Folder {
-    let url: URL
-    init() throws {
-      url = FileManager.default.temporaryDirectory.appending(path: "quire-tests-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-    deinit { try? FileManager.default.removeItem(at: url) }
-  }
-  private let keeper: Folder
+  private let keeper: Scratch
 
   init() throws {
-    keeper = try Folder()
-    folder = keeper.url
+    keeper = try Scratch()
+    folder = URL(filePath: keeper.path)
     file = folder.appending(path: "library.db")
     store = try OtherProcessTests.open(file)
   }
@@ -48,16 +41,6 @@ import Testing
       }
       try await Task.sleep(for: .microseconds(200))
     }
-  }
-
-  private func rows() throws -> [Int64: Row] {
-    let columns = ["id", "title", "year", "price", "is_in", "note", "author_id"]
-    let rows = try store.query("SELECT \(columns.joined(separator: ", ")) FROM book")
-    return Dictionary(
-      uniqueKeysWithValues: rows.compactMap { row -> (Int64, Row)? in
-        guard case .integer(let key)? = row.first else { return nil }
-        return (key, Dictionary(uniqueKeysWithValues: zip(columns, row)))
-      })
   }
 
   // MARK: One at a time
@@ -159,107 +142,6 @@ import Testing
     try context.refresh()
     #expect(!book.isDeleted && book.title == "a")
     #expect(context.takeLoadErrors().contains { $0 is ModelError })
-  }
-
-  // MARK: Compared with the same query run afresh
-
-  /// What its subscriber was told.
-  private final class Heard: Sendable {
-    let commits = Locked<[ChangeSet]>([])
-    func add(_ commit: ChangeSet) { commits.withLock { $0.append(commit) } }
-    var all: [ChangeSet] { commits.withLock { $0 } }
-  }
-
-  @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64], [false, true])
-  func `after each foreign commit lists, differences and counts are as asked afresh`(seed: UInt64, logged: Bool) throws
-  {
-    var random = Random(seed: seed)
-    let other = try OtherProcessTests.open(file, changeLog: logged ? .on() : .asInFile)
-    let plain = try Connection(path: file.path, access: .readWrite)
-    let context = ModelContext(store, isolation: nil)
-    try other.execute("INSERT INTO author (name, rank) VALUES ('a', 1), ('b', 2), ('c', NULL)")
-    for _ in 0..<30 {
-      try other.execute(
-        "INSERT INTO book (title, year, price, is_in, author_id) VALUES (?, ?, 0, ?, ?)",
-        .text("\(random.below(20))"), .integer(Int64(random.below(5))), .integer(Int64(random.below(2))),
-        .integer(Int64(1 + random.below(3))))
-    }
-    // Others are here: from now on the state a context stands at is held for it.
-    store.store.database.share(true)
-    try context.refresh()
-    let heard = Heard()
-    let subscription = store.store.database.subscribe { heard.add($0) }
-    let watched = try [
-      Watched("all", "book", FetchDescriptor<Book>(), in: context, listens: true),
-      Watched(
-        "window", "book",
-        FetchDescriptor<Book>(
-          predicate: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], fetchLimit: 5, fetchOffset: 2),
-        in: context, listens: true),
-      Watched(
-        "by author", "book",
-        FetchDescriptor<Book>(predicate: #Predicate { $0.author?.name == "a" }, sortBy: [SortDescriptor(\.year)]),
-        in: context, listens: true),
-      Watched("unheard", "book", FetchDescriptor<Book>(sortBy: [SortDescriptor(\.year)]), in: context, listens: false),
-    ]
-    let count = try context.liveCount(Book.self, where: #Predicate { $0.isIn })
-    let lines = try context.live(
-      BookLine.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: 9)
-    var shown = Array(lines)
-    var differences = 0
-    let token = lines.onDifference { difference in
-      differences += 1
-      for case .update(let at, let old, let new) in difference where old == new || lines[at] != new {
-        Issue.record("seed \(seed): told \(old) → \(new), shows \(lines[at])")
-      }
-    }
-    let objects = try context.fetch(FetchDescriptor<Book>())
-    var before = try rows()
-    for step in 0..<40 {
-      for _ in 0..<random.below(3) + 1 {
-        let key = Int64(1 + random.below(40))
-        let sql = random.pick([
-          "UPDATE book SET title = '\(random.below(20))' WHERE id = \(key)",
-          "UPDATE book SET is_in = 1 - is_in WHERE id = \(key)", "UPDATE book SET note = 'n\(step)' WHERE id < \(key)",
-          "DELETE FROM book WHERE id = \(key)", "UPDATE author SET name = '\(random.pick(["a", "b"]))' WHERE id = 2",
-          "INSERT INTO book (title, year, price, is_in, author_id) VALUES ('\(random.below(20))', \(step), 0, 1, 1)",
-          "UPDATE book SET author_id = \(1 + random.below(3)) WHERE id = \(key)",
-        ])
-        // Mostly theirs; some of ours in between are taken in by the same move or one of their own.
-        switch random.below(5) {
-        case 0: try store.execute(sql)
-        case 1: try plain.execute(sql)
-        default: try other.execute(sql)
-        }
-      }
-      try context.refresh()
-      store.store.database.share(true)
-      let after = try rows()
-      for one in watched {
-        if let problem = try one.check(store, commit: store.latestCommit, before: before, after: after) {
-          Issue.record("seed \(seed), step \(step): \(problem)")
-          return
-        }
-      }
-      let told = differences
-      let afresh = try ModelContext(store, isolation: nil).fetch(
-        BookLine.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: 9)
-      #expect(Array(lines) == afresh && lines.error == nil, "seed \(seed), step \(step)")
-      if Array(lines) != shown { #expect(told > 0, "seed \(seed), step \(step)") }
-      (shown, differences) = (Array(lines), 0)
-      #expect(count.value == after.values.count { $0["is_in"] == 1 }, "seed \(seed), step \(step)")
-      for object in objects {
-        let row = after[object.persistentModelID.key]
-        #expect(object.isDeleted == (row == nil), "seed \(seed), step \(step)")
-        if let row { #expect(row["title"] == .text(object.title), "seed \(seed), step \(step)") }
-      }
-      before = after
-    }
-    #expect(watched.prefix(3).allSatisfy { $0.differences > 3 })
-    let theirs = heard.all.filter { $0.origin == .otherProcess }
-    #expect(theirs.count > 30 && theirs.allSatisfy { $0.isComparison != logged })
-    #expect(theirs.contains { !$0.tables.isEmpty } == logged)
-    _ = (token, subscription)
   }
 
   @Test func `a feed of one model gets the comparison too`() async throws {

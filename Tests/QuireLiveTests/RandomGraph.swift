@@ -16,9 +16,10 @@ import QuireSQLite
   /// What there is for a statement to change.
   private var keys: [Int] = []
 
-  init(seed: UInt64) throws {
+  /// - Parameter store: An empty one to write to; without, one in memory.
+  init(seed: UInt64, in given: ModelContainer? = nil) throws {
     random = Random(seed: seed)
-    store = try makeStore()
+    store = try given ?? makeStore()
     context = ModelContext(store, isolation: nil)
     other = ModelContext(store, isolation: nil)
     try store.execute("CREATE UNIQUE INDEX book_note ON book (note)")
