@@ -43,6 +43,14 @@ import Testing
     let inside: LiveQuery<Book>
     let count: LiveValue<Int>
     let author: Author?
+    let lines: LiveRows<BookLine>
+    let shelves: LiveSections<Book, Bool>
+    let groups: LiveGroups<Bool, Int>
+    let sum: LiveValue<Int>
+    /// How many authors have four books.
+    let whole: LiveValue<Int>
+    let totals: LiveRows<AuthorTotals>
+    let records: LiveRecords
     var problems: [String] = []
     /// What was seen before and after, by version.
     var before: [Int] = []
@@ -59,6 +67,14 @@ import Testing
       inside = try context.live(Book.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: 20)
       count = try context.liveCount(Book.self, where: #Predicate { $0.isIn })
       author = try context.fetch(FetchDescriptor<Author>()).first
+      lines = try context.live(BookLine.self, where: #Predicate { $0.author?.name == "A" })
+      shelves = try context.live(Book.self, sectionBy: \.isIn, where: #Predicate { $0.title == "o" })
+      groups = try context.liveGroups(Book.self, by: \.isIn, .count, where: #Predicate { $0.title == "o" })
+      sum = try context.liveSum(\Book.year, where: #Predicate { $0.author?.name == "A" })
+      whole = try context.liveCount(Author.self, where: #Predicate { $0.books.count == 4 })
+      totals = try context.live(AuthorTotals.self)
+      records = try context.live(
+        sql: "SELECT a.rank AS version, count(b.id) AS books FROM author AS a JOIN book AS b ON b.author_id = a.id")
       for list in [years, inside] {
         tokens.append(
           list.onDifference { [unowned self] difference in
@@ -66,6 +82,11 @@ import Testing
             if difference.commit > context.commitNumber { problems.append("told of \(difference.commit)") }
           })
       }
+      tokens.append(lines.onDifference { [unowned self] _ in after.append(look("rows told")) })
+      tokens.append(shelves.onDifference { [unowned self] _ in after.append(look("sections told")) })
+      tokens.append(groups.onDifference { [unowned self] _ in after.append(look("groups told")) })
+      tokens.append(totals.onDifference { [unowned self] _ in after.append(look("totals told")) })
+      tokens.append(records.onDifference { [unowned self] _ in after.append(look("records told")) })
       arm()
     }
 
@@ -73,6 +94,7 @@ import Testing
     func arm() {
       track {
         _ = (years.count, inside.count, count.value, author?.rank, author?.books.count, years.map(\.year))
+        _ = (lines.count, shelves.map(\.count), groups.count, sum.value, whole.value, totals.count, records.count)
       } before: { [weak self] in
         self?.willChange()
       }
@@ -101,6 +123,30 @@ import Testing
       {
         problems.append("\(when): years \(years.map(\.year)) at version \(version)")
       }
+      return lookFurther(when, version, books)
+    }
+
+    /// The same of rows, sections, groups, sums, totals and SQL.
+    private func lookFurther(_ when: String, _ version: Int, _ books: Int) -> Int {
+      func expect(_ name: String, _ seen: [Int?], _ expected: [Int]) {
+        if seen != expected {
+          problems.append("\(when): \(name) \(seen), not \(expected), at version \(version)")
+        }
+      }
+      let inside = version % 5
+      expect("rows", lines.map(\.rank), Array(repeating: version, count: books))
+      expect("sections", shelves.map(\.count), inside == 0 ? [10] : [10 - inside, inside])
+      expect("section's own", shelves.map { $0.count(where: \.isIn) }, inside == 0 ? [0] : [0, inside])
+      expect("groups", groups.map(\.values), inside == 0 ? [10] : [10 - inside, inside])
+      expect("sum", [sum.value], [version * books])
+      expect("whole", [whole.value], [version % 2])
+      expect("totals", totals.flatMap { [$0.books, $0.last] }, [books, version])
+      expect("records", records.flatMap { [try? $0.value("version"), try? $0.value("books")] }, [version, books])
+      let commits = [
+        years.commitNumber, lines.commitNumber, shelves.commitNumber, groups.commitNumber, sum.commitNumber,
+        whole.commitNumber, totals.commitNumber, records.commitNumber,
+      ]
+      if Set(commits) != [context.commitNumber] { problems.append("\(when): stand at \(commits)") }
       return version
     }
   }

@@ -50,4 +50,21 @@ import Testing
     for number in 0..<10 { try store.execute("UPDATE author SET name = ?", .text("\(number)")) }
     #expect(try await commits.next()?.changes.map { $0.new?.title } == ["A"])
   }
+
+  @Test func `who falls behind in one model learns which of its commits he missed, and goes on`() async throws {
+    var commits = try store.commits(of: Book.self, changing: \.year, buffering: 2).makeAsyncIterator()
+    let first = store.latestCommit + 1
+    for year in 1...5 {
+      try store.execute("UPDATE book SET year = ?", .integer(Int64(year)), author: "ada")
+      try store.execute("UPDATE book SET title = title || '.'; UPDATE author SET rank = 1")
+    }
+    do {
+      _ = try await commits.next()
+      Issue.record("nothing was missed")
+    } catch { #expect((error as? CommitsMissed)?.range == first...first + 6) }
+    let last = try #require(try await commits.next())
+    #expect(last.number == first + 8 && last.author == "ada" && last.changes.map { $0.new?.year } == [5])
+    try store.execute("UPDATE book SET year = 6")
+    #expect(try await commits.next()?.changes.map { $0.old?.year } == [5])
+  }
 }
