@@ -25,7 +25,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   /// Made once: in a generic class a key path is put together anew at every mention, which costs 0.5 µs.
   private let keysPath: KeyPath<LiveQuery, [Int64]> = \.keys
   private let listeners = DifferenceListeners<Difference<ModelRow<Model>>>()
-  private var interest: InterestToken?
+  private var wholeRows = WholeRows()
   private lazy var rowForm = ModelRowForm<Model>(entity, of: owner)
 
   init(_ context: ModelContext, _ descriptor: FetchDescriptor<Model>) throws {
@@ -76,25 +76,15 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
   public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> DifferenceToken {
     let token = listeners.add(body)
-    if !isPaused, wantRows() { owner.participants.add(list) }
+    if !isPaused, wholeRows.want(of: entity.table, in: owner) { owner.participants.add(list) }
     list.keepRows()
     return token
-  }
-
-  /// - Returns: whether whole rows had not been wanted.
-  @discardableResult private func wantRows() -> Bool {
-    if interest != nil { return false }
-    interest = owner.store?.database.addInterest(Interest(table: entity.table))
-    return true
   }
 
   /// What the told rows consist of while anybody listens.
   private var toldColumns: ChangedTable? {
     if !listeners.isEmpty { return rowForm.table }
-    if interest != nil {
-      interest = nil
-      if !isPaused { owner.participants.add(list) }
-    }
+    if wholeRows.letGo(), !isPaused { owner.participants.add(list) }
     return nil
   }
 
@@ -145,7 +135,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   /// on. While somebody listens for differences, the rows it shows are kept to be compared then.
   public func pause() {
     list.pause()
-    if isPaused { interest = nil }
+    if isPaused { wholeRows.letGo() }
   }
 
   /// Goes on: one difference leads from what it showed to the present. Costs what making it did.
@@ -159,7 +149,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
     if !isPaused { return }  // by who was told just now
     try list.prepare(asking: ResolvedQuery(descriptor, in: try owner.requireStore()).select)
     let (keys, commit) = (list.keys, list.commit)
-    if !listeners.isEmpty { wantRows() }
+    if !listeners.isEmpty { _ = wholeRows.want(of: entity.table, in: owner) }
     owner.take(list)
     // Objects nobody else held may have gone and come back as others meanwhile.
     if list.commit != commit, list.keys == keys { registrar.withMutation(of: self, keyPath: keysPath) {} }

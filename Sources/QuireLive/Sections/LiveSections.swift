@@ -41,7 +41,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
   let registrar = ObservationRegistrar()
   let sectionsPath: KeyPath<LiveSections, [Section]> = \.shown
   let listeners = DifferenceListeners<Told>()
-  private var interest: InterestToken?
+  private var wholeRows = WholeRows()
   lazy var rowForm = ModelRowForm<Model>(entity, of: owner)
 
   struct Step {
@@ -105,24 +105,14 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
   /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
   public func onDifference(_ body: @escaping (Told) -> Void) -> DifferenceToken {
     let token = listeners.add(body)
-    if !isPaused, wantRows() { owner.participants.add(self) }
+    if !isPaused, wholeRows.want(of: entity.table, in: owner) { owner.participants.add(self) }
     list.keepRows()
     return token
   }
 
-  /// - Returns: whether whole rows had not been wanted.
-  @discardableResult private func wantRows() -> Bool {
-    if interest != nil { return false }
-    interest = owner.store?.database.addInterest(Interest(table: entity.table))
-    return true
-  }
-
   private var toldColumns: ChangedTable? {
     if !listeners.isEmpty { return rowForm.table }
-    if interest != nil {
-      interest = nil
-      if !isPaused { owner.participants.add(self) }
-    }
+    if wholeRows.letGo(), !isPaused { owner.participants.add(self) }
     return nil
   }
 
@@ -156,7 +146,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
     list.pause()
     if isPaused { return }
     attendance.pause(self, in: owner, at: commitNumber)
-    interest = nil
+    wholeRows.letGo()
   }
 
   /// Goes on: one difference leads from what it showed to the present. Costs what making it did.
@@ -168,7 +158,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
     if !isPaused { return }  // by who was told just now
     let commit = commitNumber
     try prepare(asking: select(of: descriptor))
-    if !listeners.isEmpty { wantRows() }
+    if !listeners.isEmpty { _ = wholeRows.want(of: entity.table, in: owner) }
     // Objects nobody else held may have gone and come back as others meanwhile: readers of those that stay look again.
     let untouched =
       commit == next?.number

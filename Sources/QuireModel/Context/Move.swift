@@ -222,10 +222,10 @@ extension Owner {
     move = step
   }
 
-  /// Keys that have been used elsewhere, by another process for instance, are not given out again.
+  /// Keys that another process has used are not given out again; those of this one are known where they are written.
   private func noteKeys(in commits: [ChangeSet]) {
     guard let store else { return }
-    for commit in commits {
+    for commit in commits where commit.origin == .otherProcess {
       for changes in commit.tables {
         guard let entity = store.entity(ofTable: changes.table.name) else { continue }
         let keys = changes.rows.compactMap { if case .integer(let key) = $0.key { key } else { nil } }
