@@ -9,14 +9,9 @@ struct GroupProjectionMacro: ExtensionMacro {
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    let refusals = checkProjection(declaration, node)
-    for refusal in refusals { context.diagnose(refusal.diagnostic) }
-    guard refusals.isEmpty, let written = declaration.as(StructDeclSyntax.self),
-      let projection = ProjectionSyntax(written, node, in: context.lexicalContext)
-    else { return [] }
-    let members = GroupMembers(projection: projection, context: context).declarations.joined(separator: "\n")
-    let conformance: DeclSyntax = "nonisolated extension \(type.trimmed): Quire.GroupProjection {\n\(raw: members)\n}"
-    return conformance.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+    projectionConformance(to: "GroupProjection", of: type, declaration, node, in: context) { projection in
+      GroupMembers(projection: projection, context: context).declarations
+    }
   }
 }
 

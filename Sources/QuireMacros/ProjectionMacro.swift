@@ -9,16 +9,27 @@ struct ProjectionMacro: ExtensionMacro {
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    let refusals = checkProjection(declaration, node)
-    for refusal in refusals { context.diagnose(refusal.diagnostic) }
-    guard refusals.isEmpty, let written = declaration.as(StructDeclSyntax.self),
-      let projection = ProjectionSyntax(written, node, in: context.lexicalContext)
-    else { return [] }
-    let members = ProjectionMembers(projection: projection, context: context).declarations.joined(separator: "\n")
-    // Nonisolated whatever the module's default: rows are made where the statement runs.
-    let conformance: DeclSyntax = "nonisolated extension \(type.trimmed): Quire.Projection {\n\(raw: members)\n}"
-    return conformance.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+    projectionConformance(to: "Projection", of: type, declaration, node, in: context) { projection in
+      ProjectionMembers(projection: projection, context: context).declarations
+    }
   }
+}
+
+/// The extension that makes a struct a projection of one kind or the other: none where it is refused, and told why.
+///
+/// Nonisolated whatever the module's default: rows are made where the statement runs.
+func projectionConformance(
+  to name: String, of type: some TypeSyntaxProtocol, _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax,
+  in context: some MacroExpansionContext, members: (ProjectionSyntax) -> [String]
+) -> [ExtensionDeclSyntax] {
+  let refusals = checkProjection(declaration, node)
+  for refusal in refusals { context.diagnose(refusal.diagnostic) }
+  guard refusals.isEmpty, let written = declaration.as(StructDeclSyntax.self),
+    let projection = ProjectionSyntax(written, node, in: context.lexicalContext)
+  else { return [] }
+  let text = members(projection).joined(separator: "\n")
+  let conformance: DeclSyntax = "nonisolated extension \(type.trimmed): Quire.\(raw: name) {\n\(raw: text)\n}"
+  return conformance.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
 }
 
 /// What `@Projection` reads in its struct: `@From`, `@Count` and their like. By itself each expands to nothing, and outside
