@@ -1,0 +1,81 @@
+/// A table or column that goes on under another name, with its values.
+///
+/// As text `book:volume` renames a table and `book.title:book.heading` a column, whose table may be called by its old or
+/// new name.
+public struct SchemaRename: Hashable, Sendable {
+  public let table: SQLName
+  /// Nil where it is the table that is renamed.
+  public let column: SQLName?
+  public let newName: SQLName
+
+  public init(table: SQLName, column: SQLName? = nil, to newName: SQLName) {
+    self.table = table
+    self.column = column
+    self.newName = newName
+  }
+
+  /// What takes this one back.
+  var reversed: SchemaRename {
+    if let column { return SchemaRename(table: table, column: newName, to: column) }
+    return SchemaRename(table: newName, to: table)
+  }
+}
+
+extension SchemaRename: LosslessStringConvertible {
+  public init?(_ text: String) {
+    let sides = text.split(separator: ":", omittingEmptySubsequences: false).map { side in
+      side.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+    guard sides.count == 2, !sides[0].contains(""), !sides[1].contains("") else { return nil }
+    switch (sides[0].count, sides[1].count) {
+    case (1, 1): self.init(table: SQLName(sides[0][0]), to: SQLName(sides[1][0]))
+    // `book.title:heading` names the table once.
+    case (2, 1): self.init(table: SQLName(sides[0][0]), column: SQLName(sides[0][1]), to: SQLName(sides[1][0]))
+    case (2, 2): self.init(table: SQLName(sides[1][0]), column: SQLName(sides[0][1]), to: SQLName(sides[1][1]))
+    default: return nil
+    }
+  }
+
+  public var description: String {
+    if let column { return "\(table.text).\(column.text):\(table.text).\(newName.text)" }
+    return "\(table.text):\(newName.text)"
+  }
+}
+
+extension DatabaseSchema {
+  /// Renames that would explain what is gone and what is new in `other`: to be asked about, never to be assumed.
+  ///
+  /// A table where most columns are the same, a column where it is declared the same and no other in its table is;
+  /// columns of a table that itself may have been renamed are asked about once that is known.
+  public func possibleRenames(to other: DatabaseSchema) -> [SchemaRename] {
+    let gone = tables.filter { other[table: $0.name] == nil }
+    var new = other.tables.filter { self[table: $0.name] == nil }
+    var renames: [SchemaRename] = []
+    for table in gone {
+      let likeliest = new.enumerated().map { (place: $0.offset, likeness: table.likeness(to: $0.element)) }
+        .max { $0.likeness < $1.likeness }
+      guard let likeliest, likeliest.likeness > 0.5 else { continue }
+      renames.append(SchemaRename(table: table.name, to: new.remove(at: likeliest.place).name))
+    }
+    for table in tables {
+      guard let other = other[table: table.name] else { continue }
+      let gone = table.columns.filter { other[$0.name] == nil }
+      let new = other.columns.filter { table[$0.name] == nil }
+      for column in gone where gone.count(where: { $0.declaration == column.declaration }) == 1 {
+        let alike = new.filter { $0.declaration == column.declaration }
+        guard alike.count == 1 else { continue }
+        renames.append(SchemaRename(table: table.name, column: column.name, to: alike[0].name))
+      }
+    }
+    return renames
+  }
+}
+
+extension DatabaseSchema.Table {
+  /// How many of the columns both have, of all either has: from 0 to 1.
+  fileprivate func likeness(to other: Self) -> Double {
+    let (mine, theirs) = (Set(columns), Set(other.columns))
+    let all = mine.union(theirs).count
+    return all == 0 ? 0 : Double(mine.intersection(theirs).count) / Double(all)
+  }
+}

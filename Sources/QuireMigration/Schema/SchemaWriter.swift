@@ -1,0 +1,253 @@
+import QuireRow
+import QuireSQLite
+
+/// Writes a ``SchemaChange`` by making it: each statement is run on an empty copy of the first schema, and what to do next
+/// is read off what the copy has become.
+struct SchemaWriter {
+  private(set) var statements: [SchemaChange.Statement] = []
+  var isKeepingOthers = false
+  var rebuilding: Set<SQLName> = []
+  private let copy: MigrationConnection
+
+  init(from schema: DatabaseSchema) throws(SchemaChangeError) {
+    copy = try refusing { () throws(SQLiteError) in
+      let copy = try MigrationConnection.inMemory()
+      for table in schema.tables { try copy.query(table.sql) }
+      // Without its module a virtual table cannot be made; what reads it is then taken away and made again.
+      for table in schema.virtualTables { _ = try? copy.query(table.sql.text) }
+      for object in schema.indexes + schema.views + schema.triggers { try copy.query(object.sql.text) }
+      return copy
+    }
+  }
+
+  /// - Returns: the schema that is reached: `target`, and what was kept beside it.
+  mutating func write(to target: DatabaseSchema, renames: [SchemaRename]) throws(SchemaChangeError) -> DatabaseSchema {
+    // What has another text may have it because of a rename.
+    if !isKeepingOthers { try dropObjects(missingIn: target) { $0.name } }
+    try dropBrokenViews()
+    try rename(renames)
+    let renamed = try schema()
+    let target = isKeepingOthers ? target.keeping(others: renamed) : target
+    for name in rebuilding where target[table: name] == nil { throw .noTable(name) }
+    try dropObjects(missingIn: target) { $0 }
+    for table in target.tables where renamed[table: table.name] == nil { try run(table.sql) }
+    try changeTables(to: target)
+    for table in renamed.tables where target[table: table.name] == nil {
+      try run(
+        "DROP TABLE \(table.name)", note: "with every row of \(table.name)")
+    }
+    try changeVirtualTables(to: target)
+    try makeObjects(of: target)
+    let rest = try schema().differences(to: target)
+    guard rest.isEmpty else { throw .notReached(rest) }
+    return target
+  }
+
+  // MARK: Tables
+
+  /// Tables first, then columns. Whatever has the new name already is moved out of the way: it is renamed itself in its
+  /// turn, or goes.
+  private mutating func rename(_ renames: [SchemaRename]) throws(SchemaChangeError) {
+    var moved: [SQLName: SQLName] = [:]
+    var newNames: [SQLName: SQLName] = [:]
+    for rename in renames where rename.column == nil {
+      let present = try schema()
+      let source = moved[rename.table] ?? rename.table
+      guard present[table: source] != nil else { throw .rename(rename, reason: "there is no such table") }
+      if rename.newName != source, present[table: rename.newName] != nil {
+        moved[rename.newName] = free("old_\(rename.newName.text)", except: present.tables.map(\.name))
+        try run("ALTER TABLE \(rename.newName) RENAME TO \(moved[rename.newName] ?? "")")
+      }
+      try run("ALTER TABLE \(source) RENAME TO \(rename.newName)")
+      newNames[rename.table] = rename.newName
+    }
+    var movedColumns: [SQLName: [SQLName: SQLName]] = [:]
+    for rename in renames {
+      guard let column = rename.column else { continue }
+      guard let table = try schema()[table: newNames[rename.table] ?? rename.table] else {
+        throw .rename(rename, reason: "there is no such table")
+      }
+      let source = movedColumns[table.name]?[column] ?? column
+      guard table[source] != nil else { throw .rename(rename, reason: "\(table.name) has no column \(column)") }
+      if rename.newName != source, table[rename.newName] != nil {
+        let aside = free("old_\(rename.newName.text)", except: table.columns.map(\.name))
+        movedColumns[table.name, default: [:]][rename.newName] = aside
+        try run("ALTER TABLE \(table.name) RENAME COLUMN \(rename.newName) TO \(aside)")
+      }
+      try run("ALTER TABLE \(table.name) RENAME COLUMN \(source) TO \(rename.newName)")
+    }
+  }
+
+  private func free(_ name: String, except taken: [SQLName]) -> SQLName {
+    var candidate = SQLName(name)
+    while taken.contains(candidate) { candidate = SQLName(candidate.text + "_") }
+    return candidate
+  }
+
+  private mutating func changeTables(to target: DatabaseSchema) throws(SchemaChangeError) {
+    let present = try schema()
+    var rebuilds: [(old: DatabaseSchema.Table, new: DatabaseSchema.Table)] = []
+    for new in target.tables {
+      guard let old = present[table: new.name], old != new || rebuilding.contains(new.name) else { continue }
+      if rebuilding.contains(new.name) {
+        rebuilds.append((old, new))
+      } else if try !alter(old, to: new) {
+        rebuilds.append((old, new))
+      }
+    }
+    let gone = present.tables.map(\.name).filter { target[table: $0] == nil }
+    if rebuilds.isEmpty { return }
+    try dropReaders(of: Set(rebuilds.map(\.new.name) + gone))
+    for (old, new) in rebuilds {
+      for statement in TableRebuild(old: old, new: new, in: try schema()).statements {
+        try run(statement.sql, note: statement.note)
+      }
+    }
+  }
+
+  /// Alters the table where that makes it the new one.
+  ///
+  /// - Returns: false where it does not; then nothing has changed.
+  private mutating func alter(_ old: DatabaseSchema.Table, to new: DatabaseSchema.Table) throws(SchemaChangeError)
+    -> Bool
+  {
+    let text = TableText(new.sql)
+    let (gone, added) = (old.columns.filter { new[$0.name] == nil }, new.columns.filter { old[$0.name] == nil })
+    guard gone.count < old.columns.count, added.allSatisfy(\.canBeAdded),
+      old.columns.allSatisfy({ new[$0.name] == nil || new[$0.name] == $0 })
+    else { return false }
+    let before = statements
+    try refusing { () throws(SQLiteError) in try copy.query("SAVEPOINT altering") }
+    var isReached = false
+    do {
+      for column in gone {
+        try run(
+          "ALTER TABLE \(new.name) DROP COLUMN \(column.name)", note: "with every value of \(new.name).\(column.name)")
+      }
+      for column in added {
+        try run("ALTER TABLE \(new.name) ADD COLUMN \(text.definition(of: column.name))")
+      }
+      isReached = try schema()[table: new.name] == new
+    } catch {
+      // SQLite cannot alter it so: it is rebuilt.
+    }
+    try refusing { () throws(SQLiteError) in
+      if !isReached { try copy.query("ROLLBACK TO altering") }
+      try copy.query("RELEASE altering")
+    }
+    if !isReached { statements = before }
+    return isReached
+  }
+
+  private mutating func changeVirtualTables(to target: DatabaseSchema) throws(SchemaChangeError) {
+    let present = try schema()
+    for table in present.virtualTables where !target.virtualTables.contains(where: { $0.name == table.name }) {
+      try run("DROP TABLE \(table.name)", note: "with everything in \(table.name)")
+    }
+    for table in target.virtualTables {
+      guard let old = present.virtualTables.first(where: { $0.name == table.name }) else {
+        try run(table.sql.text)
+        continue
+      }
+      if old.sql != table.sql { throw .virtualTable(table.name) }
+    }
+  }
+
+  // MARK: Indexes, triggers, views
+
+  /// Drops what `target` has nothing like.
+  private mutating func dropObjects<Likeness: Equatable>(
+    missingIn target: DatabaseSchema, by likeness: (DatabaseSchema.Object) -> Likeness
+  ) throws(SchemaChangeError) {
+    let present = try schema()
+    for (kind, old, new) in [
+      ("TRIGGER", present.triggers, target.triggers), ("VIEW", present.views, target.views),
+      ("INDEX", present.indexes, target.indexes),
+    ] {
+      for object in old where !new.contains(where: { likeness($0) == likeness(object) }) {
+        try run("DROP \(kind) \(object.name)")
+      }
+    }
+  }
+
+  /// Drops the views and triggers that read one of the tables, or a view that does: SQLite renames no table while one of
+  /// them leads nowhere. A trigger that reads no other table than its own goes with that.
+  private mutating func dropReaders(of tables: Set<SQLName>) throws(SchemaChangeError) {
+    let present = try schema()
+    var read = tables
+    var views: [DatabaseSchema.Object] = []
+    while let view = present.views.first(where: { view in
+      !views.contains(view) && read.contains { view.sql.mentions($0) }
+    }) {
+      views.append(view)
+      read.insert(view.name)
+    }
+    for trigger in present.triggers where !views.contains(where: { $0.name == trigger.table }) {
+      guard read.contains(where: { $0 != trigger.table && trigger.sql.mentions($0) }) else { continue }
+      try run("DROP TRIGGER \(trigger.name)")
+    }
+    for view in views { try run("DROP VIEW \(view.name)") }
+  }
+
+  /// Drops the views that read what is not there, for the same reason.
+  private mutating func dropBrokenViews() throws(SchemaChangeError) {
+    for view in try schema().views {
+      do {
+        try copy.query("EXPLAIN SELECT * FROM \(view.name)")
+      } catch {
+        try run("DROP VIEW \(view.name)")
+      }
+    }
+  }
+
+  private mutating func makeObjects(of target: DatabaseSchema) throws(SchemaChangeError) {
+    let present = try schema()
+    for (old, new) in [(present.indexes, target.indexes), (present.views, target.views)] {
+      for object in new where !old.contains(where: { $0.name == object.name }) { try run(object.sql.text) }
+    }
+    let triggers = try schema().triggers
+    for trigger in target.triggers where !triggers.contains(where: { $0.name == trigger.name }) {
+      try run(trigger.sql.text)
+    }
+  }
+
+  // MARK: The copy
+
+  private func schema() throws(SchemaChangeError) -> DatabaseSchema {
+    try refusing { () throws(SQLiteError) in try SchemaReader(copy).schema() }
+  }
+
+  private mutating func run(_ sql: String, note: String? = nil) throws(SchemaChangeError) {
+    try refusing { () throws(SQLiteError) in try copy.query(sql) }
+    statements.append(.init(sql: sql, note: note))
+  }
+}
+
+@discardableResult
+private func refusing<T>(_ body: () throws(SQLiteError) -> T) throws(SchemaChangeError) -> T {
+  do { return try body() } catch { throw .refused(error) }
+}
+
+extension DatabaseSchema {
+  /// This schema with what only `other` has: all but columns of tables both have, and what reads a column that goes.
+  func keeping(others other: DatabaseSchema) -> DatabaseSchema {
+    var result = self
+    let gone = Dictionary(
+      other.tables.compactMap { table in
+        self[table: table.name].map { mine in (table.name, table.columns.map(\.name).filter { mine[$0] == nil }) }
+      }, uniquingKeysWith: { first, _ in first })
+    func others(_ mine: [Object], _ theirs: [Object]) -> [Object] {
+      mine
+        + theirs.filter { object in
+          !mine.contains { $0.name == object.name }
+            && !(gone[object.table] ?? []).contains { object.sql.mentions($0) }
+        }
+    }
+    result.tables += other.tables.filter { self[table: $0.name] == nil }
+    result.indexes = others(indexes, other.indexes)
+    result.triggers = others(triggers, other.triggers)
+    result.views = others(views, other.views)
+    result.virtualTables = others(virtualTables, other.virtualTables)
+    return result
+  }
+}

@@ -1,0 +1,235 @@
+import QuireMigration
+import QuireRow
+import QuireSQLite
+import Testing
+
+@Suite struct SchemaChangeTests {
+  private func change(
+    _ old: [String], _ new: [String], renames: String..., keepingOthers: Bool = false, rebuilding: Set<SQLName> = []
+  ) throws -> SchemaChange {
+    try SchemaChange(
+      from: DatabaseSchema(madeBy: old), to: DatabaseSchema(madeBy: new),
+      renames: renames.map { try #require(SchemaRename($0)) }, keepingOthers: keepingOthers, rebuilding: rebuilding)
+  }
+
+  /// Runs the change as a migration on a file made by `old`, and gives the rows that `question` asks for.
+  private func rows(_ question: String, after change: SchemaChange, on old: [String]) throws -> [[Value]] {
+    let fixture = try Fixture()
+    try fixture.sqlite { for statement in old { try $0.query(statement) } }
+    try fixture.write(change.sql, as: "20260101000000_change.sql")
+    try fixture.migrator().apply()
+    return try fixture.sqlite { try $0.query(question) }
+  }
+
+  @Test func `what SQLite can alter is altered`() throws {
+    let change = try change(
+      ["CREATE TABLE book (id INTEGER PRIMARY KEY, note TEXT, title TEXT)", "CREATE INDEX i ON book (note)"],
+      [
+        """
+        CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT,
+          isbn TEXT COLLATE NOCASE, -- as printed
+          price REAL NOT NULL DEFAULT 0 CHECK (price >= 0))
+        """, "CREATE INDEX j ON book (isbn)",
+      ])
+    #expect(
+      change.sql == """
+        DROP INDEX i;
+        -- with every value of book.note
+        ALTER TABLE book DROP COLUMN note;
+        ALTER TABLE book ADD COLUMN isbn TEXT COLLATE NOCASE;
+        ALTER TABLE book ADD COLUMN price REAL NOT NULL DEFAULT 0 CHECK (price >= 0);
+        CREATE INDEX j ON book (isbn);
+
+        """)
+    #expect(
+      change.undoSQL == """
+        DROP INDEX j;
+        -- with every value of book.isbn
+        ALTER TABLE book DROP COLUMN isbn;
+        -- with every value of book.price
+        ALTER TABLE book DROP COLUMN price;
+        ALTER TABLE book ADD COLUMN note TEXT;
+        CREATE INDEX i ON book (note);
+
+        """)
+  }
+
+  @Test func `what it cannot is rebuilt, and what stood in the way is made again`() throws {
+    let others = [
+      "CREATE INDEX book_author ON book (author_id)",
+      "CREATE TABLE loan (id INTEGER PRIMARY KEY, book_id INTEGER NOT NULL REFERENCES book (id) ON DELETE CASCADE) STRICT",
+      "CREATE VIEW shelf AS SELECT title FROM book", "CREATE VIEW shelves AS SELECT count(*) AS c FROM shelf",
+      "CREATE TRIGGER lent AFTER INSERT ON loan BEGIN UPDATE book SET title = title WHERE id = new.book_id; END",
+      "CREATE TRIGGER renamed AFTER UPDATE ON book BEGIN SELECT 1; END",
+      "CREATE TRIGGER written INSTEAD OF INSERT ON shelf BEGIN INSERT INTO book (title) VALUES (new.title); END",
+    ]
+    let old = ["CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, author_id INTEGER, note TEXT) STRICT"] + others
+    let new =
+      [
+        "CREATE TABLE book (\n  id INTEGER PRIMARY KEY,\n  title TEXT NOT NULL DEFAULT '',\n  author_id INTEGER\n) STRICT"
+      ] + others
+    let change = try change(old, new)
+    #expect(
+      change.sql == """
+        DROP TRIGGER lent;
+        DROP VIEW shelf;
+        DROP VIEW shelves;
+        -- book is rebuilt
+        --     book.title TEXT → TEXT NOT NULL DEFAULT ''
+        --     book − note TEXT
+        CREATE TABLE new_book (
+          id INTEGER PRIMARY KEY,
+          title TEXT NOT NULL DEFAULT '',
+          author_id INTEGER
+        ) STRICT;
+        -- without book.note
+        INSERT INTO new_book (id, title, author_id)
+          SELECT id, coalesce(title, ''), author_id FROM book;
+        DROP TABLE book;
+        ALTER TABLE new_book RENAME TO book;
+        CREATE INDEX book_author ON book (author_id);
+        CREATE VIEW shelf AS SELECT title FROM book;
+        CREATE VIEW shelves AS SELECT count(*) AS c FROM shelf;
+        CREATE TRIGGER lent AFTER INSERT ON loan BEGIN UPDATE book SET title = title WHERE id = new.book_id; END;
+        CREATE TRIGGER renamed AFTER UPDATE ON book BEGIN SELECT 1; END;
+        CREATE TRIGGER written INSTEAD OF INSERT ON shelf BEGIN INSERT INTO book (title) VALUES (new.title); END;
+
+        """)
+    let rows = try rows(
+      "SELECT b.id, title, l.id FROM book b JOIN loan l ON book_id = b.id", after: change,
+      on: old + ["INSERT INTO book VALUES (3, 'Eden', 1, 'n'), (4, NULL, 2, 'n')", "INSERT INTO loan VALUES (9, 4)"])
+    #expect(rows == [[4, "", 9]])
+  }
+
+  @Test func `a rename keeps the values, and without it they would go`() throws {
+    let old = ["CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)", "CREATE VIEW v AS SELECT title FROM book"]
+    let new = [
+      "CREATE TABLE volume (id INTEGER PRIMARY KEY, heading TEXT)", "CREATE VIEW v AS SELECT heading FROM volume",
+    ]
+    let renamed = try change(old, new, renames: "book:volume", "book.title:volume.heading")
+    #expect(
+      renamed.sql.hasPrefix(
+        "ALTER TABLE book RENAME TO volume;\nALTER TABLE volume RENAME COLUMN title TO heading;\n"))
+    #expect(
+      try rows("SELECT heading FROM v", after: renamed, on: old + ["INSERT INTO book VALUES (1, 'Eden')"]) == [["Eden"]]
+    )
+    #expect(renamed.undoSQL?.contains("RENAME COLUMN heading TO title") == true)
+    #expect(try change(old, new).sql.contains("-- with every row of book\nDROP TABLE book;\n"))
+    #expect(throws: SchemaChangeError.self) { try change(old, new, renames: "author:volume") }
+    #expect(throws: SchemaChangeError.self) { try change(old, new, renames: "book.note:book.heading") }
+  }
+
+  @Test func `two columns can change places, and a new one can take a name that was moved`() throws {
+    let old = ["CREATE TABLE book (a TEXT, b TEXT)", "INSERT INTO book VALUES ('was a', 'was b')"]
+    let swapped = try SchemaChange(
+      from: DatabaseSchema(madeBy: [old[0]]), to: DatabaseSchema(madeBy: [old[0]]),
+      renames: [#require(SchemaRename("book.a:b")), #require(SchemaRename("book.b:a"))])
+    #expect(try rows("SELECT a, b FROM book", after: swapped, on: old) == [["was b", "was a"]])
+    let moved = try SchemaChange(
+      from: DatabaseSchema(madeBy: [old[0]]), to: DatabaseSchema(madeBy: ["CREATE TABLE book (b TEXT, a INT)"]),
+      renames: [#require(SchemaRename("book.a:b"))])
+    #expect(try rows("SELECT a, b FROM book", after: moved, on: old) == [[.null, "was a"]])
+  }
+
+  @Test func `likely renames are found to be asked about`() throws {
+    func possible(_ old: [String], _ new: [String]) throws -> [String] {
+      try DatabaseSchema(madeBy: old).possibleRenames(to: DatabaseSchema(madeBy: new)).map(\.description)
+    }
+    let book = "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INT)"
+    #expect(
+      try possible([book], ["CREATE TABLE book (id INTEGER PRIMARY KEY, heading TEXT NOT NULL, year INT)"])
+        == ["book.title:book.heading"])
+    #expect(
+      try possible([book], ["CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INT)"])
+        == ["book:volume"])
+    #expect(try possible([book], ["CREATE TABLE book (id INTEGER PRIMARY KEY, heading BLOB, year INT)"]) == [])
+    // Which of the two is the new name cannot be said.
+    #expect(
+      try possible([book], ["CREATE TABLE book (id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT NOT NULL, year INT)"])
+        == [])
+    #expect(try possible([book], [book]) == [])
+  }
+
+  @Test(arguments: ["a.b.c:d", "a", "a:b:c", ":", "a.:b", "a:b.c", ""])
+  func `what is no rename is refused`(text: String) { #expect(SchemaRename(text) == nil) }
+
+  @Test func `keys that were used stay used`() throws {
+    let old = "CREATE TABLE book (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT)"
+    let change = try change([old], ["CREATE TABLE book (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT UNIQUE)"])
+    let fill = ["INSERT INTO book VALUES (41, 'a'), (77, 'b')", "DELETE FROM book WHERE id = 77"]
+    #expect(try rows("SELECT name, seq FROM sqlite_sequence", after: change, on: [old] + fill) == [["book", 77]])
+    let empty = ["INSERT INTO book VALUES (77, 'b')", "DELETE FROM book"]
+    #expect(try rows("SELECT name, seq FROM sqlite_sequence", after: change, on: [old] + empty) == [["book", 77]])
+  }
+
+  @Test func `a required column without a default is left to be filled`() throws {
+    let old = "CREATE TABLE book (id INTEGER PRIMARY KEY)"
+    let change = try change([old], ["CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL)"])
+    #expect(change.sql.contains("-- title needs a value in every row, and there is no default"))
+    #expect(try rows("SELECT count(*) FROM book", after: change, on: [old]) == [[0]])
+    #expect(throws: MigrationError.self) {
+      try rows("SELECT 1", after: change, on: [old, "INSERT INTO book VALUES (1)"])
+    }
+  }
+
+  @Test func `a table that calls its own columns by its name, and points to itself, is rebuilt`() throws {
+    let old = "CREATE TABLE book (id INTEGER PRIMARY KEY, next INTEGER REFERENCES book (id), CHECK (book.id > 0))"
+    let change = try change([old], [old.replacing("CHECK (", with: "CHECK (book.next <> book.id AND ")])
+    let fill = ["INSERT INTO book VALUES (2, NULL), (1, 2)"]
+    #expect(try rows("SELECT id, next FROM book", after: change, on: [old] + fill) == [[1, 2], [2, .null]])
+  }
+
+  @Test func `rows keep their number where a full text index knows them by it`() throws {
+    let fts = ["CREATE VIRTUAL TABLE found USING fts5 (title, content='book')"]
+    let old = ["CREATE TABLE book (title TEXT)"] + fts
+    let change = try change(old, ["CREATE TABLE book (title TEXT CHECK (title <> ''))"] + fts)
+    #expect(change.sql.contains("INSERT INTO new_book (rowid, title)\n  SELECT rowid, title FROM book"))
+    let rows = "(rowid, title) VALUES (5, 'Eden'), (9, 'Solaris')"
+    let fill = ["INSERT INTO book \(rows)", "INSERT INTO found \(rows)"]
+    #expect(
+      try self.rows("SELECT rowid, title FROM found WHERE found MATCH 'solaris'", after: change, on: old + fill)
+        == [[9, "Solaris"]])
+  }
+
+  @Test func `a view that leads nowhere does not stand in the way`() throws {
+    let old = ["CREATE TABLE book (a)", "CREATE VIEW broken AS SELECT x FROM nowhere"]
+    let change = try change(old, ["CREATE TABLE book (a, UNIQUE (a))", old[1]])
+    #expect(try rows("SELECT a FROM book", after: change, on: old + ["INSERT INTO book VALUES (1)"]) == [[1]])
+    #expect(try self.change(old, ["CREATE TABLE book (b)"], renames: "book.a:b").statements.count == 2)
+  }
+
+  @Test func `a virtual table that both have with another text is refused`() throws {
+    let old = ["CREATE VIRTUAL TABLE f USING fts5 (a)"]
+    #expect(throws: SchemaChangeError.virtualTable("f")) {
+      try change(old, ["CREATE VIRTUAL TABLE f USING fts5 (a, b)"])
+    }
+    #expect(try change(old, []).sql == "-- with everything in f\nDROP TABLE f;\n")
+    #expect(try change([], old).sql == old[0] + ";\n")
+  }
+
+  @Test func `what others made beside the models stays, unless it reads a column that goes`() throws {
+    let change = try change(
+      [
+        "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, note TEXT)", "CREATE TABLE other (a)",
+        "CREATE INDEX by_title ON book (title)", "CREATE INDEX by_note ON book (note)",
+        "CREATE VIRTUAL TABLE f USING fts5 (a)", "CREATE VIEW titles AS SELECT title FROM book",
+      ], ["CREATE TABLE book (id INTEGER PRIMARY KEY, heading TEXT)"], renames: "book.title:heading",
+      keepingOthers: true)
+    #expect(
+      change.sql == """
+        ALTER TABLE book RENAME COLUMN title TO heading;
+        DROP INDEX by_note;
+        -- with every value of book.note
+        ALTER TABLE book DROP COLUMN note;
+
+        """)
+  }
+
+  @Test func `a table can be rebuilt as it is`() throws {
+    let book = "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)"
+    let change = try change([book], [book], rebuilding: ["Book"])
+    #expect(change.statements.count == 4 && change.statements[1].sql.hasPrefix("INSERT INTO new_book (id, title)"))
+    #expect(throws: SchemaChangeError.noTable("nosuch")) { try self.change([book], [book], rebuilding: ["nosuch"]) }
+    #expect(try self.change([book], [book]).statements.isEmpty)
+  }
+}
