@@ -87,7 +87,8 @@ let package = Package(
       name: "QuireModelTests", dependencies: ["Quire", "QuireModel", "QuireRow", "QuireSQLite"], swiftSettings: swift),
     .testTarget(name: "QuireMacrosTests", dependencies: ["Quire"], swiftSettings: swift),
     .testTarget(
-      name: "QuireLiveTests", dependencies: ["Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],
+      name: "QuireLiveTests",
+      dependencies: ["Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],
       exclude: ["Corpus"], swiftSettings: swift),
     .testTarget(
       name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow"], swiftSettings: swift),
