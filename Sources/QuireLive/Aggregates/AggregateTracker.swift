@@ -98,17 +98,43 @@ struct AggregateTracker {
     guard let changes = news[select.table] else { return true }
     let places = cache.places(0, columns.own, key: select.key, in: changes.table)
     let reading = reading(by: places)
+    let filter = select.filter
+    func accepts(_ image: RowChange.Image, _ key: Int64) -> Bool {
+      filter?.accepts { places.value($0.column, key, image) } ?? true
+    }
+    guard group == nil else {
+      return Self.sides(of: changes, places) { image, key, isAdded in
+        if accepts(image, key) { take(image, key, reading, isAdded, &touched) }
+      }
+    }
+    // The only group: found once, and not for every row.
+    var whole = groups.removeValue(forKey: .null) ?? empty
+    var isTouched = false
+    let isDone = Self.sides(of: changes, places) { image, key, isAdded in
+      if !accepts(image, key) { return }
+      isTouched = true
+      _ = Self.change(&whole, isAdded) { reading.value(reading.aggregates[$0], key, image, orElse: .integer(1)) }
+    }
+    groups[.null] = whole
+    if isTouched { touched.insert(.null) }
+    return isDone
+  }
+
+  /// Passes the images of rows that were and of rows that are; false where the changes do not tell.
+  private static func sides(
+    of changes: TableChanges, _ places: ColumnPlaces, _ take: (RowChange.Image, Int64, _ isAdded: Bool) -> Void
+  ) -> Bool {
     for row in changes.rows.indices {
       guard case .integer(let key) = changes.rows[row].key else { continue }
       let kind = changes.rows[row].kind
       if kind == .update, places.areSame(in: changes.rows[row]) { continue }
       if kind != .insert {
         guard let old = changes.rows[row].old, places.areKnown(in: old) else { return false }
-        take(old, key, reading, isAdded: false, &touched)
+        take(old, key, false)
       }
       if kind != .delete {
         guard let new = changes.rows[row].new, places.areKnown(in: new) else { return false }
-        take(new, key, reading, isAdded: true, &touched)
+        take(new, key, true)
       }
     }
     return true
@@ -154,9 +180,8 @@ struct AggregateTracker {
 
   /// One side of a change.
   private mutating func take(
-    _ image: RowChange.Image, _ key: Int64, _ reading: Reading, isAdded: Bool, _ touched: inout Set<Value>
+    _ image: RowChange.Image, _ key: Int64, _ reading: Reading, _ isAdded: Bool, _ touched: inout Set<Value>
   ) {
-    if let filter = select.filter, !filter.accepts({ reading.places.value($0.column, key, image) }) { return }
     let name = named(reading.value(reading.group, key, image, orElse: .null))
     touched.insert(name)
     change(name, isAdded) { reading.value(reading.aggregates[$0], key, image, orElse: .integer(1)) }

@@ -16,6 +16,8 @@ final class Route {
 
   let form: Form
   private var buckets: [RouteKey: Bucket] = [:]
+  /// All of them where they are few: then a look at each is quicker than to hash the key of every row.
+  private var few: [(key: RouteKey, bucket: Bucket)] = []
   private let isEmptied: () -> Void
   private var places: RoutePlaces?
   /// Set by tests alone: forgets what a row was, to prove that the differential test would notice.
@@ -33,12 +35,16 @@ final class Route {
     } else {
       bucket = Bucket { [unowned self] in
         buckets[key] = nil
+        findFew()
         if buckets.isEmpty { isEmptied() }
       }
       buckets[key] = bucket
+      findFew()
     }
     bucket.add(seat)
   }
+
+  private func findFew() { few = buckets.count <= 4 ? buckets.map { ($0, $1) } : [] }
 
   /// Everybody whom the changes may concern.
   ///
@@ -51,17 +57,17 @@ final class Route {
     guard places.isComplete, !isAltered else { return addAll(table, &round) }
     var found: [Bucket] = []
     for row in changes.rows.indices {
-      let change = changes.rows[row]
       if form.choices.isEmpty {
-        if places.isSame(change) { continue }
+        if places.isSame(changes.rows[row]) { continue }
         return addAll(table, &round)
       }
-      let old = forgetsOld || change.kind == .insert ? .absent : places.side(change.old, of: change)
-      let new = change.kind == .delete ? .absent : places.side(change.new, of: change)
+      let kind = changes.rows[row].kind
+      let old = forgetsOld || kind == .insert ? .absent : places.side(changes.rows[row].old, of: changes.rows[row])
+      let new = kind == .delete ? .absent : places.side(changes.rows[row].new, of: changes.rows[row])
       if old == .unknown || new == .unknown { return addAll(table, &round) }
       let before = bucket(old)
       let after = new == old ? nil : bucket(new)
-      if before == nil && after == nil || places.isSame(change) { continue }
+      if before == nil && after == nil || places.isSame(changes.rows[row]) { continue }
       if before?.note(row, in: round.number) == true, let before { found.append(before) }
       if after?.note(row, in: round.number) == true, let after { found.append(after) }
     }
@@ -69,7 +75,10 @@ final class Route {
   }
 
   private func bucket(_ side: RoutePlaces.Side) -> Bucket? {
-    if case .key(let key) = side { buckets[key] } else { nil }
+    guard case .key(let key) = side else { return nil }
+    if few.isEmpty { return buckets[key] }
+    for place in few.indices where few[place].key == key { return few[place].bucket }
+    return nil
   }
 
   private func addAll(_ table: Int, _ round: inout RoutingRound) {
