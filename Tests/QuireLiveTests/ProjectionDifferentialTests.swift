@@ -47,6 +47,12 @@ import Testing
     for watched in run.lines { watched.live.injectFault() }
     #expect(try run.firstProblem(steps: 60) != nil, "the differential test would not notice")
   }
+
+  @Test func `spare rows that stay what they were are found out`() throws {
+    let run = try VolumeRowsRun(seed: 1)
+    for watched in run.lines { watched.live.keepSpareRows() }
+    #expect(try run.firstProblem(steps: 60) != nil, "the differential test would not notice")
+  }
 }
 
 /// On the shared graph of authors and books: cascades, triggers, SQL, key changes, commits taken together.

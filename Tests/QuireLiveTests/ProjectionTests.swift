@@ -171,6 +171,39 @@ import Testing
     #expect(rows.map(\.writer) == ["AA", "AA", "B"] && rows.map(\.press) == ["R", "R", nil])
   }
 
+  @Test func `what moves up behind a limit is read along, and read again where it is another`() throws {
+    for number in 0..<30 { context.insert(Volume(String(format: "x%02d", number), writer: writers[0])) }
+    try context.save()
+    let all = try context.fetch(FetchDescriptor<Volume>(sortBy: [SortDescriptor(\.title)]))
+    let rows = try context.live(VolumeLine.self, sortBy: [SortDescriptor(\.title)], limit: 5)
+    let start = rows.queriesRun
+    context.delete(all[0])
+    try context.save()
+    #expect(rows.queriesRun == start + 1)
+    for place in 1..<4 {
+      context.delete(all[place])
+      try context.save()
+    }
+    #expect(rows.queriesRun == start + 1 && rows.map(\.title) == all[4..<9].map(\.title))
+    all[9].title += ", again"
+    try context.save()
+    context.delete(all[4])
+    try context.save()
+    #expect(rows.queriesRun == start + 2 && rows.last?.title == all[9].title)
+    let first = Volume("a", writer: writers[0])
+    context.insert(first)
+    try context.save()
+    #expect(rows.queriesRun == start + 3 && rows.map(\.title) == ["a"] + all[5..<9].map(\.title))
+    context.delete(first)
+    try context.save()
+    #expect(rows.queriesRun == start + 3 && rows.last?.title == all[9].title, "what was pushed out comes back")
+    writers[0].name = "AA"
+    try context.save()
+    context.delete(all[5])
+    try context.save()
+    #expect(rows.last?.writer == "AA" && rows.map(\.title) == all[6..<11].map(\.title))
+  }
+
   @Test func `a row that comes to another writer follows that one`() throws {
     let rows = try context.live(VolumeLine.self, sortBy: [SortDescriptor(\.title)])
     let twin = Writer("A", press: press)

@@ -2,19 +2,19 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Which of a projection's shown rows a commit may have changed.
+/// Which of the rows a projection holds, shown or to spare, a commit may have changed.
 ///
 /// Rows of the base table are known by their keys. For a change in a table that a to-one path leads to it is known which
-/// shown rows reach it: with each row come the keys of the rows its paths lead through, and they are kept both ways. For
+/// held rows reach it: with each row come the keys of the rows its paths lead through, and they are kept both ways. For
 /// a change of a related row that an aggregate is of, its foreign key as it was and is says whose it was and is; only of
 /// pairs, and of what lies further away, the database is asked.
 struct AffectedRows {
   /// The columns the fields read, by the table they stand in.
   let columns: QueryColumns
   private var cache: PlaceCache
-  /// For each path to another table, by the key of the row at its end: the shown rows from which it leads there.
+  /// For each path to another table, by the key of the row at its end: the held rows from which it leads there.
   private var reaching: [[Int64: Set<Int64>]]
-  /// By shown row: where its paths end; nothing where the fields read the base table alone.
+  /// By held row: where its paths end; nothing where the fields read the base table alone.
   private var reached: [Int64: [Int64?]] = [:]
   /// Set by tests alone, to prove that the differential tests would notice: looks at the base table only; forgets whose
   /// a related row was.
@@ -39,19 +39,19 @@ struct AffectedRows {
     }
   }
 
-  /// Shown rows that may be others after the changes, with their places; nil where the changes do not tell.
+  /// Held rows that may be others after the changes; nil where the changes do not tell.
   ///
   /// - Parameter ask: Runs a statement that gives one column of keys.
-  mutating func keys(in news: News, shown place: (Int64) -> Int?, _ ask: (SQLText) throws -> [Int64?]) throws
-    -> [Int64: Int]?
+  mutating func keys(in news: News, held isHeld: (Int64) -> Bool, _ ask: (SQLText) throws -> [Int64?]) throws
+    -> Set<Int64>?
   {
     guard columns.tellsRelated(news) else { return nil }
-    var result: [Int64: Int] = [:]
+    var result: Set<Int64> = []
     if let changes = news[columns.table] {
       let places = cache.places(0, columns.own, key: columns.key, in: changes.table)
-      for row in changes.rows.indices where changes.rows[row].kind != .delete {
-        guard case .integer(let key) = changes.rows[row].key, let at = place(key) else { continue }
-        if !places.areSame(in: changes.rows[row]) { result[key] = at }
+      for row in changes.rows.indices where changes.rows[row].kind == .update {
+        guard case .integer(let key) = changes.rows[row].key, isHeld(key) else { continue }
+        if !places.areSame(in: changes.rows[row]) { result.insert(key) }
       }
     }
     for (slot, path) in columns.reached.enumerated() where !ignoresPaths {
@@ -59,18 +59,16 @@ struct AffectedRows {
       let places = cache.places(1 + slot, path.columns, key: nil, in: changes.table)
       for change in changes.rows where !places.areSame(in: change) {
         guard case .integer(let end) = change.key else { continue }
-        for key in reaching[slot][end] ?? [] where result[key] == nil {
-          if let at = place(key) { result[key] = at }
-        }
+        for key in reaching[slot][end] ?? [] where isHeld(key) { result.insert(key) }
       }
     }
-    for key in try columns.keys(relatedIn: news, forgettingOld: forgetsOldOrigins, ask) where result[key] == nil {
-      if let at = place(key) { result[key] = at }
+    for key in try columns.keys(relatedIn: news, forgettingOld: forgetsOldOrigins, ask) where isHeld(key) {
+      result.insert(key)
     }
     return result
   }
 
-  // MARK: What is known of the shown rows
+  // MARK: What is known of the held rows
 
   mutating func take(_ ends: [Int64: [Int64?]]) {
     for (key, now) in ends {
@@ -89,7 +87,7 @@ struct AffectedRows {
     for slot in reaching.indices { reaching[slot].removeAll() }
   }
 
-  private mutating func forget(_ key: Int64) {
+  mutating func forget(_ key: Int64) {
     guard let before = reached.removeValue(forKey: key) else { return }
     for (slot, end) in before.enumerated() {
       guard let end else { continue }

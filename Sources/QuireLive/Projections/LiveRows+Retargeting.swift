@@ -59,6 +59,7 @@ extension LiveRows {
     list.pause()
     if isPaused { return }
     attendance.pause(self, in: owner, at: commitNumber)
+    forgetSpare()
     affected.forgetAll()
   }
 
@@ -75,6 +76,7 @@ extension LiveRows {
 
   private func prepare(asking select: SelectQuery) throws {
     try list.prepare(asking: select)
+    forgetSpare()
     do {
       let number = owner.position.number
       next = try owner.read { connection in

@@ -13,20 +13,22 @@ package import QuireSQLite
 /// Who reads the collection depends on all of it: on which rows are in it, in which order, and on their values, those
 /// that come from other tables included. Shows what is committed, never unsaved edits. A commit that changes no column
 /// the query or a field reads costs no statement; one that does costs one for the rows it concerns, and one for each table
-/// that changed and is read by predicate or order, or by an aggregate over a many-to-many relationship. Kept as long as
-/// somebody holds it; confined to its context's isolation.
+/// that changed and is read by predicate or order, or by an aggregate over a many-to-many relationship. Where the end of
+/// a limited result moves up, some of the rows behind it are read along, and the next to come cost no statement. Kept as
+/// long as somebody holds it; confined to its context's isolation.
 public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection, Participant {
   private let context: ModelContext
   let owner: Owner
   /// Which rows, in which order: taken along by this one.
   let list: LiveList
-  private let reader: RowReader<Row>
+  let reader: RowReader<Row>
   var affected: AffectedRows
+  var spare = SpareRows<Row>()
   /// How many times it has asked whose a related row is.
   private var asked = 0
   var attendance = Attendance()
   var query: RowsQuery<Row>
-  private var values: [Row]
+  private(set) var values: [Row]
   var next: Step?
   /// Whether everything is to be read anew.
   var isStale = false
@@ -79,7 +81,7 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   // MARK: The collection
 
   /// The keys of what is shown.
-  private var keys: [Int64] { staleKeys ?? list.keys }
+  var keys: [Int64] { staleKeys ?? list.keys }
 
   /// What all reads of the collection go through.
   private var shown: [Row] {
@@ -112,6 +114,7 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
   /// For tests: make it wrong.
   func injectFault() { affected.ignoresPaths = true }
   func forgetOldOrigins() { affected.forgetsOldOrigins = true }
+  func keepSpareRows() { spare.ignoresChanges = true }
 
   // MARK: Moving
 
@@ -120,10 +123,9 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
 
   package func prepare(_ news: News, on connection: Connection) -> Bool {
     do {
-      let touched =
-        isStale || news.isComparison || isAltered(news)
-        ? nil : try affected.keys(in: news, shown: place) { try keys($0, on: connection) }
+      let touched = isStale || news.isComparison || isAltered(news) ? nil : try places(touchedBy: news, on: connection)
       let moves = list.prepare(news, on: connection)
+      if let touched = list.touched { affected.forget(spare.forget(touched)) } else { forgetSpare() }
       if let error = list.next?.error { throw error }
       let step =
         try touched.map { try followed($0, news.number, on: connection) } ?? refilled(news.number, on: connection)
@@ -174,6 +176,22 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
     return keys.indices.contains(place) && keys[place] == key ? place : nil
   }
 
+  /// Shown rows that may be others after the changes, with their places; nil where the changes do not tell. Spare rows
+  /// that may be others are forgotten.
+  private func places(touchedBy news: News, on connection: Connection) throws -> [Int64: Int]? {
+    let changed = try affected.keys(in: news, held: { spare.holds($0) || place(of: $0) != nil }) {
+      try keys($0, on: connection)
+    }
+    guard let changed else { return nil }
+    if changed.isEmpty { return [:] }
+    affected.forget(spare.forget(changed))
+    var places: [Int64: Int] = [:]
+    for key in changed { places[key] = place(of: key) }
+    return places
+  }
+
+  func forgetSpare() { affected.forget(spare.forgetAll()) }
+
   private func keys(_ sql: SQLText, on connection: Connection) throws -> [Int64?] {
     asked += 1
     let statement = try connection.statement(sql.text)
@@ -186,63 +204,8 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
 
   /// Whether a table comes in several forms, as it was altered in between: nothing is judged by its values then.
   private func isAltered(_ news: News) -> Bool {
-    tables.contains { table in news.tables.count { $0.table.name == table } > 1 }
-  }
-
-  /// The step from the rows that may be others now, by key with their places.
-  func followed(_ touched: [Int64: Int], _ number: Int64, on connection: Connection) throws -> Step {
-    let difference = list.next?.difference ?? KeyDifference()
-    var step = Step(number: number)
-    if touched.isEmpty, !difference.changesList { return step }
-    let gone = Set(difference.deletes.map(\.key))
-    let wanted = touched.keys.filter { !gone.contains($0) } + difference.inserts.map(\.key)
-    let rows = try reader.rows(wanted.sorted(), on: connection)
-    affected.forget(gone)
-    affected.take(rows.ends)
-
-    var edits = try ValueEdits(difference) { key, from in
-      try from.flatMap { rows.find(key) ?? values[$0] } ?? rows.row(key)
-    }
-    let moved = Set(difference.moves.map(\.key))
-    let updates = touched.filter { !gone.contains($0.key) && !moved.contains($0.key) }
-      .map { (key: $0.key, from: $0.value, to: edits.place(after: $0.value)) }.sorted { $0.to < $1.to }
-    edits.updates = try updates.map { ($0.to, try rows.row($0.key)) }
-    step.changes = changes(difference, updates) { rows.find($0) }
-    step.edits = edits
-    return step
-  }
-
-  /// The step from whatever is shown to what the list will be, all of it read.
-  func refilled(_ number: Int64, on connection: Connection) throws -> Step {
-    var after = list.keys
-    if let step = list.next { after.replaceSubrange(step.replaced, with: step.keys) }
-    let rows = try reader.rows(after, on: connection)
-    let values = try after.map { try rows.row($0) }
-    affected.forgetAll()
-    affected.take(rows.ends)
-    let difference = KeyDifference.between(keys[...], after[...], touched: Set(keys).union(after))
-    let places = Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-    let others = Set(difference.inserts.map(\.key) + difference.moves.map(\.key))
-    let updates = after.enumerated().compactMap { to, key -> (key: Int64, from: Int, to: Int)? in
-      others.contains(key) ? nil : places[key].map { (key, $0, to) }
-    }
-    return Step(number: number, whole: values, changes: changes(difference, updates) { rows.find($0) })
-  }
-
-  /// - Parameter row: What was read of a key; what was not is as it was.
-  private func changes(
-    _ difference: KeyDifference, _ updates: [(key: Int64, from: Int, to: Int)], read row: (Int64) -> Row?
-  ) -> [Difference<Row>.Change] {
-    var changes: [Difference<Row>.Change] = []
-    for (_, at) in difference.deletes { changes.append(.delete(at: at, old: values[at])) }
-    for (key, from, to) in difference.moves {
-      changes.append(.move(from: from, to: to, old: values[from], new: row(key) ?? values[from]))
-    }
-    for (key, at) in difference.inserts { if let new = row(key) { changes.append(.insert(at: at, new: new)) } }
-    for (key, from, to) in updates {
-      if let new = row(key), values[from] != new { changes.append(.update(at: to, old: values[from], new: new)) }
-    }
-    return changes
+    if news.tables.count < 2 || Set(news.tables.map(\.table.name)).count == news.tables.count { return false }
+    return tables.contains { table in news.tables.count { $0.table.name == table } > 1 }
   }
 }
 

@@ -20,6 +20,12 @@ final class RowReader<Row: Projection> {
     /// Nil for one that was not asked for.
     func find(_ key: Int64) -> Row? { byKey[key] }
 
+    /// One that was known before.
+    mutating func add(_ row: Row, _ key: Int64) { byKey[key] = row }
+
+    /// One that is not to be shown yet.
+    mutating func take(_ key: Int64) -> Row? { byKey.removeValue(forKey: key) }
+
     /// - Throws: where there is no such row, which a list of keys of the same commit has never asked for.
     func row(_ key: Int64) throws -> Row {
       guard let row = byKey[key] else { throw ModelError.query("\(Row.Model.self) \(key) is not there to be shown") }

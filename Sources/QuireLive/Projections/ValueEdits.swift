@@ -9,10 +9,15 @@ struct ValueEdits<Row> {
 
   /// - Parameter arrived: The value of a key that came, or that moved from an index before.
   init(_ difference: KeyDifference, arrived: (_ key: Int64, _ from: Int?) throws -> Row) rethrows {
-    leaving = (difference.deletes.map(\.at) + difference.moves.map(\.from)).sorted()
-    var coming = try difference.inserts.map { (at: $0.at, row: try arrived($0.key, nil)) }
-    coming += try difference.moves.map { (at: $0.to, row: try arrived($0.key, $0.from)) }
-    self.coming = coming.sorted { $0.at < $1.at }
+    let deleted = difference.deletes.map(\.at)
+    let inserted = try difference.inserts.map { (at: $0.at, row: try arrived($0.key, nil)) }
+    if difference.moves.isEmpty {
+      (leaving, coming) = (deleted, inserted)
+    } else {
+      leaving = (deleted + difference.moves.map(\.from)).sorted()
+      let moved = try difference.moves.map { (at: $0.to, row: try arrived($0.key, $0.from)) }
+      coming = (inserted + moved).sorted { $0.at < $1.at }
+    }
   }
 
   /// Where what stays stands afterwards.

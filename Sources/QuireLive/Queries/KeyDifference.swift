@@ -34,7 +34,37 @@ struct KeyDifference {
       new.removeLast()
     }
     if old.isEmpty, new.isEmpty { return KeyDifference() }
+    if touched.count == 1, let shift = shift(old, new, touched, start) { return shift }
     return Comparison(Side(old, touched, start), Side(new, touched, start)).difference
+  }
+}
+
+extension KeyDifference {
+  /// What one row does to a limited result: it leaves and the next moves up at the end, or it comes and the last is
+  /// pushed out. Nil where it is anything else.
+  private static func shift(
+    _ old: ArraySlice<Int64>, _ new: ArraySlice<Int64>, _ touched: Set<Int64>, _ start: Int
+  ) -> KeyDifference? {
+    guard old.count == new.count, let (firstOld, lastOld) = ends(old), let (firstNew, lastNew) = ends(new) else {
+      return nil
+    }
+    var result = KeyDifference()
+    if touched.contains(firstOld), lastNew != firstOld, old.dropFirst().elementsEqual(new.dropLast()) {
+      result.deletes = [(firstOld, start)]
+      result.inserts = [(lastNew, start + new.count - 1)]
+      return result
+    }
+    if touched.contains(firstNew), lastOld != firstNew, new.dropFirst().elementsEqual(old.dropLast()) {
+      result.deletes = [(lastOld, start + old.count - 1)]
+      result.inserts = [(firstNew, start)]
+      return result
+    }
+    return nil
+  }
+
+  private static func ends(_ keys: ArraySlice<Int64>) -> (first: Int64, last: Int64)? {
+    guard let first = keys.first, let last = keys.last else { return nil }
+    return (first, last)
   }
 }
 

@@ -31,6 +31,9 @@ final class LiveList: Participant {
 
   /// A prepared step: the window has taken it, what is shown has not.
   private(set) var next: Step?
+  /// Keys of rows that may have entered, left or moved with the changes it last looked at, beyond what is shown too; nil
+  /// where it read all anew.
+  private(set) var touched: Set<Int64>?
   private var needsFilling = false
 
   struct Step {
@@ -115,6 +118,7 @@ final class LiveList: Participant {
   // MARK: Moving
 
   func prepare(_ news: News, on connection: Connection) -> Bool {
+    touched = nil
     if let failure = news.failure {
       needsFilling = true
       next = Step(number: news.number, error: failure)
@@ -146,8 +150,9 @@ final class LiveList: Participant {
       touched = Set(keys).union(window.entries.map(\.key))
     } else {
       let effect = try effect(of: news, on: connection, tellsUpdates: told != nil)
-      if effect.isEmpty { return false }
       touched = effect.touched
+      self.touched = touched
+      if effect.isEmpty { return false }
       if sections != nil { standings = self.standings(of: touched) }
       updated = effect.updated
       let oldCount = window.entries.count
@@ -290,6 +295,13 @@ final class LiveList: Participant {
 
   var shownCount: Int {
     max(0, min(window.entries.count - offset, limit ?? .max))
+  }
+
+  /// Keys of the first rows held behind what is shown.
+  func behind(_ most: Int) -> [Int64] { Array(shown(from: shownCount, to: shownCount + most)) }
+
+  func isBehind(_ key: Int64) -> Bool {
+    next?.other == nil && position(of: key).map { $0 >= offset + shownCount } ?? false
   }
 
   func shown(from start: Int, to end: Int) -> ArraySlice<Int64> {
