@@ -1,7 +1,9 @@
 /// Every case and who answers it, in the order they are run.
 ///
 /// A new variant is one line here, and a class that is a `Variant`.
-@MainActor let allCases = [
+@MainActor let allCases = storeCases + [1, 100, 10_000].flatMap { observingCases($0) }
+
+@MainActor private let storeCases = [
   BenchCase(
     "insert", "a ready-made model inserted, all in one save", vs: "raw", goal: 1.3,
     .init("raw") { RawInsert($0, .quire) },
@@ -112,6 +114,16 @@
     .init("quire") { QuireImport($0, isWatched: true) }
   ),
   BenchCase(
+    "logged-each", "one property set and saved, the file's change log on", vs: "unlogged", goal: 2.0,
+    .init("unlogged") { try QuireUpdateEach($0) },
+    .init("quire") { try QuireUpdateEach($0, changeLog: .on()) }
+  ),
+  BenchCase(
+    "logged-insert", "a ready-made model inserted, all in one save, the file's change log on", vs: "unlogged",
+    .init("unlogged") { QuireInsert($0) },
+    .init("quire") { QuireInsert($0, changeLog: .on()) }
+  ),
+  BenchCase(
     "property-get", "a property read, nobody tracking", vs: "plain", goal: 1.0,
     .init("plain") { PlainGet($0) },
     .init("quire") { try QuireGet($0) }
@@ -127,3 +139,26 @@
     .init("quire") { try QuireMemory($0) }
   ),
 ]
+
+/// What readers cost, so many at a time, each of an object of its own.
+@MainActor private func observingCases(_ readers: Int) -> [BenchCase] {
+  let many = readers == 1 ? "one reader" : "\(grouped(readers)) readers"
+  return [
+    BenchCase(
+      "observe-reader-\(readers)", "a reader of one property made, \(many) at a time", vs: "plain",
+      .init("plain") { PlainObserving($0, .reader, readers) },
+      .init("quire") { try QuireObserving($0, .reader, readers) }
+    ),
+    BenchCase(
+      "observe-property-\(readers)", "a property that a reader reads when it is made, of four; \(many) at a time",
+      vs: "plain",
+      .init("plain") { PlainObserving($0, .property, readers) },
+      .init("quire") { try QuireObserving($0, .property, readers) }
+    ),
+    BenchCase(
+      "observe-wake-\(readers)", "a property set until its reader has run again, \(many) in a turn", vs: "plain",
+      .init("plain") { PlainObserving($0, .wake, readers) },
+      .init("quire") { try QuireObserving($0, .wake, readers) }
+    ),
+  ]
+}

@@ -1,6 +1,7 @@
 /// What the command line asks for.
 struct Arguments {
-  /// In the order given; all cases where none is named.
+  /// In the order given, of a name without an ending, such as `observe`, all that begin with it; all cases where none
+  /// is named.
   var cases: [BenchCase] = []
   var rows = [100_000]
   var rounds = 7
@@ -30,11 +31,13 @@ struct Arguments {
         throw Refusal(
           description: "\(word) is not an option: there are --rows N[,N…], --rounds N, --hop, --json and --help")
       default:
-        guard let found = known.first(where: { $0.name == word }) else {
+        let named = known.filter { $0.name == word }
+        let found = named.isEmpty ? known.filter { $0.name.hasPrefix(word + "-") } : named
+        if found.isEmpty {
           throw Refusal(
             description: "no case is called \(word): there are \(known.map(\.name).joined(separator: " "))")
         }
-        cases.append(found)
+        cases += found
       }
     }
     if cases.isEmpty { cases = known }
@@ -62,7 +65,8 @@ struct Arguments {
       books (100000). Ratios are against the baseline of the same run. Where each operation is timed by itself, what it
       does is counted too: runs of a SELECT, rows that scans passed over, observers called. Given several sizes, the
       growth of a figure less the raw write of its size, from the smallest to the largest, is drawn below the last.
-      With --hop the live cases have a variant whose observer is on another actor.
+      With --hop the live cases have a variant whose observer is on another actor. A name without its ending, such as
+      observe, is all cases that begin with it.
 
       \(cases.map { "  \($0.name.padded(to: width))  \($0.operation); against \($0.baseline)" }.joined(separator: "\n"))
       """

@@ -53,11 +53,15 @@ struct Stopwatch {
     return result
   }
 
-  /// The same until nothing is left that the caller's actor is to do later, such as the end of the turn.
-  @inline(__always) mutating func measureUntilQuiet(_ operations: Int, _ body: () throws -> Void) async rethrows {
+  /// The same until nothing is left that the caller's actor is to do later, such as the end of the turn, and after
+  /// `settled`.
+  @inline(__always) mutating func measureUntilQuiet(
+    _ operations: Int, _ body: () throws -> Void, settled: @MainActor () async -> Void = {}
+  ) async rethrows {
     let watch = Stopwatch()
     try body()
     await Task.yield()
+    await settled()
     let elapsed = watch.elapsed()
     cpu += elapsed.cpu
     wall += elapsed.wall

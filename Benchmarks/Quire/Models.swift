@@ -45,8 +45,8 @@ extension Checksum {
 }
 
 /// A file's container as Quire opens it, but for `synchronous=NORMAL`, as all variants have it.
-@MainActor func openContainer(_ file: String) throws -> ModelContainer {
-  var configuration = ModelConfiguration(url: URL(filePath: file))
+@MainActor func openContainer(_ file: String, changeLog: ChangeLog = .asInFile) throws -> ModelContainer {
+  var configuration = ModelConfiguration(url: URL(filePath: file), changeLog: changeLog)
   configuration.synchronous = .normal
   return try ModelContainer(for: Author.self, Book.self, configurations: configuration)
 }

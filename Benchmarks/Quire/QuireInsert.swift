@@ -1,12 +1,15 @@
 import Quire
 
-/// `insert`: ready-made models inserted and written by one save, a fresh file for every round.
+/// `insert`, and `logged-insert` with the file's change log on: ready-made models inserted and written by one save, a
+/// fresh file for every round.
 @MainActor final class QuireInsert: Variant {
   private let stage: Stage
+  private let changeLog: ChangeLog
   private let rows: [BookRow]
 
-  init(_ stage: Stage) {
+  init(_ stage: Stage, changeLog: ChangeLog = .asInFile) {
     self.stage = stage
+    self.changeLog = changeLog
     var workload = Workload()
     rows = workload.books(stage.rows)
   }
@@ -14,7 +17,7 @@ import Quire
   func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
     let file = try stage.file(.authorsOnly)
     defer { stage.workspace.remove(file) }
-    let container = try openContainer(file)
+    let container = try openContainer(file, changeLog: changeLog)
     let context = ModelContext(container)
     let authors = try context.authors()
     let books = rows.map { Book($0, by: authors[Int($0.authorID) - 1]) }

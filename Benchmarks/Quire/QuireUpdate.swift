@@ -29,16 +29,17 @@ import Quire
   func close() throws { try container.close() }
 }
 
-/// `update-each`: one property of some objects, in an order of no pattern, each saved by itself.
+/// `update-each`, and `logged-each` with the file's change log on: one property of some objects, in an order of no
+/// pattern, each saved by itself.
 @MainActor final class QuireUpdateEach: Variant {
   private let file: String
   private let container: ModelContainer
   private let context: ModelContext
   private let books: [(id: Int64, book: Book)]
 
-  init(_ stage: Stage) throws {
+  init(_ stage: Stage, changeLog: ChangeLog = .asInFile) throws {
     file = try stage.file()
-    container = try openContainer(file)
+    container = try openContainer(file, changeLog: changeLog)
     context = ModelContext(container)
     let all = try context.books()
     books = Workload.shuffledKeys(stage.rows).prefix(RawUpdateEach.count).map { ($0, all[Int($0) - 1]) }
