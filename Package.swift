@@ -71,6 +71,7 @@ let package = Package(
     .target(name: "QuireLive", dependencies: ["QuireRow", "QuireSQLite", "QuireModel"], swiftSettings: swift),
     .target(name: "Quire", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive"], swiftSettings: swift),
     .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
+    .target(name: "LineEditor", swiftSettings: swift),
     .target(name: "QuireTool", dependencies: ["Quire", "QuireMigration"], swiftSettings: swift),
     .target(
       name: "Catalog", dependencies: ["Quire"], resources: [.copy("Sample"), .copy("Migrations")], swiftSettings: swift),
@@ -94,6 +95,7 @@ let package = Package(
       name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow"], swiftSettings: swift),
     .testTarget(
       name: "CatalogTests", dependencies: ["Catalog", "Quire"], swiftSettings: swift),
+    .testTarget(name: "LineEditorTests", dependencies: ["LineEditor"], swiftSettings: swift),
     .testTarget(name: "QuireToolTests", dependencies: ["QuireTool"], swiftSettings: swift),
     .testTarget(name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire"], swiftSettings: swift),
     .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),
