@@ -95,7 +95,8 @@ let package = Package(
       name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow"], swiftSettings: swift),
     .testTarget(
       name: "CatalogTests", dependencies: ["Catalog", "Quire"], swiftSettings: swift),
-    .testTarget(name: "LineEditorTests", dependencies: ["LineEditor"], swiftSettings: swift),
+    .target(name: "PseudoTerminal", dependencies: ["LineEditor"], path: "Tests/PseudoTerminal", swiftSettings: swift),
+    .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "PseudoTerminal"], swiftSettings: swift),
     .testTarget(name: "QuireToolTests", dependencies: ["QuireTool"], swiftSettings: swift),
     .testTarget(name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire"], swiftSettings: swift),
     .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),
