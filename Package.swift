@@ -78,6 +78,8 @@ let package = Package(
     .executableTarget(
       name: "QuireCommand", dependencies: ["Quire", "QuireMigration", "QuireTool", "Catalog"], swiftSettings: swift),
     .executableTarget(
+      name: "CatalogueExample", dependencies: ["Quire", "Catalog"], path: "Examples/Catalogue", swiftSettings: swift),
+    .executableTarget(
       name: "QuireBench", dependencies: ["CSQLite", "Quire"], path: "Benchmarks", swiftSettings: swift),
     .testTarget(name: "QuireRowTests", dependencies: ["CSQLite", "QuireRow"], swiftSettings: swift),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swift),
@@ -99,6 +101,7 @@ let package = Package(
     .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "PseudoTerminal"], swiftSettings: swift),
     .testTarget(name: "QuireToolTests", dependencies: ["QuireTool"], swiftSettings: swift),
     .testTarget(name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire"], swiftSettings: swift),
+    .testTarget(name: "ExampleTests", dependencies: ["CatalogueExample", "Quire"], swiftSettings: swift),
     .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),
   ]
 )

@@ -1,0 +1,99 @@
+import Quire
+import Testing
+
+@testable import CatalogueExample
+
+/// The example program, asked by commands in place of keys.
+@MainActor @Suite struct CatalogueTests {
+  /// What the last lines of the screens say has been evaluated, that of the first screen left out.
+  private func evaluated(by commands: [String]) async throws -> [String] {
+    try await Script(try Main.open(nil)).run(commands).filter { $0.hasPrefix("evaluated: ") }.dropFirst()
+      .map { String($0.dropFirst("evaluated: ".count)) }
+  }
+
+  @Test func `the screen at first and after a title has been edited`() async throws {
+    let lines = try await Script(try Main.open(nil)).run(["title A Doll's House, again"])
+    #expect(
+      lines.joined(separator: "\n") == """
+        Catalogue · 134 books, 134 available                                     head 1•
+        ───────────────────────────────────────────────────┬────────────────────────────
+        Books by title                              list 1•│ The book          detail 1•
+        › A Doll's House            Henrik Ibsen         1•│ A Doll's House
+          A Tale of Two Cities      Charles Dickens      1•│ by Henrik Ibsen
+          A Vindication of the Rig… Mary Wollstonecr…    1•│
+          Adventures of Huckleberr… Mark Twain           1•│ 1879, no
+          Alice's Adventures in Wo… Lewis Carroll        1•│ There to be lent
+          All Quiet on the Western… Erich Maria Rema…    1•│ In 4 libraries
+          And Then There Were None  Agatha Christie      1•│
+          Animal Farm               George Orwell        1•│
+          Anna Karenina             Leo Tolstoy          1•│
+          Antigone                  Sophocles            1•│
+        ───────────────────────────────────────────────────┴────────────────────────────
+        ↑ ↓ select  e title  a author  space lend  d delete  s SQL  q quit       edit 1•
+        evaluated: 10 rows, list, cursor, detail, head, edit · the live results ran 3 statements
+
+        > title A Doll's House, again
+
+        Catalogue · 134 books, 134 available                                     head 1
+        ───────────────────────────────────────────────────┬────────────────────────────
+        Books by title                              list 1 │ The book          detail 2•
+        › A Doll's House, again     Henrik Ibsen         2•│ A Doll's House, again
+          A Tale of Two Cities      Charles Dickens      1 │ by Henrik Ibsen
+          A Vindication of the Rig… Mary Wollstonecr…    1 │
+          Adventures of Huckleberr… Mark Twain           1 │ 1879, no
+          Alice's Adventures in Wo… Lewis Carroll        1 │ There to be lent
+          All Quiet on the Western… Erich Maria Rema…    1 │ In 4 libraries
+          And Then There Were None  Agatha Christie      1 │
+          Animal Farm               George Orwell        1 │
+          Anna Karenina             Leo Tolstoy          1 │
+          Antigone                  Sophocles            1 │
+        ───────────────────────────────────────────────────┴────────────────────────────
+        ↑ ↓ select  e title  a author  space lend  d delete  s SQL  q quit       edit 1
+        evaluated: 1 row, detail · the live results ran 0 statements
+        """)
+  }
+
+  @Test func `editing one title evaluates its row and no other`() async throws {
+    #expect(
+      try await evaluated(by: ["title A Doll's House, again"]) == [
+        "1 row, detail · the live results ran 0 statements"
+      ])
+  }
+
+  @Test func `each edit evaluates what shows it, without a statement`() async throws {
+    var (steps, expected): ([String], [String]) = ([], [])
+    for (command, evaluated) in [
+      ("down 3", "cursor, detail"),
+      ("lend", "1 row, detail, head"),
+      ("author Samuel Clemens", "1 row, detail"),
+      ("title A new title", "1 row, detail"),
+      ("down 9", "3 rows, list, cursor, detail"),
+      ("delete", "1 row, list, detail, head"),
+      ("sql UPDATE book SET rating = 4.5", "nothing"),
+      ("sql UPDATE book SET title = 'A Zoo' WHERE title LIKE 'Candide%'", "1 row, list, detail"),
+      ("nonsense", "edit"),
+      ("up 20", "3 rows, list, cursor, detail, edit"),
+      ("sql DELETE FROM author WHERE name = 'Samuel Clemens'", "1 row, list, detail, head"),
+    ] {
+      steps.append(command)
+      expected.append(evaluated + " · the live results ran 0 statements")
+    }
+    #expect(try await evaluated(by: steps) == expected)
+  }
+
+  @Test func `typing evaluates the edit line, and the row when it is done`() async throws {
+    let desk = try Desk(try Main.open(nil))
+    let views = Views(desk)
+    let events: [Terminal.Event] = [.character("e"), .character("!"), .erase, .character("?")]
+    for event in events {
+      _ = desk.take(event)
+      await views.settle()
+    }
+    #expect(views.edit.evaluations == 5 && views.edit.lines == ["Title: A Doll's House?▏"])
+    #expect(views.rows.allSatisfy { $0.view.evaluations == 1 } && views.detail.evaluations == 1)
+    _ = desk.take(.enter)
+    await views.settle()
+    #expect(views.rows.map(\.view.evaluations) == [2] + Array(repeating: 1, count: 9))
+    #expect(views.list.evaluations == 1 && views.detail.lines[0] == "A Doll's House?" && desk.draft == nil)
+  }
+}
