@@ -11,14 +11,45 @@ package final class MigrationConnection {
   let handle: OpaquePointer
   /// What the authorizer was asked and refused last; filled while a script runs.
   var refused: String?
+  let pulse: MigrationPulse
 
   /// Opens the file at `path`, without changing its journal mode or anything else in it.
   ///
   /// SQLite looks at the content at the first statement only, so one is run here.
   ///
+  /// - Parameters:
+  ///   - interruption: ends what runs or waits with `SQLITE_INTERRUPT` or `SQLITE_BUSY`.
+  ///   - beat: called often while something runs or waits.
   /// - Throws: ``DatabaseError`` for a path that leads to no database, ``SQLiteError`` for what SQLite says beside that.
-  package init(path: String, access: Access, busyTimeout: Duration) throws {
+  package convenience init(
+    path: String, access: Access, busyTimeout: Duration, interruption: MigrationInterruption? = nil,
+    beat: (@Sendable () -> Void)? = nil
+  ) throws {
     let file = try DatabaseFile(path).checked(for: access)
+    let pulse = MigrationPulse(interruption: interruption, busyTimeout: busyTimeout, beat: beat)
+    if access == .readOnly { Self.recover(file, pulse) }
+    try self.init(file: file, path: path, access: access, pulse: pulse)
+  }
+
+  /// Has SQLite roll back what a process that died in a transaction has left, which a connection for reading may not do.
+  ///
+  /// What cannot be done is no error here: reading then says why.
+  private static func recover(_ file: String, _ pulse: MigrationPulse) {
+    guard access(file + "-journal", F_OK) == 0 else { return }
+    let connection = try? MigrationConnection(file: file, path: file, access: .readWrite, pulse: pulse)
+    _ = try? connection?.query("SELECT count(*) FROM sqlite_schema")
+  }
+
+  /// A database of its own that is gone with the connection, or with the process: in memory, and on disk where it gets
+  /// large (in `SQLITE_TMPDIR`, `/var/tmp` or `/tmp`).
+  package static func temporary(interruption: MigrationInterruption? = nil, beat: (@Sendable () -> Void)? = nil) throws
+    -> MigrationConnection
+  {
+    let pulse = MigrationPulse(interruption: interruption, busyTimeout: .zero, beat: beat)
+    return try MigrationConnection(file: "", path: "a temporary database", access: .create, pulse: pulse)
+  }
+
+  private init(file: String, path: String, access: Access, pulse: MigrationPulse) throws {
     let flags =
       switch access {
       case .readOnly: SQLITE_OPEN_READONLY
@@ -34,7 +65,8 @@ package final class MigrationConnection {
         ? DatabaseError.cannotCreate(path: path, reason: message) : .unreadable(path: path, reason: message)
     }
     handle = opened
-    sqlite3_busy_timeout(handle, busyTimeout.milliseconds)
+    self.pulse = pulse
+    pulse.install(on: handle)
     for (option, value) in Self.switches {
       let code = quire_db_config(handle, option, value)
       if code != SQLITE_OK { throw failure(code) }
@@ -65,7 +97,10 @@ package final class MigrationConnection {
     return connection
   }
 
-  private init(handle: OpaquePointer) { self.handle = handle }
+  private init(handle: OpaquePointer) {
+    self.handle = handle
+    pulse = MigrationPulse(interruption: nil, busyTimeout: .zero, beat: nil)
+  }
 
   private static let switches: [(Int32, Int32)] = [
     (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
@@ -73,6 +108,8 @@ package final class MigrationConnection {
   ]
 
   deinit { sqlite3_close_v2(handle) }
+
+  package var isStopped: Bool { pulse.interruption?.isStopped == true }
 
   /// False inside a transaction, and after an error that ended one.
   package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }

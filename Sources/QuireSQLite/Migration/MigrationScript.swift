@@ -10,25 +10,38 @@ extension MigrationConnection {
   /// go first, because a column that one of them names cannot be dropped: the next writer of the store makes them anew
   /// and marks the gap.
   ///
+  /// - Parameter before: called for each statement once SQLite has understood it and before it runs; may ask the
+  ///   connection.
   /// - Returns: how many statements ran.
-  package func run(script: String, inTransaction: Bool, protected: Set<String> = [])
-    throws(MigrationScriptError) -> Int
-  {
+  package func run(
+    script: String, inTransaction: Bool, protected: Set<String> = [],
+    before: ((ScriptStatement) throws(SQLiteError) -> Void)? = nil
+  ) throws(MigrationScriptError) -> Int {
     var bytes = Array(script.utf8)
     bytes.append(0)
     if inTransaction { try dropLogTriggers() }
-    let rules = Rules(connection: self, inTransaction: inTransaction, protected: protected)
-    return try withExtendedLifetime(rules) { () throws(MigrationScriptError) -> Int in
-      sqlite3_set_authorizer(handle, authorize, Unmanaged.passUnretained(rules).toOpaque())
-      defer { sqlite3_set_authorizer(handle, nil, nil) }
+    return try underRules(inTransaction: inTransaction, protected: protected) {
+      () throws(MigrationScriptError) -> Int in
       var offset = 0
       var count = 0
       while offset < bytes.count - 1 {
-        let (next, ran) = try runStatement(of: bytes, at: offset)
+        let (next, ran) = try runStatement(of: bytes, at: offset, before)
         offset = next
         if ran { count += 1 }
       }
       return count
+    }
+  }
+
+  /// Runs `body` with statements refused as in a script.
+  package func underRules<T, E: Error>(
+    inTransaction: Bool, protected: Set<String>, _ body: () throws(E) -> T
+  ) throws(E) -> T {
+    let rules = Rules(connection: self, inTransaction: inTransaction, protected: protected)
+    return try withExtendedLifetime(rules) { () throws(E) -> T in
+      sqlite3_set_authorizer(handle, authorize, Unmanaged.passUnretained(rules).toOpaque())
+      defer { sqlite3_set_authorizer(handle, nil, nil) }
+      return try body()
     }
   }
 
@@ -49,7 +62,9 @@ extension MigrationConnection {
   }
 
   /// Runs the statement that begins at `offset`; gives where the next begins and whether there was one at all.
-  private func runStatement(of bytes: [UInt8], at offset: Int) throws(MigrationScriptError) -> (next: Int, ran: Bool) {
+  private func runStatement(
+    of bytes: [UInt8], at offset: Int, _ before: ((ScriptStatement) throws(SQLiteError) -> Void)?
+  ) throws(MigrationScriptError) -> (next: Int, ran: Bool) {
     refused = nil
     var statement: OpaquePointer?
     let (code, length) = bytes.withUnsafeBufferPointer { buffer in
@@ -71,6 +86,13 @@ extension MigrationConnection {
     guard code == SQLITE_OK else { throw failed(code) }
     let next = length > 0 ? offset + length : bytes.count - 1
     guard let statement else { return (next, false) }
+    if let before {
+      do {
+        try before(ScriptStatement(text: String(decoding: bytes[offset..<min(next, bytes.count - 1)], as: UTF8.self)))
+      } catch {
+        throw MigrationScriptError(error: error, statement: offset..<next, offset: nil, refused: nil)
+      }
+    }
     while true {
       switch sqlite3_step(statement) {
       case SQLITE_ROW: continue
@@ -79,6 +101,14 @@ extension MigrationConnection {
       }
     }
   }
+}
+
+/// One statement of a script.
+package struct ScriptStatement: Hashable, Sendable {
+  /// As written, from where the statement before it ended.
+  package let text: String
+
+  package init(text: String) { self.text = text }
 }
 
 /// The statement of a script that failed.
@@ -90,6 +120,13 @@ package struct MigrationScriptError: Error, Hashable, Sendable {
   package let offset: Int?
   /// What the authorizer refused, such as `COMMIT` or `PRAGMA journal_mode`.
   package let refused: String?
+
+  /// The same of a script that the one that failed is a part of, from byte `start` on.
+  package func shifted(by start: Int) -> MigrationScriptError {
+    MigrationScriptError(
+      error: error, statement: statement.lowerBound + start..<statement.upperBound + start,
+      offset: offset.map { $0 + start }, refused: refused)
+  }
 }
 
 /// What the authorizer goes by: lives as long as one script runs.
@@ -125,7 +162,8 @@ private final class Rules {
       return "writing to \(second)"
     case SQLITE_TRANSACTION where inTransaction: return first ?? "a transaction"
     case SQLITE_SAVEPOINT where inTransaction: return first == "BEGIN" ? "SAVEPOINT" : first ?? "SAVEPOINT"
-    case SQLITE_ATTACH where inTransaction: return "ATTACH"
+    // VACUUM attaches a database without a name. What has one would be written to by a rehearsal, too.
+    case SQLITE_ATTACH where inTransaction || first?.isEmpty == false: return "ATTACH"
     case SQLITE_DETACH where inTransaction: return "DETACH"
     case SQLITE_PRAGMA where inTransaction && second != nil:
       guard let first, !Self.pragmas.contains(first.lowercased()) else { return nil }

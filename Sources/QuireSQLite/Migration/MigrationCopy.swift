@@ -1,0 +1,41 @@
+import CSQLite
+
+extension MigrationConnection {
+  /// Copies this connection's whole database over the one of `destination`, as it is at one moment.
+  ///
+  /// For the destination it is one transaction: whoever reads it sees the one content or the other, and a process that
+  /// dies leaves what was there. Other connections may write to the source meanwhile where it has a write-ahead log.
+  ///
+  /// - Parameter progress: told pages copied and pages in all, some hundred times.
+  /// - Throws: what SQLite refused, with the destination as it was; `SQLITE_INTERRUPT` where one of the connections was
+  ///   asked to stop.
+  package func copy(to destination: MigrationConnection, _ progress: (Int, Int) -> Void = { _, _ in })
+    throws(SQLiteError)
+  {
+    // A transaction of its own holds the moment; SQLite would begin anew after each write of somebody else.
+    let wasAutocommit = isAutocommit
+    if wasAutocommit { try query("BEGIN") }
+    defer { if wasAutocommit { _ = try? query("COMMIT") } }
+    try query("SELECT count(*) FROM sqlite_schema")
+    guard let backup = sqlite3_backup_init(destination.handle, "main", handle, "main") else {
+      throw destination.failure(sqlite3_errcode(destination.handle))
+    }
+    var code = SQLITE_OK
+    while code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED {
+      guard pulse.goesOn(), destination.pulse.goesOn() else {
+        sqlite3_backup_finish(backup)
+        throw SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted")
+      }
+      code = sqlite3_backup_step(backup, 256)
+      // Its own busy handler has waited before SQLite says so.
+      if code == SQLITE_BUSY || code == SQLITE_LOCKED { break }
+      let total = Int(sqlite3_backup_pagecount(backup))
+      progress(total - Int(sqlite3_backup_remaining(backup)), total)
+    }
+    let finished = sqlite3_backup_finish(backup)
+    if code == SQLITE_DONE, finished == SQLITE_OK { return }
+    throw SQLiteError(
+      code: code == SQLITE_DONE ? finished : code,
+      message: String(cString: sqlite3_errstr(code == SQLITE_DONE ? finished : code)))
+  }
+}
