@@ -17,7 +17,12 @@ public struct Tool: Sendable {
     let help = Command(
       "help", "explain a command", arguments: [Argument("COMMAND", "the command, and its subcommand", .many)]
     ) { _ in .done }
-    root = Command(name, summary, notes: notes, subcommands: commands + [help])
+    let shells = Completion.Shell.allCases.map(\.rawValue)
+    let completion = Command(
+      "completion", "print a script that lets a shell complete these commands",
+      arguments: [Argument("SHELL", shells.joined(separator: ", "), accepts: { shells.contains($0) })]
+    ) { _ in .done }
+    root = Command(name, summary, notes: notes, subcommands: commands + [completion, help])
   }
 
   /// Runs the command that `arguments` (without the program's path) name.
@@ -58,6 +63,10 @@ public struct Tool: Sendable {
     case .run(let command, let invocation):
       if command.name == "help" {
         terminal.print(Help(path: try find(invocation.arguments("COMMAND")), common: Self.common).text)
+        return .done
+      }
+      if command.name == "completion", let shell = invocation.argument("SHELL").flatMap(Completion.Shell.init) {
+        terminal.print(Completion(root: root, common: Self.common).script(for: shell))
         return .done
       }
       return try await command.run?(invocation) ?? .done

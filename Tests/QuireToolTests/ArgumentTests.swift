@@ -63,7 +63,7 @@ private let tool = Tool("tool", version: "1.2.3", "is a tool", commands: [echo, 
 
   @Test(arguments: [
     (["ech"], "there is no command ‘ech’: did you mean echo?\nhelp:  tool help"),
-    (["zzzzzz"], "there is no command ‘zzzzzz’ (there are echo, group, fail, help)\nhelp:  tool help"),
+    (["zzzzzz"], "there is no command ‘zzzzzz’ (there are echo, group, fail, completion, help)\nhelp:  tool help"),
     (["echo"], "FIRST is missing\nhelp:  tool help echo"),
     (["echo", "a", "--nmae", "x"], "tool echo has no option --nmae: did you mean --name?\nhelp:  tool help echo"),
     (["echo", "a", "-x"], "tool echo has no option -x\nhelp:  tool help echo"),

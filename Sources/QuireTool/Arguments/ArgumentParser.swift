@@ -79,13 +79,16 @@ struct ArgumentParser {
       return true
     }
     for argument in path.last?.arguments ?? [] {
+      let first = bare.firstIndex { argument.accepts?($0) ?? true }
       switch argument.kind {
       case .many:
         invocation.words[argument.name] = bare
         bare = []
-      case .required where bare.isEmpty: throw UsageError("\(argument.name) is missing", command: names)
+      case .required where first == nil:
+        let instead = bare.first.map { ": ‘\($0)’ is none" } ?? " is missing"
+        throw UsageError("\(argument.name)\(instead)", command: names)
       case .required, .optional:
-        if !bare.isEmpty { invocation.words[argument.name] = [bare.removeFirst()] }
+        if let first { invocation.words[argument.name] = [bare.remove(at: first)] }
       }
     }
     if let extra = bare.first { throw UsageError("‘\(extra)’ is one word too many", command: names) }

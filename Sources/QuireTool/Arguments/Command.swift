@@ -61,6 +61,9 @@ public struct Argument: Sendable {
   public var name: String
   public var help: String
   public var kind: Kind
+  /// The words it takes; nil where any will do. A word goes to the first argument that takes it, whatever their order,
+  /// so that `undo 2 library.db` and `undo library.db 2` are one.
+  public var accepts: (@Sendable (String) -> Bool)?
 
   public enum Kind: Sendable {
     case required
@@ -69,10 +72,13 @@ public struct Argument: Sendable {
     case many
   }
 
-  public init(_ name: String, _ help: String, _ kind: Kind = .required) {
+  public init(
+    _ name: String, _ help: String, _ kind: Kind = .required, accepts: (@Sendable (String) -> Bool)? = nil
+  ) {
     self.name = name
     self.help = help
     self.kind = kind
+    self.accepts = accepts
   }
 }
 

@@ -18,6 +18,8 @@ public struct ExitStatus: RawRepresentable, Hashable, Sendable {
   public static let busy = ExitStatus(rawValue: 6)
   /// The database is newer than this program or these files.
   public static let databaseIsNewer = ExitStatus(rawValue: 7)
+  /// Something was found that is to be looked at, where that was the question.
+  public static let found = ExitStatus(rawValue: 8)
   /// An answer without rows, where that was the question.
   public static let noRows = ExitStatus(rawValue: 3)
   /// It took longer than it was given, as `timeout` has it.

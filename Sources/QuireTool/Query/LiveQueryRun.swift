@@ -27,9 +27,9 @@ import Quire
       let live = try store.mainContext.live(
         sql: SQL(verbatim: query.text, named: query.named), key: key)
       follow(live)
-      let interrupt = Interrupt { [end] in end.yield() }
+      let signal = StopSignal { [end] in end.yield() }
       for await _ in ends { break }
-      interrupt.cancel()
+      signal.cancel()
       view?.end()
       if let failure { throw failure }
       try store.close()
@@ -84,24 +84,4 @@ import Quire
 
 extension LiveView {
   func end() {}
-}
-
-/// Calls once when the process is told to stop from its terminal; a second Ctrl-C ends it at once.
-private final class Interrupt {
-  private let source: any DispatchSourceSignal
-
-  init(_ body: @escaping @Sendable () -> Void) {
-    signal(SIGINT, SIG_IGN)
-    source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-    source.setEventHandler {
-      signal(SIGINT, SIG_DFL)
-      body()
-    }
-    source.resume()
-  }
-
-  func cancel() {
-    source.cancel()
-    signal(SIGINT, SIG_DFL)
-  }
 }

@@ -11,6 +11,8 @@ public struct Terminal: Sendable {
   public var columns: Int
   /// Height in lines.
   public var lines: Int
+  /// Reads a line that a person types; nil where nobody is there to be asked.
+  public var input: (@Sendable () -> String?)?
 
   /// One of the two ways out.
   public struct Stream: Sendable {
@@ -25,11 +27,14 @@ public struct Terminal: Sendable {
     }
   }
 
-  public init(output: Stream, error: Stream, columns: Int = 80, lines: Int = 24) {
+  public init(
+    output: Stream, error: Stream, columns: Int = 80, lines: Int = 24, input: (@Sendable () -> String?)? = nil
+  ) {
     self.output = output
     self.error = error
     self.columns = columns
     self.lines = lines
+    self.input = input
   }
 }
 
@@ -43,7 +48,11 @@ extension Terminal {
       return Stream(isTerminal: isTerminal, usesColor: isTerminal && !plain) { Self.write($0, to: descriptor) }
     }
     let (columns, lines) = size(environment)
-    return Terminal(output: stream(1), error: stream(2), columns: columns, lines: lines)
+    let isAsked = isatty(0) != 0 && isatty(2) != 0 && !has("CI")
+    let line: @Sendable () -> String? = { readLine() }
+    return Terminal(
+      output: stream(1), error: stream(2), columns: columns, lines: lines,
+      input: isAsked ? line : nil)
   }
 
   private static func size(_ environment: [String: String]) -> (columns: Int, lines: Int) {
@@ -91,9 +100,34 @@ extension Terminal {
   /// Prints a line beside the answer: progress, or what to do next.
   public func note(_ text: String) { error.write(text + "\n") }
 
-  /// Prints an error; control characters in it are made visible.
+  /// Prints an error; control characters in it are made visible, and what it quotes of a file is coloured where colour
+  /// is.
   public func printError(_ text: String, prefix: String = "error") {
-    error.write(error.styled(prefix + ":", .red) + " " + printable(text, keepingLines: true) + "\n")
+    let lines = printable(text, keepingLines: true).split(separator: "\n", omittingEmptySubsequences: false)
+    let styled = lines.map { line in
+      guard let margin = line.firstRange(of: "│ ") else { return String(line) }
+      let quoted = line[margin.upperBound...]
+      let start = quoted.first { $0 != " " && $0 != "\t" }
+      let isMargin = line[..<margin.lowerBound].allSatisfy { $0 == " " || $0.isNumber }
+      guard isMargin, start == "^" || quoted.hasPrefix("- ") || quoted.hasPrefix("+ ") else { return String(line) }
+      return line[..<margin.upperBound] + error.styled(String(quoted), quoted.hasPrefix("+ ") ? .green : .red)
+    }
+    error.write(error.styled(prefix + ":", .red) + " " + styled.joined(separator: "\n") + "\n")
+  }
+
+  /// Asks a question that is answered by yes or no, on standard error; nil where nobody is there to be asked.
+  public func confirm(_ question: String, otherwise: Bool = false) -> Bool? {
+    guard let input else { return nil }
+    while true {
+      error.write(printable(question, keepingLines: true) + (otherwise ? "  [Y/n] " : "  [y/N] "))
+      guard let answer = input()?.lowercased() else { return false }
+      switch answer.filter({ !$0.isWhitespace }) {
+      case "": return otherwise
+      case "y", "yes": return true
+      case "n", "no": return false
+      default: note("Type y or n.")
+      }
+    }
   }
 }
 
