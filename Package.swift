@@ -72,7 +72,7 @@ let package = Package(
     .target(name: "Quire", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive"], swiftSettings: swift),
     .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
     .target(name: "LineEditor", swiftSettings: swift),
-    .target(name: "QuireTool", dependencies: ["Quire", "QuireMigration"], swiftSettings: swift),
+    .target(name: "QuireTool", dependencies: ["Quire", "QuireMigration", "QuireSQLite"], swiftSettings: swift),
     .target(
       name: "Catalog", dependencies: ["Quire"], resources: [.copy("Sample"), .copy("Migrations")], swiftSettings: swift),
     .executableTarget(
@@ -99,7 +99,8 @@ let package = Package(
       name: "CatalogTests", dependencies: ["Catalog", "Quire"], swiftSettings: swift),
     .target(name: "PseudoTerminal", dependencies: ["LineEditor"], path: "Tests/PseudoTerminal", swiftSettings: swift),
     .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "PseudoTerminal"], swiftSettings: swift),
-    .testTarget(name: "QuireToolTests", dependencies: ["QuireTool"], swiftSettings: swift),
+    .testTarget(
+      name: "QuireToolTests", dependencies: ["QuireTool", "QuireMigration", "QuireSQLite"], swiftSettings: swift),
     .testTarget(name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire"], swiftSettings: swift),
     .testTarget(name: "ExampleTests", dependencies: ["CatalogueExample", "Quire"], swiftSettings: swift),
     .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),

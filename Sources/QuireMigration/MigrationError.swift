@@ -1,3 +1,4 @@
+public import QuireRow
 public import QuireSQLite
 
 /// Why migrations could not be read or run. Where it matters the text says in what state the data is.
@@ -14,6 +15,24 @@ public enum MigrationError: Error, Hashable, Sendable {
   case empty(file: String)
   /// Files and history do not fit; nothing was run.
   case history(MigrationProblem)
+  /// Files and history know no such version.
+  case unknownVersion(MigrationVersion)
+  /// It has not run on this database.
+  case notApplied(MigrationVersion)
+  /// More were to be taken back than have run.
+  case fewerApplied(Int)
+  /// Neither the file nor the database says how it is taken back; nothing was.
+  case noUndo(AppliedMigration)
+  /// Another process has migrated since it was decided what to do: this one is the last that ran now.
+  case changedMeanwhile(AppliedMigration)
+  /// Values would be lost; everything of this migration was rolled back.
+  case destructive([MigrationLoss], file: String)
+  /// A copy of the database could not be made or used; nothing was changed.
+  case backup(String, reason: String)
+  /// It was asked to stop; what ran was rolled back.
+  case interrupted
+  /// A step written in Swift threw; everything of this migration was rolled back.
+  case stepFailed(String, file: String, reason: String)
   /// The file names a step written in Swift, which this binary has not.
   case unknownStep(String, file: String)
   /// `no-transaction` with more than one statement: half of them could stay.
@@ -64,15 +83,46 @@ public struct ForeignKeyViolation: Hashable, Sendable {
   public let table: String
   /// Nil in a WITHOUT ROWID table.
   public let row: Int64?
+  /// The row's first text, which people most likely call it by.
+  public let label: String?
   public let parent: String
   /// The columns of the key.
   public let columns: [String]
+  /// What they hold; empty where the row could not be asked.
+  public let values: [Value]
 
-  public init(table: String, row: Int64?, parent: String, columns: [String]) {
+  public init(
+    table: String, row: Int64?, label: String? = nil, parent: String, columns: [String], values: [Value] = []
+  ) {
     self.table = table
     self.row = row
+    self.label = label
     self.parent = parent
     self.columns = columns
+    self.values = values
+  }
+}
+
+extension ForeignKeyViolation: CustomStringConvertible {
+  /// `book 17 "Solaris" . author_id = 4          there is no author 4`
+  public var description: String {
+    let name = [table, row.map { "\($0)" }, label.map { "\"\($0)\"" }].compactMap(\.self).joined(separator: " ")
+    guard values.count == columns.count, !values.isEmpty else {
+      return "\(name) . \(columns.joined(separator: ", "))          there is no such \(parent)"
+    }
+    let shown = values.map(Self.shown)
+    let keys = zip(columns, shown).map { "\($0) = \($1)" }.joined(separator: ", ")
+    return "\(name) . \(keys)          there is no \(parent) \(shown.joined(separator: ", "))"
+  }
+
+  private static func shown(_ value: Value) -> String {
+    switch value {
+    case .integer(let number): "\(number)"
+    case .real(let number): "\(number)"
+    case .text(let text): "\"\(text)\""
+    case .null: "NULL"
+    default: "a blob"
+    }
   }
 }
 
@@ -88,8 +138,24 @@ extension MigrationError: CustomStringConvertible {
     case .name(let file): "\(file) has no migration's name: YYYYMMDDhhmmss_title.sql, the moment in UTC"
     case .malformed(let file, let line, let reason): "\(file):\(line): \(reason)"
     case .directive(let text, let file, let line, let hint): "\(file):\(line): ‘\(text)’ is not a directive: \(hint)"
-    case .empty(let file): "\(file) has nothing to run"
+    case .empty(let file): "\(file) has nothing to run: write its SQL, or delete the file"
     case .history(let problem): problem.description
+    case .unknownVersion(let version): "there is no migration \(version) among these files"
+    case .notApplied(let version): "\(version) has not run on this database"
+    case .fewerApplied(0): "no migration has run on this database"
+    case .fewerApplied(let count): "only \(count) migration\(count == 1 ? " has" : "s have") run on this database"
+    case .noUndo(let applied):
+      "\(applied.version) \(applied.title) has no undo. Nothing was undone."
+    case .changedMeanwhile(let last):
+      """
+      another process has migrated this database meanwhile: \(last.version) \(last.title) is the last one now.
+      Nothing was changed here.
+      """
+    case .destructive(let losses, let file):
+      "\(file) " + losses.map(\.description).joined(separator: ",\n    ") + ".   [M001]"
+    case .backup(let path, let reason): "the backup \(path) cannot be used: \(reason)\nNothing was changed."
+    case .interrupted: "stopped"
+    case .stepFailed(let name, let file, let reason): "the step ‘\(name)’ of \(file) failed: \(reason)\nRolled back."
     case .unknownStep(let name, let file):
       "\(file) has the step ‘\(name)’, written in Swift: only the application's own binary can run it"
     case .severalStatementsWithoutTransaction(let file):
@@ -122,10 +188,7 @@ extension MigrationError: CustomStringConvertible {
     _ rows: [ForeignKeyViolation], total: Int, file: String, alreadyBefore: Bool
   ) -> String {
     var lines = ["after \(file) \(total) foreign key\(total == 1 ? " points" : "s point") nowhere:"]
-    for row in rows {
-      let key = row.row.map { " \($0)" } ?? ""
-      lines.append("    \(row.table)\(key) . \(row.columns.joined(separator: ", ")) → there is no such \(row.parent)")
-    }
+    for row in rows { lines.append("    \(row)") }
     if rows.count < total { lines.append("    and \(total - rows.count) more") }
     lines.append(
       alreadyBefore

@@ -158,7 +158,8 @@ import Testing
     #expect(
       error
         == .foreignKeys(
-          [ForeignKeyViolation(table: "book", row: 17, parent: "author", columns: ["author_id"])], total: 1,
+          [ForeignKeyViolation(table: "book", row: 17, parent: "author", columns: ["author_id"], values: [4])],
+          total: 1,
           file: fixture.migrations + "/20260101000000_orphans.sql", alreadyBefore: false))
     #expect(try fixture.bytes() == before)
   }

@@ -17,7 +17,7 @@ import Testing
     let fixture = try Fixture()
     try fixture.sqlite { for statement in old { try $0.query(statement) } }
     try fixture.write(change.sql, as: "20260101000000_change.sql")
-    try fixture.migrator().apply()
+    try fixture.migrator(losing: true).apply()
     return try fixture.sqlite { try $0.query(question) }
   }
 

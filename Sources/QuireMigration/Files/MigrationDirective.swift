@@ -13,6 +13,8 @@ public enum MigrationDirective: Hashable, Sendable {
 }
 
 extension MigrationDirective {
+  var isStep: Bool { if case .step = self { true } else { false } }
+
   static let words = ["undo", "no-transaction", "foreign-keys", "allow", "step"]
 
   /// Reads the comment `text` (without its dashes); nil where it is an ordinary comment.

@@ -13,8 +13,43 @@ public struct MigrationFile: Hashable, Sendable {
   public let path: String
   public let up: String
   public let undo: String?
+  /// The line that ``undo`` begins on: the one of its mark.
+  public let undoLine: Int
   /// Without ``MigrationDirective/undo``.
   public let directives: [MigrationDirective]
+
+  /// Whether it says that a finding of the checks, such as `M001`, is meant.
+  public func allows(_ code: String) -> Bool {
+    directives.contains { if case .allow(code, _) = $0 { true } else { false } }
+  }
+
+  /// Whether it can take away or rewrite what is there, so that running it on a copy first shows something: judged by the
+  /// words of its statements.
+  public var touchesData: Bool {
+    if directives.contains(where: \.isStep) { return true }
+    return SQLWords.statements(of: up).contains(where: \.touchesData)
+  }
+
+  /// Whether a connection it has run on may be set otherwise than one that was opened anew.
+  var changesConnection: Bool {
+    let tokens = SQLTokens(up)
+    return directives.contains { $0 == .noTransaction || $0.isStep }
+      || tokens.contains { $0.kind == .word && tokens.text(of: $0).uppercased() == "PRAGMA" }
+  }
+
+  /// What its statements do that is more than adding: `rebuilds book`, `drops book.note`; nil for nothing of the kind.
+  public var summary: String? {
+    let statements = SQLWords.statements(of: up)
+    let renamed = Set(statements.compactMap { $0.renamedTable.map { SQLName($0.newName) } })
+    let parts = statements.compactMap { statement -> String? in
+      if let table = statement.droppedTable {
+        return renamed.contains(SQLName(table)) ? "rebuilds \(table)" : "drops \(table)"
+      }
+      if let (table, column) = statement.droppedColumn { return "drops \(table).\(column)" }
+      return nil
+    }
+    return parts.isEmpty ? nil : parts.prefix(3).joined(separator: ", ") + (parts.count > 3 ? " …" : "")
+  }
 
   public var name: String { String(path.split(separator: "/").last ?? "") }
 }
@@ -51,10 +86,10 @@ extension MigrationFile {
               throw .directive("undo", file: path, line: line, hint: "it stands in the file already")
             }
             undo = (token.range, line)
-          } else if undo != nil {
-            throw .directive(comment, file: path, line: line, hint: "move it above the undo section")
-          } else {
+          } else if undo == nil {
             directives.append(directive)
+          } else if !directive.isStep {
+            throw .directive(comment, file: path, line: line, hint: "move it above the undo section")
           }
         } else if title == nil, !sawStatement, undo == nil, !comment.isEmpty {
           title = comment
@@ -66,7 +101,7 @@ extension MigrationFile {
 
     let bytes = tokens.bytes
     let up = String(decoding: bytes[..<(undo?.comment.lowerBound ?? bytes.count)], as: UTF8.self)
-    if SQLTokens.isEmpty(up), !directives.contains(where: { if case .step = $0 { true } else { false } }) {
+    if SQLTokens.isEmpty(up), !directives.contains(where: \.isStep) {
       throw .empty(file: path)
     }
     self.version = version
@@ -74,11 +109,12 @@ extension MigrationFile {
     self.path = path
     self.up = up
     self.undo = undo.map { String(decoding: bytes[$0.comment.upperBound...], as: UTF8.self) }
+    undoLine = undo?.line ?? line
     self.directives = directives
   }
 
   /// The first line that says something inside a comment's marks.
-  private static func content(of comment: String) -> String {
+  static func content(of comment: String) -> String {
     let marks: Set<Character> = ["-", "/", "*"]
     for line in comment.split(separator: "\n") {
       let content = line.drop { marks.contains($0) || $0.isWhitespace }

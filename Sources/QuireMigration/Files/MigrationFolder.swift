@@ -29,6 +29,17 @@ public enum MigrationFolder {
     return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
   }
 
+  /// Migrations that a program carries, as files of the folder they were taken from.
+  ///
+  /// - Throws: as ``read(_:)``.
+  public static func read(_ embedded: [EmbeddedMigration]) throws(MigrationError) -> [MigrationFile] {
+    var files: [MigrationFile] = []
+    for migration in embedded {
+      files.append(try MigrationFile(path: "Migrations/" + migration.name, text: migration.text))
+    }
+    return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
+  }
+
   private static func read(file path: String) throws(MigrationError) -> MigrationFile {
     guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable(file: path) }
     guard let text = String(validating: data, as: UTF8.self) else {

@@ -104,7 +104,9 @@ public struct SQLTokens: Sequence, IteratorProtocol {
 
 extension SQLTokens {
   /// Whether two texts are the same SQL: token by token, whatever their comments, blanks and line endings.
-  public static func equal(_ a: String, _ b: String) -> Bool { significant(a).elementsEqual(significant(b)) }
+  public static func equal(_ a: String, _ b: String) -> Bool {
+    a == b || significant(a).elementsEqual(significant(b))
+  }
 
   /// Whether there is nothing to run: only blanks, comments and semicolons.
   public static func isEmpty(_ text: String) -> Bool { significant(text).allSatisfy { $0.elementsEqual([59]) } }

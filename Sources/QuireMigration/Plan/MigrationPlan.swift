@@ -55,6 +55,12 @@ public struct MigrationPlan: Hashable, Sendable {
   /// What is to run, in order.
   public var pending: [MigrationFile] { entries.compactMap { $0.applied == nil ? $0.file : nil } }
 
+  /// Those of them up to `last`; all of them where it is nil.
+  public func pending(to last: MigrationVersion?) -> [MigrationFile] {
+    guard let last else { return pending }
+    return pending.filter { $0.version <= last }
+  }
+
   /// The newest version that has run.
   public var current: MigrationVersion? { entries.last { $0.applied != nil }?.version }
 }

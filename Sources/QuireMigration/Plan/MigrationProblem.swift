@@ -31,29 +31,28 @@ extension MigrationProblem: CustomStringConvertible {
       """
       \(file.path) is not what was applied on \(applied.appliedAt.prefix(10)).
       \(Self.firstDifference(applied.up, file.up))
-      Nothing was run. Databases elsewhere hold the old text: put the file back, and the change in a new migration.
+      Nothing was run.
       """
     case .missing(let applied):
       """
       \(applied.version) \(applied.title) was applied on \(applied.appliedAt.prefix(10)), and its file is gone.
-      Nothing was run. Put the file back; its text is in the table _quire_migrations.
+      Nothing was run.
       """
-    case .outOfOrder(let file, let version, let newest):
+    case .outOfOrder(let file, _, let newest):
       """
       \(file) is older than the last one applied (\(newest)), so databases
-      already at \(newest) and new ones would run them in different orders.
-      Nothing was run. Rename it to a number after \(newest): \(version) is applied nowhere here.
+      already at \(newest) and new ones would run them in different orders. Nothing was run.
       """
     case .duplicate(let version, let files):
       """
       two migrations are numbered \(version):  \(files.joined(separator: "  and  "))
-      Nothing was run. Give the one that is applied nowhere a new number.
+      Nothing was run.
       """
     case .databaseIsNewer(let applied):
       """
       the database has \(applied.count) migration\(applied.count == 1 ? "" : "s") that these files lack: \
-      \(applied.map { "\($0.version) \($0.title)" }.joined(separator: ", ")).
-      Nothing was run. Update the files (switched branch?); each one's undo text is in the table _quire_migrations.
+      \(applied.map { "\($0.version) \($0.title) (applied on \($0.appliedAt.prefix(10)))" }.joined(separator: ", ")).
+      Nothing was run.
       """
     }
   }

@@ -1,18 +1,18 @@
 import QuireRow
 import QuireSQLite
 
-/// Finds the place in the file an error of SQLite is about, and the name that was probably meant.
+/// Finds the place in a migration an error of SQLite is about, and the name that was probably meant.
 ///
 /// SQLite gives an offset for most errors, but not for "no such table", for an unknown column in `UPDATE … SET` and for
 /// a statement that ends too early. Then the name it quotes is looked up in the statement; failing that, the place is
 /// the statement's first line.
 struct MigrationFailureFinder {
-  let file: MigrationFile
+  let text: MigrationText
   let error: MigrationScriptError
   let connection: MigrationConnection
 
   func explained() -> MigrationError {
-    let tokens = SQLTokens(file.up)
+    let tokens = SQLTokens(text.sql)
     let statement = tokens.filter { token in
       switch token.kind {
       case .blank, .lineComment, .blockComment: false
@@ -20,7 +20,7 @@ struct MigrationFailureFinder {
       }
     }
     let start = statement.first?.range.lowerBound ?? error.statement.lowerBound
-    if let refused = refusal { return .refused(statement: refused, place(of: start, withColumn: true, in: tokens)) }
+    if let refused = refusal { return .refused(statement: refused, text.place(of: start, withColumn: true)) }
 
     let name = SQLMessage.name(in: error.error.message)
     let named = name.flatMap { name in
@@ -29,7 +29,7 @@ struct MigrationFailureFinder {
     let token = error.offset.flatMap { offset in statement.first { $0.range.contains(offset) } } ?? named
     let failure = MigrationFailure(
       code: error.error.code, message: error.error.message,
-      place: place(of: token?.range.lowerBound ?? error.offset ?? start, withColumn: token != nil, in: tokens),
+      place: text.place(of: token?.range.lowerBound ?? error.offset ?? start, withColumn: token != nil),
       length: token.map { tokens.text(of: $0).count } ?? 1,
       suggestion: name.flatMap { nearest(to: $0, among: namesInSchema().filter { $0 != name }) })
     return .failed(failure)
@@ -38,16 +38,6 @@ struct MigrationFailureFinder {
   private var refusal: String? {
     if let refused = error.refused { return refused }
     return error.error.message.hasPrefix("cannot VACUUM") ? "VACUUM" : nil
-  }
-
-  private func place(of offset: Int, withColumn: Bool, in tokens: SQLTokens) -> SourcePlace {
-    let bytes = tokens.bytes
-    let lineStart = bytes[..<offset].lastIndex(of: 10).map { $0 + 1 } ?? 0
-    let lineEnd = bytes[offset...].firstIndex(of: 10) ?? bytes.count
-    return SourcePlace(
-      file: file.path, line: bytes[..<offset].count { $0 == 10 } + 1,
-      column: withColumn ? String(decoding: bytes[lineStart..<offset], as: UTF8.self).count + 1 : nil,
-      text: String(decoding: bytes[lineStart..<lineEnd], as: UTF8.self))
   }
 
   /// Tables, views, indexes and all their columns.

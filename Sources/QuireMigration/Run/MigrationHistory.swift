@@ -48,6 +48,17 @@ package enum MigrationHistory {
         .integer(Int64(applied.milliseconds)), .text(applied.by),
       ])
   }
+
+  package static func remove(_ version: MigrationVersion, on connection: MigrationConnection) throws(SQLiteError) {
+    try connection.query("DELETE FROM _quire_migrations WHERE version = ?", [.integer(version.number)])
+  }
+
+  /// Puts `file`'s present text where the text that ran was; when and by whom it ran stays.
+  package static func replace(with file: MigrationFile, on connection: MigrationConnection) throws(SQLiteError) {
+    try connection.query(
+      "UPDATE _quire_migrations SET title = ?, up = ?, undo = ? WHERE version = ?",
+      [.text(file.title), .text(file.up), file.undo.map { .text($0) } ?? .null, .integer(file.version.number)])
+  }
 }
 
 extension Value {

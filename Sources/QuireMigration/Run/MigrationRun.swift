@@ -2,68 +2,142 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// One migration being run on its connection.
+/// One migration being run, or taken back, on its connection.
 struct MigrationRun {
-  let file: MigrationFile
-  let sequence: Int
-  let by: String
   let connection: MigrationConnection
+  /// By name.
+  let steps: [String: MigrationStep]
+  let by: String
 
-  /// Runs and commits; the transaction is open already, and on an error still is, unless SQLite ended it.
-  func inOpenTransaction() throws -> AppliedMigration {
-    for case .step(let name) in file.directives { throw MigrationError.unknownStep(name, file: file.path) }
-    let start = ContinuousClock.now
-    if file.directives.contains(.noTransaction) {
-      try outsideTransaction()
-    } else {
-      try runScript(inTransaction: true)
-      try checkForeignKeys()
+  /// Runs `file` in the transaction that is open, and records it there; on an error the transaction still is open,
+  /// unless SQLite ended it.
+  ///
+  /// - Throws: ``MigrationError/destructive(_:file:)`` where values are lost and neither `allowsLosses` nor the file
+  ///   says that it is meant.
+  func up(_ file: MigrationFile, sequence: Int, allowsLosses: Bool) throws -> AppliedMigration {
+    let (applied, losses) = try upAndLosses(file, sequence: sequence)
+    if !losses.isEmpty, !file.allows("M001"), !allowsLosses {
+      throw MigrationError.destructive(losses, file: file.path)
     }
+    return applied
+  }
+
+  /// As ``up(_:sequence:allowsLosses:)``, and says what is lost instead of refusing it.
+  func upAndLosses(_ file: MigrationFile, sequence: Int) throws -> (AppliedMigration, losses: [MigrationLoss]) {
+    let start = ContinuousClock.now
+    let losses = try run(file.upText, directives: file.directives)
     let duration = start.duration(to: .now)
     let applied = AppliedMigration(
       version: file.version, title: file.title, up: file.up, undo: file.undo, sequence: sequence,
       appliedAt: Date.now.formatted(.iso8601), milliseconds: Int((duration / .milliseconds(1)).rounded()), by: by)
     try MigrationHistory.record(applied, on: connection)
-    try connection.query("COMMIT")
-    return applied
+    return (applied, losses)
+  }
+
+  /// Takes `applied` back in the transaction that is open, and removes its row.
+  ///
+  /// - Returns: what is lost; nothing is refused here.
+  func undo(_ applied: AppliedMigration, file: MigrationFile?) throws -> [MigrationLoss] {
+    guard let text = applied.undoText(in: file) else { throw MigrationError.noUndo(applied) }
+    let directives = MigrationText(name: text.name, sql: applied.up).directives
+    let losses = try run(text, directives: directives)
+    try MigrationHistory.remove(applied.version, on: connection)
+    return losses
+  }
+
+  private func run(_ text: MigrationText, directives: [MigrationDirective]) throws -> [MigrationLoss] {
+    let pieces = try text.pieces()
+    for case .step(let name) in pieces where steps[name] == nil {
+      throw MigrationError.unknownStep(name, file: text.name)
+    }
+    if directives.contains(.noTransaction) {
+      try outsideTransaction(text, pieces)
+      return []
+    }
+    let watch = try LossWatch.isNeeded(for: pieces) ? LossWatch(connection) : nil
+    for piece in pieces {
+      switch piece {
+      case .sql(let sql, let start):
+        try runScript(sql, at: start, of: text, inTransaction: true) { (statement) throws(SQLiteError) in
+          try watch?.willRun(statement)
+        }
+      case .step(let name): try step(name, of: text, watch)
+      }
+    }
+    try checkForeignKeys(after: text)
+    return try watch?.losses() ?? []
   }
 
   /// One statement alone, which takes effect whole or not at all; its row follows in a transaction of its own.
-  private func outsideTransaction() throws {
-    guard SQLTokens.countStatements(in: file.up) == 1 else {
-      throw MigrationError.severalStatementsWithoutTransaction(file: file.path)
+  private func outsideTransaction(_ text: MigrationText, _ pieces: [MigrationText.Piece]) throws {
+    guard SQLTokens.countStatements(in: text.sql) <= 1, pieces.count <= 1 else {
+      throw MigrationError.severalStatementsWithoutTransaction(file: text.name)
     }
     try connection.query("ROLLBACK")
-    try runScript(inTransaction: false)
+    try runScript(text.sql, at: 0, of: text, inTransaction: false)
     if !connection.isAutocommit { try connection.query("ROLLBACK") }
     try connection.query("BEGIN IMMEDIATE")
   }
 
-  private func runScript(inTransaction: Bool) throws {
+  private func runScript(
+    _ sql: String, at start: Int, of text: MigrationText, inTransaction: Bool,
+    before: ((ScriptStatement) throws(SQLiteError) -> Void)? = nil
+  ) throws {
     do {
-      _ = try connection.run(script: file.up, inTransaction: inTransaction, protected: [MigrationHistory.table])
+      _ = try connection.run(
+        script: sql, inTransaction: inTransaction, protected: [MigrationHistory.table], before: before)
     } catch {
-      // A full disk or a damaged page is not the statement's fault: said of the database.
-      if error.error.databaseError(path: "", waited: .zero) != nil { throw error.error }
-      throw MigrationFailureFinder(file: file, error: error, connection: connection).explained()
+      // A full disk, a damaged page or Ctrl-C is not the statement's fault: said of the database.
+      if error.error.isInterrupted || error.error.databaseError(path: "", waited: .zero) != nil { throw error.error }
+      throw MigrationFailureFinder(text: text, error: error.shifted(by: start), connection: connection).explained()
     }
   }
 
-  private func checkForeignKeys() throws {
+  private func step(_ name: String, of text: MigrationText, _ watch: LossWatch?) throws {
+    guard let step = steps[name] else { throw MigrationError.unknownStep(name, file: text.name) }
+    let database = MigrationDatabase(connection: connection, watch: watch)
+    do {
+      try connection.underRules(inTransaction: true, protected: [MigrationHistory.table]) { () throws(any Error) in
+        try step.run(database)
+      }
+    } catch {
+      if let error = error as? SQLiteError, error.isInterrupted || error.databaseError(path: "", waited: .zero) != nil {
+        throw error
+      }
+      throw MigrationError.stepFailed(name, file: text.name, reason: "\(error)")
+    }
+  }
+
+  private func checkForeignKeys(after text: MigrationText) throws {
     let rows = try connection.query("PRAGMA foreign_key_check")
     guard !rows.isEmpty else { return }
-    let shown = try rows.prefix(5).map { row in
-      let columns = try connection.query(
-        "SELECT \"from\" FROM pragma_foreign_key_list(?) WHERE id = ? ORDER BY seq", [row[0], row[3]])
-      return ForeignKeyViolation(
-        table: row[0].plainText, row: row[1].plainInteger, parent: row[2].plainText,
-        columns: columns.map { $0[0].plainText })
-    }
+    let shown = try rows.prefix(5).map { try violation($0) }
     // Were they there before? Taken back, the database can be asked.
     try connection.query("ROLLBACK")
     let before = Set((try? connection.query("PRAGMA foreign_key_check")) ?? [])
     throw MigrationError.foreignKeys(
-      shown, total: rows.count, file: file.path, alreadyBefore: rows.allSatisfy { before.contains($0) })
+      shown, total: rows.count, file: text.name, alreadyBefore: rows.allSatisfy { before.contains($0) })
+  }
+
+  /// A row of `foreign_key_check` with what the key says and how the row is called.
+  private func violation(_ row: [Value]) throws -> ForeignKeyViolation {
+    let table = row[0].plainText
+    let columns = try connection.query(
+      "SELECT \"from\" FROM pragma_foreign_key_list(?) WHERE id = ? ORDER BY seq", [row[0], row[3]]
+    ).map { $0[0].plainText }
+    let name = try quoted(identifier: table)
+    var values: [Value] = []
+    var label: String?
+    if row[1] != .null {
+      let keys = try columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
+      values = try connection.query("SELECT \(keys) FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
+      // The first text of the row is most likely what people call it by.
+      let all = try connection.query("SELECT * FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
+      label = all.lazy.compactMap { if case .text(let text) = $0, text.count <= 60 { text } else { nil } }.first
+    }
+    return ForeignKeyViolation(
+      table: table, row: row[1].plainInteger, label: label, parent: row[2].plainText, columns: columns,
+      values: values)
   }
 }
 

@@ -1,55 +1,84 @@
 import Foundation
-import QuireSQLite
+import QuireRow
+public import QuireSQLite
 
 /// Runs a folder's migrations on one database file.
 ///
 ///     let migrator = Migrator(database: "library.db", files: try MigrationFolder.read("Migrations"))
 ///     for entry in try migrator.plan().entries { … }        // opens the file for reading only
-///     try migrator.apply { print("ran", $0.title) }
+///     try migrator.apply { print($0) }
 ///
-/// Each migration runs on a connection of its own, in one transaction with its row of the version table. There is no
-/// lock to break and no half-applied state: a migration that fails leaves the database as the one before it did.
+/// Each migration runs in one transaction with its row of the version table. There is no lock to break and no
+/// half-applied state: a migration that fails leaves the database as the one before it did.
 public struct Migrator: Sendable {
   public let database: String
   public let files: [MigrationFile]
+  /// The steps the files name that are written in Swift.
+  public var steps: [MigrationStep]
   /// How long to wait for another writer.
   public var wait: Duration = .seconds(10)
   /// What the version table's column `by` says.
   public var by: String = ProcessInfo.processInfo.processName
-  /// Whether ``apply(_:)`` makes the file where there is none.
+  /// Whether ``apply(to:_:)`` makes the file where there is none.
   public var createsDatabase = false
+  /// Whether the database is copied to a ``MigrationBackup`` before the first change, where there is anything in it.
+  public var backsUp = false
+  /// Whether migrations may run that take values away and do not say so with `-- migrate: allow M001`.
+  public var allowsLosses = false
+  /// Stops what runs: it is rolled back, and ``MigrationError/interrupted`` thrown.
+  public var interruption: MigrationInterruption?
+  /// Called often, from the running thread, while SQL runs or a lock is waited for.
+  public var beat: (@Sendable () -> Void)?
 
-  public init(database: String, files: [MigrationFile]) {
+  public init(database: String, files: [MigrationFile], steps: [MigrationStep] = []) {
     self.database = database
     self.files = files
+    self.steps = steps
   }
 
   /// What the files and the database's history say, without changing anything.
   public func plan() throws(MigrationError) -> MigrationPlan {
-    let history = try translating {
-      try MigrationHistory.read(from: try open(.readOnly))
-    }
-    return MigrationPlan(files: files, history: history)
+    MigrationPlan(files: files, history: try history())
   }
 
-  /// Runs what is pending, oldest first.
+  /// What has run on the database, in that order.
+  public func history() throws(MigrationError) -> [AppliedMigration] {
+    try translating { try MigrationHistory.read(from: try open(.readOnly)) }
+  }
+
+  /// Runs what is pending, oldest first, up to `last` where that is given.
   ///
-  /// - Parameter ran: called after each one's commit.
+  /// - Parameter happened: told of each event as it happens; an error of it ends the work after what it was told of.
   /// - Returns: those it ran; what another process ran meanwhile is not among them.
   /// - Throws: ``MigrationError/history(_:)`` before anything ran; any other leaves what ran before it in place, and
   ///   nothing of the one that failed. A file made here is removed again where nothing ran.
   @discardableResult
-  public func apply(_ ran: (AppliedMigration) throws -> Void = { _ in }) throws -> [AppliedMigration] {
+  public func apply(
+    to last: MigrationVersion? = nil, _ happened: (MigrationEvent) throws -> Void = { _ in }
+  ) throws -> [AppliedMigration] {
     // Known to be new only where it is absent now; a symbolic link that leads nowhere is left alone.
     let isNew = createsDatabase && !FileManager.default.fileExists(atPath: database)
     if isNew, let first = MigrationPlan(files: files, history: []).problems.first {
       throw MigrationError.history(first)
     }
+    if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
     var applied: [AppliedMigration] = []
     do {
-      while let next = try applyNext(creating: isNew && applied.isEmpty) {
+      var connection = try open(createsDatabase ? .create : .readWrite)
+      var outlook = try translating { try look(to: last, on: connection) }
+      while let file = outlook.pending.first {
+        guard let next = try run(file, &outlook, to: last, isFirst: applied.isEmpty, on: connection, happened) else {
+          continue
+        }
         applied.append(next)
-        try ran(next)
+        try happened(.applied(next))
+        if file.changesConnection {
+          connection = try open(.readWrite)
+          outlook = try translating { try look(to: last, on: connection) }
+        } else {
+          outlook.pending.removeFirst()
+          outlook.sequence += 1
+        }
       }
     } catch {
       if isNew, applied.isEmpty { removeEmptyFile() }
@@ -58,44 +87,78 @@ public struct Migrator: Sendable {
     return applied
   }
 
-  /// Runs the oldest pending migration; nil where none is.
-  private func applyNext(creating: Bool) throws(MigrationError) -> AppliedMigration? {
-    let connection = try open(creating || createsDatabase ? .create : .readWrite)
-    return try translating {
-      while true {
-        let expected = try checkedPlan(on: connection).plan.pending.first
-        // Ignored inside a transaction, so it is set by what is expected to run.
-        let keys = expected?.directives.contains(.foreignKeysOn) == true
-        try connection.query("PRAGMA foreign_keys = \(keys ? "ON" : "OFF")")
-        try connection.query("BEGIN IMMEDIATE")
-        do {
-          // Read again, under the lock: another process may have migrated since.
-          let (plan, sequence) = try checkedPlan(on: connection)
-          guard let file = plan.pending.first, file == expected else {
-            try connection.query("ROLLBACK")
-            if plan.pending.isEmpty { return nil }
-            continue
-          }
-          return try MigrationRun(file: file, sequence: sequence, by: by, connection: connection).inOpenTransaction()
-        } catch {
-          if !connection.isAutocommit { _ = try? connection.query("ROLLBACK") }
-          throw error
-        }
-      }
-    }
+  /// What is to run, as of one moment.
+  private struct Outlook {
+    var pending: ArraySlice<MigrationFile>
+    /// The number of the next.
+    var sequence: Int
+    /// Another number once another connection has committed.
+    let dataVersion: [[Value]]
   }
 
-  private func checkedPlan(on connection: MigrationConnection) throws -> (plan: MigrationPlan, sequence: Int) {
+  private func look(to last: MigrationVersion?, on connection: MigrationConnection) throws -> Outlook {
+    // Asked first: what is committed meanwhile is noticed, then.
+    let dataVersion = try connection.query("PRAGMA data_version")
     let history = try MigrationHistory.read(from: connection)
     let plan = MigrationPlan(files: files, history: history)
     if let problem = plan.problems.first { throw MigrationError.history(problem) }
-    return (plan, (history.map(\.sequence).max() ?? 0) + 1)
+    let sequence = (history.map(\.sequence).max() ?? 0) + 1
+    return Outlook(pending: plan.pending(to: last)[...], sequence: sequence, dataVersion: dataVersion)
+  }
+
+  /// Runs `file`, the oldest pending one; nil where another process has committed since, and it is not that any longer.
+  private func run(
+    _ file: MigrationFile, _ outlook: inout Outlook, to last: MigrationVersion?, isFirst: Bool,
+    on connection: MigrationConnection, _ happened: (MigrationEvent) throws -> Void
+  ) throws -> AppliedMigration? {
+    try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {
+      if try connection.query("PRAGMA data_version") != outlook.dataVersion {
+        outlook = try look(to: last, on: connection)
+        guard outlook.pending.first == file else { return nil }
+      }
+      let backup = isFirst ? try backUpIfNeeded(before: "\(file.version)", connection) : nil
+      // What runs without a transaction is in the file before there is a COMMIT to wait for.
+      let isAtOnce = file.directives.contains(.noTransaction)
+      if isAtOnce, let backup { try happened(.backedUp(backup.finish())) }
+      try happened(.begins(file.version, title: file.title))
+      let applied = try run(on: connection).up(file, sequence: outlook.sequence, allowsLosses: allowsLosses)
+      if !isAtOnce, let backup { try happened(.backedUp(backup.finish())) }
+      return applied
+    }
+  }
+
+  func run(on connection: MigrationConnection) -> MigrationRun {
+    MigrationRun(
+      connection: connection, steps: Dictionary(steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }),
+      by: by)
   }
 
   // MARK: The file
 
-  private func open(_ access: Access) throws(MigrationError) -> MigrationConnection {
-    try translating { try MigrationConnection(path: database, access: access, busyTimeout: wait) }
+  func open(_ access: Access) throws(MigrationError) -> MigrationConnection {
+    try translating {
+      try MigrationConnection(
+        path: database, access: access, busyTimeout: wait, interruption: interruption, beat: beat)
+    }
+  }
+
+  /// Runs `body` under the write lock and commits; an error rolls back.
+  ///
+  /// - Parameter keys: whether foreign keys are enforced statement by statement. Ignored by SQLite inside a
+  ///   transaction, so it is set before.
+  func inTransaction<T>(on connection: MigrationConnection, keys: Bool, _ body: () throws -> T) throws -> T {
+    try translating {
+      try connection.query("PRAGMA foreign_keys = \(keys ? "ON" : "OFF")")
+      try connection.query("BEGIN IMMEDIATE")
+    }
+    do {
+      let result = try body()
+      try connection.query("COMMIT")
+      return result
+    } catch {
+      if !connection.isAutocommit { _ = try? connection.query("ROLLBACK") }
+      throw translated(error)
+    }
   }
 
   private func similarFile() -> String? { Self.fileLike(database) }
@@ -116,19 +179,27 @@ public struct Migrator: Sendable {
   }
 
   /// Says in what way an error is about the database.
-  private func translating<T>(_ body: () throws -> T) throws(MigrationError) -> T {
+  func translating<T>(_ body: () throws -> T) throws(MigrationError) -> T {
     do {
       return try body()
-    } catch let error as MigrationError {
-      throw error
-    } catch let error as DatabaseError {
-      throw MigrationError(error, similarFile: similarFile)
-    } catch let error as SQLiteError {
-      if error.isBusy { throw .busy(path: database, seconds: wait / .seconds(1)) }
-      if let error = error.databaseError(path: database, waited: wait) { throw .database(error) }
-      throw .sqlite(error)
     } catch {
-      throw .database(.unreadable(path: database, reason: "\(error)"))
+      guard let error = translated(error) as? MigrationError else {
+        throw .database(.unreadable(path: database, reason: "\(error)"))
+      }
+      throw error
+    }
+  }
+
+  /// SQLite's errors in the words of migrating; all others, such as a listener's, as they are.
+  private func translated(_ error: any Error) -> any Error {
+    switch error {
+    case let error as DatabaseError: return MigrationError(error, similarFile: similarFile)
+    case let error as SQLiteError:
+      if interruption?.isStopped == true, error.isInterrupted || error.isBusy { return MigrationError.interrupted }
+      if error.isBusy { return MigrationError.busy(path: database, seconds: wait / .seconds(1)) }
+      if let error = error.databaseError(path: database, waited: wait) { return MigrationError.database(error) }
+      return MigrationError.sqlite(error)
+    default: return error
     }
   }
 }

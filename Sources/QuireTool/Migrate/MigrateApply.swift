@@ -1,36 +1,132 @@
+import Foundation
 import QuireMigration
 
-/// `migrate apply`: runs what is pending and says each as it is done.
+/// `migrate apply`: rehearses where it is worth it, makes a backup, runs what is pending and says each as it is done.
 struct MigrateApply {
-  let invocation: Invocation
   let target: MigrateTarget
+  private let invocation: Invocation
 
-  init(_ invocation: Invocation) throws {
+  init(_ invocation: Invocation, _ source: MigrationSource) throws {
     self.invocation = invocation
-    target = try MigrateTarget(invocation)
+    target = try MigrateTarget(invocation, source)
   }
 
   func run() throws -> ExitStatus {
-    let terminal = invocation.terminal
-    let isQuiet = invocation.flag("--quiet")
-    var migrator = target.migrator
+    var migrator = try target.migrator()
     migrator.createsDatabase = invocation.flag("--create")
-    let titles = migrator.files.map { displayWidth(printable($0.title)) }.max() ?? 0
-    let applied: [AppliedMigration]
-    do {
-      applied = try migrator.apply { migration in
-        guard !isQuiet else { return }
-        let title = padded(printable(migration.title), to: titles)
-        terminal.print(
-          "  \(terminal.output.styled("✓", .green)) \(migration.version)  \(title)  \(migration.milliseconds) ms")
+    migrator.backsUp = !invocation.flag("--no-backup")
+    migrator.allowsLosses = invocation.flag("--allow-destructive")
+    let last = try target.limit()
+    let run = MigrateRun(target, migrator, titles: migrator.files.map(\.title))
+    let failure = MigrateFailure(target: target, migrator: migrator)
+    return try failure.explaining {
+      try rehearse(run, to: last)
+      var backup: MigrationBackup?
+      let applied = try run.migrator.apply(to: last) { event in
+        switch event {
+        case .backedUp(let made): backup = made
+        case .begins(let version, let title): run.show("\(version)  \(title)", expected: run.expected[version])
+        default: break
+        }
+        run.said(event)
       }
-    } catch let error as MigrationError {
-      throw target.explained(error)
+      run.finish()
+      let plan = try run.migrator.plan()
+      let schemaFile = applied.isEmpty ? nil : try writeSchema(run.migrator)
+      report(applied, plan, backup, schemaFile)
+      return .done
     }
-    if !isQuiet {
-      let schema = (try? migrator.plan().current).map { " · schema \($0)" } ?? ""
-      terminal.print((applied.isEmpty ? "nothing to do" : "\(applied.count) applied") + schema)
+  }
+
+  // MARK: Before
+
+  /// Runs what can take something away on a copy, and stops where it does and nobody allows it.
+  private func rehearse(_ run: MigrateRun, to last: MigrationVersion?) throws {
+    guard !invocation.flag("--no-rehearse"), FileManager.default.fileExists(atPath: target.optionalDatabase ?? "")
+    else {
+      return
     }
-    return .done
+    // An empty file is one that is to be created.
+    guard let plan = try? run.migrator.plan(), plan.problems.isEmpty else { return }
+    guard plan.entries.contains(where: { $0.applied != nil }) || !run.migrator.isEmptyDatabase,
+      plan.pending(to: last).contains(where: \.touchesData)
+    else { return }
+    run.show("rehearsing on a copy")
+    let rehearsal = try run.migrator.rehearse(to: last) { progress in
+      switch progress {
+      case .copying(let done, let total): run.copying(done, of: total, "copying for a rehearsal")
+      case .running(let file): run.show("rehearsing \(file.version)  \(file.title)")
+      }
+    }
+    run.finish()
+    for entry in rehearsal.entries { run.expected[entry.file.version] = entry.milliseconds }
+    try judge(rehearsal, run)
+  }
+
+  private func judge(_ rehearsal: Rehearsal, _ run: MigrateRun) throws {
+    for entry in rehearsal.entries {
+      if !entry.losses.isEmpty, !entry.file.allows("M001"), !run.migrator.allowsLosses {
+        try refuse(entry, run)
+      }
+      if !entry.forgotten.isEmpty, !entry.file.allows("M004"), !invocation.flag("--yes") {
+        let what = entry.forgotten.map { "\($0)" }.joined(separator: ", ")
+        let text = "\(entry.file.name) rebuilds a table without what belongs to it: \(what).   [M004]"
+        if target.terminal.confirm(text + "\nGo on?") == true { continue }
+        throw CommandFailure(
+          """
+          \(text)
+              write it again at the end of the file, or  -- migrate: allow M004 and the reason
+              \(target.pasteable("apply --yes"))
+          """, .refused)
+      }
+    }
+  }
+
+  private func refuse(_ entry: Rehearsal.Entry, _ run: MigrateRun) throws {
+    let text = MigrateFailure.sentence(of: entry.file.name, entry.losses)
+    let question = "\nA backup is made first; undo cannot bring the values back. Go on?"
+    guard !target.isJSON, target.terminal.confirm(text + question) == true else {
+      throw MigrateFailure.refusal(of: entry.file.name, entry.losses, target)
+    }
+    run.migrator.allowsLosses = true
+  }
+
+  // MARK: After
+
+  /// Keeps `schema.sql` in step where the folder has one and a person is there; elsewhere files are left alone.
+  private func writeSchema(_ migrator: Migrator) throws -> String? {
+    let path = target.folder + "/schema.sql"
+    guard target.terminal.error.isTerminal, FileManager.default.fileExists(atPath: path) else { return nil }
+    let schema = try migrator.schemaText()
+    guard (try? String(contentsOfFile: path, encoding: .utf8)) != schema else { return nil }
+    do {
+      try Data(schema.utf8).write(to: URL(filePath: path), options: .atomic)
+    } catch {
+      target.terminal.note("\(path) could not be written: \(error.localizedDescription)")
+      return nil
+    }
+    return path
+  }
+
+  private func report(
+    _ applied: [AppliedMigration], _ plan: MigrationPlan, _ backup: MigrationBackup?, _ schemaFile: String?
+  ) {
+    if target.isJSON {
+      target.terminal.print(
+        JSON.object([
+          ("v", 1), ("database", .string(target.optionalDatabase ?? "")),
+          ("schema", plan.current.map { .string("\($0)") } ?? .null),
+          ("backup", backup.map { .string($0.path) } ?? .null), ("applied", .array(applied.map(\.json))),
+          ("pending", .integer(plan.pending.count)),
+        ]).text)
+      return
+    }
+    guard !target.isQuiet else { return }
+    let schema = plan.current.map { " · schema \($0)" } ?? ""
+    let written = schemaFile.map { " · \($0) written" } ?? ""
+    target.terminal.print((applied.isEmpty ? "nothing to do" : "\(applied.count) applied") + schema + written)
+    if !applied.isEmpty, applied.allSatisfy({ $0.undo != nil }) {
+      target.terminal.print("Undo: \(target.pasteable(applied.count == 1 ? "undo" : "undo \(applied.count)"))")
+    }
   }
 }

@@ -1,119 +1,137 @@
 public import QuireMigration
 
 extension Command {
-  /// `quire migrate`: what is applied and pending, and running it.
-  public static let migrate = Command(
-    "migrate", "bring a database to the state its migrations describe",
-    options: [
-      Option(
-        "--database", short: "-d", value: "FILE", environment: "QUIRE_DATABASE",
-        "the database, where it is not an argument"),
-      Option(
-        "--migrations", short: "-m", value: "DIR", environment: "QUIRE_MIGRATIONS",
-        "the folder of SQL files (./Migrations)"),
-      Option("--wait", value: "SECONDS", "how long to wait for another writer (10)"),
-      Option("--quiet", short: "-q", "print errors only"),
-    ],
-    notes: """
-      Exit status: 0 done or nothing to do, 1 a migration failed (rolled back), 2 usage, 3 pending (status --exit-code),
-      4 files and history do not fit, 6 busy, 7 the database is newer than these files
-      """,
-    subcommands: [status, apply], defaultSubcommand: "status")
+  /// `quire migrate`: the migrations of a folder.
+  public static let migrate = migrate(MigrationSource())
 
-  private static let status = Command(
-    "status", "what is applied, what is pending",
-    arguments: [Argument("DATABASE", "the database file", .optional)],
-    options: [
-      Option("--json", "one JSON document"),
-      Option("--exit-code", "exit with 3 where something is pending"),
-    ]
-  ) { try MigrateStatus($0).run() }
-
-  private static let apply = Command(
-    "apply", "run what is pending",
-    arguments: [Argument("DATABASE", "the database file", .optional)],
-    options: [Option("--create", "create the database where there is none")]
-  ) { try MigrateApply($0).run() }
-}
-
-/// What every `migrate` command is told: which files, which database.
-struct MigrateTarget {
-  /// The program's name, for command lines to paste.
-  let program: String
-  let folder: String
-  let database: String
-  let migrator: Migrator
-
-  /// Reads the folder, before any database is touched.
-  init(_ invocation: Invocation) throws {
-    let argument = invocation.argument("DATABASE")
-    if let argument, invocation.flag("--database") {
-      throw invocation.usageError("the database is given twice: \(argument), and with --database")
+  /// `migrate` for an application's own binary, which carries its migrations and the steps that are written in Swift:
+  ///
+  ///     Tool("lending", version: "1.0", "lends books", commands: [.migrate(.embedded(migrations, steps: [fillKeys]))])
+  public static func migrate(_ source: MigrationSource) -> Command {
+    func command(
+      _ name: String, _ summary: String, _ arguments: [Argument] = [], _ options: [Option] = [],
+      run: @escaping @Sendable (Invocation, MigrationSource) throws -> ExitStatus
+    ) -> Command {
+      Command(name, summary, arguments: arguments, options: options) { invocation in
+        try MigrateFailure.told(invocation) { try run(invocation, source) }
+      }
     }
-    guard let database = argument ?? invocation["--database"], !database.isEmpty else {
-      throw invocation.usageError("which database? Give its file, -d FILE, or QUIRE_DATABASE")
-    }
-    let seconds = try invocation.integer("--wait", in: 0...86_400) ?? 10
-    folder = invocation["--migrations"] ?? "Migrations"
-    self.database = database
-    var migrator = Migrator(database: database, files: try MigrationFolder.read(folder))
-    migrator.wait = .seconds(seconds)
-    program = invocation.command.first ?? "quire"
-    migrator.by = program
-    self.migrator = migrator
+    return Command(
+      "migrate", "bring a database to the state its migrations describe", options: common, notes: notes,
+      subcommands: [
+        command("status", "what is applied, what is pending", [database], [exitCode]) {
+          try MigrateStatus($0, $1).run()
+        },
+        command("new", "write a new file", [title], [edit]) { try MigrateNew($0, $1).run() },
+        command("plan", "rehearse on a copy; changes nothing", [database], [to, sql, schemaOnly]) {
+          try MigratePlan($0, $1).run()
+        },
+        command("apply", "run what is pending", [database], [to, yes, create, destructive, noBackup, noRehearse]) {
+          try MigrateApply($0, $1).run()
+        },
+        command("undo", "undo the last N (1)", [count, database], [to, yes, noBackup]) {
+          try MigrateUndo($0, $1).run()
+        },
+        command("redo", "undo the last one, then apply it from the file", [database], [yes, noBackup]) {
+          try MigrateUndo($0, $1).redo()
+        },
+        command(
+          "check", "for CI: files, order, lint, replay from empty, schema.sql; with a database also its schema",
+          [database]
+        ) { try MigrateCheck($0, $1).run() },
+        command("log", "the history of this database; one version: its SQL", [version(.optional), database]) {
+          try MigrateLog($0, $1).run()
+        },
+        command("renumber", "move an unapplied migration to the end of the order", [versionOrFile, database]) {
+          try MigrateRecords($0, $1).renumber()
+        },
+        command("accept", "record the file's present text as the applied one", [version(.required), database]) {
+          try MigrateRecords($0, $1).accept()
+        },
+        command(
+          "baseline", "record everything up to VERSION as applied, after comparing schemas",
+          [version(.required), database], [yes]
+        ) { try MigrateBaseline($0, $1).run() },
+        command("restore", "put a backup back", [backup], [list, yes]) { try MigrateRestore($0, $1).run() },
+      ], defaultSubcommand: "status")
   }
 
-  /// A command line ready to paste that names this database, and the folder where it is not the usual one.
-  func pasteable(_ command: String) -> String {
-    command + (folder == "Migrations" ? "" : " -m " + shellQuoted(folder)) + " " + shellQuoted(database)
+  private static let common = [
+    Option(
+      "--database", short: "-d", value: "FILE", environment: "QUIRE_DATABASE",
+      "the database, where it is not an argument"),
+    Option(
+      "--migrations", short: "-m", value: "DIR", environment: "QUIRE_MIGRATIONS",
+      "the folder of SQL files (./Migrations)"),
+    Option("--wait", value: "SECONDS", "how long to wait for another writer (10)"),
+    Option("--json", "one JSON document"),
+    Option("--quiet", short: "-q", "print errors only"),
+    Option("--verbose", short: "-v", "print the SQL, too"),
+  ]
+
+  private static let notes = """
+    The database is the argument, -d, QUIRE_DATABASE or DATABASE_URL (sqlite: only), the folder -m or QUIRE_MIGRATIONS;
+    what is none of these is looked for in the file .env. A number is N or VERSION, any other word is DATABASE.
+
+    Exit status: 0 done or nothing to do, 1 a migration failed (rolled back), 2 usage, 3 pending (status --exit-code,
+    check), 4 files and history do not fit, 5 refused: destructive or needs an answer, 6 busy, 7 the database is newer
+    than these files, 8 found by check, 130 Ctrl-C (rolled back)
+    """
+
+  // MARK: Words
+
+  private static let database = Argument("DATABASE", "the database file", .optional)
+  private static let title = Argument("TITLE", "what it does, in a few words", .many)
+  private static let count = Argument("N", "how many (1)", .optional, accepts: isNumber)
+  private static let versionOrFile = Argument(
+    "VERSION", "the number, or the file",
+    accepts: { word in
+      isNumber(word) || word.hasSuffix(".sql")
+    })
+  private static let backup = Argument(
+    "BACKUP", "the file, or what follows before- in its name (the latest)", .optional)
+
+  private static func version(_ kind: Argument.Kind) -> Argument {
+    Argument("VERSION", "the number its file's name begins with", kind, accepts: isNumber)
   }
+
+  @Sendable private static func isNumber(_ word: String) -> Bool {
+    !word.isEmpty && word.utf8.allSatisfy { (48...57).contains($0) }
+  }
+
+  private static let exitCode = Option("--exit-code", "exit with 3 where something is pending")
+  private static let edit = Option("--edit", "open it in $VISUAL or $EDITOR")
+  private static let to = Option("--to", value: "VERSION", "up to this one; of undo: back to it, 0 for all")
+  private static let sql = Option("--sql", "print the SQL instead of rehearsing it")
+  private static let schemaOnly = Option("--schema-only", "rehearse on the tables without their rows")
+  private static let yes = Option("--yes", "answer yes to what would be asked")
+  private static let create = Option("--create", "create the database where there is none")
+  private static let destructive = Option("--allow-destructive", "also where values are lost for good")
+  private static let noBackup = Option("--no-backup", "without the copy FILE.before-VERSION")
+  private static let noRehearse = Option("--no-rehearse", "without running it on a copy first")
+  private static let list = Option("--list", "list the backups")
 }
 
-extension MigrateTarget {
-  /// The error with what only a command knows: in what state the database is, and what to type.
-  func explained(_ error: MigrationError) -> any CommandError {
-    switch error {
-    case .noDatabase:
-      return CommandFailure("\(error)\nTo create one:  \(pasteable("\(program) migrate apply --create"))", .usage)
-    case .failed:
-      let state =
-        switch Result(catching: migrator.plan) {
-        case .success(let plan): "is as before (\(plan.current.map { "schema \($0)" } ?? "no migration applied"))"
-        case .failure: "was not created"
-        }
-      return CommandFailure(
-        "\(error)\nRolled back: \(database) \(state). Fix the file, run apply again.", error.exitStatus)
-    case .busy:
-      let command = pasteable("\(program) migrate apply --wait 60")
-      return CommandFailure("\(error)\n    \(command)        or stop the program that has it open", error.exitStatus)
-    default: return error
-    }
-  }
-}
+/// Where the commands take their migrations from.
+public struct MigrationSource: Sendable {
+  /// Nil for those of the folder.
+  let embedded: [EmbeddedMigration]?
+  let steps: [MigrationStep]
 
-/// `word` as a shell reads it back whole.
-public func shellQuoted(_ word: String) -> String {
-  let isPlain = word.utf8.allSatisfy { byte in
-    switch byte {
-    case 48...57, 65...90, 97...122, 128...255: true
-    default: "_-./:@%+=,".utf8.contains(byte)
-    }
+  /// The files of the folder that the command is given.
+  public init(steps: [MigrationStep] = []) {
+    embedded = nil
+    self.steps = steps
   }
-  let safe = word.hasPrefix("-") ? "./" + word : word
-  return isPlain && !word.isEmpty ? safe : "'" + safe.replacing("'", with: "'\\''") + "'"
-}
 
-extension MigrationError: CommandError {
-  public var exitStatus: ExitStatus {
-    switch self {
-    case .failed, .foreignKeys, .database, .sqlite: .failure
-    case .folder, .unreadable, .name, .malformed, .directive, .empty, .unknownStep,
-      .severalStatementsWithoutTransaction,
-      .refused, .noDatabase, .unusable:
-      .usage
-    case .history(.databaseIsNewer): .databaseIsNewer
-    case .history: .history
-    case .busy: .busy
-    }
+  private init(embedded: [EmbeddedMigration], steps: [MigrationStep]) {
+    self.embedded = embedded
+    self.steps = steps
+  }
+
+  /// Those the program carries. Where the folder they come from is at hand and says something else, the program must be
+  /// built again first.
+  public static func embedded(_ migrations: [EmbeddedMigration], steps: [MigrationStep] = []) -> MigrationSource {
+    MigrationSource(embedded: migrations, steps: steps)
   }
 }

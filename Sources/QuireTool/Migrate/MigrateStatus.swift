@@ -6,25 +6,24 @@ struct MigrateStatus {
   let invocation: Invocation
   let target: MigrateTarget
 
-  init(_ invocation: Invocation) throws {
+  init(_ invocation: Invocation, _ source: MigrationSource) throws {
     self.invocation = invocation
-    target = try MigrateTarget(invocation)
+    target = try MigrateTarget(invocation, source)
   }
 
   func run() throws -> ExitStatus {
-    let plan: MigrationPlan
-    do {
-      plan = try target.migrator.plan()
-    } catch {
-      throw target.explained(error)
-    }
+    let migrator = try target.migrator()
+    let failure = MigrateFailure(target: target, migrator: migrator)
+    let plan = try failure.explaining { try migrator.plan() }
     let terminal = invocation.terminal
-    if invocation.flag("--json") {
+    if target.isJSON {
       terminal.print(document(plan).text)
-    } else if !invocation.flag("--quiet") {
+    } else if !target.isQuiet {
       show(plan, on: terminal)
     }
-    if let problem = plan.problems.first { throw MigrationError.history(problem) }
+    if let problem = plan.problems.first {
+      throw MigrateAnswered(error: failure.explained(.history(problem)))
+    }
     return invocation.flag("--exit-code") && !plan.pending.isEmpty ? .pending : .done
   }
 
@@ -34,21 +33,22 @@ struct MigrateStatus {
     let out = terminal.output
     let pending = plan.pending.isEmpty ? "nothing pending" : "\(plan.pending.count) pending"
     let schema = plan.current.map { "schema \($0)" } ?? "no schema yet"
-    terminal.print("\(out.styled(printable(target.database), .bold)) · \(pending) · \(schema)")
+    terminal.print("\(out.styled(printable(target.optionalDatabase ?? ""), .bold)) · \(pending) · \(schema)")
     terminal.print()
     let states = plan.entries.map { state(of: $0, in: plan) }
     let rows = zip(plan.entries, states).map { entry, state in
       [
         "\(entry.version)", truncated(entry.title, to: 60),
-        state.isSound ? entry.applied.map { relativeTime($0.appliedAt) } ?? "" : state.word,
+        state.isSound ? entry.applied.map { relativeTime($0.appliedAt) } ?? entry.file?.summary ?? "" : state.word,
         entry.applied.map { "\($0.milliseconds) ms" } ?? "",
-      ]
+      ] + (target.isVerbose ? [entry.applied?.by ?? "", entry.file?.path ?? ""] : [])
     }
     for (line, state) in zip(Table(alignRight: [2, 3], rows: rows).lines(), states) {
       terminal.print("  \(out.styled(state.mark, state.style)) \(line)")
     }
     if plan.problems.isEmpty, !plan.pending.isEmpty {
-      terminal.print("\nNext: \(target.pasteable("\(target.program) migrate apply"))")
+      let next = plan.pending.contains(where: \.touchesData) && plan.current != nil ? "plan" : "apply"
+      terminal.print("\nNext: \(target.pasteable(next))")
     }
   }
 
@@ -73,21 +73,12 @@ struct MigrateStatus {
       ? State(word: "pending", mark: "·", style: .yellow) : State(word: "applied", mark: "✓", style: .green)
   }
 
-  /// `18 days ago`.
-  private func relativeTime(_ moment: String) -> String {
-    guard let date = try? Date(moment, strategy: .iso8601) else { return moment }
-    let seconds = Int(Date.now.timeIntervalSince(date))
-    for (unit, length) in [("day", 86_400), ("hour", 3_600), ("minute", 60)] where seconds >= length {
-      return "\(seconds / length) \(unit)\(seconds / length == 1 ? "" : "s") ago"
-    }
-    return "just now"
-  }
-
   // MARK: For programs
 
   private func document(_ plan: MigrationPlan) -> JSON {
     .object([
-      ("v", 1), ("database", .string(target.database)), ("schema", plan.current.map { .string("\($0)") } ?? .null),
+      ("v", 1), ("database", .string(target.optionalDatabase ?? "")),
+      ("schema", plan.current.map { .string("\($0)") } ?? .null),
       ("pending", .integer(plan.pending.count)),
       (
         "problems",

@@ -1,0 +1,57 @@
+public import Foundation
+
+/// A copy of a whole database made before it was changed: `library.db.before-20261119160200`, beside it.
+public struct MigrationBackup: Hashable, Sendable {
+  public let path: String
+  public let bytes: Int
+  public let date: Date
+
+  /// What follows `before-` in its name, such as a version, or `undo-20261119160200`.
+  public var occasion: String {
+    path.range(of: Self.mark, options: .backwards).map { String(path[$0.upperBound...]) } ?? ""
+  }
+
+  static let mark = ".before-"
+  /// Ends the name of one that is still being written.
+  static let unfinished = ".unfinished"
+
+  /// How many are kept.
+  public static let kept = 3
+
+  /// The backups of a database, the latest first.
+  public static func all(of database: String) -> [MigrationBackup] {
+    names(beside: database).filter { !$0.contains(unfinished) }.compactMap { path in
+      let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+      guard let attributes, attributes[.type] as? FileAttributeType == .typeRegular else { return nil }
+      return MigrationBackup(
+        path: path, bytes: attributes[.size] as? Int ?? 0, date: attributes[.modificationDate] as? Date ?? .distantPast)
+    }.sorted { ($0.date, $0.path) > ($1.date, $1.path) }
+  }
+
+  /// Files in the database's folder that are called as its backups are.
+  private static func names(beside database: String) -> [String] {
+    let parts = database.split(separator: "/", omittingEmptySubsequences: false)
+    guard let name = parts.last, !name.isEmpty else { return [] }
+    let folder = parts.dropLast().joined(separator: "/")
+    let prefix = parts.count > 1 ? folder + "/" : ""
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: prefix.isEmpty ? "." : prefix)) ?? []
+    // SQLite's own files beside a backup that somebody has open are none.
+    return names.filter {
+      $0.hasPrefix(name + mark) && !["-wal", "-shm", "-journal"].contains(where: $0.hasSuffix)
+    }.map { prefix + $0 }
+  }
+
+  /// Removes all but the latest, and what a process that died has left unfinished.
+  static func prune(of database: String) {
+    for old in all(of: database).dropFirst(kept) { remove(old.path) }
+    for path in names(beside: database) {
+      guard let range = path.range(of: unfinished + "-", options: .backwards) else { continue }
+      guard let process = Int32(path[range.upperBound...]), kill(process, 0) != 0, errno == ESRCH else { continue }
+      remove(path)
+    }
+  }
+
+  static func remove(_ path: String) {
+    for end in ["", "-journal", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import QuireSQLite
+
+extension Migrator {
+  /// Copies the database as it is under the write lock that `holder` has, where ``backsUp`` says so and there is
+  /// anything in it. The copy is not called a backup yet: that it becomes when the change it is for is about to be
+  /// committed, so that what fails leaves none.
+  func backUpIfNeeded(before occasion: String, _ holder: MigrationConnection) throws -> UnfinishedBackup? {
+    guard backsUp else { return nil }
+    let tables = try holder.query(
+      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '~_quire~_%' ESCAPE '~'")
+    guard tables.first?.first != .integer(0) else { return nil }
+    return try copied(before: occasion)
+  }
+
+  /// A copy of the database that has no backup's name yet.
+  func copied(before occasion: String, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> UnfinishedBackup {
+    let backup = UnfinishedBackup(of: database, before: occasion)
+    do {
+      let source = try open(.readOnly)
+      try backup.makeFile()
+      let copy = try MigrationConnection(
+        path: backup.unfinished, access: .create, busyTimeout: wait, interruption: interruption, beat: beat)
+      try source.copy(to: copy, progress)
+      return backup
+    } catch let error as SQLiteError {
+      guard error.isFull || error.isInputOutput || error.isReadOnly else { throw error }
+      throw MigrationError.backup(backup.path, reason: error.isFull ? "the disk is full" : error.message)
+    } catch let error as DatabaseError {
+      throw MigrationError.backup(backup.path, reason: "\(error)")
+    }
+  }
+
+  /// Puts `backup` back: the database's whole content becomes the backup's, in one transaction.
+  ///
+  /// What is there now is copied to a backup of its own first; what others commit between the two is lost. Programs that
+  /// have the database open go on with the content put back.
+  ///
+  /// - Returns: the copy of what was there; nil where the database was missing.
+  /// - Throws: ``MigrationError``; then the database is as before.
+  @discardableResult
+  public func restore(_ backup: String, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> MigrationBackup? {
+    let source = try opened(backup)
+    let isMissing = !FileManager.default.fileExists(atPath: database)
+    let kept = try isMissing ? nil : translating { try copied(before: "restore").finish() }
+    let destination = try open(isMissing ? .create : .readWrite)
+    try translating { try source.copy(to: destination, progress) }
+    return kept
+  }
+
+  /// A backup that is whole, opened for reading.
+  private func opened(_ backup: String) throws -> MigrationConnection {
+    do {
+      let source = try MigrationConnection(
+        path: backup, access: .readOnly, busyTimeout: wait, interruption: interruption, beat: beat)
+      let check = try source.query("PRAGMA quick_check(1)")
+      guard check == [["ok"]] else { throw MigrationError.backup(backup, reason: "it is damaged") }
+      return source
+    } catch let error as DatabaseError {
+      throw MigrationError.backup(backup, reason: "\(error)")
+    } catch let error as SQLiteError {
+      if interruption?.isStopped == true { throw MigrationError.interrupted }
+      throw MigrationError.backup(backup, reason: error.message)
+    }
+  }
+}

@@ -1,0 +1,142 @@
+/// The words of one statement without blanks and comments, for telling the few forms that drop something.
+///
+/// SQLite has parsed the statement by then, so that its form is known to be right.
+struct SQLWords {
+  private let words: [String]
+  /// The line of the script the statement begins on, from 1.
+  private(set) var line = 1
+
+  /// The statements of a script, each with its words; a trigger's own statements belong to it.
+  static func statements(of script: String) -> [SQLWords] {
+    let tokens = SQLTokens(script)
+    var statements: [SQLWords] = []
+    var start = 0
+    var isTrigger = false
+    // Lines are counted on from where the last statement began.
+    var counted = (offset: 0, line: 1)
+    func statement(until end: Int) -> SQLWords {
+      let significant = SQLTokens(String(decoding: tokens.bytes[start..<end], as: UTF8.self)).first { token in
+        switch token.kind {
+        case .blank, .lineComment, .blockComment: false
+        default: true
+        }
+      }
+      let first = start + (significant?.range.lowerBound ?? 0)
+      counted = (first, counted.line + tokens.bytes[counted.offset..<first].count { $0 == 10 })
+      var statement = SQLWords(String(decoding: tokens.bytes[start..<end], as: UTF8.self))
+      statement.line = counted.line
+      return statement
+    }
+    for token in tokens {
+      let text = token.kind == .word ? tokens.text(of: token).uppercased() : ""
+      if text == "TRIGGER" { isTrigger = true }
+      guard token.kind == .mark, tokens.bytes[token.range.lowerBound] == UInt8(ascii: ";") else { continue }
+      // The trigger's statements belong to it until its END.
+      if isTrigger {
+        let whole = SQLWords(String(decoding: tokens.bytes[start..<token.range.upperBound], as: UTF8.self))
+        if whole.isWord(0, "CREATE"), !whole.endsTrigger { continue }
+      }
+      statements.append(statement(until: token.range.upperBound))
+      start = token.range.upperBound
+      isTrigger = false
+    }
+    statements.append(statement(until: tokens.bytes.count))
+    return statements.filter { !$0.words.isEmpty }
+  }
+
+  private var endsTrigger: Bool { words.last?.uppercased() == "END" }
+
+  init(_ statement: String) {
+    let tokens = SQLTokens(statement)
+    words = tokens.compactMap { token in
+      switch token.kind {
+      case .blank, .lineComment, .blockComment: nil
+      case .mark where tokens.bytes[token.range.lowerBound] == UInt8(ascii: ";"): nil
+      default: tokens.text(of: token)
+      }
+    }
+  }
+
+  private func isWord(_ index: Int, _ word: String) -> Bool {
+    words.indices.contains(index) && words[index].uppercased() == word
+  }
+
+  /// The name at `index`, behind a schema's where there is one, and where it ends.
+  private func name(at index: Int) -> (name: String, end: Int)? {
+    guard words.indices.contains(index) else { return nil }
+    if words.indices.contains(index + 2), words[index + 1] == "." { return (unquoted(index + 2), index + 3) }
+    return (unquoted(index), index + 1)
+  }
+
+  private func unquoted(_ index: Int) -> String {
+    let word = words[index]
+    guard let first = word.first, "\"`'[".contains(first), word.count > 1 else { return word }
+    let quote = first == "[" ? "]" : String(first)
+    return String(word.dropFirst().dropLast()).replacing(quote + quote, with: quote)
+  }
+
+  /// The kind (`TABLE`, `INDEX`, `TRIGGER`, `VIEW`) and the name of what is dropped.
+  var dropped: (kind: String, name: String)? {
+    guard isWord(0, "DROP"), words.count > 2 else { return nil }
+    let start = isWord(2, "IF") && isWord(3, "EXISTS") ? 4 : 2
+    return name(at: start).map { (words[1].uppercased(), $0.name) }
+  }
+
+  var droppedTable: String? { dropped.flatMap { $0.kind == "TABLE" ? $0.name : nil } }
+
+  /// What stands behind `ALTER TABLE name`.
+  private var alteration: (table: String, rest: Int)? {
+    guard isWord(0, "ALTER"), isWord(1, "TABLE") else { return nil }
+    return name(at: 2).map { ($0.name, $0.end) }
+  }
+
+  var renamedTable: (table: String, newName: String)? {
+    guard let (table, rest) = alteration, isWord(rest, "RENAME"), isWord(rest + 1, "TO") else { return nil }
+    return name(at: rest + 2).map { (table, $0.name) }
+  }
+
+  var droppedColumn: (table: String, column: String)? {
+    guard let (table, rest) = alteration, isWord(rest, "DROP") else { return nil }
+    let column = isWord(rest + 1, "COLUMN") && words.indices.contains(rest + 2) ? rest + 2 : rest + 1
+    return words.indices.contains(column) ? (table, unquoted(column)) : nil
+  }
+
+  /// The table and column of `ADD COLUMN … NOT NULL` without a default.
+  var addedWithoutDefault: (table: String, column: String)? {
+    guard let (table, rest) = alteration, isWord(rest, "ADD") else { return nil }
+    let column = isWord(rest + 1, "COLUMN") && words.indices.contains(rest + 2) ? rest + 2 : rest + 1
+    let definition = words.dropFirst(column + 1).map { $0.uppercased() }
+    guard words.indices.contains(column),
+      zip(definition, definition.dropFirst()).contains(where: { $0 == ("NOT", "NULL") }),
+      !definition.contains("DEFAULT")
+    else { return nil }
+    return (table, unquoted(column))
+  }
+
+  /// The table of an UPDATE or DELETE that holds for all its rows.
+  var changesAllRows: (verb: String, table: String)? {
+    guard let verb = words.first?.uppercased(), verb == "UPDATE" || verb == "DELETE" else { return nil }
+    if words.contains(where: { $0.uppercased() == "WHERE" }) { return nil }
+    var start = 1
+    if isWord(1, "FROM") { start = 2 }
+    if isWord(1, "OR") { start = 3 }
+    return name(at: start).map { (verb, $0.name) }
+  }
+
+  /// The word of a statement that begins or ends a transaction.
+  var transactionWord: String? {
+    let word = words.first?.uppercased()
+    return ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH"].first { $0 == word }
+  }
+
+  /// Whether the statement can take away or rewrite what is there, so that it is worth a rehearsal.
+  var touchesData: Bool {
+    switch words.first?.uppercased() {
+    case "DROP": dropped?.kind == "TABLE"
+    case "ALTER": !(alteration.map { isWord($0.rest, "ADD") } ?? false)
+    case "UPDATE", "DELETE", "REPLACE", "INSERT", "WITH": true
+    case "CREATE": isWord(1, "UNIQUE")
+    default: false
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/// Values a migration takes away for good: its undo can bring back the column, not what was in it.
+public struct MigrationLoss: Hashable, Sendable {
+  /// As it was called before the migration.
+  public let table: String
+  /// Nil where whole rows go.
+  public let column: String?
+  /// How many values, NULL not counted, or how many rows.
+  public let count: Int
+  /// How many rows the table had.
+  public let rows: Int
+
+  public init(table: String, column: String?, count: Int, rows: Int) {
+    self.table = table
+    self.column = column
+    self.count = count
+    self.rows = rows
+  }
+}
+
+extension MigrationLoss: CustomStringConvertible {
+  /// `drops Book.note: 667 of 2 001 rows have a value there`
+  public var description: String {
+    if let column {
+      return
+        "drops \(table).\(column): \(grouped(count)) of \(grouped(rows)) rows \(count == 1 ? "has" : "have") a value there"
+    }
+    if count == rows { return "drops \(table) with its \(grouped(rows)) row\(rows == 1 ? "" : "s")" }
+    return "rebuilds \(table) without \(grouped(count)) of its \(grouped(rows)) rows"
+  }
+}
+
+/// `2 001`: digits in groups of three.
+package func grouped(_ number: Int) -> String {
+  var digits = "\(number.magnitude)"
+  var groups: [String] = []
+  while digits.count > 3 {
+    groups.insert(String(digits.suffix(3)), at: 0)
+    digits.removeLast(3)
+  }
+  return (number < 0 ? "-" : "") + ([digits] + groups).joined(separator: " ")
+}

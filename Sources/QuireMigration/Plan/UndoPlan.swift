@@ -1,0 +1,27 @@
+/// Which migrations are taken back, the last one first. A pure value.
+public struct UndoPlan: Hashable, Sendable {
+  public let migrations: [AppliedMigration]
+
+  /// The last `count` that ran.
+  public init(last count: Int, of history: [AppliedMigration]) throws(MigrationError) {
+    if count > history.count { throw .fewerApplied(history.count) }
+    try self.init(Array(history.sorted { $0.sequence < $1.sequence }.suffix(count).reversed()))
+  }
+
+  /// All that ran after `version`; all there are for 0.
+  public init(to version: MigrationVersion, of history: [AppliedMigration]) throws(MigrationError) {
+    let ordered = history.sorted { $0.sequence < $1.sequence }
+    if version.number == 0 {
+      try self.init(Array(ordered.reversed()))
+    } else {
+      guard let last = ordered.firstIndex(where: { $0.version == version }) else { throw .notApplied(version) }
+      try self.init(Array(ordered[(last + 1)...].reversed()))
+    }
+  }
+
+  /// - Throws: ``MigrationError/noUndo(_:)`` for the first that cannot be taken back: nothing is begun then.
+  private init(_ migrations: [AppliedMigration]) throws(MigrationError) {
+    if let stuck = migrations.first(where: { $0.undo == nil }) { throw .noUndo(stuck) }
+    self.migrations = migrations
+  }
+}

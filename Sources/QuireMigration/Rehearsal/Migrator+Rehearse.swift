@@ -1,0 +1,139 @@
+import QuireRow
+import QuireSQLite
+
+extension Migrator {
+  /// Runs what is pending, up to `last`, on a copy of the database that is gone afterwards.
+  ///
+  /// The copy lies in memory and, where it is large, in a temporary file without a name, of which a process that dies
+  /// leaves nothing.
+  ///
+  /// - Parameters:
+  ///   - isSchemaOnly: copies tables without their rows: quick whatever the size, but data is not tried.
+  ///   - progress: told pages copied and pages in all, and then each migration before it runs.
+  /// - Throws: what running would throw; nothing was changed. Losses are not refused, but told in the result.
+  public func rehearse(
+    to last: MigrationVersion? = nil, isSchemaOnly: Bool = false,
+    _ progress: (RehearsalProgress) -> Void = { _ in }
+  ) throws -> Rehearsal {
+    if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
+    let start = ContinuousClock.now
+    let copy = try translating {
+      let copy = try MigrationConnection.temporary(interruption: interruption, beat: beat)
+      let source = try open(.readOnly)
+      if isSchemaOnly {
+        try copySchema(of: source, to: copy)
+      } else {
+        try source.copy(to: copy) { progress(.copying($0, of: $1)) }
+      }
+      return copy
+    }
+    let copying = start.duration(to: .now)
+    let size = try translating {
+      try copy.query("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+    }
+    let history = try translating { try MigrationHistory.read(from: copy) }
+    let plan = MigrationPlan(files: files, history: history)
+    if let problem = plan.problems.first { throw MigrationError.history(problem) }
+    var sequence = history.map(\.sequence).max() ?? 0
+    var state = try translating { try State(copy) }
+    var entries: [Rehearsal.Entry] = []
+    for file in plan.pending(to: last) {
+      sequence += 1
+      progress(.running(file))
+      let (entry, after) = try rehearse(file, sequence: sequence, on: copy, before: state)
+      entries.append(entry)
+      state = after
+    }
+    return Rehearsal(
+      entries: entries, bytes: Int(size.first?.first?.plainInteger ?? 0), copying: copying, isSchemaOnly: isSchemaOnly)
+  }
+
+  private func rehearse(
+    _ file: MigrationFile, sequence: Int, on copy: MigrationConnection, before: State
+  ) throws -> (Rehearsal.Entry, State) {
+    let start = ContinuousClock.now
+    let losses = try inTransaction(on: copy, keys: file.directives.contains(.foreignKeysOn)) {
+      try run(on: copy).upAndLosses(file, sequence: sequence).losses
+    }
+    let milliseconds = Int((start.duration(to: .now) / .milliseconds(1)).rounded())
+    let after = try translating { try State(copy) }
+    let differences = before.schema.differences(to: after.schema)
+    let rebuilt = Set(SQLWords.statements(of: file.up).compactMap(\.droppedTable).map { SQLName($0) })
+    let names = Set(before.rows.keys).union(after.rows.keys).sorted()
+    let rows = names.compactMap { name -> Rehearsal.Rows? in
+      let (old, new) = (before.rows[name], after.rows[name])
+      guard old != new || rebuilt.contains(name) else { return nil }
+      return Rehearsal.Rows(table: name.text, before: old, after: new)
+    }
+    func kept(_ objects: KeyPath<DatabaseSchema, [DatabaseSchema.Object]>) -> Int {
+      let now = Set(after.schema[keyPath: objects].map(\.name))
+      return before.schema[keyPath: objects].count { rebuilt.contains($0.table) && now.contains($0.name) }
+    }
+    let entry = Rehearsal.Entry(
+      file: file, milliseconds: milliseconds, differences: differences, losses: losses, rows: rows,
+      kept: (kept(\.indexes), kept(\.triggers)),
+      forgotten: Self.forgotten(differences, in: file, before: before.schema, after: after.schema))
+    return (entry, after)
+  }
+
+  /// What went without being named: an index that a DROP INDEX names is meant, and so is one of a dropped table.
+  private static func forgotten(
+    _ differences: [SchemaDifference], in file: MigrationFile, before: DatabaseSchema, after: DatabaseSchema
+  ) -> [SchemaDifference] {
+    let tokens = SQLTokens(file.up)
+    let named = Set(
+      tokens.compactMap { token -> SQLName? in
+        switch token.kind {
+        case .word, .quotedName: SQLName(SQLMessage.unquoted(tokens.text(of: token)))
+        default: nil
+        }
+      })
+    let objects = before.indexes + before.triggers
+    let kept = Set((after.indexes + after.triggers).map(\.name))
+    let lost = objects.filter { object in
+      !kept.contains(object.name) && !named.contains(object.name) && after[table: object.table] != nil
+    }
+    let lostNames = lost.map { "\($0.name)" }
+    return differences.filter { difference in
+      guard difference.new == nil, let old = difference.old else { return false }
+      guard difference.kind == .index || difference.kind == .trigger else { return false }
+      return lostNames.contains { old.hasPrefix($0 + " ") || old.hasPrefix("UNIQUE " + $0 + " ") }
+    }
+  }
+
+  /// The same tables, indexes, triggers and views without a row, and what has run.
+  private func copySchema(of source: MigrationConnection, to copy: MigrationConnection) throws {
+    let objects = try source.query(
+      """
+      SELECT s.sql FROM sqlite_schema s LEFT JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
+      WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite~_%' ESCAPE '~' AND coalesce(t.type, '') <> 'shadow'
+      ORDER BY CASE s.type WHEN 'table' THEN 0 WHEN 'index' THEN 1 WHEN 'view' THEN 2 ELSE 3 END, s.rowid
+      """)
+    for object in objects { try copy.query(object[0].plainText) }
+    for applied in try MigrationHistory.read(from: source) { try MigrationHistory.record(applied, on: copy) }
+  }
+
+  /// A schema and how many rows its tables have.
+  private struct State {
+    let schema: DatabaseSchema
+    let rows: [SQLName: Int]
+
+    init(_ connection: MigrationConnection) throws {
+      schema = try SchemaReader(connection).schema()
+      var rows: [SQLName: Int] = [:]
+      for table in schema.tables {
+        let name = try quoted(identifier: table.name.text)
+        let count = try connection.query("SELECT count(*) FROM \(name)").first?.first?.plainInteger ?? 0
+        rows[table.name] = Int(count)
+      }
+      self.rows = rows
+    }
+  }
+}
+
+/// How far a rehearsal is.
+public enum RehearsalProgress: Sendable {
+  /// Pages copied, of so many.
+  case copying(Int, of: Int)
+  case running(MigrationFile)
+}

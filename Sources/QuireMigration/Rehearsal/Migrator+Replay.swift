@@ -1,0 +1,25 @@
+import QuireSQLite
+
+extension Migrator {
+  /// The schema of the database as it is.
+  public func schema() throws(MigrationError) -> DatabaseSchema {
+    try translating { try SchemaReader(try open(.readOnly)).schema() }
+  }
+
+  /// The schema that the files make of nothing, up to `last`: they run on an empty database that is gone afterwards.
+  ///
+  /// - Throws: ``MigrationError`` of the file that does not run from empty.
+  public func replay(to last: MigrationVersion? = nil) throws -> DatabaseSchema {
+    if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
+    let connection = try translating { try MigrationConnection.temporary(interruption: interruption, beat: beat) }
+    for (index, file) in files.enumerated() where last.map({ file.version <= $0 }) ?? true {
+      _ = try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {
+        try run(on: connection).up(file, sequence: index + 1, allowsLosses: true)
+      }
+    }
+    return try translating { try SchemaReader(connection).schema() }
+  }
+
+  /// Whether the database has no table but those of migrating: then there is nothing to lose.
+  public var isEmptyDatabase: Bool { (try? schema().isEmpty) ?? false }
+}

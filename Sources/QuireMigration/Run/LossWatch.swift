@@ -1,0 +1,140 @@
+import QuireRow
+import QuireSQLite
+
+/// Follows one migration statement by statement for the values it takes away.
+///
+/// SQLite reports neither which column ALTER TABLE drops nor that a rebuilt table lacks one, so it is found by counting:
+/// before a table or a column is dropped, and again at the end, where the table may be there anew. A column whose values
+/// were moved under another name is not lost. Costs one pass over a table that is dropped, nothing otherwise.
+final class LossWatch {
+  private let connection: MigrationConnection
+  /// The tables at the start, with their columns.
+  private let before: [SQLName: [SQLName]]
+  /// What a table that is there now was called at the start.
+  private var origins: [SQLName: SQLName] = [:]
+  private var dropped: [Dropped] = []
+
+  private struct Dropped {
+    let table: SQLName
+    let rows: Int
+    /// Those that may be lost, with what was in them.
+    let columns: [SQLName: Fingerprint]
+    let isTable: Bool
+  }
+
+  /// The same for two columns with the same values, and as good as never for others.
+  private struct Fingerprint: Hashable {
+    let count: Int
+    let smallest: Value
+    let largest: Value
+    let length: Value
+  }
+
+  /// Whether anything of the migration could drop something: most cannot, and cost nothing then.
+  static func isNeeded(for pieces: [MigrationText.Piece]) -> Bool {
+    pieces.contains { piece in
+      guard case .sql(let sql, _) = piece else { return true }
+      let tokens = SQLTokens(sql)
+      return tokens.contains { $0.kind == .word && tokens.text(of: $0).uppercased() == "DROP" }
+    }
+  }
+
+  init(_ connection: MigrationConnection) throws(SQLiteError) {
+    self.connection = connection
+    before = try Self.tables(of: connection)
+    origins = Dictionary(uniqueKeysWithValues: before.keys.map { ($0, $0) })
+  }
+
+  /// To be told of each statement before it runs.
+  func willRun(_ statement: ScriptStatement) throws(SQLiteError) {
+    let words = SQLWords(statement.text)
+    if let name = words.droppedTable {
+      try willDrop(SQLName(name))
+    } else if let (table, newName) = words.renamedTable {
+      origins[SQLName(newName)] = origins.removeValue(forKey: SQLName(table))
+    } else if let (table, column) = words.droppedColumn.map({ (SQLName($0.table), SQLName($0.column)) }) {
+      guard let origin = origins[table] else { return }
+      let rows = try count(of: table)
+      // As the table calls it, whatever the statement does.
+      let name = before[origin]?.first { $0 == column } ?? column
+      let prints = try fingerprints(of: [name], in: table)
+      dropped.append(Dropped(table: origin, rows: rows, columns: prints, isTable: false))
+    }
+  }
+
+  private func willDrop(_ table: SQLName) throws(SQLiteError) {
+    // One that the migration itself has made is no loss.
+    guard let origin = origins.removeValue(forKey: table) else { return }
+    let rows = try count(of: table)
+    guard rows > 0 else { return }
+    // Most tables are dropped because a new one has taken their rows: only what that lacks is looked at.
+    let now = try Self.tables(of: connection)
+    let columns = now[table] ?? []
+    let heirs = now.filter { origins[$0.key] == nil && $0.key != table }
+    let kept = heirs.values.max { Set($0).intersection(columns).count < Set($1).intersection(columns).count } ?? []
+    let missing = columns.filter { !kept.contains($0) }
+    let prints = try fingerprints(of: kept.isEmpty ? [] : missing, in: table)
+    dropped.append(Dropped(table: origin, rows: rows, columns: prints, isTable: true))
+  }
+
+  /// What is gone at the end, in the transaction still.
+  func losses() throws(SQLiteError) -> [MigrationLoss] {
+    guard !dropped.isEmpty else { return [] }
+    let now = try Self.tables(of: connection)
+    var losses: [MigrationLoss] = []
+    for gone in dropped {
+      let present = origins.first { $0.value == gone.table }?.key ?? gone.table
+      guard let columns = now[present] else {
+        if gone.isTable {
+          losses.append(MigrationLoss(table: gone.table.text, column: nil, count: gone.rows, rows: gone.rows))
+        }
+        continue
+      }
+      if gone.isTable {
+        let rows = try count(of: present)
+        if rows < gone.rows {
+          losses.append(MigrationLoss(table: gone.table.text, column: nil, count: gone.rows - rows, rows: gone.rows))
+        }
+      }
+      let others = try fingerprints(of: columns.filter { !(before[gone.table] ?? []).contains($0) }, in: present)
+      for (column, print) in gone.columns.sorted(by: { $0.key < $1.key }) where print.count > 0 {
+        if gone.isTable, columns.contains(column) || others.values.contains(print) { continue }
+        if !gone.isTable, others.values.contains(print) { continue }
+        losses.append(MigrationLoss(table: gone.table.text, column: column.text, count: print.count, rows: gone.rows))
+      }
+    }
+    return losses
+  }
+
+  // MARK: Asking
+
+  /// Tables with rows of their own, and their columns.
+  private static func tables(of connection: MigrationConnection) throws(SQLiteError) -> [SQLName: [SQLName]] {
+    let rows = try connection.query(
+      """
+      SELECT t.name, c.name FROM pragma_table_list t, pragma_table_xinfo(t.name) c
+      WHERE t.schema = 'main' AND t.type IN ('table', 'virtual') AND c.hidden = 0
+        AND t.name NOT LIKE 'sqlite~_%' ESCAPE '~' AND t.name NOT LIKE '~_quire~_%' ESCAPE '~'
+      """)
+    return Dictionary(grouping: rows) { SQLName($0[0].plainText) }.mapValues { $0.map { SQLName($0[1].plainText) } }
+  }
+
+  private func count(of table: SQLName) throws(SQLiteError) -> Int {
+    guard let name = try? quoted(identifier: table.text) else { return 0 }
+    return Int(try connection.query("SELECT count(*) FROM \(name)").first?.first?.plainInteger ?? 0)
+  }
+
+  private func fingerprints(of columns: [SQLName], in table: SQLName) throws(SQLiteError) -> [SQLName: Fingerprint] {
+    guard let name = try? quoted(identifier: table.text) else { return [:] }
+    var prints: [SQLName: Fingerprint] = [:]
+    for column in columns {
+      guard let quoted = try? quoted(identifier: column.text) else { continue }
+      let row = try connection.query(
+        "SELECT count(\(quoted)), min(\(quoted)), max(\(quoted)), total(length(\(quoted))) FROM \(name)")
+      guard let row = row.first else { continue }
+      prints[column] = Fingerprint(
+        count: Int(row[0].plainInteger ?? 0), smallest: row[1], largest: row[2], length: row[3])
+    }
+    return prints
+  }
+}

@@ -1,0 +1,45 @@
+public import QuireRow
+public import QuireSQLite
+
+/// A part of a migration that is written in Swift. The file says where it belongs, with `-- migrate: step NAME`:
+///
+///     -- give every book its search key
+///     ALTER TABLE book ADD COLUMN search_key TEXT;
+///     -- migrate: step FillSearchKeys
+///     CREATE INDEX book_search_key ON book(search_key);
+///
+/// and the program that carries it out has the step:
+///
+///     MigrationStep("FillSearchKeys") { database in
+///       for row in try database.query("SELECT id, title FROM book") {
+///         try database.query("UPDATE book SET search_key = ? WHERE id = ?", [searchKey(row[1]), row[0]])
+///       }
+///     }
+///
+/// A step runs in the migration's transaction, and once more before it where the migration is rehearsed on a copy: what
+/// it does beside the database must bear that. A step may stand in the undo section too.
+public struct MigrationStep: Sendable {
+  public let name: String
+  let run: @Sendable (MigrationDatabase) throws -> Void
+
+  public init(_ name: String, run: @escaping @Sendable (MigrationDatabase) throws -> Void) {
+    self.name = name
+    self.run = run
+  }
+}
+
+/// The database a step works on, in the migration's transaction. Of use only while the step runs.
+public struct MigrationDatabase {
+  let connection: MigrationConnection
+  let watch: LossWatch?
+
+  /// Runs one statement and gives all its rows.
+  ///
+  /// - Throws: ``SQLiteError``, also for what no migration may do: BEGIN, COMMIT, ATTACH, writing to the record of what
+  ///   has run.
+  @discardableResult
+  public func query(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> [[Value]] {
+    try watch?.willRun(ScriptStatement(text: sql))
+    return try connection.query(sql, arguments)
+  }
+}

@@ -1,0 +1,73 @@
+/// SQL of a migration on its way to a connection: one of a file's two parts, or one kept in a database.
+struct MigrationText: Hashable, Sendable {
+  /// What messages call it: a file's path, or `undo of 20261120143005 add isbn`.
+  let name: String
+  let sql: String
+  /// The line of the file that `sql` begins on.
+  var firstLine = 1
+
+  enum Piece: Hashable {
+    /// SQL, and where it begins in the text.
+    case sql(String, start: Int)
+    case step(String)
+  }
+
+  /// The SQL between the steps, and the steps where they stand.
+  ///
+  /// - Throws: ``MigrationError/directive(_:file:line:hint:)`` for a text kept in a database that has an unknown one.
+  func pieces() throws(MigrationError) -> [Piece] {
+    let tokens = SQLTokens(sql)
+    var pieces: [Piece] = []
+    var start = 0
+    func add(until end: Int) {
+      let text = String(decoding: tokens.bytes[start..<end], as: UTF8.self)
+      if !SQLTokens.isEmpty(text) { pieces.append(.sql(text, start: start)) }
+    }
+    for token in tokens where token.kind == .lineComment {
+      let comment = MigrationFile.content(of: tokens.text(of: token))
+      guard case .step(let step)? = try MigrationDirective(comment: comment, file: name, line: firstLine) else {
+        continue
+      }
+      add(until: token.range.lowerBound)
+      pieces.append(.step(step))
+      start = token.range.upperBound
+    }
+    add(until: tokens.bytes.count)
+    return pieces
+  }
+
+  /// The directives of a text kept in a database; what is not understood there is none.
+  var directives: [MigrationDirective] {
+    let tokens = SQLTokens(sql)
+    return tokens.compactMap { token in
+      guard token.kind == .lineComment else { return nil }
+      let comment = MigrationFile.content(of: tokens.text(of: token))
+      return (try? MigrationDirective(comment: comment, file: name, line: firstLine)) ?? nil
+    }
+  }
+
+  /// Where byte `offset` stands.
+  func place(of offset: Int, withColumn: Bool) -> SourcePlace {
+    let bytes = Array(sql.utf8)
+    let offset = min(max(0, offset), bytes.count)
+    let lineStart = bytes[..<offset].lastIndex(of: 10).map { $0 + 1 } ?? 0
+    let lineEnd = bytes[offset...].firstIndex(of: 10) ?? bytes.count
+    return SourcePlace(
+      file: name, line: bytes[..<offset].count { $0 == 10 } + firstLine,
+      column: withColumn ? String(decoding: bytes[lineStart..<offset], as: UTF8.self).count + 1 : nil,
+      text: String(decoding: bytes[lineStart..<lineEnd], as: UTF8.self))
+  }
+}
+
+extension MigrationFile {
+  var upText: MigrationText { MigrationText(name: path, sql: up) }
+}
+
+extension AppliedMigration {
+  /// Its undo as it was recorded; placed in `file` where that still says the same.
+  func undoText(in file: MigrationFile?) -> MigrationText? {
+    guard let undo else { return nil }
+    if let file, file.undo == undo { return MigrationText(name: file.path, sql: undo, firstLine: file.undoLine) }
+    return MigrationText(name: "undo of \(version) \(title)", sql: undo)
+  }
+}

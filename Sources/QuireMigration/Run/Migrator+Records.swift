@@ -1,0 +1,50 @@
+import Foundation
+import QuireSQLite
+
+extension Migrator {
+  /// Records the present text of `version`'s file as the one that ran: for an edit that changes nothing, and for an undo
+  /// written later.
+  ///
+  /// - Returns: what was recorded before.
+  public func accept(_ version: MigrationVersion) throws -> AppliedMigration {
+    guard let file = file(version) else { throw MigrationError.unknownVersion(version) }
+    let connection = try open(.readWrite)
+    return try inTransaction(on: connection, keys: false) {
+      let history = try MigrationHistory.read(from: connection)
+      guard let applied = history.first(where: { $0.version == version }) else {
+        throw MigrationError.notApplied(version)
+      }
+      try MigrationHistory.replace(with: file, on: connection)
+      return applied
+    }
+  }
+
+  /// Records every file up to `version` as applied without running it: for a database that has their tables already.
+  ///
+  /// Whether it has them is for the caller to compare.
+  ///
+  /// - Returns: what was recorded; files that had run are not among it.
+  public func baseline(_ version: MigrationVersion) throws -> [AppliedMigration] {
+    guard files.contains(where: { $0.version == version }) else { throw MigrationError.unknownVersion(version) }
+    let connection = try open(.readWrite)
+    return try inTransaction(on: connection, keys: false) {
+      let history = try MigrationHistory.read(from: connection)
+      let plan = MigrationPlan(files: files, history: history)
+      // Being older than one that has run is what a baseline may mend.
+      for problem in plan.problems {
+        if case .outOfOrder = problem { continue }
+        throw MigrationError.history(problem)
+      }
+      var sequence = history.map(\.sequence).max() ?? 0
+      let now = Date.now.formatted(.iso8601)
+      let recorded = plan.pending(to: version).map { file -> AppliedMigration in
+        sequence += 1
+        return AppliedMigration(
+          version: file.version, title: file.title, up: file.up, undo: file.undo, sequence: sequence, appliedAt: now,
+          milliseconds: 0, by: by + " baseline")
+      }
+      for migration in recorded { try MigrationHistory.record(migration, on: connection) }
+      return recorded
+    }
+  }
+}

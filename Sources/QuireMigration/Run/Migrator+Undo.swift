@@ -1,0 +1,98 @@
+import QuireSQLite
+
+extension Migrator {
+  /// Takes back what `plan` names, by the undo texts that the database keeps: the files are not needed for it.
+  ///
+  /// All in one transaction, unless one of them ran without.
+  ///
+  /// - Returns: those it took back; what another process took back meanwhile is not among them.
+  /// - Throws: ``MigrationError/destructive(_:file:)`` where values would be lost and ``allowsLosses`` is not set;
+  ///   ``MigrationError/changedMeanwhile(_:)`` where another process has run one since the plan was made.
+  @discardableResult
+  public func undo(_ plan: UndoPlan, _ happened: (MigrationEvent) throws -> Void = { _ in }) throws
+    -> [AppliedMigration]
+  {
+    let isOne = !plan.migrations.contains { Self.directives(of: $0).contains(.noTransaction) }
+    let groups = isOne ? [plan.migrations] : plan.migrations.map { [$0] }
+    var undone: [AppliedMigration] = []
+    for (index, group) in groups.enumerated() where !group.isEmpty {
+      let connection = try open(.readWrite)
+      let keys = group.contains { Self.directives(of: $0).contains(.foreignKeysOn) }
+      let lost = try inTransaction(on: connection, keys: keys) {
+        try undo(group, isFirst: index == 0, on: connection, happened)
+      }
+      for (migration, losses) in lost {
+        undone.append(migration)
+        try happened(.undone(migration, losses: losses))
+      }
+    }
+    return undone
+  }
+
+  private func undo(
+    _ group: [AppliedMigration], isFirst: Bool, on connection: MigrationConnection,
+    _ happened: (MigrationEvent) throws -> Void
+  ) throws -> [(AppliedMigration, [MigrationLoss])] {
+    var history = try MigrationHistory.read(from: connection)
+    var done: [(AppliedMigration, [MigrationLoss])] = []
+    var backup: UnfinishedBackup?
+    for migration in group where history.contains(migration) {
+      guard history.last == migration else { throw MigrationError.changedMeanwhile(history.last ?? migration) }
+      if isFirst, done.isEmpty { backup = try backUpIfNeeded(before: "undo-\(migration.version)", connection) }
+      if Self.directives(of: migration).contains(.noTransaction), let made = backup {
+        try happened(.backedUp(made.finish()))
+        backup = nil
+      }
+      try happened(.begins(migration.version, title: migration.title))
+      let losses = try run(on: connection).undo(migration, file: file(migration.version))
+      if !losses.isEmpty, !allowsLosses {
+        throw MigrationError.destructive(losses, file: "undo of \(migration.version) \(migration.title)")
+      }
+      history.removeLast()
+      done.append((migration, losses))
+    }
+    if let backup { try happened(.backedUp(backup.finish())) }
+    return done
+  }
+
+  /// Takes back the last one that ran, and runs it from its file as that is now: in one transaction, unless one of the
+  /// two needs none.
+  ///
+  /// - Throws: as ``undo(_:_:)`` and ``apply(to:_:)``; then the database is as before, unless the file says
+  ///   `no-transaction`.
+  public func redo(_ happened: (MigrationEvent) throws -> Void = { _ in }) throws -> AppliedMigration {
+    let plan = try UndoPlan(last: 1, of: try history())
+    guard let last = plan.migrations.first else { throw MigrationError.fewerApplied(0) }
+    guard let file = file(last.version) else { throw MigrationError.unknownVersion(last.version) }
+    let directives = Self.directives(of: last) + file.directives
+    let connection = try open(.readWrite)
+    let applied = try inTransaction(on: connection, keys: directives.contains(.foreignKeysOn)) {
+      let history = try MigrationHistory.read(from: connection)
+      guard history.last == last else { throw MigrationError.changedMeanwhile(history.last ?? last) }
+      let backup = try backUpIfNeeded(before: "redo-\(last.version)", connection)
+      try happened(.begins(file.version, title: file.title))
+      let run = run(on: connection)
+      let losses = try run.undo(last, file: file)
+      if !losses.isEmpty, !allowsLosses {
+        throw MigrationError.destructive(losses, file: "undo of \(last.version) \(last.title)")
+      }
+      if directives.contains(.noTransaction), let backup { try happened(.backedUp(backup.finish())) }
+      if file.directives.contains(.noTransaction) {
+        // What it runs ends the transaction, and the undo must be in the file by then.
+        try connection.query("COMMIT")
+        try connection.query("BEGIN IMMEDIATE")
+      }
+      let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
+      if !directives.contains(.noTransaction), let backup { try happened(.backedUp(backup.finish())) }
+      return applied
+    }
+    try happened(.applied(applied))
+    return applied
+  }
+
+  func file(_ version: MigrationVersion) -> MigrationFile? { files.first { $0.version == version } }
+
+  private static func directives(of applied: AppliedMigration) -> [MigrationDirective] {
+    MigrationText(name: "", sql: applied.up).directives
+  }
+}

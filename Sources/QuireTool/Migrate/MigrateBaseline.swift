@@ -1,0 +1,55 @@
+import QuireMigration
+
+/// `migrate baseline`: a database that has its tables already is recorded as being at a version, after comparing it with
+/// what the files make.
+struct MigrateBaseline {
+  let target: MigrateTarget
+  private let invocation: Invocation
+
+  init(_ invocation: Invocation, _ source: MigrationSource) throws {
+    self.invocation = invocation
+    target = try MigrateTarget(invocation, source)
+  }
+
+  func run() throws -> ExitStatus {
+    let version = try target.version(invocation.argument("VERSION") ?? "")
+    let migrator = try target.migrator()
+    return try MigrateFailure(target: target, migrator: migrator).explaining {
+      let wanted = try migrator.replay(to: version)
+      let differences = try migrator.schema().differences(to: wanted)
+      if !differences.isEmpty { try refuse(differences, version) }
+      let recorded = try migrator.baseline(version)
+      if target.isJSON {
+        target.terminal.print(
+          JSON.object([
+            ("v", 1), ("database", .string(migrator.database)), ("recorded", .array(recorded.map(\.json))),
+            ("differences", .array(differences.map { .string("\($0)") })),
+          ]).text)
+      } else if !target.isQuiet {
+        target.terminal.print(
+          recorded.isEmpty
+            ? "nothing to do"
+            : "recorded \(counted(recorded.count, "migration")) as applied; none was run · schema \(version)")
+      }
+      return .done
+    }
+  }
+
+  private func refuse(_ differences: [SchemaDifference], _ version: MigrationVersion) throws {
+    if invocation.flag("--yes") { return }
+    let shown =
+      differences.prefix(20).map { "    \($0)" }
+      + (differences.count > 20 ? ["    and \(differences.count - 20) more"] : [])
+    let text = """
+      the files up to \(version) make another schema than \(target.optionalDatabase ?? "") has; to come there:
+      \(shown.joined(separator: "\n"))
+      """
+    if !target.isJSON, target.terminal.confirm(text + "\nRecord them as applied all the same?") == true { return }
+    throw CommandFailure(
+      """
+      \(text)
+      Nothing was recorded. Correct the files or the database, or:
+          \(target.pasteable("baseline \(version) --yes"))
+      """, .refused)
+  }
+}

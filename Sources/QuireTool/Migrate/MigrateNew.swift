@@ -1,0 +1,52 @@
+import Foundation
+import QuireMigration
+
+/// `migrate new`: writes a file at the end of the order.
+struct MigrateNew {
+  let target: MigrateTarget
+  private let invocation: Invocation
+
+  init(_ invocation: Invocation, _ source: MigrationSource) throws {
+    self.invocation = invocation
+    target = try MigrateTarget(invocation, source)
+  }
+
+  func run() throws -> ExitStatus {
+    let title = invocation.arguments("TITLE").joined(separator: " ")
+    guard title.contains(where: \.isLetter) else {
+      throw invocation.usageError(
+        "what does it do? Such as:  \(target.pasteable("new", database: false)) \"add isbn to book\"")
+    }
+    let path = try MigrationFolder.write(title, to: target.folder, after: newest())
+    if target.isJSON {
+      target.terminal.print(JSON.object([("v", 1), ("file", .string(path))]).text)
+    } else if !target.isQuiet {
+      target.terminal.print("wrote \(printable(path))")
+    }
+    return invocation.flag("--edit") ? try edit(path) : .done
+  }
+
+  /// Of the files that are there; a folder that is missing or has a file that cannot be read is no reason to refuse.
+  private func newest() throws -> MigrationVersion? {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: target.folder)) ?? []
+    return names.compactMap { MigrationVersion(String($0.prefix { $0 != "_" })) }.max()
+  }
+
+  private func edit(_ path: String) throws -> ExitStatus {
+    let editor = ["VISUAL", "EDITOR"].lazy.compactMap { invocation.environment[$0] }.first { !$0.isEmpty } ?? "vi"
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    // The setting may have words of its own, such as `code --wait`.
+    process.arguments = ["-c", editor + " \"$1\"", "sh", path]
+    do {
+      try process.run()
+    } catch {
+      throw CommandFailure("\(editor) could not be started: \(error.localizedDescription). \(path) is written")
+    }
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw CommandFailure("\(editor) ended with status \(process.terminationStatus). \(path) is written")
+    }
+    return .done
+  }
+}

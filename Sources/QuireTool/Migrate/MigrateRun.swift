@@ -1,0 +1,97 @@
+import Foundation
+import QuireMigration
+import QuireSQLite
+import Synchronization
+
+/// A migrator on the way, as a person watches it: progress, Ctrl-C, what has been done.
+final class MigrateRun {
+  let target: MigrateTarget
+  var migrator: Migrator
+  private let signal: StopSignal
+  private let progress: Progress
+  private let work: Work
+  /// How wide titles are shown.
+  private let width: Int
+  /// What a rehearsal of each took, for telling how far it is.
+  var expected: [MigrationVersion: Int] = [:]
+
+  init(_ target: MigrateTarget, _ migrator: Migrator, titles: [String]) {
+    self.target = target
+    let interruption = MigrationInterruption()
+    signal = StopSignal { interruption.stop() }
+    let (progress, work) = (Progress("migrating", on: target.terminal), Work())
+    (self.progress, self.work) = (progress, work)
+    width = titles.map { displayWidth(printable($0)) }.max() ?? 0
+    self.migrator = migrator
+    self.migrator.interruption = interruption
+    self.migrator.beat = { work.show(on: progress) }
+  }
+
+  deinit {
+    progress.finish()
+    signal.cancel()
+  }
+
+  /// Says on a terminal what runs, and for how long it has; after a rehearsal also how far it is.
+  func show(_ what: String, expected milliseconds: Int? = nil) { work.begin(what, milliseconds) }
+
+  func finish() { progress.finish() }
+
+  func copying(_ done: Int, of total: Int, _ what: String) { progress.update(done, of: total, what) }
+
+  func said(_ event: MigrationEvent) {
+    let terminal = target.terminal
+    progress.finish()
+    if target.isVerbose, case .begins(let version, _) = event,
+      let file = migrator.files.first(where: { $0.version == version })
+    {
+      terminal.note(printable(file.up, keepingLines: true))
+    }
+    guard !target.isQuiet, !target.isJSON else { return }
+    switch event {
+    case .begins: break
+    case .backedUp(let backup): terminal.print("  backup    \(printable(backup.path))  (\(size(backup.bytes)))")
+    case .applied(let migration): line("✓", migration, "\(migration.milliseconds) ms")
+    case .undone(let migration, _): line("↶", migration, "undone")
+    }
+  }
+
+  private func line(_ mark: String, _ migration: AppliedMigration, _ rest: String) {
+    let out = target.terminal.output
+    let title = padded(printable(migration.title), to: width)
+    target.terminal.print("  \(out.styled(mark, .green)) \(migration.version)  \(title)  \(rest)")
+  }
+}
+
+/// What runs at the moment; told by the commands, asked for from the running thread.
+private final class Work: Sendable {
+  private let state = Mutex<(what: String, start: ContinuousClock.Instant, expected: Int?)>(("", .now, nil))
+
+  func begin(_ what: String, _ expected: Int?) { state.withLock { $0 = (what, .now, expected) } }
+
+  func show(on progress: Progress) {
+    let (what, start, expected) = state.withLock { $0 }
+    let elapsed = Int(start.duration(to: .now) / .milliseconds(1))
+    // A rehearsal took this long; the last percent is whatever is left.
+    let done = expected.map { $0 > 0 ? min(99, elapsed * 100 / $0) : 0 }
+    progress.update(done ?? 0, of: done == nil ? nil : 100, "\(what)  \(elapsed / 1000) s · Ctrl-C rolls back")
+  }
+}
+
+extension AppliedMigration {
+  var json: JSON {
+    .object([
+      ("version", .string("\(version)")), ("title", .string(title)), ("appliedAt", .string(appliedAt)),
+      ("ms", .integer(milliseconds)), ("undo", .bool(undo != nil)),
+    ])
+  }
+}
+
+extension MigrationLoss {
+  var json: JSON {
+    .object([
+      ("code", "M001"), ("table", .string(table)), ("column", column.map { .string($0) } ?? .null),
+      ("count", .integer(count)), ("rows", .integer(rows)),
+    ])
+  }
+}

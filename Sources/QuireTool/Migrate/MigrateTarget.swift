@@ -1,0 +1,152 @@
+import Foundation
+import QuireMigration
+
+/// What every `migrate` command is told: which files, which database.
+struct MigrateTarget {
+  let invocation: Invocation
+  /// The program's name, for command lines to paste.
+  let program: String
+  let folder: String
+  /// Whether the folder is the usual one, or comes from the environment.
+  private let namesFolder: Bool
+  private let found: (path: String, isNamed: Bool)?
+  private let source: MigrationSource
+
+  var terminal: Terminal { invocation.terminal }
+  var isQuiet: Bool { invocation.flag("--quiet") }
+  var isJSON: Bool { invocation.flag("--json") }
+  var isVerbose: Bool { invocation.flag("--verbose") }
+
+  /// Looks at no file but `.env`.
+  init(_ invocation: Invocation, _ source: MigrationSource) throws {
+    self.invocation = invocation
+    self.source = source
+    program = invocation.command.first ?? "quire"
+    let argument = invocation.argument("DATABASE")
+    if let argument, invocation.flag("--database") {
+      throw invocation.usageError("the database is given twice: \(argument), and with --database")
+    }
+    let settings = DotEnv(file: ".env").values
+    let given = invocation.flag("--migrations")
+    let named = invocation["--migrations"] ?? settings["QUIRE_MIGRATIONS"].flatMap { $0.isEmpty ? nil : $0 }
+    folder = named ?? "Migrations"
+    namesFolder = given && folder != "Migrations"
+    if let path = argument ?? (invocation.flag("--database") ? invocation["--database"] : nil) {
+      found = (path, true)
+    } else {
+      let urls = { (values: [String: String]) in values["DATABASE_URL"].flatMap(databasePath(url:)) }
+      let path =
+        invocation["--database"] ?? urls(invocation.environment)
+        ?? settings["QUIRE_DATABASE"].flatMap { $0.isEmpty ? nil : $0 } ?? urls(settings)
+      found = path.map { ($0, false) }
+    }
+  }
+
+  var steps: [MigrationStep] { source.steps }
+
+  var optionalDatabase: String? { found.flatMap { $0.path.isEmpty ? nil : $0.path } }
+
+  func database() throws -> String {
+    guard let database = optionalDatabase else {
+      throw invocation.usageError("which database? Give its file, -d FILE, or QUIRE_DATABASE")
+    }
+    return database
+  }
+
+  func files() throws -> [MigrationFile] {
+    guard let embedded = source.embedded else { return try MigrationFolder.read(folder) }
+    try checkEmbedded(embedded)
+    return try MigrationFolder.read(embedded)
+  }
+
+  /// The files where there are any: for what needs only the database.
+  func filesIfAny() throws -> [MigrationFile] {
+    if source.embedded == nil, !namesFolder, !FileManager.default.fileExists(atPath: folder) { return [] }
+    return try files()
+  }
+
+  /// Reads the folder, before any database is touched.
+  func migrator(needsFiles: Bool = true) throws -> Migrator {
+    let database = try database()
+    let seconds = try invocation.integer("--wait", in: 0...86_400) ?? 10
+    var migrator = Migrator(database: database, files: try needsFiles ? files() : filesIfAny(), steps: steps)
+    migrator.wait = .seconds(seconds)
+    migrator.by = program
+    return migrator
+  }
+
+  /// A copy of the folder in the binary goes out of date with the next file, and would not be noticed.
+  private func checkEmbedded(_ embedded: [EmbeddedMigration]) throws {
+    guard let files = try? MigrationFolder.read(folder), let carried = try? MigrationFolder.read(embedded) else {
+      return
+    }
+    func key(_ file: MigrationFile) -> [String] { [file.name, file.up, file.undo ?? ""] }
+    if Set(files.map(key)) == Set(carried.map(key)) { return }
+    throw CommandFailure(
+      """
+      this program carries \(counted(carried.count, "migration")), and \(folder) has \(files.count == carried.count ? "others" : "\(files.count)"). Nothing was run.
+      Build the program again, or run it where there is no folder \(folder).
+      """, .history)
+  }
+
+  // MARK: Versions
+
+  func version(_ word: String) throws -> MigrationVersion {
+    guard let number = Int64(word) else { throw invocation.usageError("‘\(word)’ is no version") }
+    return MigrationVersion(number: number)
+  }
+
+  func limit() throws -> MigrationVersion? { try invocation["--to"].map { try version($0) } }
+
+  // MARK: Saying
+
+  /// A command line ready to paste that names this database, and the folder where it is not the usual one.
+  func pasteable(_ command: String, database: Bool = true) -> String {
+    var line = program + " migrate " + command
+    if namesFolder { line += " -m " + shellQuoted(folder) }
+    if database, let found, found.isNamed { line += " " + shellQuoted(found.path) }
+    return line
+  }
+}
+
+/// `1 migration`, `2 migrations`.
+func counted(_ count: Int, _ noun: String) -> String { "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")" }
+
+/// `8.4 MB`, in powers of ten as files are.
+func size(_ bytes: Int) -> String {
+  if bytes < 1000 { return "\(bytes) bytes" }
+  var number = Double(bytes)
+  var unit = "bytes"
+  for next in ["kB", "MB", "GB", "TB"] where number >= 1000 {
+    number /= 1000
+    unit = next
+  }
+  return
+    "\(number.formatted(.number.precision(.fractionLength(number < 100 ? 1 : 0)).locale(.init(identifier: "en_US_POSIX")))) \(unit)"
+}
+
+/// `18 days ago`, of a moment as the version table has it.
+func relativeTime(_ moment: String) -> String {
+  guard let date = try? Date(moment, strategy: .iso8601) else { return moment }
+  return relativeTime(date)
+}
+
+func relativeTime(_ date: Date) -> String {
+  let seconds = Int(Date.now.timeIntervalSince(date))
+  for (unit, length) in [("day", 86_400), ("hour", 3_600), ("minute", 60)] where seconds >= length {
+    return "\(counted(seconds / length, unit)) ago"
+  }
+  return "just now"
+}
+
+/// `word` as a shell reads it back whole.
+public func shellQuoted(_ word: String) -> String {
+  let isPlain = word.utf8.allSatisfy { byte in
+    switch byte {
+    case 48...57, 65...90, 97...122, 128...255: true
+    default: "_-./:@%+=,".utf8.contains(byte)
+    }
+  }
+  let safe = word.hasPrefix("-") ? "./" + word : word
+  return isPlain && !word.isEmpty ? safe : "'" + safe.replacing("'", with: "'\\''") + "'"
+}

@@ -1,0 +1,106 @@
+import QuireMigration
+
+/// `migrate undo` and `migrate redo`.
+struct MigrateUndo {
+  let target: MigrateTarget
+  private let invocation: Invocation
+
+  init(_ invocation: Invocation, _ source: MigrationSource) throws {
+    self.invocation = invocation
+    target = try MigrateTarget(invocation, source)
+  }
+
+  func run() throws -> ExitStatus {
+    let version = try target.limit()
+    if version != nil, invocation.argument("N") != nil {
+      throw invocation.usageError("how many, or --to which: one of the two")
+    }
+    let migrator = try target.migrator(needsFiles: false)
+    let count = try count()
+    return try MigrateFailure(target: target, migrator: migrator).explaining {
+      let history = try migrator.history()
+      let plan = try version.map { try UndoPlan(to: $0, of: history) } ?? UndoPlan(last: count, of: history)
+      let run = prepared(migrator, titles: plan.migrations.map(\.title))
+      var backup: MigrationBackup?
+      let undone = try asking(run) {
+        try run.migrator.undo(plan) { event in
+          if case .backedUp(let made) = event { backup = made }
+          watch(event, run)
+        }
+      }
+      run.finish()
+      let now = try run.migrator.history().last?.version
+      report("undone", undone, backup, now)
+      return .done
+    }
+  }
+
+  func redo() throws -> ExitStatus {
+    let migrator = try target.migrator()
+    return try MigrateFailure(target: target, migrator: migrator).explaining {
+      let run = prepared(migrator, titles: migrator.files.map(\.title))
+      var backup: MigrationBackup?
+      let applied = try asking(run) {
+        try run.migrator.redo { event in
+          if case .backedUp(let made) = event { backup = made }
+          watch(event, run)
+        }
+      }
+      run.finish()
+      report("done again", [applied], backup, try run.migrator.history().last?.version)
+      return .done
+    }
+  }
+
+  private func count() throws -> Int {
+    guard let word = invocation.argument("N") else { return 1 }
+    guard let count = Int(word), (1...100_000).contains(count) else {
+      throw invocation.usageError("‘\(word)’ is no number of migrations; back to a version:  undo --to \(word)")
+    }
+    return count
+  }
+
+  private func prepared(_ migrator: Migrator, titles: [String]) -> MigrateRun {
+    var migrator = migrator
+    migrator.backsUp = !invocation.flag("--no-backup")
+    migrator.allowsLosses = invocation.flag("--yes")
+    return MigrateRun(target, migrator, titles: titles)
+  }
+
+  private func watch(_ event: MigrationEvent, _ run: MigrateRun) {
+    if case .begins(let version, let title) = event { run.show("\(version)  \(title)") }
+    run.said(event)
+  }
+
+  /// Where values would be lost it is asked, on a terminal, and done again with the answer.
+  private func asking<T>(_ run: MigrateRun, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch {
+      guard let error = error as? MigrationError, case .destructive(let losses, let file) = error, !target.isJSON else {
+        throw error
+      }
+      run.finish()
+      let what = "\(file) " + losses.map(\.description).joined(separator: ",\n    ") + "."
+      guard target.terminal.confirm(what + " Go on?") == true else { throw error }
+      run.migrator.allowsLosses = true
+      return try body()
+    }
+  }
+
+  private func report(
+    _ word: String, _ migrations: [AppliedMigration], _ backup: MigrationBackup?, _ schema: MigrationVersion?
+  ) {
+    if target.isJSON {
+      target.terminal.print(
+        JSON.object([
+          ("v", 1), ("database", .string(target.optionalDatabase ?? "")),
+          ("schema", schema.map { .string("\($0)") } ?? .null), ("backup", backup.map { .string($0.path) } ?? .null),
+          (word == "undone" ? "undone" : "applied", .array(migrations.map(\.json))),
+        ]).text)
+    } else if !target.isQuiet {
+      let now = schema.map { " · schema \($0)" } ?? " · no migration applied"
+      target.terminal.print((migrations.isEmpty ? "nothing to do" : "\(migrations.count) \(word)") + now)
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import QuireMigration
+import QuireSQLite
+import Synchronization
+import Testing
+
+@Suite struct BackupTests {
+  let fixture: Fixture
+
+  init() throws {
+    fixture = try Fixture()
+    try fixture.makeDatabase("CREATE TABLE old (a); INSERT INTO old VALUES (1)")
+    try fixture.write("UPDATE old SET a = 2;\n-- migrate: undo\nUPDATE old SET a = 1;", as: "20260101000000_a.sql")
+  }
+
+  private func migrator() throws -> Migrator {
+    var migrator = try fixture.migrator()
+    migrator.backsUp = true
+    return migrator
+  }
+
+  private func value(of path: String? = nil) throws -> Int? {
+    let connection = try MigrationConnection(path: path ?? fixture.database, access: .readOnly, busyTimeout: .zero)
+    guard case .integer(let value)? = try connection.query("SELECT a FROM old").first?.first else { return nil }
+    return Int(value)
+  }
+
+  private var names: [String] { MigrationBackup.all(of: fixture.database).map(\.occasion) }
+
+  @Test func `before the first change the database is copied, with its rights`() throws {
+    try fixture.write("UPDATE old SET a = 3;", as: "20260102000000_b.sql")
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: fixture.database)
+    var events: [String] = []
+    try migrator().apply { event in
+      switch event {
+      case .backedUp(let backup): events.append("backup \(backup.occasion)")
+      case .begins(let version, _): events.append("begins \(version)")
+      case .applied(let migration): events.append("applied \(migration.version)")
+      case .undone: break
+      }
+    }
+    #expect(
+      events == [
+        "begins 20260101000000", "backup 20260101000000", "applied 20260101000000", "begins 20260102000000",
+        "applied 20260102000000",
+      ])
+    let backup = try #require(MigrationBackup.all(of: fixture.database).first)
+    #expect(try value(of: backup.path) == 1)
+    let rights = try FileManager.default.attributesOfItem(atPath: backup.path)[.posixPermissions] as? Int
+    #expect(rights == 0o640)
+  }
+
+  @Test func `an empty database, one with nothing to do and one that fails leave no backup`() throws {
+    var empty = Migrator(
+      database: fixture.path + "/new.db",
+      files: [try MigrationFile(path: "20260101000000_a.sql", text: "CREATE TABLE a (b)")])
+    empty.createsDatabase = true
+    empty.backsUp = true
+    try empty.apply()
+    try empty.apply()
+    #expect(MigrationBackup.all(of: empty.database).isEmpty)
+    try fixture.write("UPDATE old SET a = 2; NONSENSE;", as: "20260101000000_a.sql")
+    #expect(throws: MigrationError.self) { try migrator().apply() }
+    let files = try FileManager.default.contentsOfDirectory(atPath: fixture.path).sorted()
+    #expect(files == ["Migrations", "library.db", "new.db"])
+  }
+
+  @Test func `the last three are kept, and what a dead process left goes`() throws {
+    let left = fixture.database + ".before-7.unfinished-2147483646"
+    try Data("half".utf8).write(to: URL(filePath: left))
+    for day in 2...5 {
+      try migrator().apply()
+      try fixture.write("UPDATE old SET a = \(day);", as: "2026010\(day)000000_b.sql")
+    }
+    try migrator().apply()
+    #expect(names == ["20260105000000", "20260104000000", "20260103000000"])
+    #expect(!FileManager.default.fileExists(atPath: left))
+  }
+
+  @Test func `undo has a backup, too`() throws {
+    try migrator().apply()
+    let migrator = try migrator()
+    try migrator.undo(UndoPlan(last: 1, of: migrator.history()))
+    #expect(names == ["undo-20260101000000", "20260101000000"])
+    #expect(try value(of: fixture.database + ".before-undo-20260101000000") == 2)
+  }
+
+  @Test(arguments: ["DELETE", "WAL"])
+  func `restore puts the content back under whoever has it open, and keeps what was there`(mode: String) throws {
+    try fixture.sqlite { _ = try $0.query("PRAGMA journal_mode = \(mode)") }
+    try migrator().apply()
+    let reader = try MigrationConnection(path: fixture.database, access: .readOnly, busyTimeout: .zero)
+    #expect(try reader.query("SELECT a FROM old") == [[2]])
+    let backup = fixture.database + ".before-20260101000000"
+    let kept = try migrator().restore(backup)
+    #expect(try reader.query("SELECT a FROM old") == [[1]])
+    #expect(try migrator().history().isEmpty)
+    #expect(try value(of: try #require(kept).path) == 2)
+    #expect(try reader.query("PRAGMA journal_mode") == [[mode == "WAL" ? "wal" : "delete"]])
+    #expect(try reader.query("PRAGMA integrity_check") == [["ok"]])
+  }
+
+  @Test func `restore makes a database that is gone`() throws {
+    try migrator().apply()
+    try FileManager.default.removeItem(atPath: fixture.database)
+    #expect(try migrator().restore(fixture.database + ".before-20260101000000") == nil)
+    #expect(try value() == 1)
+  }
+
+  @Test func `a backup that is damaged, or none, is refused and nothing changes`() throws {
+    try migrator().apply()
+    let before = try fixture.bytes()
+    let damaged = fixture.path + "/damaged.db"
+    try Data(String(repeating: "no database\n", count: 400).utf8).write(to: URL(filePath: damaged))
+    for path in [damaged, fixture.path + "/nosuch"] {
+      let error = #expect(throws: MigrationError.self) { try migrator().restore(path) }
+      guard case .backup(path, _) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
+    #expect(try fixture.bytes() == before)
+  }
+
+  @Test func `a writer that does not let go keeps a restore from changing anything`() throws {
+    try migrator().apply()
+    try fixture.sqlite { writer in
+      try writer.query("BEGIN IMMEDIATE")
+      #expect(throws: MigrationError.busy(path: fixture.database, seconds: 0.2)) {
+        try migrator().restore(fixture.database + ".before-20260101000000")
+      }
+      try writer.query("ROLLBACK")
+    }
+    #expect(try value() == 2)
+  }
+
+  @Test func `the one of several processes that applies makes the backup`() async throws {
+    var waiting = try migrator()
+    waiting.wait = .seconds(20)
+    let several = waiting
+    let backups = try await withThrowingTaskGroup(of: Int.self) { [several] group in
+      for _ in 0..<4 {
+        group.addTask {
+          var backups = 0
+          try several.apply { event in
+            if case .backedUp = event { backups += 1 }
+          }
+          return backups
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(backups == 1)
+    #expect(try value(of: fixture.database + ".before-20260101000000") == 1)
+  }
+}
+
+@Suite struct InterruptionTests {
+  @Test func `what runs is rolled back when it is asked to stop`() throws {
+    let fixture = try Fixture()
+    try fixture.makeDatabase()
+    let before = try fixture.bytes()
+    try fixture.write(
+      "CREATE TABLE a (b); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO a SELECT i FROM n;",
+      as: "20260101000000_endless.sql")
+    var migrator = try fixture.migrator()
+    let interruption = MigrationInterruption()
+    let beats = Atomic(0)
+    migrator.interruption = interruption
+    migrator.beat = { if beats.add(1, ordering: .relaxed).newValue == 30 { interruption.stop() } }
+    #expect(throws: MigrationError.interrupted) { try migrator.apply() }
+    #expect(beats.load(ordering: .relaxed) >= 30)
+    #expect(try fixture.bytes() == before)
+    #expect(throws: MigrationError.interrupted) { try migrator.rehearse() }
+  }
+
+  @Test func `waiting for another writer ends when it is asked to stop`() throws {
+    let fixture = try Fixture()
+    try fixture.makeDatabase()
+    try fixture.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
+    var migrator = try fixture.migrator()
+    migrator.wait = .seconds(600)
+    let interruption = MigrationInterruption()
+    migrator.interruption = interruption
+    try fixture.sqlite { other in
+      try other.query("BEGIN IMMEDIATE")
+      let waiting = migrator
+      DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) { interruption.stop() }
+      #expect(throws: MigrationError.interrupted) { try waiting.apply() }
+    }
+  }
+}

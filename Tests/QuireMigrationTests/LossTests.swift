@@ -1,0 +1,119 @@
+import Foundation
+import QuireMigration
+import QuireSQLite
+import Testing
+
+@Suite struct LossTests {
+  let fixture: Fixture
+
+  init() throws {
+    fixture = try Fixture()
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE Book (id INTEGER PRIMARY KEY, title TEXT, note TEXT);
+      INSERT INTO Book VALUES (1, 'Solaris', 'x'), (2, 'Eden', NULL), (3, 'Fiasko', 'y');
+      CREATE TABLE empty (a);
+      """)
+  }
+
+  private func losses(_ sql: String) throws -> [MigrationLoss]? {
+    try fixture.write(sql, as: "20260101000000_loss.sql")
+    let before = try fixture.bytes()
+    do {
+      try fixture.migrator().apply()
+      return nil
+    } catch {
+      guard case .destructive(let losses, _)? = error as? MigrationError else { throw error }
+      #expect(try fixture.bytes() == before)
+      return losses
+    }
+  }
+
+  private static let note = MigrationLoss(table: "Book", column: "note", count: 2, rows: 3)
+
+  @Test(arguments: [
+    "ALTER TABLE book DROP COLUMN NOTE;",
+    "ALTER TABLE main.\"Book\" DROP note;",
+    """
+    CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT); INSERT INTO n SELECT id, title FROM Book;
+    DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+    """,
+    """
+    ALTER TABLE Book RENAME TO old; CREATE TABLE Book (id INTEGER PRIMARY KEY, title TEXT);
+    INSERT INTO Book SELECT id, title FROM old; DROP TABLE IF EXISTS old;
+    """,
+  ])
+  func `a column that goes with its values is refused with how many there are`(sql: String) throws {
+    #expect(try losses(sql) == [Self.note])
+  }
+
+  @Test func `a table that goes with its rows is refused, and so are rows that a rebuild leaves out`() throws {
+    #expect(try losses("DROP TABLE Book;") == [MigrationLoss(table: "Book", column: nil, count: 3, rows: 3)])
+    let rebuilt = """
+      CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT, note TEXT); INSERT INTO n SELECT * FROM Book WHERE id < 3;
+      DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+      """
+    #expect(try losses(rebuilt) == [MigrationLoss(table: "Book", column: nil, count: 1, rows: 3)])
+  }
+
+  @Test(arguments: [
+    "DROP TABLE empty;",
+    "ALTER TABLE Book RENAME COLUMN note TO remark;",
+    "ALTER TABLE Book ADD COLUMN remark TEXT; UPDATE Book SET remark = note; ALTER TABLE Book DROP COLUMN note;",
+    """
+    CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT NOT NULL, remark TEXT);
+    INSERT INTO n SELECT * FROM Book; DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+    """,
+    "CREATE TABLE own (a); INSERT INTO own VALUES (1); DROP TABLE own;",
+    "ALTER TABLE Book ADD COLUMN empty; ALTER TABLE Book DROP COLUMN empty;",
+    "-- migrate: allow M001 nobody reads it\nALTER TABLE Book DROP COLUMN note;",
+    "DELETE FROM Book; DROP INDEX IF EXISTS nosuch;",
+  ])
+  func `what loses no value, or says that it is meant, runs`(sql: String) throws {
+    #expect(try losses(sql) == nil)
+  }
+
+  @Test func `a loss reads as a sentence`() {
+    #expect("\(Self.note)" == "drops Book.note: 2 of 3 rows have a value there")
+    #expect("\(MigrationLoss(table: "Book", column: nil, count: 2001, rows: 2001))" == "drops Book with its 2 001 rows")
+    #expect(
+      "\(MigrationLoss(table: "Book", column: nil, count: 1, rows: 1_002_001))"
+        == "rebuilds Book without 1 of its 1 002 001 rows")
+  }
+
+  @Test func `a rehearsal tells of losses, rows and forgotten triggers, and changes nothing`() throws {
+    try fixture.sqlite { connection in
+      _ = try connection.run(
+        script: "CREATE INDEX i ON Book(title); CREATE TRIGGER t AFTER INSERT ON Book BEGIN SELECT 1; END",
+        inTransaction: false)
+    }
+    try fixture.write(
+      """
+      CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT NOT NULL); INSERT INTO n SELECT id, title FROM Book;
+      DROP TABLE Book; ALTER TABLE n RENAME TO Book; CREATE INDEX i ON Book(title);
+      """, as: "20260101000000_rebuild.sql")
+    try fixture.write("ALTER TABLE Book ADD COLUMN isbn TEXT;", as: "20260102000000_isbn.sql")
+    let before = try fixture.bytes()
+    let rehearsal = try fixture.migrator().rehearse()
+    #expect(try fixture.bytes() == before)
+    #expect(rehearsal.losses == [Self.note])
+    let entry = try #require(rehearsal.entries.first)
+    #expect(entry.rows == [Rehearsal.Rows(table: "Book", before: 3, after: 3)])
+    #expect(entry.forgotten.map { "\($0)" } == ["− trigger t ON Book"])
+    #expect(entry.kept.indexes == 1 && entry.kept.triggers == 0)
+    #expect(entry.differences.map { "\($0)" }.contains("Book.title TEXT → TEXT NOT NULL"))
+    #expect(rehearsal.entries.last?.differences.map { "\($0)" } == ["Book + isbn TEXT"])
+    #expect(rehearsal.entries.last?.rows.isEmpty == true)
+    let bare = try fixture.migrator().rehearse(isSchemaOnly: true)
+    #expect(bare.losses.isEmpty && bare.entries.count == 2)
+  }
+
+  @Test func `the schema that the files make is read from an empty database`() throws {
+    try fixture.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
+    try fixture.write("ALTER TABLE a ADD COLUMN c;", as: "20260102000000_c.sql")
+    let migrator = try fixture.migrator()
+    #expect(try migrator.replay(to: MigrationVersion(number: 2026_01_01_00_00_00)).tables.map(\.columns.count) == [1])
+    #expect(try migrator.replay().tables.map(\.columns.count) == [2])
+    #expect(try migrator.schema().tables.count == 2)
+  }
+}
