@@ -59,6 +59,7 @@ let package = Package(
     .library(name: "QuireMigration", targets: ["QuireMigration"]),
     .library(name: "QuireTool", targets: ["QuireTool"]),
     .library(name: "Catalog", targets: ["Catalog"]),
+    .plugin(name: "EmbedMigrations", targets: ["EmbedMigrations"]),
     .executable(name: "quire", targets: ["QuireCommand"]),
   ],
   dependencies: packageDependencies,
@@ -73,12 +74,17 @@ let package = Package(
     .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
     .target(name: "LineEditor", swiftSettings: swift),
     .target(name: "QuireTool", dependencies: ["Quire", "QuireMigration", "QuireSQLite"], swiftSettings: swift),
+    .executableTarget(name: "EmbedMigrationsTool", swiftSettings: swift),
+    .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["EmbedMigrationsTool"]),
     .target(
       name: "Catalog", dependencies: ["Quire"], resources: [.copy("Sample"), .copy("Migrations")], swiftSettings: swift),
     .executableTarget(
       name: "QuireCommand", dependencies: ["Quire", "QuireMigration", "QuireTool", "Catalog"], swiftSettings: swift),
     .executableTarget(
       name: "CatalogueExample", dependencies: ["Quire", "Catalog"], path: "Examples/Catalogue", swiftSettings: swift),
+    .executableTarget(
+      name: "lending", dependencies: ["QuireMigration", "QuireTool"], path: "Examples/Lending", exclude: ["Migrations"],
+      swiftSettings: swift, plugins: ["EmbedMigrations"]),
     .executableTarget(
       name: "QuireBench", dependencies: ["CSQLite", "Quire"], path: "Benchmarks", swiftSettings: swift),
     .testTarget(name: "QuireRowTests", dependencies: ["CSQLite", "QuireRow"], swiftSettings: swift),
@@ -101,7 +107,8 @@ let package = Package(
     .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "PseudoTerminal"], swiftSettings: swift),
     .testTarget(
       name: "QuireToolTests", dependencies: ["QuireTool", "QuireMigration", "QuireSQLite"], swiftSettings: swift),
-    .testTarget(name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire"], swiftSettings: swift),
+    .testTarget(
+      name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire", "lending"], swiftSettings: swift),
     .testTarget(name: "ExampleTests", dependencies: ["CatalogueExample", "Quire"], swiftSettings: swift),
     .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),
   ]

@@ -1,0 +1,156 @@
+import Foundation
+import Quire
+import Testing
+
+/// `quire migrate` as processes: several at once, stopped, beside a program that has the database open.
+@Suite struct MigrateProcessTests {
+  let quire: Scratch
+
+  init() throws {
+    quire = try Scratch()
+    try FileManager.default.createDirectory(
+      at: quire.folder.appending(path: "Migrations"), withIntermediateDirectories: true)
+    try quire.write(
+      "Migrations/20260101000000_a.sql", "-- books", "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT);",
+      "INSERT INTO book (title) VALUES ('Solaris');", "-- migrate: undo", "DROP TABLE book;")
+    #expect(try quire("migrate", "apply", "--create", "library.db").status == 0)
+  }
+
+  @Test func `of several at once each migration is run by one, and all find it done`() async throws {
+    for day in 2...6 {
+      try quire.write(
+        "Migrations/2026010\(day)000000_t.sql", "CREATE TABLE t\(day) (a);", "UPDATE book SET title = title || '.';")
+    }
+    let ran = try await withThrowingTaskGroup(of: Scratch.Ran.self) { [quire] group in
+      for _ in 0..<4 { group.addTask { try quire("migrate", "apply", "--wait", "60", "library.db") } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(ran.map(\.status) == [0, 0, 0, 0], "\(ran.map(\.error))")
+    #expect(ran.map(\.output).joined().split(separator: "\n").count { $0.contains("✓") } == 5)
+    #expect(try quire.rows("library.db", "SELECT title FROM book") == ["'Solaris.....'"])
+    #expect(try quire.rows("library.db", "SELECT count(*) FROM _quire_migrations") == ["6"])
+  }
+
+  @Test func `Ctrl-C rolls back what runs and gives status 130`() throws {
+    try quire.write(
+      "Migrations/20260102000000_endless.sql",
+      "CREATE TABLE n (i);",
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO n SELECT i FROM n;")
+    let before = try quire.bytes("library.db")
+    let process = Process()
+    process.executableURL = Scratch.binary
+    process.arguments = ["migrate", "apply", "--no-rehearse", "--no-backup", "library.db"]
+    process.currentDirectoryURL = quire.folder
+    process.standardInput = FileHandle.nullDevice
+    let error = Pipe()
+    process.standardError = error
+    try process.run()
+    // The journal is there once the migration has begun.
+    while process.isRunning, !FileManager.default.fileExists(atPath: quire.path("library.db-journal")) {
+      usleep(20_000)
+    }
+    process.interrupt()
+    process.waitUntilExit()
+    let said = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(said == "error: stopped\nRolled back: library.db is as before (schema 20260101000000).\n")
+    #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+    #expect(try quire.bytes("library.db") == before)
+  }
+
+  @Test func `a program that has the database open goes on with the new schema`() throws {
+    let database = try Database(DatabaseConfiguration(.file(quire.path("library.db"))))
+    defer { try? database.close() }
+    func titles() throws -> [String] {
+      try database.read {
+        try $0.query("SELECT * FROM book", []).rows.map { $0.map { "\($0)" }.joined(separator: "|") }
+      }
+    }
+    #expect(try titles() == ["1|'Solaris'"])
+    try quire.write("Migrations/20260102000000_isbn.sql", "ALTER TABLE book ADD COLUMN isbn TEXT DEFAULT 'x';")
+    #expect(try quire("migrate", "apply", "library.db").status == 0)
+    #expect(try titles() == ["1|'Solaris'|'x'"])
+    #expect(try quire("migrate", "restore", "--yes", "-d", "library.db").status == 0)
+    #expect(try titles() == ["1|'Solaris'"])
+  }
+
+  @Test func `the database and the folder are found in the environment and in the file .env`() throws {
+    for line in [
+      "DATABASE_URL=sqlite:library.db", "export QUIRE_DATABASE=\"library.db\" # ours",
+      "DATABASE_URL=sqlite3://library.db?mode=rw",
+    ] {
+      try quire.write(".env", "OTHER=1", line)
+      #expect(try quire("migrate").output.hasPrefix("library.db · nothing pending"), "\(line)")
+    }
+    try quire.write(".env", "DATABASE_URL=postgres://localhost/library")
+    #expect(try quire("migrate").error.hasPrefix("error: which database?"))
+    try FileManager.default.moveItem(atPath: quire.path("Migrations"), toPath: quire.path("other"))
+    try quire.write(".env", "QUIRE_MIGRATIONS=other", "QUIRE_DATABASE=nosuch.db")
+    let ran = try quire.shell("DATABASE_URL=sqlite:library.db quire migrate status")
+    #expect(ran.status == 0 && ran.output.hasPrefix("library.db · nothing pending"), "\(ran.error)")
+  }
+
+  @Test func `a database that may only be read is said to be so, and stays as it is`() throws {
+    try quire.write("Migrations/20260102000000_t.sql", "CREATE TABLE t (a);")
+    let ran = try quire.shell(
+      "chmod 444 library.db && su nobody -s /bin/sh -c true 2>/dev/null; quire migrate apply library.db; s=$?; chmod 644 library.db; exit $s"
+    )
+    // Root may write to it all the same.
+    #expect(geteuid() == 0 ? ran.status == 0 : ran.status == 1 && ran.error.contains("reading only"), "\(ran.error)")
+  }
+
+  @Test func `a program carries its migrations and steps in itself`() throws {
+    let lending = Scratch.binary.deletingLastPathComponent().appending(path: "lending").path
+    let ran = try quire.shell(
+      "mkdir own && cd own && \(lending) migrate apply --create lending.db && \(lending) migrate status lending.db && \(lending) migrate undo --yes lending.db"
+    )
+    #expect(ran.status == 0, "\(ran.error)")
+    #expect(ran.output.contains("  ✓ 20261120090000  give every book its search key  "))
+    #expect(ran.output.contains("1 undone · schema 20261101090000"))
+    _ = try quire.shell("cd own && \(lending) migrate apply lending.db && mv lending.db ..")
+    #expect(try quire.rows("lending.db", "SELECT search_key FROM book ORDER BY id") == ["'solaris'", "'eden'"])
+    // Beside another folder of migrations the binary is taken for one that was not built since.
+    #expect(try quire.shell("\(lending) migrate status lending.db").status == 4)
+  }
+}
+
+/// The scripts by which shells complete.
+@Suite struct CompletionTests {
+  static func has(_ shell: String) -> Bool { (try? Scratch().shell("command -v \(shell)"))?.status == 0 }
+
+  @Test(
+    .enabled(if: has("bash"), "bash is not installed"),
+    arguments: [
+      ("quire mig", "migrate "), ("quire migrate ap", "apply "), ("quire migrate apply --all", "--allow-destructive "),
+      ("quire migrate apply --color a", "auto always "), ("quire migrate --exit", "--exit-code "),
+      ("quire migrate apply li", "library.db "), ("quire migrate -d li", "library.db "), ("quire completion b", ""),
+    ])
+  func `bash completes commands, options, their values and files`(line: String, answer: String) throws {
+    let quire = try Scratch()
+    try quire.write("library.db", "")
+    try quire.write(
+      "complete.bash", #"eval "$(quire completion bash)""#, #"read -ra COMP_WORDS <<< "$1""#,
+      "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))", "_quire", #"printf '%s ' "${COMPREPLY[@]}""#)
+    let ran = try quire.shell("bash complete.bash '\(line)'")
+    #expect(ran.error.isEmpty)
+    #expect(ran.output.trimmingCharacters(in: .whitespaces) == answer.trimmingCharacters(in: .whitespaces))
+  }
+
+  @Test(.enabled(if: has("fish"), "fish is not installed"))
+  func `fish completes with descriptions`() throws {
+    let quire = try Scratch()
+    try quire.write(
+      "complete.fish", "quire completion fish | source", "complete -C 'quire migrate ap'",
+      "complete -C 'quire migrate apply --all'")
+    let ran = try quire.shell("HOME=$PWD fish complete.fish")
+    #expect(ran.error.isEmpty, "\(ran.error)")
+    #expect(ran.output == "apply\trun what is pending\n--allow-destructive\talso where values are lost for good\n")
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func `each shell takes its script`(shell: String) throws {
+    let quire = try Scratch()
+    guard Self.has(shell) else { return }
+    let ran = try quire.shell("quire completion \(shell) > script && \(shell) -n script")
+    #expect(ran.status == 0 && ran.error.isEmpty, "\(ran.error)")
+  }
+}
