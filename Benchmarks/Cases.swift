@@ -138,6 +138,16 @@
     .init("plain") { PlainMemory($0) },
     .init("quire") { try QuireMemory($0) }
   ),
+  BenchCase(
+    "migrate-status", "a file of migrations read and compared with what ran, 1 000 of them", vs: "raw",
+    .init("raw") { try QuireMigrateStatus($0, isRaw: true) },
+    .init("quire") { try QuireMigrateStatus($0, isRaw: false) }
+  ),
+  BenchCase(
+    "migrate-apply", "a migration run on a new database, 1 000 of them", vs: "raw",
+    .init("raw") { try QuireMigrateApply($0, isRaw: true) },
+    .init("quire") { try QuireMigrateApply($0, isRaw: false) }
+  ),
 ]
 
 /// What readers cost, so many at a time, each of an object of its own.
