@@ -74,14 +74,15 @@ private struct Field { @ModelBinding var text: String }
 
   // MARK: Editing
 
-  @Test func `editing is plain assignment`() throws {
+  @Test func `F4: editing is plain assignment`() throws {
     stored.isAvailable.toggle()
     #expect(!stored.isAvailable && stored.hasChanges)
     try context.save()
     #expect(try store.query("SELECT is_available FROM title WHERE id = 1") == [[0]])
   }
 
-  @Test func `a binding is made from a stored, a global, a local and a loop variable, and from a parameter`() throws {
+  @Test func `F5: a binding is made from a stored, a global, a local and a loop variable, and from a parameter`() throws
+  {
     $stored.name.wrappedValue = "Eden II"
     #expect(stored.name == "Eden II")
     try Bound(shared).name.set("everywhere")
@@ -171,7 +172,7 @@ private struct Field { @ModelBinding var text: String }
 
   // MARK: What refuses a value
 
-  @Test func `a rule refuses a value where it is set, and nobody hears of it`() async throws {
+  @Test func `F5: a rule refuses a value where it is set, and nobody hears of it`() async throws {
     var runs = 0
     let token = observe {
       _ = (stored.name, stored.edition)
@@ -190,7 +191,8 @@ private struct Field { @ModelBinding var text: String }
   }
 
   @Test(arguments: ["the property", "a binding", "a field's binding", "a form's binding"])
-  func `a plain assignment that is refused keeps the old value, and the next save throws`(way: String) async throws {
+  func `F5: a plain assignment that is refused keeps the old value, and the next save throws`(way: String) async throws
+  {
     struct NotANumber: Error {}
     var runs = 0
     let token = observe {
@@ -255,7 +257,7 @@ private struct Field { @ModelBinding var text: String }
     try context.save()
   }
 
-  @Test func `what the file's own constraints and triggers refuse is refused where it is set`() throws {
+  @Test func `F5: what the file's own constraints and triggers refuse is refused where it is set`() throws {
     try store.execute("CREATE UNIQUE INDEX by_name ON title (lower(name))")
     try store.execute(
       "CREATE TRIGGER dear BEFORE UPDATE ON title WHEN new.price > 100 BEGIN SELECT raise(ABORT, 'too dear'); END")

@@ -41,7 +41,7 @@ import Testing
     return try environment[Author.self].name
   }
 
-  @Test func `an environment hands models down by type, without passing them through every layer`() async throws {
+  @Test func `F1: an environment hands models down by type, without passing them through every layer`() async throws {
     let below = try withEnvironment(author) { try layers(5) }
     let found = try withEnvironment(author) { try environment[Author.self] }
     let later = try await withEnvironment(author) { try await asynchronousLayers(5) }
@@ -52,7 +52,7 @@ import Testing
     #expect(inherited == "Lem")
   }
 
-  @Test func `a key has its default value where nobody put one in`() async {
+  @Test func `F1: a key has its default value where nobody put one in`() async {
     #expect(environment[PageSize.self] == 20 && environment[Shown.self] == nil)
     let near = withEnvironment(PageSize.self, 5) { environment[PageSize.self] }
     #expect(near == 5)
@@ -65,7 +65,7 @@ import Testing
     #expect(environment[PageSize.self] == 20 && environment[Shown.self] == nil)
   }
 
-  @Test func `the required look-up fails naming the missing type; the optional one gives nil`() throws {
+  @Test func `F2: the required look-up fails naming the missing type; the optional one gives nil`() throws {
     let error = #expect(throws: ModelEnvironmentError.self) { try environment[Author.self] }
     #expect(error == .missing(type: "Author"))
     #expect("\(try #require(error))".contains("no Author in the environment"))
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a nearer environment overrides an outer one and leaves it as it was`() async throws {
+  @Test func `F3: a nearer environment overrides an outer one and leaves it as it was`() async throws {
     struct Stop: Error {}
     let other = Author("Le Guin")
     try withEnvironment(author) {
@@ -172,7 +172,13 @@ import Testing
   }
 
   /// Who changes what the reader reads: in an environment of its own.
-  enum Source: CaseIterable { case property, otherContext, sql, cascade }
+  enum Source: String, CaseIterable, CustomTestStringConvertible {
+    case property = "set here"
+    case otherContext = "another context's save"
+    case sql = "raw SQL"
+    case cascade = "a cascade"
+    var testDescription: String { rawValue }
+  }
 
   private func change(_ source: Source) throws {
     switch source {
@@ -187,7 +193,8 @@ import Testing
   }
 
   @Test(arguments: Source.allCases)
-  func `a reader runs again in the environment it was made in, whoever made the change`(source: Source) async throws {
+  func `F6: a reader runs again in the environment it was made in, whoever made the change`(source: Source) async throws
+  {
     let other = Author("Le Guin")
     let list = try context.live(Book.self)
     var seen: [String] = []
@@ -220,7 +227,7 @@ import Testing
     #expect(seen.sizes == [99])
   }
 
-  @Test func `a reader made outside of any environment finds none, though the writer has one`() async {
+  @Test func `F6: a reader made outside of any environment finds none, though the writer has one`() async {
     var seen: [Bool] = []
     let token = observe {
       _ = book.title

@@ -74,7 +74,7 @@ private final class AutumnLeaf: Leaf {
   private func turn() async { for _ in 0..<20 { await Task.yield() } }
 
   @Test(arguments: ["text", "words", "language"])
-  func `a property is loaded on first read, by one step whichever is read first`(first: String) {
+  func `D1: a property is loaded on first read, by one step whichever is read first`(first: String) {
     let page = Page()
     #expect(page.loadStep.runs == 0 && !page.$text.isLoaded)
     switch first {
@@ -88,7 +88,7 @@ private final class AutumnLeaf: Leaf {
     #expect(other.loadStep.runs == 0, "each object for itself")
   }
 
-  @Test func `a property set before is not loaded for its own sake, and keeps its value when the step runs`() {
+  @Test func `D2: a property set before is not loaded for its own sake, and keeps its value when the step runs`() {
     for page in [Page(), Page(text: "mine")] {
       page.text = "mine"
       #expect(page.text == "mine" && page.loadStep.runs == 0)
@@ -98,7 +98,7 @@ private final class AutumnLeaf: Leaf {
     #expect(Page(text: "first").text == "first")
   }
 
-  @Test func `it works through the object it sits in, for any class that says how it loads`() {
+  @Test func `D3: it works through the object it sits in, for any class that says how it loads`() {
     #expect(Desk().name == "desk")
     let watched = ObservedPage()
     #expect(watched.text == "loaded" && watched.loadStep.runs == 1)
@@ -106,7 +106,7 @@ private final class AutumnLeaf: Leaf {
     #expect(leaf.shape == "round" && leaf.color == "green" && leaf.loadStep.runs == 1)
   }
 
-  @Test func `a step that throws gives its error to the throwing accessor, and the next read tries again`() throws {
+  @Test func `D4: a step that throws gives its error to the throwing accessor, and the next read tries again`() throws {
     var fails = true
     let page = Page { page in
       page.words = fails ? 13 : 1
@@ -122,7 +122,7 @@ private final class AutumnLeaf: Leaf {
     #expect(page.words == 1 && page.loadStep.runs == 4)
   }
 
-  @Test func `a step that leaves the property empty is an error too, and disturbs no other`() throws {
+  @Test func `D4: a step that leaves the property empty is an error too, and disturbs no other`() throws {
     var run = 0
     let page = Page { page in
       run += 1
@@ -138,7 +138,7 @@ private final class AutumnLeaf: Leaf {
     #expect(page.language == "unknown")
   }
 
-  @Test func `a step that reads what it is loading gets an error, not an endless loop`() throws {
+  @Test func `D4: a step that reads what it is loading gets an error, not an endless loop`() throws {
     let page = Page { page in page.text = try page.$text.value + "!" }
     #expect(throws: LoadError.readByItsOwnStep(type: "Page", property: "text")) { try page.$text.value }
     #expect(page.loadStep.runs == 1)
@@ -154,7 +154,8 @@ private final class AutumnLeaf: Leaf {
     #expect(plain.text == "unknown")
   }
 
-  @Test func `without a default the plain accessor stops the program naming type, property and error`() async throws {
+  @Test func `D4: without a default the plain accessor stops the program naming type, property and error`() async throws
+  {
     let result = try #require(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let page = Page { _ in throw Failed() }
@@ -164,7 +165,7 @@ private final class AutumnLeaf: Leaf {
     #expect(text.contains("Page.text could not be loaded and has no default: Failed()"), "\(text)")
   }
 
-  @Test func `any first read will do: from another property's observer, from inside observe`() async {
+  @Test func `D6: any first read will do: from another property's observer, from inside observe`() async {
     let page = Page()
     page.visits += 1
     #expect(page.seenByObserver == "loaded" && page.loadStep.runs == 1)
@@ -175,7 +176,7 @@ private final class AutumnLeaf: Leaf {
     #expect(seen == ["loaded"] && token.runs == 1)
   }
 
-  @Test func `a first load is no change; setting it later is one, and an equal value is none`() async {
+  @Test func `D7: a first load is no change; setting it later is one, and an equal value is none`() async {
     let page = Page()
     var lengths: [Int] = []
     var texts: [String] = []
@@ -189,9 +190,19 @@ private final class AutumnLeaf: Leaf {
     page.text = "mine"
     await turn()
     #expect(texts == ["loaded", "mine"] && early.runs == 1)
+    var fails = true
+    let late = Page { page in
+      if fails { throw Failed() }
+      Page.fill(page)
+    }
+    let unknown = observe { _ = late.language }
+    fails = false
+    #expect(late.text == "loaded" && late.language == "en")
+    await turn()
+    #expect(unknown.runs == 1, "a load after one that failed is a first load too")
   }
 
-  @Test func `a first load of a model's property leaves hasChanges as it was, and wakes nobody`() async throws {
+  @Test func `D7: a first load of a model's property leaves hasChanges as it was, and wakes nobody`() async throws {
     let store = try ModelContainer(
       for: Chapter.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
     let context = ModelContext(store)
@@ -224,7 +235,7 @@ private final class AutumnLeaf: Leaf {
     return store
   }
 
-  @Test func `relationships come on first read for the siblings of one fetch, in batches of 100`() throws {
+  @Test func `D5: relationships come on first read for the siblings of one fetch, in batches of 100`() throws {
     let context = ModelContext(try library())
     let books = try context.fetch(FetchDescriptor<Book>())
     let before = context.owner.queriesRun.value
@@ -238,7 +249,7 @@ private final class AutumnLeaf: Leaf {
     #expect(context.owner.queriesRun.value == again + 3)
   }
 
-  @Test func `a relationship's first read is no change, from inside observe too`() async throws {
+  @Test func `D7: a relationship's first read is no change, from inside observe too`() async throws {
     let context = ModelContext(try library())
     let books = try context.fetch(FetchDescriptor<Book>())
     var runs = 0

@@ -47,7 +47,12 @@ extension BookLine: Titled {}
   }
 
   /// Who commits a change.
-  enum How: CaseIterable { case here, otherContext, sql }
+  enum How: String, CaseIterable, CustomTestStringConvertible {
+    case here = "set here"
+    case otherContext = "another context's save"
+    case sql = "raw SQL"
+    var testDescription: String { rawValue }
+  }
 
   private func setPrice(_ price: Double, of title: String, by how: How) throws {
     func save(in context: ModelContext) throws {
@@ -65,7 +70,7 @@ extension BookLine: Titled {}
   // MARK: E1
 
   @Test(arguments: How.allCases)
-  func `a value kept under a name is observed, whoever assigns it`(how: How) async throws {
+  func `E1: a value kept under a name is observed, whoever assigns it`(how: How) async throws {
     let size = try context.kept("pageSize", default: 20)
     let other = try context.kept("other", default: "x")
     var seen: [Int] = []
@@ -86,7 +91,7 @@ extension BookLine: Titled {}
     #expect(store.store.database.commitNumber == commit && token.runs == 2, "an equal value is no commit")
   }
 
-  @Test func `a value kept under a name is there after a restart, and until then there is no table`() throws {
+  @Test func `E1: a value kept under a name is there after a restart, and until then there is no table`() throws {
     let folder = try scratch()
     defer { try? FileManager.default.removeItem(at: folder) }
     do {
@@ -123,7 +128,7 @@ extension BookLine: Titled {}
 
   // MARK: E2, E3
 
-  @Test func `a container is read without synchronising, and closing it ends its readers`() async throws {
+  @Test func `E2: a container is read without synchronising, and closing it ends its readers`() async throws {
     let folder = try scratch()
     defer { try? FileManager.default.removeItem(at: folder) }
     let store = try open(folder)
@@ -151,7 +156,8 @@ extension BookLine: Titled {}
     try again.close()
   }
 
-  @Test func `a container passed in reads alike, and neither observing it nor its objects keeps it alive`() async throws
+  @Test func `E3: a container passed in reads alike, and neither observing it nor its objects keeps it alive`()
+    async throws
   {
     weak var seen: ModelContainer?
     var held: (Book, LiveQuery<Book>, LiveValue<Int>, ObservationToken)?
@@ -177,7 +183,7 @@ extension BookLine: Titled {}
 
   // MARK: E4
 
-  @Test func `a snapshot is Sendable, and filled at the first read: no reader sees a dummy`() async throws {
+  @Test func `E4: a snapshot is Sendable, and filled at the first read: no reader sees a dummy`() async throws {
     let id = try #require(try context.fetch(FetchDescriptor<Book>(sortBy: [SortDescriptor(\.title)])).first)
       .persistentModelID
     let rows = try context.live(BookLine.self, where: #Predicate { $0.persistentModelID == id })
@@ -192,7 +198,7 @@ extension BookLine: Titled {}
   }
 
   @Test(arguments: How.allCases)
-  func `a snapshot is refreshed after each change, though nobody read it before`(how: How) async throws {
+  func `E4: a snapshot is refreshed after each change, though nobody read it before`(how: How) async throws {
     let rows = try context.live(BookLine.self, where: #Predicate { $0.title == "Eden" })
     var told = 0
     let token = rows.onDifference { _ in told += 1 }
@@ -225,7 +231,9 @@ extension BookLine: Titled {}
     func show() -> ObservationToken { observe { models.note("reader \(models.count?.value ?? -1)") } }
   }
 
-  @Test func `an owned view model is made before its first reader runs, once, and goes with its owner`() async throws {
+  @Test func `E5: an owned view model is made before its first reader runs, once, and goes with its owner`()
+    async throws
+  {
     weak var model: LiveValue<Int>?
     do {
       let models = Models(store)
@@ -242,7 +250,7 @@ extension BookLine: Titled {}
   }
 
   @Test(arguments: [1, 50], How.allCases)
-  func `a view model shared by several readers is computed once a commit`(readers: Int, how: How) async throws {
+  func `E6: a view model shared by several readers is computed once a commit`(readers: Int, how: How) async throws {
     let rows = try context.live(BookLine.self, sortBy: [SortDescriptor(\.title)])
     let tokens = (0..<readers).map { _ in observe { _ = rows.map(\.price) } }
     let before = rows.queriesRun
@@ -254,7 +262,7 @@ extension BookLine: Titled {}
     #expect(rows.queriesRun - before == 4)
   }
 
-  @Test func `readers made anew around a kept truth find the same objects, and nothing is loaded again`() throws {
+  @Test func `E8: readers made anew around a kept truth find the same objects, and nothing is loaded again`() throws {
     let book = try #require(try context.live(Book.self, sortBy: [SortDescriptor(\.title)]).first)
     let list = try context.live(Book.self, sortBy: [SortDescriptor(\.title)])
     book.note = "unsaved"
@@ -286,7 +294,7 @@ extension BookLine: Titled {}
     }
   }
 
-  @Test func `a truth inside an actor gives a placeholder at once, then values in commit order`() async throws {
+  @Test func `E7: a truth inside an actor gives a placeholder at once, then values in commit order`() async throws {
     let desk = Desk(store)
     let latest = Latest(desk.counts, placeholder: -1)
     var seen: [Int64] = []
@@ -325,7 +333,7 @@ extension BookLine: Titled {}
   // MARK: E9 to E11
 
   @Test(arguments: How.allCases)
-  func `the same reader runs on a model, a live row and a snapshot`(how: How) async throws {
+  func `E9: the same reader runs on a model, a live row and a snapshot`(how: How) async throws {
     let book = try #require(try context.fetch(FetchDescriptor<Book>(sortBy: [SortDescriptor(\.title)])).first)
     let rows = try context.live(BookLine.self, where: #Predicate { $0.price < 1 })
     let snapshot: any Titled = try #require(rows.first)
@@ -343,7 +351,7 @@ extension BookLine: Titled {}
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `one container is the truth of a whole program: at any depth the same objects`() async throws {
+  @Test func `E10: one container is the truth of a whole program: at any depth the same objects`() async throws {
     func object(_ depth: Int) throws -> Book? {
       if depth > 0 { return try object(depth - 1) }
       return try environment[ModelContainer.self].mainContext.model(Book.self, key: 1)
@@ -358,7 +366,7 @@ extension BookLine: Titled {}
   }
 
   @Test(arguments: [0, 1, 30])
-  func `a side effect hangs on the commit: once for each, however many readers`(readers: Int) async throws {
+  func `E11: a side effect hangs on the commit: once for each, however many readers`(readers: Int) async throws {
     let list = try context.live(Book.self)
     let tokens = (0..<readers).map { _ in observe { _ = list.titles } }
     var commits = try store.commits(of: Book.self).makeAsyncIterator()

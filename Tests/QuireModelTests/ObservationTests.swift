@@ -75,7 +75,7 @@ enum Source: String, CaseIterable, Sendable {
     #expect(rows == [["Éden", 1959, nil], ["Solaris II", nil, 1]])
   }
 
-  @Test(arguments: Source.allCases) func `A1: a reader of a title hears of the title and of nothing else`(
+  @Test(arguments: Source.allCases) func `a reader of a title hears of the title and of nothing else`(
     source: Source
   ) throws {
     let eden = try context.volume("Eden")
@@ -89,7 +89,7 @@ enum Source: String, CaseIterable, Sendable {
     #expect(title.count == 1 && eden.title == "Eden II")
   }
 
-  @Test(arguments: Source.allCases) func `A3: a computed property counts as what it reads`(source: Source) throws {
+  @Test(arguments: Source.allCases) func `a computed property counts as what it reads`(source: Source) throws {
     let lem = try context.writer("Lem")
     func available() -> Int { lem.volumes.count { $0.isIn } }
     #expect(available() == 2)
@@ -103,7 +103,7 @@ enum Source: String, CaseIterable, Sendable {
     #expect(second.count == 1 && available() == 2)
   }
 
-  @Test(arguments: Source.allCases) func `A4: a reader of a collection hears of its members, not of their properties`(
+  @Test(arguments: Source.allCases) func `a reader of a collection hears of its members, not of their properties`(
     source: Source
   ) throws {
     let lem = try context.writer("Lem")
@@ -115,7 +115,7 @@ enum Source: String, CaseIterable, Sendable {
     #expect(list.count == 1 && lem.volumes.map(\.title) == ["Solaris"])
   }
 
-  @Test(arguments: Source.allCases) func `A8: a path depends on each of its steps, and no longer on what it has left`(
+  @Test(arguments: Source.allCases) func `a path depends on each of its steps, and no longer on what it has left`(
     source: Source
   ) throws {
     let eden = try context.volume("Eden")
@@ -130,7 +130,7 @@ enum Source: String, CaseIterable, Sendable {
     #expect(name.count == 1)
   }
 
-  @Test(arguments: Source.allCases) func `A9: an equal value is no change`(source: Source) throws {
+  @Test(arguments: Source.allCases) func `an equal value is no change`(source: Source) throws {
     let eden = try context.volume("Eden")
     try source.change("Eden", "year", 1959, in: store, context)
     try context.save()
@@ -141,7 +141,7 @@ enum Source: String, CaseIterable, Sendable {
     #expect(all.count == 0 && !context.hasChanges)
   }
 
-  @Test func `A4: a collection is heard of on insert, delete and cascade`() throws {
+  @Test func `a collection is heard of on insert, delete and cascade`() throws {
     let lem = try context.writer("Lem")
     for change in [
       {
@@ -167,7 +167,7 @@ enum Source: String, CaseIterable, Sendable {
     #expect(cascade.count == 1 && lem.contributed.isEmpty)
   }
 
-  @Test func `A6: handing an object through depends on nothing`() throws {
+  @Test func `handing an object through depends on nothing`() throws {
     let eden = try context.volume("Eden")
     func layer(_ volume: Volume) -> Volume { volume }
     let layers = tracking { _ = layer(layer(eden)) }
@@ -176,7 +176,7 @@ enum Source: String, CaseIterable, Sendable {
     #expect(layers.count == 0)
   }
 
-  @Test func `B1 and B2: before a change the old value is read everywhere, after it the new one`() throws {
+  @Test func `before a change the old value is read everywhere, after it the new one`() throws {
     let (eden, solaris, lem) = (try context.volume("Eden"), try context.volume("Solaris"), try context.writer("Lem"))
     #expect(lem.volumes.count == 2)
     nonisolated(unsafe) let (a, b, list) = (eden, solaris, lem)

@@ -12,7 +12,7 @@ import Testing
     context = ModelContext(store)
   }
 
-  @Test func `A11: a struct is one value: one change, old and new whole`() throws {
+  @Test func `a struct is one value: one change, old and new whole`() throws {
     let gadget = Gadget()
     context.insert(gadget)
     try context.save()
@@ -32,7 +32,7 @@ import Testing
     #expect(same.count == 0 && !context.hasChanges)
   }
 
-  @Test func `A12: a transient property is observed and not stored, an ignored one is neither`() throws {
+  @Test func `a transient property is observed and not stored, an ignored one is neither`() throws {
     let gadget = Gadget()
     context.insert(gadget)
     try context.save()
@@ -45,7 +45,7 @@ import Testing
     #expect(columns == ["id", "name", "edition", "opaque", "nested_name"])
   }
 
-  @Test func `A12: what is no model is opaque: replacing it counts, changing it does not`() throws {
+  @Test func `what is no model is opaque: replacing it counts, changing it does not`() throws {
     let gadget = Gadget()
     context.insert(gadget)
     let opaque = tracking { _ = gadget.opaque }
@@ -65,7 +65,7 @@ import Testing
     #expect(gadget.name == "b" && gadget.log == ["gadget -> a"])
   }
 
-  @Test func `D6: any first read will do, also one from a property observer`() throws {
+  @Test func `any first read will do, also one from a property observer`() throws {
     let store = try QuireModelTests.store(["Lem": ["Eden"]])
     let context = ModelContext(store)
     let eden = try context.volume("Eden")
