@@ -14,10 +14,13 @@ extension AggregateTracker {
   ///
   /// - Returns: false where values were not captured, or where reading all rows is cheaper.
   mutating func follow(_ news: News, _ touched: inout Set<Value>, on connection: Connection) throws -> Bool {
+    // Of a large commit half of the rows at least concern this one: so many need not be collected first.
+    if let changes = news[select.table], changes.rows.count > Self.mostAskedFor, changes.rows.count > rowCount / 4 {
+      return false
+    }
     guard let concerned = try concerned(by: news, on: connection) else { return false }
     if concerned.isEmpty { return true }
-    let count = groups.values.reduce(0) { $0 + $1.rows }
-    if concerned.count > max(64, count / 4) { return false }
+    if try areTooMany(concerned.count, on: connection) { return false }
     guard let before = try rowsBefore(concerned, news, on: connection) else { return false }
     let now = try rowsNow(concerned, on: connection)
     for values in before { take(values, isAdded: false, &touched) }
@@ -25,6 +28,25 @@ extension AggregateTracker {
     if members != nil { hold(now, among: concerned) }
     return true
   }
+
+  /// How many rows count.
+  private var rowCount: Int { groups.values.reduce(0) { $0 + $1.rows } }
+
+  /// Whether reading all rows is cheaper than asking for so many by key, as they were and as they are.
+  private mutating func areTooMany(_ concerned: Int, on connection: Connection) throws -> Bool {
+    if concerned <= max(64, rowCount / 4) { return false }
+    if concerned > Self.mostAskedFor { return true }
+    // How many match says nothing of how many are read to find them. The highest key says how many there may be.
+    var last = SelectQuery(from: select.table, key: select.key, columns: [ColumnPath(select.key)])
+    last.order = [OrderTerm(ColumnPath(select.key), ascending: false)]
+    last.limit = 1
+    var highest: Int64 = 0
+    try read(try last.statement(), on: connection) { highest = try $0.int64(0) }
+    return Int64(concerned) > highest / 8
+  }
+
+  /// More than match are asked for by key up to here, some milliseconds; beyond, an index may find those that match sooner.
+  private static let mostAskedFor = 1_000
 
   /// Of these keys those whose rows are there now count from here on.
   private mutating func hold(_ now: [[ColumnPath: Value]], among concerned: Set<Int64>) {
