@@ -20,9 +20,9 @@ import Testing
         return
       }
     }
-    #expect(run.differences.allSatisfy { $0 > 3 }, "seed \(seed): \(run.differences) differences prove little")
+    #expect(run.differences.allSatisfy { $0 > 1 }, "seed \(seed): \(run.differences) differences prove little")
     let theirs = run.heard.filter { $0.origin == .otherProcess }
-    #expect(theirs.count > 30 && theirs.allSatisfy { $0.isComparison != logged })
+    #expect(theirs.count > 20 && theirs.allSatisfy { $0.isComparison != logged })
     #expect(theirs.contains { !$0.tables.isEmpty } == logged)
   }
 
