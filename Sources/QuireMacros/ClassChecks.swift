@@ -55,7 +55,7 @@ private func checkMembers(_ model: ClassDeclSyntax) -> [Refusal] {
     switch Member(member) {
     case .refused(let reasons): refusals += reasons
     case .stored(let property), .transient(let property):
-      if names.contains(property.storage) {
+      if property.storage != property.reference, names.contains(property.storage) {
         refusals.append(Refusal(.storageTaken(name: property.name, by: property.storage), at: nameNode(member)))
       }
     case .other:

@@ -28,7 +28,8 @@ extension ModelMacro: MemberAttributeMacro {
     guard let model = checkedClass(declaration, context) else { return [] }
     switch Member(DeclSyntax(member)) {
     case .stored(let property):
-      guard let position = model.position(of: property.name) else { return [] }
+      // The compiler lets no macro write accessors for a constant: it is stored as it is, and nobody waits for a change.
+      guard !property.isConstant, let position = model.position(of: property.name) else { return [] }
       return ["@Quire._Stored(\(raw: position))"]
     case .transient: return ["@Quire._Observed"]
     case .other, .refused: return []

@@ -24,14 +24,15 @@ struct ModelMembers {
   /// One statement a property: one expression of them all would be one problem for the type checker.
   private var definition: String {
     var lines = model.properties.map { property -> String in
-      var call = "Quire.PropertyDefinition(\(form(property)), \"\(property.name)\", \(path(property))"
+      let label = property.isConstant ? "constant: " : ""
+      var call = "Quire.PropertyDefinition(\(label)\(form(property)), \"\(property.name)\", \(path(property))"
       if let attribute = property.attribute, !attribute.forwarded.isEmpty {
         call += ", attribute: Quire.AttributeDefinition(\(attribute.forwarded))"
       }
       if let relationship = property.relationship, !relationship.forwarded.isEmpty {
         call += ", relationship: Quire.RelationshipDefinition(\(relationship.forwarded))"
       }
-      if property.initialValue != nil { call += ", hasDefault: true" }
+      if property.initialValue != nil || property.plain != nil { call += ", hasDefault: true" }
       // What only the type checker can refuse is refused here, once, and has to point at the property.
       let line = "properties.append(\(call)))"
       return property.plain == nil ? context.placing(line, at: property.pattern) : line
@@ -51,6 +52,8 @@ struct ModelMembers {
     var lines = model.properties.map { property in
       if property.plain != nil {
         "\(property.storage) = try row.next(\(property.metatype))"
+      } else if property.isConstant {
+        "\(property.storage) = try Quire._constant(\(form(property)).read(&row))"
       } else {
         "\(property.storage) = try \(form(property)).read(&row)"
       }
@@ -65,7 +68,8 @@ struct ModelMembers {
   /// What has a declared value has it in its storage already.
   private var vacantInit: String {
     var lines = model.properties.filter { $0.initialValue == nil }.map { property in
-      "\(property.storage) = \(property.plain?.zero ?? "\(form(property)).vacant()")"
+      let value = property.isConstant ? "Quire._zero(\(path(property)))" : "\(form(property)).vacant()"
+      return "\(property.storage) = \(property.plain?.zero ?? value)"
     }
     lines.append("_quireState = state")
     return "\(initializer)init(_quireVacant state: Quire.ModelState) \(block(lines))"
@@ -76,7 +80,7 @@ struct ModelMembers {
       let call =
         property.plain != nil
         ? "\(property.storage).write(to: statement, at: index)"
-        : "\(form(property)).bind(\(property.storage), to: statement, at: index)"
+        : "\(form(property)).bind(\(slot(property)), to: statement, at: index)"
       return "if properties & \(bit) != 0 {\ntry \(call)\nindex += 1\n}"
     }
     if !lines.isEmpty { lines.insert("var index = index", at: 0) }
@@ -87,7 +91,7 @@ struct ModelMembers {
   }
 
   private var difference: String {
-    var lines = numbered { property, bit in
+    var lines = numbered(variablesOnly: true) { property, bit in
       let condition =
         property.plain != nil
         ? "\(property.storage) != other.\(property.storage)"
@@ -105,7 +109,7 @@ struct ModelMembers {
   }
 
   private var adopt: String {
-    var lines = numbered { property, bit in
+    var lines = numbered(variablesOnly: true) { property, bit in
       "if properties & \(bit) != 0 {\n\(property.storage) = other.\(property.storage)\n}"
     }
     if !lines.isEmpty { lines.insert("guard let other = other as? \(model.name) else {\nreturn\n}", at: 0) }
@@ -126,7 +130,7 @@ struct ModelMembers {
   }
 
   private var tell: String {
-    let cases = model.properties.enumerated().map { position, property in
+    let cases = model.properties.enumerated().filter { !$0.element.isConstant }.map { position, property in
       "case \(position):\nQuire._tell(self, \(path(property)), moment)"
     }
     return """
@@ -138,6 +142,9 @@ struct ModelMembers {
 
   private func path(_ property: PropertySyntax) -> String { "\\\(model.name).\(property.reference)" }
   private func form(_ property: PropertySyntax) -> String { "Quire._form(\(path(property)))" }
+  private func slot(_ property: PropertySyntax) -> String {
+    property.isConstant ? "Quire.Slot(\(property.storage))" : property.storage
+  }
 
   private func block(_ lines: [String]) -> String { "{\n\(lines.joined(separator: "\n"))\n}" }
 
@@ -146,15 +153,17 @@ struct ModelMembers {
     return block(["switch property {"] + cases + ["default:\n\(last)", "}"])
   }
 
-  /// A line for each property, with the bit of its position.
-  private func numbered(_ line: (PropertySyntax, String) -> String) -> [String] {
-    model.properties.enumerated().map { position, property in
+  /// A line for each property, with the bit of its position. A constant stays what its object was made with, so it is
+  /// neither compared with a row nor taken from one.
+  private func numbered(variablesOnly: Bool = false, _ line: (PropertySyntax, String) -> String) -> [String] {
+    model.properties.enumerated().filter { !variablesOnly || !$0.element.isConstant }.map { position, property in
       line(property, "0x" + String(UInt64(1) << UInt64(position), radix: 16))
     }
   }
 
   private func slots(_ statement: (PropertySyntax) -> String) -> [String] {
-    model.properties.enumerated().filter { $0.element.plain == nil }.map { position, property in
+    model.properties.enumerated().filter { $0.element.plain == nil && !$0.element.isConstant }.map {
+      position, property in
       "case \(position):\n\(statement(property))"
     }
   }

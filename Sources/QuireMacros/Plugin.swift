@@ -5,7 +5,7 @@ var macroTypes: [any Macro.Type] {
   [
     ModelMacro.self, AttributeMacro.self, RelationshipMacro.self, TransientMacro.self, IndexMacro.self,
     UniqueMacro.self, StoredMacro.self, ObservedMacro.self, ProjectionMacro.self, GroupProjectionMacro.self,
-    FieldMacro.self,
+    FieldMacro.self, ModelActorMacro.self,
   ]
 }
 

@@ -9,7 +9,7 @@ func checkStored(_ variable: VariableDeclSyntax) -> [Refusal] {
     let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier
   else { return [] }
   let name = identifier.bareName
-  let isTransient = variable.attribute(named: "Transient") != nil
+  let isTransient = !variable.isKept
   return [
     checkName(name, at: identifier),
     isTransient ? checkDefault(binding) : checkType(binding, name: name),
@@ -34,7 +34,7 @@ private func checkShape(_ variable: VariableDeclSyntax) -> Refusal? {
     return Refusal(.pattern, at: variable.bindings.first.map { Syntax($0.pattern) } ?? Syntax(variable.bindings))
   }
   if names.count > 1 { return Refusal(.several(names: names), at: variable.bindings.first!.pattern) }
-  if variable.bindingSpecifier.tokenKind == .keyword(.let) {
+  if variable.isConstant, variable.isKept, variable.bindings.first?.initializer != nil {
     return Refusal(.constant(name: name), at: variable.bindingSpecifier, fix: makeVariable(variable))
   }
   if let modifier = variable.modifier(.lazy) { return Refusal(.lazy(name: name), at: modifier) }
@@ -59,7 +59,7 @@ private func checkName(_ name: String, at identifier: TokenSyntax) -> Refusal? {
 
 /// What every model has from `PersistentModel` and its extensions.
 private let reservedNames: Set<String> = [
-  "persistentModelID", "modelContext", "isDeleted", "hasChanges", "hash", "hashValue",
+  "persistentModelID", "modelContext", "isDeleted", "hasChanges", "hashValue",
 ]
 
 // MARK: Its type and its value
@@ -88,7 +88,8 @@ private func checkValue(_ binding: PatternBindingSyntax, name: String) -> Refusa
 
 private func checkDefault(_ binding: PatternBindingSyntax) -> Refusal? {
   if binding.initializer != nil { return nil }
-  if let type = binding.typeAnnotation?.type, unwrapped(type).depth > 0 { return nil }
+  let isConstant = binding.parent?.parent?.as(VariableDeclSyntax.self)?.isConstant == true
+  if !isConstant, let type = binding.typeAnnotation?.type, unwrapped(type).depth > 0 { return nil }
   return Refusal(.withoutDefault(name: binding.pattern.trimmedDescription), at: binding.pattern)
 }
 
@@ -106,7 +107,7 @@ private func checkAttributes(
   var refusals: [Refusal] = []
   for kind in ["Attribute", "Relationship"] {
     guard let attribute = variable.attribute(named: kind) else { continue }
-    if isTransient {
+    if isTransient, variable.attribute(named: "Transient") != nil || kind == "Relationship" {
       refusals.append(Refusal(.transientWith(attribute: kind), at: attribute))
       continue
     }
@@ -146,19 +147,11 @@ private func checkTarget(_ type: TypeSyntax, name: String) -> Refusal? {
   return nil
 }
 
-extension LabeledExprSyntax {
-  /// `cascade` of `.cascade` and `transformable` of `.transformable(by: …)`.
-  fileprivate var optionName: String? {
-    let called = expression.as(FunctionCallExprSyntax.self)?.calledExpression ?? expression
-    return called.as(MemberAccessExprSyntax.self)?.declName.baseName.text
-  }
-}
-
 extension AttributeSyntax {
   /// The arguments as written, to stand in a call; without the options that are unavailable, for which the compiler
   /// refuses the attribute itself.
   var forwarded: String {
-    let unavailable: Set = ["transformable", "ephemeral", "cascade", "nullify", "deny", "noAction"]
+    let unavailable: Set = ["cascade", "nullify", "deny", "noAction"]
     return labeledArguments.filter { $0.label != nil || !unavailable.contains($0.optionName ?? "") }
       .map { $0.with(\.trailingComma, nil).trimmedDescription }.joined(separator: ", ")
   }

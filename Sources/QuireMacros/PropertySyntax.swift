@@ -13,6 +13,8 @@ struct PropertySyntax {
   /// The annotated type, if there is one; `T!` as `T?`.
   let type: String?
   let initialValue: ExprSyntax?
+  /// Whether it is a `let`: a plain stored property, which the row gives its value when the object is made.
+  let isConstant: Bool
   /// Nil where only overload resolution can tell what the type is.
   let plain: PlainType?
   let willSet: AccessorDeclSyntax?
@@ -33,6 +35,7 @@ struct PropertySyntax {
       type = binding.typeAnnotation?.type.trimmedDescription
     }
     initialValue = binding.initializer?.value.trimmed
+    isConstant = variable.isConstant
     plain =
       binding.typeAnnotation.map { PlainType($0.type) }
       ?? binding.initializer.flatMap { PlainType(initialValue: $0.value) }
@@ -43,11 +46,11 @@ struct PropertySyntax {
     relationship = variable.attribute(named: "Relationship")
   }
 
-  /// The private storage behind the property.
-  var storage: String { "_" + name }
+  /// The private storage behind the property; a constant is its own.
+  var storage: String { isConstant ? reference : "_" + name }
 
-  /// Whether an object has a value here without being given one: a declared value, or an optional's nil.
-  var hasDefault: Bool { initialValue != nil || isOptional }
+  /// Whether an object has a value here without being given one: a declared value, or a variable optional's nil.
+  var hasDefault: Bool { initialValue != nil || isOptional && !isConstant }
 
   /// Whether the annotated type is an optional as written.
   var isOptional: Bool {
@@ -60,7 +63,7 @@ struct PropertySyntax {
 enum Member {
   /// A column or a relationship.
   case stored(PropertySyntax)
-  /// Observed and not stored: `@Transient`.
+  /// Observed and not stored: `@Transient`, or `@Attribute(.ephemeral)`.
   case transient(PropertySyntax)
   /// Left alone: computed, static, `@ObservationIgnored`, and all that is no property.
   case other
@@ -79,7 +82,7 @@ enum Member {
     } else if variable.attribute(named: "ObservationIgnored") != nil {
       self = .other
     } else if let property = PropertySyntax(variable) {
-      self = variable.attribute(named: "Transient") != nil ? .transient(property) : .stored(property)
+      self = !variable.isKept ? property.isConstant ? .other : .transient(property) : .stored(property)
     } else {
       self = .other
     }
@@ -101,6 +104,14 @@ extension VariableDeclSyntax {
 
   /// Whether any of its bindings has storage: no accessors but `willSet` and `didSet`.
   var isStored: Bool { bindings.contains { $0.accessorBlock?.isOnlyObservers ?? true } }
+
+  var isConstant: Bool { bindingSpecifier.tokenKind == .keyword(.let) }
+
+  /// Whether the row has what it stores: it is neither `@Transient` nor `.ephemeral`.
+  var isKept: Bool {
+    if attribute(named: "Transient") != nil { return false }
+    return attribute(named: "Attribute")?.labeledArguments.contains { $0.optionName == "ephemeral" } != true
+  }
 
   /// The modifier with that name: `lazy`, `weak`, `unowned`, …
   func modifier(_ keyword: Keyword) -> DeclModifierSyntax? {
@@ -128,6 +139,14 @@ extension AttributeSyntax {
   /// Its arguments with labels; empty without parentheses.
   var labeledArguments: [LabeledExprSyntax] {
     arguments.flatMap { $0.as(LabeledExprListSyntax.self) }.map(Array.init) ?? []
+  }
+}
+
+extension LabeledExprSyntax {
+  /// `cascade` of `.cascade` and `transformable` of `.transformable(by: …)`.
+  var optionName: String? {
+    let called = expression.as(FunctionCallExprSyntax.self)?.calledExpression ?? expression
+    return called.as(MemberAccessExprSyntax.self)?.declName.baseName.text
   }
 }
 

@@ -21,6 +21,7 @@ struct Refusal {
   /// Every reason there is. The text says what is in the way and then, after the colon, what to write.
   enum Reason: Hashable {
     // The class
+    case notAnActor
     case notAClass(kind: String, name: String)
     case generic(name: String)
     case inheritsModel(name: String)
@@ -71,6 +72,7 @@ extension Refusal.Reason: DiagnosticMessage {
 
   var message: String {
     switch self {
+    case .notAnActor: "@ModelActor gives an actor its context: write ‘actor’"
     case .notAClass(let kind, let name):
       "@Model makes live objects of rows, and \(kind) is none: write ‘final class \(name)’"
     case .generic(let name):
@@ -87,7 +89,7 @@ extension Refusal.Reason: DiagnosticMessage {
       "a model has at most 63 stored properties, and this one has \(count): move some into a Codable struct or a model of their own"
 
     case .constant(let name):
-      "a stored property of a model is read from its row after the object is made, so ‘\(name)’ can't be a constant: write ‘private(set) var’"
+      "a constant with a value keeps it whatever its row says, so ‘\(name)’ can't be stored: write ‘private(set) var’, or give it its value in the init"
     case .several(let names):
       "\(names.map { "‘\($0)’" }.joined(separator: " and ")) share one declaration: write a ‘var’ for each"
     case .pattern:

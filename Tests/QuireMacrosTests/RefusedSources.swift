@@ -54,10 +54,10 @@ let refusedSources: [String] = [
   // MARK: The declaration of a property
   """
   @Model final class Book {
-    let isbn: String  // ✗ so ‘isbn’ can't be a constant: write ‘private(set) var’
-    let kind = 3  // ✗ so ‘kind’ can't be a constant: write ‘private(set) var’
-    @Transient let note = ""  // ✗ so ‘note’ can't be a constant: write ‘private(set) var’
-    init() { isbn = "" }
+    let kind = 3  // ✗ so ‘kind’ can't be stored: write ‘private(set) var’
+    let made: Date = .now  // ✗ so ‘made’ can't be stored: write ‘private(set) var’
+    let next: Book?  // ✗ a reference to a model can't be constant, as it is loaded later: write ‘private(set) var’
+    init() { next = nil }
   }
   """,
   """
@@ -97,7 +97,6 @@ let refusedSources: [String] = [
     var hasChanges = false  // ✗ every model has a ‘hasChanges’ already
     var modelContext = ""  // ✗ every model has a ‘modelContext’ already
     var persistentModelID = 0  // ✗ every model has a ‘persistentModelID’ already
-    var hash = ""  // ✗ every model has a ‘hash’ already
   }
   """,
   """
@@ -179,10 +178,9 @@ let refusedSources: [String] = [
   """,
   """
   @Model final class Book {
-    @Attribute(.transformable(by: "Name")) var a = ""  // ✗ make the property's type Codable
-    @Attribute(.ephemeral) var b = ""  // ✗ marked @Transient
+    @Attribute(.ephemeral) var b: String  // ✗ an object read from its row has no value for it: give it a default
     @Relationship(.cascade) var next: Book?  // ✗ write ‘deleteRule: .cascade’
-    @Attribute(.unique, .transformable(by: Int.self)) var d = ""  // ✗ make the property's type Codable
+    init() { b = "" }
   }
   """,
   """

@@ -23,7 +23,7 @@ import Testing
       try move()
       #expect(mine.title == title)
     }
-    #expect(a.commitNumber == a.container?.store.database.commitNumber)
+    #expect(a.commitNumber == a.container.store.database.commitNumber)
   }
 
   @Test @MainActor func `a context on an actor moves by itself`() async throws {

@@ -10,23 +10,35 @@ public import QuireSQLite
 /// it creates them. `Sendable`: pass it anywhere, and make a ``ModelContext`` where you are.
 public final class ModelContainer: Sendable {
   public let configuration: ModelConfiguration
+  public let schema: Schema
+  public let migrationPlan: (any SchemaMigrationPlan.Type)?
   package let store: Store
   @MainActor private var main: ModelContext?
 
-  public convenience init(for models: any PersistentModel.Type..., configurations: ModelConfiguration...) throws {
-    try self.init(models: models, configurations.first ?? ModelConfiguration())
+  /// - Parameters:
+  ///   - migrationPlan: Takes a file of an older version to the newest first: see ``SchemaMigrationPlan``.
+  ///   - configurations: One, or none for the default file.
+  public convenience init(
+    for models: any PersistentModel.Type..., migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+    configurations: ModelConfiguration...
+  ) throws {
+    try self.init(Schema(models), migrationPlan, configurations)
   }
 
-  public convenience init(for schema: Schema, configurations: [ModelConfiguration] = []) throws {
-    try self.init(models: schema.types, configurations.first ?? ModelConfiguration())
+  public convenience init(
+    for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: [ModelConfiguration] = []
+  ) throws {
+    try self.init(schema, migrationPlan, configurations)
   }
 
-  public convenience init(for schema: Schema, configurations: ModelConfiguration...) throws {
-    try self.init(models: schema.types, configurations.first ?? ModelConfiguration())
+  public convenience init(
+    for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: ModelConfiguration...
+  ) throws {
+    try self.init(schema, migrationPlan, configurations)
   }
 
   public convenience init(for models: any PersistentModel.Type..., url: URL) throws {
-    try self.init(models: models, ModelConfiguration(url: url))
+    try self.init(Schema(models), nil, [ModelConfiguration(url: url)])
   }
 
   /// A store without models, on any SQLite file, which is only read: for queries in SQL.
@@ -34,13 +46,46 @@ public final class ModelContainer: Sendable {
     try self.init([], [], ModelConfiguration(url: file, allowsSave: false))
   }
 
-  private convenience init(models: [any PersistentModel.Type], _ configuration: ModelConfiguration) throws {
-    let (entities, joins) = try SchemaResolution.resolve(models.isEmpty ? configuration.models : models)
-    try self.init(entities, joins, configuration)
+  private convenience init(
+    _ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?, _ configurations: [ModelConfiguration]
+  ) throws {
+    if configurations.count > 1 { throw SchemaError.severalConfigurations(configurations.map(\.name)) }
+    let configuration = configurations.first ?? ModelConfiguration()
+    let schema = schema.types.isEmpty ? configuration.schema ?? schema : schema
+    let (entities, joins) = try SchemaResolution.resolve(schema.types)
+    if let plan, let file = configuration.url?.path(percentEncoded: false) {
+      try PlannedMigration(plan, configuration).run(file)
+    }
+    try self.init(entities, joins, configuration, schema, plan)
   }
 
-  private init(_ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration) throws {
+  /// The same store for a context whose container has gone.
+  init(_ parts: Parts) {
+    configuration = parts.configuration
+    schema = parts.schema
+    migrationPlan = parts.migrationPlan
+    store = parts.store
+  }
+
+  /// What a container is made of.
+  struct Parts {
+    let configuration: ModelConfiguration
+    let schema: Schema
+    let migrationPlan: (any SchemaMigrationPlan.Type)?
+    let store: Store
+  }
+
+  var parts: Parts {
+    Parts(configuration: configuration, schema: schema, migrationPlan: migrationPlan, store: store)
+  }
+
+  init(
+    _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration, _ schema: Schema = Schema([]),
+    _ plan: (any SchemaMigrationPlan.Type)? = nil
+  ) throws {
     self.configuration = configuration
+    self.schema = schema
+    migrationPlan = plan
     let location: DatabaseConfiguration.Location
     if let url = configuration.url {
       let file = url.path(percentEncoded: false)
@@ -59,7 +104,7 @@ public final class ModelContainer: Sendable {
     database.trustsSchema = configuration.trustsSchema
     let opened = try Database(database)
     do {
-      try ModelContainer.prepare(opened, entities, joins, configuration)
+      try ModelContainer.prepare(opened, entities, joins, configuration, plan == nil ? nil : schema.version)
     } catch {
       try? opened.close()
       throw error
@@ -73,7 +118,8 @@ public final class ModelContainer: Sendable {
 
   /// Creates the tables where the file has none, else checks that they are the models'.
   private static func prepare(
-    _ database: Database, _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration
+    _ database: Database, _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration,
+    _ version: Schema.Version?
   ) throws {
     let isEmpty = try database.read { try ModelContainer.isEmpty($0) }
     if isEmpty, configuration.allowsSave {
@@ -82,15 +128,26 @@ public final class ModelContainer: Sendable {
         // Another process may have made them meanwhile; then they are checked like any others.
         guard try ModelContainer.isEmpty(transaction.connection) else { return }
         for statement in statements { try transaction.connection.execute(statement) }
+        if let version {
+          try PlannedMigration.record(version) { _ = try transaction.connection.execute($0, $1) }
+        }
       }
     }
-    let differences = try database.read { try SchemaCheck(entities: entities, joins: joins).differences(in: $0) }
-    if !differences.isEmpty {
-      throw SchemaError.mismatch(path: configuration.url?.path ?? configuration.name, differences: differences)
+    try database.read { connection in
+      try check(connection, configuration.url?.path ?? configuration.name, entities, joins)
     }
   }
 
-  private static func isEmpty(_ connection: Connection) throws -> Bool {
+  private static func check(
+    _ connection: Connection, _ path: String, _ entities: [Entity], _ joins: [JoinTable]
+  ) throws {
+    let differences = try SchemaCheck(entities: entities, joins: joins).differences(in: connection)
+    if differences.isEmpty { return }
+    throw SchemaError.mismatch(
+      path: path, differences: differences.map(\.sentence), mending: differences.compactMap(\.sql))
+  }
+
+  static func isEmpty(_ connection: Connection) throws -> Bool {
     let names = try connection.query("SELECT tbl_name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'").rows
     return names.allSatisfy { if case .text(let name)? = $0.first { ChangeLog.tables.contains(name) } else { false } }
   }
@@ -103,8 +160,7 @@ public final class ModelContainer: Sendable {
       let connection = try? Connection(path: file, access: .readOnly),
       let isEmpty = try? isEmpty(connection), !isEmpty
     else { return }
-    let differences = try SchemaCheck(entities: entities, joins: joins).differences(in: connection)
-    if !differences.isEmpty { throw SchemaError.mismatch(path: file, differences: differences) }
+    try check(connection, file, entities, joins)
   }
 
   /// The statements that make an empty file these models' file, in order.
@@ -130,6 +186,16 @@ public final class ModelContainer: Sendable {
       context.owner.close()
     }
     try store.database.close()
+  }
+
+  /// Deletes every object of every model, in one commit that everybody sees.
+  public func deleteAllData() throws {
+    try write { transaction in
+      try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
+      for table in store.joins.map(\.name) + store.entities.map(\.table) {
+        try transaction.connection.execute("DELETE FROM \(try quoted(identifier: table))")
+      }
+    }
   }
 
   /// Runs SQL in a transaction of its own; what it changes reaches every object, live query and subscriber.

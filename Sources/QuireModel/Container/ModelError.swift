@@ -17,6 +17,12 @@ public enum ModelError: Error, Sendable {
   /// A relationship refused by the schema: a missing target, or `.deny` with objects left.
   case relationshipRefused(String)
   case otherContext(model: String)
+  /// What was saved cannot be taken back or done again; nothing was changed.
+  case undoRefused(String)
+  /// Somebody else has changed the same properties, and the context is to refuse that; saving again writes what is here.
+  case conflict([SaveConflict])
+  /// A relationship would have too few or too many objects; nothing was saved.
+  case relationshipCount(model: String, property: String, count: Int, allowed: ClosedRange<Int>)
   case unknownModel(String)
   case keysExhausted(model: String)
   case unsavedChanges(Int)
@@ -39,6 +45,11 @@ extension ModelError: CustomStringConvertible {
     case .notUnique(let model, let properties, let values):
       "another \(model) has the same \(properties.joined(separator: ", ")) (\(values.joined(separator: ", "))). Nothing was saved."
     case .relationshipRefused(let text): text
+    case .undoRefused(let reason): "\(reason): nothing was changed"
+    case .conflict(let conflicts): conflicts.map(\.description).joined(separator: "; ") + ". Nothing was saved."
+    case .relationshipCount(let model, let property, let count, let allowed):
+      "\(model).\(property) would have \(count) and must have \(allowed.lowerBound)"
+        + (allowed.upperBound == .max ? " or more" : " to \(allowed.upperBound)") + ". Nothing was saved."
     case .otherContext(let model): "this \(model) belongs to another context: use its persistentModelID there"
     case .unknownModel(let name): "\(name) is not one of this container's models"
     case .keysExhausted(let model): "the keys of \(model) are used up: a row has the highest there is"

@@ -16,6 +16,8 @@ package final class Store: Sendable {
   let hasCircularKeys: Bool
   /// By entity, whether a foreign key points to it.
   let isTarget: [Bool]
+  /// Whether any relationship says how many objects it may have.
+  let limitsCounts: Bool
   /// Entities from which foreign keys lead back to themselves.
   let circular: Set<Int>
 
@@ -27,6 +29,7 @@ package final class Store: Sendable {
     number = StoreRegistry.shared.add(name: name, entities: entities.map(\.name))
     (insertOrder, hasCircularKeys) = Store.order(entities)
     let targets = Set(entities.flatMap { $0.properties.compactMap(\.toOne?.target) })
+    limitsCounts = entities.contains { $0.properties.contains { $0.counts != nil } }
     isTarget = entities.map { targets.contains($0.index) }
     circular = hasCircularKeys ? Store.circular(entities) : []
   }

@@ -10,6 +10,7 @@ public final class ModelContext {
   package let owner: Owner
   private let strongContainer: ModelContainer?
   private weak var weakContainer: ModelContainer?
+  private let parts: ModelContainer.Parts
   /// The name its commits carry: see ``QuireRow/ChangeSet/author``.
   public var author: String? {
     get { owner.author }
@@ -21,15 +22,24 @@ public final class ModelContext {
   /// A context on the isolation of the caller. In an actor's `init`, where that is not known yet, call ``bind(to:)``.
   public init(_ container: ModelContainer, isolation: isolated (any Actor)? = #isolation) {
     strongContainer = container
+    parts = container.parts
     owner = Owner(store: container.store, autosaves: false, isolation: isolation)
     owner.context = self
+    follow(container.configuration)
   }
 
   @MainActor init(main container: ModelContainer) {
     strongContainer = nil
     weakContainer = container  // the container holds its main context
+    parts = container.parts
     owner = Owner(store: container.store, autosaves: true, isolation: MainActor.shared)
     owner.context = self
+    follow(container.configuration)
+  }
+
+  private func follow(_ configuration: ModelConfiguration) {
+    owner.onUniqueClash = configuration.onUniqueClash
+    owner.onConflict = configuration.onConflict
   }
 
   deinit { owner.mailbox.closeOwner(owner) }
@@ -40,7 +50,8 @@ public final class ModelContext {
     owner.hasTurns = true
   }
 
-  public var container: ModelContainer? { strongContainer ?? weakContainer }
+  /// Its store. Of a main context that outlives its container another one on the same file.
+  public var container: ModelContainer { strongContainer ?? weakContainer ?? ModelContainer(parts) }
 
   // MARK: Unit of work
 
@@ -50,8 +61,16 @@ public final class ModelContext {
   /// Marks an object as deleted; its row goes with the next ``save()``.
   public func delete<Model: PersistentModel>(_ model: Model) { owner.delete(model) }
 
+  /// The same of an object that may not be there, such as one looked up by its identifier.
+  @_disfavoredOverload public func delete(_ model: (any PersistentModel)?) {
+    if let model { owner.delete(model) }
+  }
+
   /// Deletes rows by predicate, in SQL and at once, and as seen by every observer.
-  public func delete<Model: PersistentModel>(model: Model.Type, where predicate: Predicate<Model>? = nil) throws {
+  /// - Parameter includeSubclasses: Accepted for SwiftData's sake: models have none.
+  public func delete<Model: PersistentModel>(
+    model: Model.Type, where predicate: Predicate<Model>? = nil, includeSubclasses: Bool = true
+  ) throws {
     try owner.deleteRows(of: model, where: predicate)
   }
 
@@ -125,6 +144,13 @@ public final class ModelContext {
   public func takeLoadErrors() -> [any Error] {
     defer { owner.loadErrors.removeAll() }
     return owner.loadErrors
+  }
+
+  /// Told in debug builds of a relationship that is loaded again and again, for one object at a time: objects that come
+  /// by one fetch load it together, and `relationshipKeyPathsForPrefetching` with them.
+  public var onRepeatedLoads: ((String) -> Void)? {
+    get { owner.repeatedLoads }
+    set { owner.repeatedLoads = newValue }
   }
 
   /// How many objects are in memory.

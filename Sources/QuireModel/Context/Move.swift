@@ -195,6 +195,7 @@ extension Owner {
   ///
   /// - Parameter writing: The save that committed; nil for SQL run by the context, whose every row is news to it.
   func prepareOwn(_ commit: Commit, _ writing: Writing?) {
+    undo?.committed(commit.changes)
     var step = Move(number: commit.number)
     if let writing { saved(writing, &step) }
     // SQL of the context's own may follow a commit that has not been taken in yet.
@@ -344,6 +345,7 @@ extension Owner {
   private func saved(_ writing: Writing, _ step: inout Move) {
     for model in edits { model._quireState.dirty = 0 }
     edits.removeAll(keepingCapacity: true)
+    if !conflicts.isEmpty { conflicts.removeAll() }
     for (index, places) in writing.places.enumerated() where !places.isEmpty {
       let map = maps[index]
       map.reserve(places.count)

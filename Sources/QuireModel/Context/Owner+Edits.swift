@@ -120,7 +120,7 @@ extension Owner {
   }
 
   /// Takes a deleted object out of the loaded lists that show it.
-  private func leaveLists(_ model: any PersistentModel, _ entity: Entity) {
+  func leaveLists(_ model: any PersistentModel, _ entity: Entity) {
     let key = model._quireState.key
     for (index, property) in entity.properties.enumerated() {
       switch property.kind {
@@ -164,6 +164,7 @@ extension Owner {
     step.lists = try committedLists()
 
     refusals.removeAll()
+    conflicts.removeAll()
     for model in deleted { model._quireState.flags.remove(.deleted) }
     deleted.removeAll()
     joinEdits.removeAll()

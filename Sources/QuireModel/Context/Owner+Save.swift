@@ -14,10 +14,14 @@ extension Owner {
       throw ModelError.ignoredAssignments(places)
     }
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    let announced = announceSave()
     try checkRules()
     try hold()
     try settleThrowing(toWrite: true)
+    try conflicts.tell()
+    if onUniqueClash == .upsert { try mergeClashing(store) }
     try dropUnsavedTargets(store)
+    try checkCounts(store)
     var order = Writing.Order.insertsFirst
     while true {
       var writing = Writing(self, store, order)
@@ -32,14 +36,42 @@ extension Owner {
         break
       } catch is MovedOn {
         try settleThrowing(toWrite: true)
+        try conflicts.tell()
       } catch let refusal as CommitRefusal {
         throw refusal.reason
       } catch let error as SQLiteError {
         // A value that is unique may be free once deletes and edits have been written.
-        if error.isUnique, order == .insertsFirst, !(deleted.isEmpty && edits.isEmpty) {
-          order = .deletesFirst
+        if error.isUnique, let next = order.next, !(deleted.isEmpty && edits.isEmpty) {
+          order = next
           continue
         }
+        throw explained(error, store)
+      }
+    }
+    finishMove()
+    announceSaved(announced)
+  }
+
+  /// Runs SQL of the context's own as one commit, on the state that the context shows, and takes it in.
+  func write(_ body: (Connection, Store) throws -> Void) throws {
+    let store = try requireStore()
+    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    try hold()
+    try settleThrowing(toWrite: true)
+    while true {
+      do {
+        try store.database.transact(origin: .context(number), author: author, leaving: position) { transaction in
+          if store.database.commitNumber != position.number { throw MovedOn() }
+          try body(transaction.connection, store)
+        } committed: { _, commit in
+          prepareOwn(commit, nil)
+        }
+        break
+      } catch is MovedOn {
+        try settleThrowing(toWrite: true)
+      } catch let refusal as CommitRefusal {
+        throw refusal.reason
+      } catch let error as SQLiteError {
         throw explained(error, store)
       }
     }

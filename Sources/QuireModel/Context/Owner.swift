@@ -58,6 +58,17 @@ public final class Owner {
   var author: String?
   /// Whether turns end by themselves: where there is an actor for their end to come on.
   var hasTurns: Bool
+  /// Keeps its commits, where they can be taken back, and the wish to have them whole.
+  var undo: UndoManager?
+  var onUniqueClash = UniqueClashPolicy.refuse
+  var onConflict = ConflictPolicy.merge
+  var conflicts = Conflicts()
+  /// Where a fetch that goes on past them puts rows that are no objects.
+  var badRows: BadRows?
+  /// Relationships loaded for one object at a time, in this turn: how often, and whom to tell.
+  var singleLoads: [ListPlace.Kind: Int] = [:]
+  var repeatedLoads: ((String) -> Void)?
+  var undoInterest: InterestToken?
   var sweeping = Sweeping()
   /// Whether `position` keeps its state; see ``hold()``.
   var isHolding = true
@@ -123,6 +134,10 @@ public final class Owner {
     groups.removeAll()
     participants.removeAll()
     slowLiveResult = nil
+    undo = nil
+    undoInterest = nil
+    conflicts.removeAll()
+    repeatedLoads = nil
     for map in maps { map.removeAll() }
   }
 
@@ -176,6 +191,7 @@ public final class Owner {
 
   @usableFromInline func edited(_ model: any PersistentModel) {
     guard store != nil else { return }  // closed: nobody will save it
+    if onConflict == .refuse { keepBase(of: model) }
     edits.append(model)
     changed()
   }
@@ -225,6 +241,7 @@ public final class Owner {
     }
     turnReaders.run()
     sweep()
+    if !singleLoads.isEmpty { singleLoads.removeAll() }
     position.endTurn()
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import QuireRow
 import QuireSQLite
 
@@ -6,9 +7,20 @@ import QuireSQLite
 ///
 /// Where an object that is new has the unique value of one that is deleted or edited in the same save, that order is
 /// refused. Then what moves away moves first, deletes, other updates and inserts follow, and the foreign keys are
-/// looked at when all is written.
+/// looked at when all is written. Where that is refused too, edited rows may be changing places: then each gives its
+/// unique values up before any gets its new ones.
 struct Writing {
-  enum Order { case insertsFirst, deletesFirst }
+  enum Order {
+    case insertsFirst, deletesFirst, valuesGivenUpFirst
+
+    var next: Order? {
+      switch self {
+      case .insertsFirst: .deletesFirst
+      case .deletesFirst: .valuesGivenUpFirst
+      case .valuesGivenUpFirst: nil
+      }
+    }
+  }
 
   private let owner: Owner
   private let store: Store
@@ -37,9 +49,10 @@ struct Writing {
         try pairs(connection)
         try update(connection)
         try delete(connection)
-      case .deletesFirst:
+      case .deletesFirst, .valuesGivenUpFirst:
         try connection.execute("PRAGMA defer_foreign_keys = ON")
         try pairs(connection) { !$0 }
+        if order == .valuesGivenUpFirst { try giveUpValues(connection) }
         try update(connection) { $0.keysMask }
         try delete(connection)
         try update(connection) { ~$0.keysMask }
@@ -172,6 +185,26 @@ struct Writing {
     }
   }
 
+  /// Edited rows hold other values for a moment, which no row has.
+  private mutating func giveUpValues(_ connection: Connection) throws {
+    for model in owner.edits where !model._quireState.flags.contains(.deleted) {
+      guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
+      let key = model._quireState.key
+      for index in Set(entity.uniqueSets.joined()).sorted() where model._quireState.dirty & 1 << UInt64(index) != 0 {
+        let property = entity.properties[index]
+        guard let column = property.column else { continue }
+        let statement = try connection.statement(
+          "UPDATE \(try quoted(identifier: entity.table)) SET \(try quoted(identifier: column)) = ? "
+            + "WHERE \(try quoted(identifier: entity.keyColumn)) = ?")
+        statement.bind(property.isNullable ? .null : property.spareValue(for: key), at: 1)
+        statement.bind(key, at: 2)
+        _ = try statement.step()
+        statement.reset()
+        expectedEvents += 1
+      }
+    }
+  }
+
   static func updateSQL(_ entity: Entity, _ mask: UInt64) throws -> String {
     let columns = entity.stored.filter { mask & 1 << UInt64($0) != 0 }.compactMap { entity.properties[$0].column }
     return "UPDATE \(try quoted(identifier: entity.table)) SET "
@@ -238,5 +271,18 @@ struct Writing {
       }
     }
     return .notStorable(model: entity.name, property: "", reason: error)
+  }
+}
+
+extension Property {
+  /// A value of the column that differs for each row, and that nobody else writes.
+  fileprivate func spareValue(for key: Int64) -> Value {
+    let type: ColumnType = if case .value(let type, _, _) = kind { type } else { .integer }
+    return switch type {
+    case .integer: .integer(Int64.min + key)
+    case .real: .real(-1e300 - Double(key) * 1e290)
+    case .text, .any: .text("\u{1}quire \(key)")
+    case .blob: .blob(Data("\u{1}quire \(key)".utf8))
+    }
   }
 }

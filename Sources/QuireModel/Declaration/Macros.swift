@@ -28,10 +28,14 @@ public macro Attribute(
 ///
 /// The inverse is inferred where exactly one property of the other model can be it, and named on one side only:
 /// on both it is a circular reference to the compiler. The side that names it names the join table.
+///
+/// `order` keeps the list as it is assigned: it names a `Double` of the other model, which Quire sets, and whose objects
+/// have a reference back. Without it a list has the order of the keys. A count of 0 is no limit.
 @attached(peer)
 public macro Relationship(
   _ options: AttributeOption..., deleteRule: DeleteRule = .nullify, minimumModelCount: Int? = 0,
-  maximumModelCount: Int? = 0, originalName: String? = nil, inverse: AnyKeyPath? = nil, hashModifier: String? = nil
+  maximumModelCount: Int? = 0, originalName: String? = nil, inverse: AnyKeyPath? = nil, order: AnyKeyPath? = nil,
+  hashModifier: String? = nil
 ) = #externalMacro(module: "QuireMacros", type: "RelationshipMacro")
 
 /// A property that is observed and not stored; it needs a default.
@@ -57,3 +61,10 @@ public macro _Stored(_ index: Int) = #externalMacro(module: "QuireMacros", type:
 @attached(accessor, names: named(init), named(get), named(set))
 @attached(peer, names: prefixed(_), prefixed(_isObserving_))
 public macro _Observed() = #externalMacro(module: "QuireMacros", type: "ObservedMacro")
+
+/// Makes an actor a ``ModelActor``: its executor, its container, and `init(modelContainer:)` where the source has no other
+/// way to be made.
+@attached(member, names: named(modelExecutor), named(modelContainer), named(unownedExecutor), named(init))
+@attached(extension, conformances: ModelActor)
+public macro ModelActor(disableGenerateInit: Bool = false) =
+  #externalMacro(module: "QuireMacros", type: "ModelActorMacro")

@@ -29,6 +29,8 @@ public struct PropertyDefinition {
   public let kind: Kind
   public let attribute: AttributeDefinition
   public let relationship: RelationshipDefinition
+  /// Whether it is a `let`, which an object keeps as it was made.
+  let isConstant: Bool
   /// Whether an object without a row has something to read here: the declared default, or what its type gives.
   let hasVacantValue: () -> Bool
   /// Binds a value of the property's type; NULL for a relationship.
@@ -47,8 +49,37 @@ public struct PropertyDefinition {
     _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
     relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
   ) {
+    self.init(
+      form, name, keyPath, isConstant: false, attribute: attribute, relationship: relationship, hasDefault: hasDefault)
+  }
+
+  /// A `let`: its value is that of a column.
+  public init<Form: ColumnForm>(
+    constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+    relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
+  ) {
+    self.init(
+      form, name, keyPath, isConstant: true, attribute: attribute, relationship: relationship, hasDefault: hasDefault)
+  }
+
+  /// A `let` of what is no column's value.
+  @available(
+    *, unavailable, message: "a reference to a model can't be constant, as it is loaded later: write ‘private(set) var’"
+  )
+  @_disfavoredOverload public init<Form>(
+    constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+    relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
+  ) {
+    self.init(ValueForm<Int>.self, name, keyPath)
+  }
+
+  private init<Form: PropertyForm>(
+    _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, isConstant: Bool, attribute: AttributeDefinition,
+    relationship: RelationshipDefinition, hasDefault: Bool
+  ) {
     self.name = name
     self.keyPath = keyPath
+    self.isConstant = isConstant
     hasVacantValue = { hasDefault || form.hasVacantValue }
     bind = { value, statement, index throws(ValueError) in
       guard let value = value as? Form.Value else { return statement.bindNull(index) }
@@ -82,6 +113,10 @@ public enum AttributeOption: Hashable, Sendable {
   case unique
   /// Accepted for SwiftData's sake: blobs are stored in their row.
   case externalStorage
+  /// Observed and not stored, as `@Transient` says.
+  case ephemeral
+  /// Accepted for SwiftData's sake: the value is stored in its own Codable form, without a transformer.
+  case transformable
   /// Accepted for SwiftData's sake.
   case spotlight
   /// Accepted for SwiftData's sake: store encryption is the file system's.
@@ -90,22 +125,13 @@ public enum AttributeOption: Hashable, Sendable {
   case preserveValueOnDeletion
 }
 
+extension AttributeOption {
+  public static func transformable(by type: Any.Type) -> AttributeOption { .transformable }
+  public static func transformable(by name: String) -> AttributeOption { .transformable }
+}
+
 // Options of SwiftData that Quire has another way for: known, so that the compiler can name it.
 extension AttributeOption {
-  @available(
-    *, unavailable,
-    message: "there are no value transformers here: make the property's type Codable, and it is stored as JSON"
-  )
-  public static func transformable(by type: Any.Type) -> AttributeOption { .externalStorage }
-  @available(
-    *, unavailable,
-    message: "there are no value transformers here: make the property's type Codable, and it is stored as JSON"
-  )
-  public static func transformable(by name: String) -> AttributeOption { .externalStorage }
-  @available(
-    *, unavailable, message: "what isn't stored is marked @Transient: write that instead of @Attribute(.ephemeral)"
-  )
-  public static var ephemeral: AttributeOption { .externalStorage }
   @available(*, unavailable, message: "the delete rule has a label: write ‘deleteRule: .cascade’")
   public static var cascade: AttributeOption { .externalStorage }
   @available(*, unavailable, message: "the delete rule has a label: write ‘deleteRule: .nullify’")
@@ -116,17 +142,26 @@ extension AttributeOption {
   public static var noAction: AttributeOption { .externalStorage }
 }
 
-/// The arguments of `@Relationship`.
+/// The arguments of `@Relationship`; a count of 0 is no limit.
 public struct RelationshipDefinition {
   public let deleteRule: DeleteRule
+  public let minimumModelCount: Int
+  public let maximumModelCount: Int
+  public let originalName: String?
   public let inverse: AnyKeyPath?
+  public let order: AnyKeyPath?
 
   public init(
     _ options: AttributeOption..., deleteRule: DeleteRule = .nullify, minimumModelCount: Int? = 0,
-    maximumModelCount: Int? = 0, originalName: String? = nil, inverse: AnyKeyPath? = nil, hashModifier: String? = nil
+    maximumModelCount: Int? = 0, originalName: String? = nil, inverse: AnyKeyPath? = nil, order: AnyKeyPath? = nil,
+    hashModifier: String? = nil
   ) {
     self.deleteRule = deleteRule
+    self.minimumModelCount = minimumModelCount ?? 0
+    self.maximumModelCount = maximumModelCount ?? 0
+    self.originalName = originalName
     self.inverse = inverse
+    self.order = order
   }
 }
 

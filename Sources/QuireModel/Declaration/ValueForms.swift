@@ -163,6 +163,20 @@ extension ColumnForm {
   private static func equals<E: Equatable>(_ a: E, _ b: Any) -> Bool { a == b as? E }
 }
 
+// MARK: Constants
+
+/// The value of a `let` as its row has it.
+public func _constant<Value>(_ slot: Slot<Value>) throws(ValueError) -> Value {
+  guard let value = slot.value else { throw ValueError.notStorable("\(Value.self)", reason: "it is no column's value") }
+  return value
+}
+
+/// The value of a `let` of an object without a row; a schema in which there is none is refused.
+public func _zero<Model: PersistentModel, Value>(_ keyPath: KeyPath<Model, Value>) -> Value {
+  let properties = Model._quireDefinition.properties
+  return Zero.required(Value.self, of: Model.self, property: properties.first { $0.keyPath == keyPath }?.name ?? "")
+}
+
 // MARK: Equality and edits of plain properties
 
 @inlinable public func _differs<V: Equatable>(_ a: V, _ b: V) -> Bool { a != b }

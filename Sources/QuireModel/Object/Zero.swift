@@ -13,7 +13,7 @@ enum Zero {
 
   /// The first case of an enum none of whose cases has a payload. The compiler numbers those from 0 in the order of their
   /// declaration, and the type's description, whose layout is part of Swift's stable ABI, says whether it is one.
-  private static func firstCase<Value>() -> Value? {
+  fileprivate static func firstCase<Value>() -> Value? {
     let type = unsafeBitCast(Value.self as Any.Type, to: UnsafeRawPointer.self)
     guard type.load(as: UInt.self) == 0x201 else { return nil }  // an enum's
     let description = type.load(fromByteOffset: MemoryLayout<UInt>.size, as: UnsafeRawPointer.self)
@@ -32,9 +32,15 @@ enum Zero {
   /// schema a container has accepted without there being a value.
   static func required<Value>(_: Value.Type, of model: some PersistentModel, property: Int) -> Value {
     if let value = make(Value.self) { return value }
+    let type = type(of: model)
+    return required(Value.self, of: type, property: type._quireDefinition.properties[property].name)
+  }
+
+  static func required<Value, Model: PersistentModel>(_: Value.Type, of type: Model.Type, property: String) -> Value {
+    if let value = make(Value.self) { return value }
     preconditionFailure(
-      "\(type(of: model)).\(type(of: model)._quireDefinition.properties[property].name) has no value: its row is gone, "
-        + "and \(Value.self) has neither a zero nor a first case. Give the property a default.")
+      "\(type).\(property) has no value: its row is gone, and \(Value.self) has neither a zero nor a first case. "
+        + "Give the property a default.")
   }
 }
 
@@ -58,7 +64,8 @@ private struct ZeroDecoder: Decoder {
 
   private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { [] }
+    /// The first of the keys where they are an enum: so an enum with payloads finds its first case.
+    var allKeys: [Key] { Zero.firstCase().map { [$0] } ?? [] }
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) throws -> Bool { true }
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try zero(type) }

@@ -45,7 +45,10 @@ extension Owner {
             objects.append(model)
           }
         } catch let error as ValueError {
-          throw undecodable(entity, row, start: 0, error)
+          let refusal = undecodable(entity, row, start: 0, error)
+          guard let badRows else { throw refusal }
+          badRows.errors.append(refusal)
+          continue
         }
         keys.append(key)
       }
@@ -227,29 +230,11 @@ extension Owner {
     let sql = try query.select.statement()
     let table = try quoted(identifier: query.entity.table)
     let key = try quoted(identifier: query.entity.keyColumn)
-    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
-    try hold()
-    while true {
-      do {
-        try store.database.transact(origin: .context(number), author: author, leaving: position) { transaction in
-          if store.database.commitNumber != position.number { throw MovedOn() }
-          let connection = transaction.connection
-          let highest = try store.keys.highest(of: store.takenWith([query.entity.index]), in: store, on: connection)
-          try connection.execute("DELETE FROM \(table) WHERE \(key) IN (\(sql.text))", sql.bindings)
-          try store.keys.remember(highest, in: store, on: connection)
-        } committed: { _, commit in
-          prepareOwn(commit, nil)
-        }
-        break
-      } catch is MovedOn {
-        try settleThrowing(toWrite: true)
-      } catch let refusal as CommitRefusal {
-        throw refusal.reason
-      } catch let error as SQLiteError {
-        throw explained(error, store)
-      }
+    try write { connection, store in
+      let highest = try store.keys.highest(of: store.takenWith([query.entity.index]), in: store, on: connection)
+      try connection.execute("DELETE FROM \(table) WHERE \(key) IN (\(sql.text))", sql.bindings)
+      try store.keys.remember(highest, in: store, on: connection)
     }
-    finishMove()
   }
 }
 

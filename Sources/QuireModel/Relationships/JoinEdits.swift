@@ -20,6 +20,20 @@ struct JoinEdits {
     if changes[pair] == !linked { changes[pair] = nil } else { changes[pair] = linked }
   }
 
+  /// An object has another key from now on.
+  /// - Parameter sides: which sides of a pair are keys of its entity.
+  mutating func rename(_ old: Int64, to new: Int64, _ sides: (Pair) -> (first: Bool, second: Bool)) {
+    for (pair, linked) in changes {
+      let (first, second) = sides(pair)
+      var renamed = pair
+      if first, pair.first == old { renamed.first = new }
+      if second, pair.second == old { renamed.second = new }
+      if renamed == pair { continue }
+      changes[pair] = nil
+      changes[renamed] = linked
+    }
+  }
+
   mutating func removeAll() { changes.removeAll() }
 
   mutating func removeAll(where match: (Pair) -> Bool) { changes = changes.filter { !match($0.key) } }

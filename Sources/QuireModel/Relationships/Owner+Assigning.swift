@@ -64,6 +64,9 @@ extension Owner {
     let new = targets.map(\._quireState.key)
     let added = targets.filter { !old.contains($0._quireState.key) }
     let removed = old.subtracting(new)
+    defer {
+      if let order = side.order, let store { arrange(targets, new: added, by: order, store.entities[side.target]) }
+    }
     if added.isEmpty, removed.isEmpty { return }
     let leaving = removed.sorted().compactMap { load(side.target, key: $0) }
     switch side.via {

@@ -5,6 +5,8 @@ import QuireSQLite
 /// statement. A load is no change: nobody is told, and the context does not move.
 extension Owner {
   package static let batchLimit = 100
+  /// After how many loads for one object at a time somebody is told.
+  package static let repeatedLoadLimit = 20
 
   /// The target of a to-one that has only its key yet; nil where no such row is.
   func loadToOne(_ model: any PersistentModel, _ property: Int, key: Int64) -> AnyObject? {
@@ -22,6 +24,7 @@ extension Owner {
       waiting.append(sibling)
       if registered(side.target, link.key) == nil { wanted.insert(link.key) }
     }
+    if wanted.count == 1 { noteSingleLoad(entity, property) }
     reading { try load(store.entities[side.target], keys: wanted.sorted(), on: $0) }
     for sibling in waiting {
       if let target = registered(side.target, sibling._quireLink(property).key) {
@@ -53,7 +56,9 @@ extension Owner {
         }
       }
     }
-    return list.keys.compactMap { registered(side.target, $0) }
+    let targets = list.keys.compactMap { registered(side.target, $0) }
+    guard let order = side.order, let store else { return targets }
+    return ordered(targets, by: order, store.entities[side.target])
   }
 
   /// The list of a to-many, loaded with its siblings' if need be.
@@ -89,6 +94,7 @@ extension Owner {
   ) {
     guard !models.isEmpty, let store, let side = entity.properties[property].toMany else { return }
     noteInterest(entity, property, side, store)
+    if models.count == 1 { noteSingleLoad(entity, property) }
     let loaded = reading { connection in
       try listKeys(
         property, of: models.map(\._quireState.key), entity, on: connection, bringingObjects: bringingObjects)
@@ -183,6 +189,19 @@ extension Owner {
     guard let store, let side = entity(of: place.model)?.properties[place.property].toMany else { return keys }
     overlayEdits(&keys, place.property, of: place.model, side, store)
     return keys
+  }
+
+  /// In debug builds: who walks over objects that came one by one loads what they refer to one by one.
+  private func noteSingleLoad(_ entity: Entity, _ property: Int) {
+    #if DEBUG
+      guard let repeatedLoads else { return }
+      let count = singleLoads[.init(entity: entity.index, property: property), default: 0] + 1
+      singleLoads[.init(entity: entity.index, property: property)] = count
+      guard count == Owner.repeatedLoadLimit else { return }
+      repeatedLoads(
+        "\(entity.name).\(entity.properties[property].name) was loaded for one object at a time, \(count) times in one "
+          + "turn: fetch those objects together, and name it in relationshipKeyPathsForPrefetching")
+    #endif
   }
 
   /// From now on commits must say which parent a child left: its foreign key's old value.

@@ -78,6 +78,18 @@ package final class Entity: @unchecked Sendable {
   /// An object of this entity as a model, without the search for a conformance that a cast is.
   func model(_ object: AnyObject) -> any PersistentModel { type._quireModel(object) }
 
+  /// What a property has for its column in an object that nobody has assigned to: its declared value, else a zero; NULL
+  /// for a reference.
+  ///
+  /// - Parameter connection: any, on which nothing is read.
+  func defaultValue(of property: Int, on connection: Connection) throws -> Value {
+    let model = type.init(_quireVacant: ModelState())
+    let statement = try connection.statement("SELECT ?")
+    defer { statement.reset() }
+    try model._quireBind(1 << UInt64(property), to: statement, from: 1)
+    return try statement.step() ? statement.row.value(0) : .null
+  }
+
   package func property(at keyPath: AnyKeyPath) -> Int? { positions[keyPath] }
   package func property(named name: String) -> Int? { properties.firstIndex { $0.name == name } }
 }
@@ -94,6 +106,10 @@ package struct Property: @unchecked Sendable {
   /// relationship that has no column takes a NULL.
   let occupiesRow: Bool
   let isUnique: Bool
+  /// What it was called in earlier versions of the model.
+  let formerName: String?
+  /// How many objects a to-many may have; nil where any number may be.
+  let counts: ClosedRange<Int>?
   /// Binds a value that is not in an object: see ``PropertyDefinition/bind``.
   let bind: Bind
   typealias Bind = (Any, Statement, Int32) throws(ValueError) -> Void
@@ -127,6 +143,8 @@ package struct ToManySide: Sendable {
   package let via: Via
   package let inverse: Int?
   let deleteRule: DeleteRule
+  /// The property of the target whose number says where it stands; nil for the order of the keys.
+  let order: Int?
   let batch = StatementID.make()
 
   package enum Via: Sendable {

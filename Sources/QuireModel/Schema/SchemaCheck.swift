@@ -13,24 +13,38 @@ struct SchemaCheck {
     let isKey: Bool
   }
 
-  /// One sentence a difference, empty where the file fits.
-  func differences(in connection: Connection) throws -> [String] {
-    var result: [String] = []
+  /// A sentence, and the statement that would mend it where one is enough and nothing is lost.
+  struct Difference {
+    let sentence: String
+    var sql: String?
+    init(_ sentence: String, _ sql: String? = nil) {
+      self.sentence = sentence
+      self.sql = sql
+    }
+  }
+
+  /// What the models need and the file does not have; empty where it fits.
+  func differences(in connection: Connection) throws -> [Difference] {
+    var result: [Difference] = []
+    let target = SchemaSQL(entities: entities, joins: joins)
     for entity in entities {
       let columns = try columns(of: entity.table, in: connection)
       if columns.isEmpty {
-        result.append("table \(entity.table) is missing (for \(entity.name))")
+        let table = try target.table(entity)
+        result.append(Difference("table \(entity.table) is missing (for \(entity.name))", table))
         continue
       }
       let key = columns[entity.keyColumn]
       // Only an INTEGER PRIMARY KEY is the row's own number.
       if key?.isKey != true || key?.type.uppercased() != "INTEGER" || columns.values.count(where: \.isKey) != 1 {
-        result.append("\(entity.table).\(entity.keyColumn) is not its INTEGER PRIMARY KEY")
+        result.append(Difference("\(entity.table).\(entity.keyColumn) is not its INTEGER PRIMARY KEY"))
       }
-      for property in entity.properties {
+      for (index, property) in entity.properties.enumerated() {
         guard let name = property.column else { continue }
         guard let column = columns[name] else {
-          result.append("\(entity.table).\(name) is missing (for \(entity.name).\(property.name))")
+          let sql = try mending(index, entity, columns, on: connection)
+          result.append(
+            Difference("\(entity.table).\(name) is missing (for \(entity.name).\(property.name))", sql))
           continue
         }
         result += differences(property, column, at: "\(entity.table).\(name)", for: "\(entity.name).\(property.name)")
@@ -38,23 +52,45 @@ struct SchemaCheck {
       let known = Set(entity.properties.compactMap(\.column) + [entity.keyColumn])
       for (name, column) in columns.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
         if column.isRequired, !column.hasDefault {
-          result.append("\(entity.table).\(name) must have a value and no property of \(entity.name) gives it one")
+          result.append(
+            Difference("\(entity.table).\(name) must have a value and no property of \(entity.name) gives it one"))
         }
       }
     }
     for join in joins {
       let columns = try columns(of: join.name, in: connection)
       for column in [join.first, join.second] where columns[column.name] == nil {
-        result.append(
-          columns.isEmpty ? "table \(join.name) is missing" : "\(join.name).\(column.name) is missing")
-        if columns.isEmpty { break }
+        if columns.isEmpty {
+          result.append(Difference("table \(join.name) is missing", try target.table(join)))
+          break
+        }
+        result.append(Difference("\(join.name).\(column.name) is missing"))
       }
     }
     return result
   }
 
-  private func differences(_ property: Property, _ column: FileColumn, at place: String, for owner: String) -> [String]
-  {
+  /// The statement that gives a table the column of a property: under its former name it may be there.
+  private func mending(
+    _ index: Int, _ entity: Entity, _ columns: [String: FileColumn], on connection: Connection
+  ) throws -> String? {
+    let property = entity.properties[index]
+    guard let name = property.column else { return nil }
+    let table = "ALTER TABLE \(try quoted(identifier: entity.table))"
+    if let former = property.formerColumns.first(where: { columns[$0] != nil }) {
+      return "\(table) RENAME COLUMN \(try quoted(identifier: former)) TO \(try quoted(identifier: name))"
+    }
+    // SQLite adds no column that is unique.
+    if property.isUnique { return nil }
+    let definition = try SchemaSQL(entities: entities, joins: joins).definition(of: property, column: name)
+    if property.isNullable { return "\(table) ADD COLUMN \(definition)" }
+    let value = try entity.defaultValue(of: index, on: connection)
+    return value == .null ? nil : "\(table) ADD COLUMN \(definition) DEFAULT \(value)"
+  }
+
+  private func differences(
+    _ property: Property, _ column: FileColumn, at place: String, for owner: String
+  ) -> [Difference] {
     let type: ColumnType
     let isOptional: Bool
     switch property.kind {
@@ -62,11 +98,12 @@ struct SchemaCheck {
     case .toOne(let side): (type, isOptional) = (.integer, side.isOptional)
     case .toMany: return []
     }
-    var result: [String] = []
+    var result: [Difference] = []
     if !fits(declared: column.type, type) {
-      result.append("\(place) is \(column.type.isEmpty ? "untyped" : column.type), \(owner) needs \(type.rawValue)")
+      let found = column.type.isEmpty ? "untyped" : column.type
+      result.append(Difference("\(place) is \(found), \(owner) needs \(type.rawValue)"))
     }
-    if column.isRequired, isOptional { result.append("\(place) is NOT NULL and \(owner) is optional") }
+    if column.isRequired, isOptional { result.append(Difference("\(place) is NOT NULL and \(owner) is optional")) }
     return result
   }
 

@@ -6,11 +6,25 @@ public enum SchemaError: Error, Hashable, Sendable {
   /// Two properties of `other` could be the inverse; name one with `@Relationship(inverse:)`.
   case ambiguousInverse(model: String, property: String, other: String, candidates: [String])
   case inverseMismatch(model: String, property: String, reason: String)
+  case unusableOrder(model: String, property: String, reason: String)
   case unknownKeyPath(model: String, in: String)
   /// Where the row that `reference` must lead to is gone, this property would have no value: give it a default.
   case noVacantValue(model: String, property: String, type: String, reference: String)
-  /// The file's tables are not those of the models: one line a difference.
-  case mismatch(path: String, differences: [String])
+  /// A `let` whose type has neither a zero nor a first case, which an object without a row could not be made with.
+  case noConstantValue(model: String, property: String, type: String)
+  /// The file's tables are not those of the models: one line a difference, and the SQL that would mend those of them
+  /// for which a statement is enough.
+  case mismatch(path: String, differences: [String], mending: [String])
+  /// A plan has no stage that leads on from the version that the file has.
+  case noStage(from: String, to: String)
+  /// The file has none of the versions of the plan; the recorded one, where there is a record.
+  case unknownVersion(path: String, version: String?)
+  /// A new property that must have a value has none for the rows that are there.
+  case noValueForNewColumn(model: String, property: String)
+  /// After a stage a row of the table would lead nowhere.
+  case brokenReferences(table: String, to: String)
+  /// A container keeps its models in one file.
+  case severalConfigurations([String])
 }
 
 extension SchemaError: CustomStringConvertible {
@@ -23,14 +37,32 @@ extension SchemaError: CustomStringConvertible {
       "\(model).\(property) could be the inverse of \(candidates.map { "\(other).\($0)" }.joined(separator: " and of ")): "
         + "say which with @Relationship(inverse: \\\(other).\(candidates.first ?? "property"))"
     case .inverseMismatch(let model, let property, let reason): "the inverse of \(model).\(property): \(reason)"
+    case .unusableOrder(let model, let property, let reason): "the order of \(model).\(property): \(reason)"
     case .unknownKeyPath(let model, let place): "\(place) of \(model) names something that is no stored property of it"
     case .noVacantValue(let model, let property, let type, let reference):
       "\(model).\(property) needs a default: \(reference) must lead to a \(model), and where that row is gone, \(type) "
         + "has no value to read. Give \(property) a default, or make \(reference) optional"
-    case .mismatch(let path, let differences):
+    case .noConstantValue(let model, let property, let type):
+      "\(model).\(property) can't be a constant: \(type) has no value for an object whose row is gone. "
+        + "Write ‘private(set) var’"
+    case .mismatch(let path, let differences, let mending):
       "\(path) does not fit the models; nothing was changed:\n"
         + differences.map { "    \($0)" }.joined(separator: "\n")
+        + (mending.isEmpty
+          ? "" : "\nThis SQL would mend \(mending.count == differences.count ? "it" : "part of it"):\n")
+        + mending.map { "    \($0);" }.joined(separator: "\n")
         + "\nMigrate the file (quire migrate apply), or open it with the models it was made with."
+    case .noStage(let from, let to): "no stage of the plan leads from version \(from) on to \(to): add one"
+    case .unknownVersion(let path, let version?):
+      "\(path) has version \(version), which is none of the plan's: open it with the program that made it"
+    case .unknownVersion(let path, nil): "\(path) has the tables of none of the plan's versions; nothing was changed"
+    case .noValueForNewColumn(let model, let property):
+      "\(model).\(property) is new and must have a value: give it a default, or make it optional"
+    case .brokenReferences(let table, let version):
+      "in version \(version) rows of \(table) would refer to rows that are not there; nothing was changed"
+    case .severalConfigurations(let names):
+      "a container keeps its models in one file, and there are configurations for \(names.joined(separator: " and ")): "
+        + "make a container for each"
     }
   }
 }

@@ -25,6 +25,7 @@ struct SchemaResolution {
     try resolution.checkVacancy()
     try resolution.pairDeclared()
     try resolution.pairInferred()
+    try resolution.checkOrders()
     return try resolution.entities()
   }
 
@@ -43,6 +44,9 @@ struct SchemaResolution {
   /// A required reference to a row that is gone reads as an object with nothing but defaults and zeros.
   private func checkVacancy() throws(SchemaError) {
     for definition in definitions {
+      if let property = definition.properties.first(where: { $0.isConstant && !$0.hasVacantValue() }) {
+        throw .noConstantValue(model: definition.name, property: property.name, type: property.valueType)
+      }
       for reference in definition.properties {
         guard reference.isRequired, let target = reference.target else { continue }
         let other = definitions[number(of: target)]
@@ -115,6 +119,39 @@ struct SchemaResolution {
     }
   }
 
+  /// An order is a number of the other side's objects, each of which is in one such list only.
+  private func checkOrders() throws(SchemaError) {
+    for (entity, definition) in definitions.enumerated() {
+      for (index, property) in definition.properties.enumerated() where property.relationship.order != nil {
+        func refuse(_ reason: String) throws(SchemaError) {
+          throw .unusableOrder(model: definition.name, property: property.name, reason: reason)
+        }
+        guard property.isToMany, let target = property.target else {
+          try refuse("it is no array of models")
+          continue
+        }
+        let inverse = inverses[Side(entity: entity, property: index)]
+        if inverse.map({ self[$0].isToMany }) ?? true {
+          try refuse("an object that is in several lists would need a place in each: give it a reference back")
+        }
+        let other = number(of: target)
+        guard let place = order(of: property, in: other) else {
+          try refuse("the order is no stored property of \(definitions[other].name)")
+          continue
+        }
+        if definitions[other].properties[place].valueType != "Double" {
+          try refuse("\(definitions[other].name).\(definitions[other].properties[place].name) must be a Double")
+        }
+      }
+    }
+  }
+
+  /// The property that says where an object of the other side stands.
+  private func order(of property: PropertyDefinition, in other: Int) -> Int? {
+    guard let keyPath = property.relationship.order else { return nil }
+    return definitions[other].properties.firstIndex { $0.keyPath == keyPath }
+  }
+
   // MARK: Entities
 
   private mutating func entities() throws(SchemaError) -> ([Entity], [JoinTable]) {
@@ -168,7 +205,7 @@ struct SchemaResolution {
         kind = .toMany(
           ToManySide(
             target: inverse.entity, via: .foreignKey(property: inverse.property), inverse: inverse.property,
-            deleteRule: property.relationship.deleteRule))
+            deleteRule: property.relationship.deleteRule, order: nil))
       } else {
         column = property.attribute.column ?? Naming.snakeCase(property.name) + "_id"
         kind = .toOne(
@@ -188,11 +225,14 @@ struct SchemaResolution {
       }
       kind = .toMany(
         ToManySide(
-          target: number(of: type), via: via, inverse: inverse?.property, deleteRule: property.relationship.deleteRule))
+          target: number(of: type), via: via, inverse: inverse?.property, deleteRule: property.relationship.deleteRule,
+          order: order(of: property, in: number(of: type))))
     }
     return Property(
       name: property.name, keyPath: property.keyPath, column: column, kind: kind,
-      occupiesRow: !property.isToMany, isUnique: property.attribute.options.contains(.unique), bind: property.bind)
+      occupiesRow: !property.isToMany, isUnique: property.attribute.options.contains(.unique),
+      formerName: property.attribute.originalName ?? property.relationship.originalName, counts: property.counts,
+      bind: property.bind)
   }
 
   private subscript(side: Side) -> PropertyDefinition { definitions[side.entity].properties[side.property] }
@@ -240,6 +280,12 @@ extension PropertyDefinition {
     case .value: nil
     case .toOne(let type, _), .toMany(let type): type
     }
+  }
+
+  var counts: ClosedRange<Int>? {
+    let least = max(0, relationship.minimumModelCount)
+    let most = relationship.maximumModelCount > 0 ? max(least, relationship.maximumModelCount) : Int.max
+    return isToMany && (least > 0 || most < .max) ? least...most : nil
   }
 
   var isRequired: Bool { if case .toOne(_, isOptional: false) = kind { true } else { false } }

@@ -7,20 +7,26 @@ struct SchemaSQL {
   let joins: [JoinTable]
 
   func statements() throws -> [String] {
-    try entities.map(table) + joins.map(table) + entities.flatMap(indexes) + joins.map(index)
+    try entities.map { try table($0) } + joins.map(table) + namedIndexes().map(\.sql)
   }
 
-  private func table(_ entity: Entity) throws -> String {
+  func namedIndexes() throws -> [(name: String, sql: String)] {
+    try entities.flatMap(indexes) + joins.map(index)
+  }
+
+  /// - Parameter name: Where it stands in for the table until it is whole.
+  func table(_ entity: Entity, named name: String? = nil) throws -> String {
     var lines = ["\(try quoted(identifier: entity.keyColumn)) INTEGER PRIMARY KEY"]
     for property in entity.properties {
       guard let column = property.column else { continue }
       lines.append(try definition(of: property, column: column))
     }
     for unique in entity.uniques { lines.append("UNIQUE (\(try list(unique)))") }
-    return "CREATE TABLE \(try quoted(identifier: entity.table)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT"
+    return
+      "CREATE TABLE \(try quoted(identifier: name ?? entity.table)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT"
   }
 
-  private func definition(of property: Property, column: String) throws -> String {
+  func definition(of property: Property, column: String) throws -> String {
     let name = try quoted(identifier: column)
     let unique = property.isUnique ? " UNIQUE" : ""
     switch property.kind {
@@ -46,7 +52,7 @@ struct SchemaSQL {
     }
   }
 
-  private func table(_ join: JoinTable) throws -> String {
+  func table(_ join: JoinTable) throws -> String {
     func column(_ column: JoinTable.Column) throws -> String {
       let target = entities[column.entity]
       return "\(try quoted(identifier: column.name)) INTEGER NOT NULL REFERENCES "
@@ -61,20 +67,22 @@ struct SchemaSQL {
       """
   }
 
-  private func indexes(_ entity: Entity) throws -> [String] {
+  private func indexes(_ entity: Entity) throws -> [(name: String, sql: String)] {
     let foreignKeys = entity.properties.compactMap { $0.toOne != nil ? $0.column.map { [$0] } : nil }
     var seen: Set<[String]> = []
     return try (foreignKeys + entity.indexes).filter { seen.insert($0).inserted }.map { columns in
       let name = ([entity.table] + columns).joined(separator: "_")
-      return
-        "CREATE INDEX \(try quoted(identifier: name)) ON \(try quoted(identifier: entity.table)) (\(try list(columns)))"
+      let table = try quoted(identifier: entity.table)
+      return (name, "CREATE INDEX \(try quoted(identifier: name)) ON \(table) (\(try list(columns)))")
     }
   }
 
-  private func index(_ join: JoinTable) throws -> String {
+  private func index(_ join: JoinTable) throws -> (name: String, sql: String) {
     let name = "\(join.name)_\(join.second.name)"
-    return "CREATE INDEX \(try quoted(identifier: name)) ON \(try quoted(identifier: join.name)) "
+    let sql =
+      "CREATE INDEX \(try quoted(identifier: name)) ON \(try quoted(identifier: join.name)) "
       + "(\(try list([join.second.name])))"
+    return (name, sql)
   }
 
   private func list(_ columns: [String]) throws -> String {

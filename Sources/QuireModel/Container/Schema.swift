@@ -1,0 +1,72 @@
+/// A set of model classes, and the version of their shape.
+public struct Schema: Sendable {
+  public let types: [any PersistentModel.Type]
+  public let version: Version
+
+  public init(_ types: [any PersistentModel.Type], version: Version = Version(1, 0, 0)) {
+    self.types = types
+    self.version = version
+  }
+
+  public init(_ types: any PersistentModel.Type..., version: Version = Version(1, 0, 0)) {
+    self.init(types, version: version)
+  }
+
+  public init(versionedSchema: any VersionedSchema.Type) {
+    self.init(versionedSchema.models, version: versionedSchema.versionIdentifier)
+  }
+
+  /// Three numbers, compared from the first.
+  public struct Version: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    public let major: Int
+    public let minor: Int
+    public let patch: Int
+
+    public init(_ major: Int, _ minor: Int, _ patch: Int) {
+      self.major = major
+      self.minor = minor
+      self.patch = patch
+    }
+
+    public static func < (a: Version, b: Version) -> Bool {
+      (a.major, a.minor, a.patch) < (b.major, b.minor, b.patch)
+    }
+
+    public var description: String { "\(major).\(minor).\(patch)" }
+  }
+}
+
+/// The models of one version of a program: usually an enum with the classes inside, as they were.
+public protocol VersionedSchema: SendableMetatype {
+  static var models: [any PersistentModel.Type] { get }
+  static var versionIdentifier: Schema.Version { get }
+}
+
+/// The way from each version of the models to the next, for code that has it from SwiftData. New programs write SQL
+/// files, which can be read, rehearsed and undone: `quire migrate`.
+///
+/// A container that is opened with a plan finds out which version the file has, and takes it through the stages that
+/// are left.
+public protocol SchemaMigrationPlan: SendableMetatype {
+  /// All versions, oldest first.
+  static var schemas: [any VersionedSchema.Type] { get }
+  static var stages: [MigrationStage] { get }
+}
+
+/// One step of a ``SchemaMigrationPlan``.
+public enum MigrationStage: Sendable {
+  /// The tables are brought to the new form; rows keep what both forms have, renamed properties (`originalName`) too,
+  /// and new ones get their declared default.
+  case lightweight(fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type)
+  /// The same between two closures: the first sees the models of the old version, the second those of the new one.
+  /// What they change is theirs to save.
+  case custom(
+    fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
+    willMigrate: (@Sendable (ModelContext) throws -> Void)?, didMigrate: (@Sendable (ModelContext) throws -> Void)?)
+
+  var versions: (from: any VersionedSchema.Type, to: any VersionedSchema.Type) {
+    switch self {
+    case .lightweight(let from, let to), .custom(let from, let to, _, _): (from, to)
+    }
+  }
+}

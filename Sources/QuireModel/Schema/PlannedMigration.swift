@@ -1,0 +1,117 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+/// Takes a file through the stages of a plan that it has not been through, before a container opens it.
+///
+/// Each stage's tables change in one transaction, with the record of the version in `_quire_version`. What a stage's
+/// closures save are commits of their own: a `willMigrate` that was interrupted runs again.
+struct PlannedMigration {
+  private struct Version {
+    let type: any VersionedSchema.Type
+    let entities: [Entity]
+    let joins: [JoinTable]
+    var number: Schema.Version { type.versionIdentifier }
+  }
+
+  private let versions: [Version]
+  private let stages: [MigrationStage]
+  private let configuration: ModelConfiguration
+
+  init(_ plan: any SchemaMigrationPlan.Type, _ configuration: ModelConfiguration) throws {
+    versions = try plan.schemas.map { type in
+      let (entities, joins) = try SchemaResolution.resolve(type.models)
+      return Version(type: type, entities: entities, joins: joins)
+    }.sorted { $0.number < $1.number }
+    stages = plan.stages
+    self.configuration = configuration
+  }
+
+  func run(_ file: String) throws {
+    guard let newest = versions.last, FileManager.default.fileExists(atPath: file),
+      var present = try version(of: file), present.number != newest.number
+    else { return }
+    if !configuration.allowsSave { throw ModelError.readOnly }
+    while present.number != newest.number {
+      guard let stage = stages.first(where: { $0.versions.from.versionIdentifier == present.number }),
+        let next = versions.first(where: { $0.number == stage.versions.to.versionIdentifier }),
+        next.number > present.number
+      else { throw SchemaError.noStage(from: "\(present.number)", to: "\(newest.number)") }
+      if case .custom(_, _, let willMigrate?, _) = stage { try call(willMigrate, present) }
+      try change(file, from: present, to: next)
+      if case .custom(_, _, _, let didMigrate?) = stage { try call(didMigrate, next) }
+      present = next
+    }
+  }
+
+  /// Which version the file has: the recorded one, else the newest whose very statements made it, else the newest whose
+  /// models fit its tables. Nil for an empty file.
+  private func version(of file: String) throws -> Version? {
+    let connection = try Connection(path: file, access: .readOnly)
+    if try ModelContainer.isEmpty(connection) { return nil }
+    if let recorded = try PlannedMigration.recorded(on: connection) {
+      if let known = versions.first(where: { "\($0.number)" == recorded }) { return known }
+      throw SchemaError.unknownVersion(path: file, version: recorded)
+    }
+    let statements = Set(
+      try connection.query("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").rows.compactMap { row -> String? in
+        if case .text(let sql)? = row.first { plain(sql) } else { nil }
+      })
+    let exact = try versions.last { version in
+      let made = try SchemaSQL(entities: version.entities, joins: version.joins).statements()
+      return made.allSatisfy { statements.contains(plain($0)) }
+    }
+    if let exact { return exact }
+    let fitting = try versions.last { version in
+      try SchemaCheck(entities: version.entities, joins: version.joins).differences(in: connection).isEmpty
+    }
+    if let fitting { return fitting }
+    throw SchemaError.unknownVersion(path: file, version: nil)
+  }
+
+  static func recorded(on connection: Connection) throws -> String? {
+    let exists = try connection.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_quire_version'")
+      .rows
+    if exists.isEmpty { return nil }
+    if case .text(let version)? = try connection.query("SELECT version FROM _quire_version").rows.first?.first {
+      return version
+    }
+    return nil
+  }
+
+  /// The statements that say which version a file has.
+  static func record(_ version: Schema.Version, _ execute: (String, [Value]) throws -> Void) throws {
+    try execute("CREATE TABLE IF NOT EXISTS _quire_version (version TEXT NOT NULL) STRICT", [])
+    try execute("DELETE FROM _quire_version", [])
+    try execute("INSERT INTO _quire_version VALUES (?)", [.text("\(version)")])
+  }
+
+  private func change(_ file: String, from old: Version, to new: Version) throws {
+    let connection = try MigrationConnection(path: file, access: .readWrite, busyTimeout: .seconds(5))
+    try connection.query("PRAGMA foreign_keys = OFF")
+    // Views may name a table that is away for a moment, and other tables' references stay as they are written.
+    try connection.query("PRAGMA legacy_alter_table = ON")
+    try connection.query("BEGIN IMMEDIATE")
+    do {
+      try SchemaRebuild(
+        old: (old.entities, old.joins), new: (new.entities, new.joins), connection: connection,
+        reader: Connection(path: file, access: .readOnly)
+      ).run()
+      if let broken = try connection.query("PRAGMA foreign_key_check").first, case .text(let table)? = broken.first {
+        throw SchemaError.brokenReferences(table: table, to: "\(new.number)")
+      }
+      try PlannedMigration.record(new.number) { try connection.query($0, $1) }
+      try connection.query("COMMIT")
+    } catch {
+      if !connection.isAutocommit { try connection.query("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// A closure of the program's, with a context on the models of that version.
+  private func call(_ body: (ModelContext) throws -> Void, _ version: Version) throws {
+    let container = try ModelContainer(version.entities, version.joins, configuration)
+    defer { try? container.store.database.close() }
+    try body(ModelContext(container, isolation: nil))
+  }
+}

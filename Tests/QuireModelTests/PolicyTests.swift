@@ -1,0 +1,188 @@
+import Quire
+import Testing
+
+/// Unique values and conflicting edits, by the rules that a context is given.
+@Suite struct PolicyTests {
+  let store: ModelContainer
+  let context: ModelContext
+
+  init() throws {
+    store = try ModelContainer(
+      for: Tome.self, Shelf.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    context = ModelContext(store)
+    let shelf = Shelf("first")
+    for (code, title) in [("a", "Emma"), ("b", "Ulysses"), ("c", "Walden")] {
+      context.insert(Tome(code, title, shelf: shelf))
+    }
+    try context.save()
+  }
+
+  private func titles() throws -> [[Value]] { try store.query("SELECT code, title, shelf_id FROM tome ORDER BY id") }
+  private func tome(_ code: String, in context: ModelContext) throws -> Tome {
+    try #require(try context.fetch(FetchDescriptor<Tome>(predicate: #Predicate { $0.code == code })).first)
+  }
+
+  // MARK: Unique values
+
+  @Test func `two rows change places, three go in a circle, and other contexts see only where they stand at last`()
+    throws
+  {
+    let tomes = try context.fetch(FetchDescriptor<Tome>())
+    let other = ModelContext(store)
+    let theirs = try tome("a", in: other)
+    (tomes[0].code, tomes[1].code) = (tomes[1].code, tomes[0].code)
+    try context.save()
+    #expect(try titles().map { $0[0] } == ["b", "a", "c"])
+    (tomes[0].code, tomes[1].code, tomes[2].code) = ("a", "c", "b")
+    (tomes[0].number, tomes[1].number) = (tomes[1].number, tomes[0].number)
+    try context.save()
+    #expect(try titles().map { $0[0] } == ["a", "c", "b"])
+    try other.refresh()
+    #expect(theirs.code == "a" && !context.hasChanges)
+  }
+
+  @Test func `a value that another row keeps is refused still`() throws {
+    let tomes = try context.fetch(FetchDescriptor<Tome>())
+    tomes[0].code = "b"
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .notUnique("Tome", ["code"], ["'b'"])? = error else { throw error! }
+    #expect(try titles().map { $0[0] } == ["a", "b", "c"])
+    #expect(tomes[0].code == "b")
+  }
+
+  @Test func `an upsert makes a new object the row's, with what the row had besides`() throws {
+    let context = ModelContext(store)
+    let new = Tome("b", "Odyssey", shelf: nil)
+    context.insert(new)
+    #expect(throws: ModelError.self) { try context.save() }
+    try context.save(onUniqueClash: .upsert)
+    #expect(try titles() == [["a", "Emma", 1], ["b", "Odyssey", 1], ["c", "Walden", 1]])
+    #expect(new.persistentModelID.rowKey == 2 && new.shelf?.name == "first" && !context.hasChanges && !new.isDeleted)
+    #expect(try tome("b", in: context) === new)
+    #expect(new.shelf?.tomes.count == 3)
+    #expect(context.onUniqueClash == .refuse)
+    new.title = "Iliad"
+    try context.save()
+    #expect(try store.value("SELECT title FROM tome WHERE id = 2") == "Iliad")
+  }
+
+  @Test func `where the row's object is in memory it takes the values, and its observers hear`() throws {
+    let present = try tome("b", in: context)
+    let heard = tracking { _ = present.title }
+    context.onUniqueClash = .upsert
+    let shelf = Shelf("second")
+    let new = Tome("b", "Odyssey", shelf: shelf)
+    new.readers = [Shelf("third")]
+    context.insert(new)
+    try context.save()
+    #expect(heard.count == 1 && present.title == "Odyssey" && present.shelf === shelf && new.isDeleted)
+    #expect(shelf.tomes.first === present && present.readers.first?.name == "third")
+    #expect(try titles() == [["a", "Emma", 1], ["b", "Odyssey", 2], ["c", "Walden", 1]])
+    #expect(try store.query("SELECT tome_id FROM tome_readers") == [[2]])
+  }
+
+  @Test func `who refers to a new object refers to the row`() throws {
+    context.onUniqueClash = .upsert
+    let first = try #require(try context.fetch(FetchDescriptor<Shelf>()).first)
+    let again = Shelf("first")
+    let tome = Tome("d", "Dubliners", shelf: again)
+    let twin = Tome("d", "Dubliners, again", shelf: nil)
+    tome.readers = [again]
+    context.insert(tome)
+    context.insert(twin)
+    try context.save()
+    #expect(tome.shelf === first && tome.title == "Dubliners, again" && twin.isDeleted && again.isDeleted)
+    #expect(tome.readers.count == 1 && tome.readers.first === first)
+    #expect(try store.query("SELECT (SELECT count(*) FROM shelf), (SELECT count(*) FROM tome)") == [[1, 4]])
+  }
+
+  @Test func `the configuration says it for all contexts`() throws {
+    var configuration = ModelConfiguration(isStoredInMemoryOnly: true)
+    configuration.onUniqueClash = .upsert
+    configuration.onConflict = .refuse
+    let store = try ModelContainer(for: Tome.self, configurations: configuration)
+    let context = ModelContext(store)
+    #expect(context.onUniqueClash == .upsert && context.onConflict == .refuse)
+    for title in ["one", "two", "three"] {
+      context.insert(Tome("a", title, shelf: nil))
+      try context.save()
+    }
+    #expect(try store.query("SELECT id, title FROM tome") == [[1, "three"]])
+  }
+
+  // MARK: Conflicts
+
+  @Test func `an edit of what somebody else has changed is refused once, with base, mine and theirs`() throws {
+    context.onConflict = .refuse
+    let mine = try tome("a", in: context)
+    let other = ModelContext(store)
+    let theirs = try tome("a", in: other)
+    mine.title = "mine"
+    mine.pages = 3
+    theirs.title = "theirs"
+    theirs.year = 1900
+    try other.save()
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .conflict(let conflicts)? = error else { throw error! }
+    #expect(conflicts.map(\.identifier) == [mine.persistentModelID])
+    let property = try #require(conflicts.first?.properties.first)
+    #expect(conflicts.first?.properties.count == 1 && property.name == "title")
+    #expect([property.base, property.mine, property.theirs] == ["Emma", "mine", "theirs"])
+    #expect(mine.year == 1900 && mine.title == "mine")
+    #expect(try store.value("SELECT title FROM tome WHERE id = 1") == "theirs")
+    try context.save()
+    #expect(try store.query("SELECT title, pages, year FROM tome WHERE id = 1") == [["mine", 3, 1900]])
+  }
+
+  @Test func `no conflict: another property, the same value, or theirs taken`() throws {
+    context.onConflict = .refuse
+    let mine = try tome("a", in: context)
+    mine.title = "same"
+    try store.execute("UPDATE tome SET title = 'same', year = 1 WHERE id = 1")
+    try context.save()
+    mine.title = "mine"
+    try store.execute("UPDATE tome SET year = 2 WHERE id = 1")
+    try context.save()
+    mine.title = "again"
+    try store.execute("UPDATE tome SET title = 'theirs' WHERE id = 1")
+    #expect(throws: ModelError.self) { try context.save() }
+    context.rollback()
+    #expect(mine.title == "theirs" && !context.hasChanges)
+    try context.save()
+    #expect(try store.query("SELECT title, year FROM tome WHERE id = 1") == [["theirs", 2]])
+  }
+
+  @Test func `with the usual rule the edit wins`() throws {
+    let mine = try tome("a", in: context)
+    mine.title = "mine"
+    try store.execute("UPDATE tome SET title = 'theirs' WHERE id = 1")
+    try context.save()
+    #expect(try store.value("SELECT title FROM tome WHERE id = 1") == "mine")
+  }
+}
+
+@Model final class Tome {
+  #Unique<Tome>([\.number, \.series])
+  @Attribute(.unique) var code: String
+  var title: String
+  var number: Int
+  var series: String
+  var pages = 0
+  var year: Int?
+  var shelf: Shelf?
+  @Relationship(inverse: \Shelf.read) var readers: [Shelf] = []
+  init(_ code: String, _ title: String, shelf: Shelf?) {
+    self.code = code
+    self.title = title
+    number = code.utf8.reduce(0) { $0 + Int($1) }
+    series = "s"
+    self.shelf = shelf
+  }
+}
+
+@Model final class Shelf {
+  @Attribute(.unique) var name: String
+  @Relationship(inverse: \Tome.shelf) var tomes: [Tome] = []
+  var read: [Tome] = []
+  init(_ name: String) { self.name = name }
+}

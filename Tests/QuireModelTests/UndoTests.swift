@@ -1,0 +1,159 @@
+import Quire
+import Testing
+
+/// Saves taken back and done again.
+@Suite struct UndoTests {
+  let store: ModelContainer
+  let context: ModelContext
+  let undo = UndoManager()
+
+  init() throws {
+    store = try QuireModelTests.store(["Lem": ["Solaris", "Eden"], "Dick": ["Ubik"]])
+    context = ModelContext(store)
+    context.undoManager = undo
+  }
+
+  private func rows() throws -> [[[Value]]] {
+    try [
+      "SELECT * FROM writer ORDER BY id", "SELECT * FROM volume ORDER BY id",
+      "SELECT * FROM volume_contributors ORDER BY 1, 2",
+    ]
+    .map { try store.query($0) }
+  }
+
+  @Test func `each save is a group, and goes back and forth`() throws {
+    let lem = try context.writer("Lem")
+    let solaris = try context.volume("Solaris")
+    var states = [try rows()]
+    solaris.price = 9
+    try context.save()
+    states.append(try rows())
+    let eden = try context.volume("Eden")
+    eden.contributors = [lem, try context.writer("Dick")]
+    context.insert(Volume("Fiasco", writer: lem))
+    try context.save()
+    states.append(try rows())
+    context.delete(lem)  // and by a cascade what is his
+    try context.save()
+    states.append(try rows())
+    #expect(Set(states).count == 4)
+    for round in 0..<2 {
+      for place in (0..<3).reversed() {
+        try context.undo()
+        #expect(try rows() == states[place], "\(round)")
+      }
+      #expect(!undo.canUndo && undo.canRedo)
+      for place in 1...3 {
+        try context.redo()
+        #expect(try rows() == states[place], "\(round)")
+      }
+      #expect(undo.canUndo && !undo.canRedo)
+    }
+    #expect(try ModelContext(store).fetchCount(FetchDescriptor<Volume>()) == 1)
+  }
+
+  @Test func `objects and lists follow, in this context and in others`() throws {
+    let other = ModelContext(store)
+    let theirs = try other.writer("Lem")
+    let lem = try context.writer("Lem")
+    #expect(lem.volumes.count == 2 && theirs.volumes.count == 2)
+    context.insert(Volume("Fiasco", writer: lem))
+    lem.name = "Stanisław Lem"
+    try context.save()
+    try context.undo()
+    #expect(lem.name == "Lem" && lem.volumes.map(\.title) == ["Solaris", "Eden"])
+    try other.refresh()
+    #expect(theirs.name == "Lem" && theirs.volumes.count == 2)
+  }
+
+  @Test func `what is unsaved is the latest group`() throws {
+    let lem = try context.writer("Lem")
+    lem.name = "L."
+    #expect(undo.canUndo)
+    try context.undo()
+    #expect(lem.name == "Lem" && !context.hasChanges)
+    try context.redo()
+    #expect(lem.name == "L.")
+  }
+
+  @Test func `a row that was changed since is named, and nothing is taken back`() throws {
+    let lem = try context.writer("Lem")
+    let dick = try context.writer("Dick")
+    lem.name = "L."
+    dick.name = "D."
+    try context.save()
+    try store.execute("UPDATE writer SET name = 'Lemmy' WHERE name = 'L.'")
+    let error = #expect(throws: ModelError.self) { try context.undo() }
+    #expect(error?.description == "writer 1 has been changed since: nothing was changed")
+    #expect(lem.name == "Lemmy" && dick.name == "D.")
+    try store.execute("UPDATE writer SET name = 'L.' WHERE name = 'Lemmy'")
+    undo.undo()
+    #expect(undo.lastError == nil && dick.name == "Dick")
+  }
+
+  @Test func `an insertion that others refer to by now stays`() throws {
+    let new = Writer(name: "Capek")
+    context.insert(new)
+    try context.save()
+    try store.execute(
+      "UPDATE volume SET writer_id = ? WHERE title = 'Ubik'", .integer(new.persistentModelID.rowKey ?? 0))
+    #expect(throws: ModelError.self) { try context.undo() }
+    #expect(try context.volume("Ubik").writer === new)
+  }
+
+  @Test func `something saved after an undo ends what could be done again, and levels are kept`() throws {
+    let lem = try context.writer("Lem")
+    undo.levelsOfUndo = 2
+    for name in ["a", "b", "c"] {
+      lem.name = name
+      try context.save()
+    }
+    try context.undo()
+    try context.undo()
+    try context.undo()
+    #expect(lem.name == "a" && undo.canRedo)
+    lem.name = "d"
+    try context.save()
+    #expect(!undo.canRedo)
+    try context.delete(model: Volume.self)
+    #expect(try context.fetchCount(FetchDescriptor<Volume>()) == 0)
+    try context.undo()
+    #expect(try context.fetchCount(FetchDescriptor<Volume>()) == 3)
+  }
+
+  @Test func `random saves go back one by one to where they began`() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    var random = SplitMix(state: seed)
+    var states = [try rows()]
+    for step in 0..<40 {
+      let writers = try context.all(Writer.self)
+      let volumes = try context.all(Volume.self)
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: context.insert(Volume("v\(step)", writer: writers.randomElement(using: &random)))
+        case 1: volumes.randomElement(using: &random)?.price += 1
+        case 2: volumes.randomElement(using: &random)?.writer = writers.randomElement(using: &random)
+        case 3: if let volume = volumes.randomElement(using: &random) { context.delete(volume) }
+        case 4:
+          volumes.filter { !$0.isDeleted }.randomElement(using: &random)?.contributors = Array(
+            writers.shuffled(using: &random).prefix(2)
+          ).filter { !$0.isDeleted }
+        default:
+          if step % 7 == 0, let writer = writers.randomElement(using: &random) { context.delete(writer) }
+          context.insert(Writer(name: "w\(step)"))
+        }
+      }
+      let before = undo.undoable.count
+      do { try context.save() } catch ModelError.ignoredAssignments { try context.save() }
+      if undo.undoable.count > before { states.append(try rows()) }
+    }
+    for state in states.dropLast().reversed() {
+      try context.undo()
+      #expect(try rows() == state, "seed \(seed)")
+    }
+    for state in states.dropFirst() {
+      try context.redo()
+      #expect(try rows() == state, "seed \(seed)")
+    }
+  }
+}
