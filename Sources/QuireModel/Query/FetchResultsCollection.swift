@@ -1,0 +1,63 @@
+/// Objects of a fetch that come in batches, as they are read: of the others it holds the identifiers.
+///
+/// Belongs to its context's isolation. An object whose row is gone when its batch is read says `isDeleted`.
+public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessCollection {
+  public let identifiers: [PersistentIdentifier]
+  private let context: ModelContext
+  private let batchSize: Int
+  private var batch: (number: Int, models: [Model])?
+
+  init(_ identifiers: [PersistentIdentifier], batchSize: Int, in context: ModelContext) {
+    self.identifiers = identifiers
+    self.batchSize = Swift.max(1, batchSize)
+    self.context = context
+  }
+
+  /// All in one batch.
+  init(_ models: [Model], in context: ModelContext) {
+    identifiers = models.map(\.persistentModelID)
+    batchSize = Swift.max(1, models.count)
+    batch = (0, models)
+    self.context = context
+  }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { identifiers.count }
+
+  /// - Complexity: One statement for each batch that is entered.
+  public subscript(position: Int) -> Model {
+    let number = position / batchSize
+    if let batch, batch.number == number { return batch.models[position % batchSize] }
+    let start = number * batchSize
+    let keys = identifiers[start..<Swift.min(start + batchSize, identifiers.count)].map(\.key)
+    let models: [Model] = context.owner.batch(of: keys)
+    batch = (number, models)
+    return models[position % batchSize]
+  }
+}
+
+extension ModelContext {
+  /// The objects that match, of which a batch at a time is in memory.
+  ///
+  /// Which rows match is found out now; what they hold, when a batch is read. A model that has a property without a
+  /// value for an object whose row is gone comes all at once.
+  public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, batchSize: Int) throws
+    -> FetchResultsCollection<Model>
+  {
+    guard Model._quireDefinition.properties.allSatisfy({ $0.hasVacantValue() }) else {
+      return FetchResultsCollection(try fetch(descriptor), in: self)
+    }
+    return FetchResultsCollection(try fetchIdentifiers(descriptor), batchSize: batchSize, in: self)
+  }
+}
+
+extension Owner {
+  /// An object for each key, one that says it is deleted where there is no row.
+  func batch<Model: PersistentModel>(of keys: [Int64]) -> [Model] {
+    do { try loadBatch(Model.self, keys: keys) } catch { loadErrors.append(error) }
+    let entity = store?.entity(for: Model.self)
+    return keys.map { key in
+      entity.flatMap { registered($0.index, key) as? Model } ?? ToOneAccess.vacant(key: key)
+    }
+  }
+}
