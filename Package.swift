@@ -96,6 +96,7 @@ let package = Package(
     .testTarget(
       name: "QuireModelTests", dependencies: ["Quire", "QuireModel", "QuireRow", "QuireSQLite"], swiftSettings: swift),
     .testTarget(name: "QuireMacrosTests", dependencies: ["Quire"], swiftSettings: swift),
+    .testTarget(name: "SwiftDataStyleTests", dependencies: ["Quire"], swiftSettings: [.swiftLanguageMode(.v6)]),
     .testTarget(
       name: "QuireLiveTests",
       dependencies: ["Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],

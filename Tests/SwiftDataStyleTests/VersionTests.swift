@@ -1,0 +1,106 @@
+import Quire
+import Testing
+
+/// A plan's stages, run on files of each version.
+@Suite struct VersionTests {
+  private final class Folder {
+    let url = FileManager.default.temporaryDirectory.appending(path: "quire-versions-\(UUID().uuidString)")
+    var file: URL { url.appending(path: "chores.store") }
+    deinit { try? FileManager.default.removeItem(at: url) }
+  }
+
+  /// A file as the first version of the program left it.
+  private func first(_ file: URL) throws {
+    let container = try ModelContainer(for: ChoresSchemaV1.Chore.self, ChoresSchemaV1.Room.self, url: file)
+    let context = ModelContext(container)
+    let kitchen = ChoresSchemaV1.Room(name: "Kitchen")
+    for name in ["Sweep", "Dust", "Sweep"] {
+      let chore = ChoresSchemaV1.Chore(name: name, minutes: name.count)
+      chore.room = kitchen
+      context.insert(chore)
+    }
+    try context.save()
+  }
+
+  private func open(_ file: URL) throws -> ModelContainer {
+    try ModelContainer(
+      for: Schema(versionedSchema: ChoresSchemaV3.self), migrationPlan: ChoresMigrationPlan.self,
+      configurations: ModelConfiguration(url: file))
+  }
+
+  @Test func `a file of the first version goes through both stages, and keeps its rows`() throws {
+    let folder = Folder()
+    try first(folder.file)
+    for _ in 0..<2 {
+      let container = try open(folder.file)
+      let context = ModelContext(container)
+      let chores = try context.fetch(FetchDescriptor<Chore>(sortBy: [SortDescriptor(\.title)]))
+      #expect(chores.map(\.title) == ["Dust", "Sweep"] && chores.map(\.minutes) == [4, 5])
+      #expect(chores.allSatisfy { $0.room?.name == "Kitchen" && !$0.isDaily })
+      #expect(try container.query("SELECT version FROM _quire_version") == [["3.0.0"]])
+      #expect(
+        try container.query("SELECT sql FROM sqlite_schema WHERE name = 'chore'").first?.first?.description.contains(
+          "UNIQUE")
+          == true)
+    }
+  }
+
+  @Test func `a new file is of the newest version, and its version is written down`() throws {
+    let folder = Folder()
+    let container = try open(folder.file)
+    #expect(try container.query("SELECT version FROM _quire_version") == [["3.0.0"]])
+    #expect(try container.query("SELECT count(*) FROM chore") == [[0]])
+  }
+
+  @Test func `a stage whose rows do not fit changes nothing`() throws {
+    enum Plan: SchemaMigrationPlan {
+      static var schemas: [any VersionedSchema.Type] {
+        [ChoresSchemaV1.self, ChoresSchemaV2.self, ChoresSchemaV3.self]
+      }
+      static var stages: [MigrationStage] {
+        [
+          .lightweight(fromVersion: ChoresSchemaV1.self, toVersion: ChoresSchemaV2.self),
+          .lightweight(fromVersion: ChoresSchemaV2.self, toVersion: ChoresSchemaV3.self),
+        ]
+      }
+    }
+    let folder = Folder()
+    try first(folder.file)
+    for _ in 0..<2 {
+      #expect(throws: SQLiteError.self) {
+        try ModelContainer(
+          for: Schema(versionedSchema: ChoresSchemaV3.self), migrationPlan: Plan.self,
+          configurations: ModelConfiguration(url: folder.file))
+      }
+    }
+    let container = try ModelContainer(
+      for: ChoresSchemaV2.Chore.self, ChoresSchemaV2.Room.self, url: folder.file)
+    #expect(try container.query("SELECT title FROM chore ORDER BY id") == [["Sweep"], ["Dust"], ["Sweep"]])
+    #expect(try container.query("SELECT version FROM _quire_version") == [["2.0.0"]])
+  }
+
+  @Test func `a version that the plan does not know is refused by name`() throws {
+    let folder = Folder()
+    do {
+      let container = try open(folder.file)
+      try container.execute("UPDATE _quire_version SET version = '9.0.0'")
+    }
+    let error = #expect(throws: SchemaError.self) { try open(folder.file) }
+    #expect(error?.description.contains("9.0.0") == true)
+  }
+
+  @Test func `without a plan the differences come with the SQL that mends them`() throws {
+    let folder = Folder()
+    try first(folder.file)
+    let error = #expect(throws: SchemaError.self) {
+      try ModelContainer(for: ChoresSchemaV2.Chore.self, ChoresSchemaV2.Room.self, url: folder.file)
+    }
+    guard case .mismatch(_, let differences, let mending)? = error else { throw error! }
+    #expect(differences.count == 3)  // title, is_daily, and name, which nobody fills any longer
+    #expect(mending.count == 2)
+    let connection = try Connection(path: folder.file.path, access: .readWrite)
+    for statement in mending { try connection.execute(statement) }
+    let container = try ModelContainer(for: ChoresSchemaV2.Chore.self, ChoresSchemaV2.Room.self, url: folder.file)
+    #expect(try container.query("SELECT title, is_daily FROM chore ORDER BY id LIMIT 1") == [["Sweep", 0]])
+  }
+}
