@@ -52,9 +52,11 @@ struct Compiler {
     let maps = try FileManager.default.contentsOfDirectory(atPath: products.path).sorted()
       .filter { $0.hasSuffix(".build") }.map { products.appending(path: "\($0)/module.modulemap").path }
       .filter(FileManager.default.fileExists)
+    // Where values go from isolation to isolation is looked at behind the types.
+    let mode = options.contains("-emit-sil") ? [] : ["-typecheck"]
     process.arguments =
-      [
-        "-typecheck", "-wmo", "-swift-version", "6", "-module-name", "Cases", "-diagnostic-style", "llvm",
+      mode + [
+        "-wmo", "-swift-version", "6", "-module-name", "Cases", "-diagnostic-style", "llvm",
         "-I", products.appending(path: "Modules").path,
         "-load-plugin-executable", "\(plugin.path)#QuireMacros",
       ] + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] } + options + paths
