@@ -20,7 +20,7 @@ extension Connection {
     // A file that is no database is found out at the first look, not at open.
     _ = try query("PRAGMA schema_version")
     if access != .readOnly {
-      if options.role != .reader { try set("journal_mode", "WAL", reads: "wal") }
+      if options.role != .reader, !options.keepsJournalMode { try set("journal_mode", "WAL", reads: "wal") }
       try set("synchronous", options.synchronous.rawValue, reads: options.synchronous.level)
       try execute("PRAGMA journal_size_limit = \(64 << 20)")
     }
@@ -32,6 +32,14 @@ extension Connection {
     if options.role == .reader { try set("query_only", "ON", reads: "1") }
     if options.role != .free { installAuthorizer() }
     cache.removeAll()
+  }
+
+  /// Switches triggers and the actions of foreign keys; the latter only while no transaction is open.
+  func setTriggers(_ areOn: Bool) throws(SQLiteError) {
+    for option in [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY] {
+      let code = quire_db_config(handle, option, areOn ? 1 : 0)
+      if code != SQLITE_OK { throw error(code, sql: nil) }
+    }
   }
 
   private static let switches: [(Int32, Int32)] = [

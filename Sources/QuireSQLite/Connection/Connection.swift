@@ -26,12 +26,16 @@ public final class Connection {
   var privilege = 0
   /// Who may end what runs, while somebody may.
   var interruption: Interruption?
+  private let footprint: Footprint?
+  /// Who counts and may stop what runs.
+  var watch: RunWatch?
 
   public init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions()) throws(DatabaseError) {
     let path = try DatabaseFile(path).checked(for: access)
     self.path = path
     self.access = access
     self.options = options
+    footprint = options.leavesNothing ? Footprint(of: path) : nil
     handle = try Connection.open(path, access, vfs: options.vfs)
     do {
       try configure()
@@ -41,10 +45,12 @@ public final class Connection {
   }
 
   deinit {
+    watch?.leave()
     cache.removeAll()
     own = OwnStatements()
     sqlite3_set_authorizer(handle, nil, nil)
     sqlite3_close_v2(handle)  // waits for statements somebody still holds
+    footprint?.sweep()
   }
 
   private static func open(_ path: String, _ access: Access, vfs: String?) throws(DatabaseError) -> OpaquePointer {

@@ -9,6 +9,12 @@ public struct ConnectionOptions: Hashable, Sendable {
   /// Whether triggers and views may use virtual tables, such as a full-text index, and functions that SQLite does not
   /// hold harmless in the hands of whoever made the file.
   public var trustsSchema = false
+  /// Whether the file's journal mode stays what it is. Otherwise a file opened for writing becomes one with a
+  /// write-ahead log, which is so for everybody from then on.
+  public var keepsJournalMode = false
+  /// Whether the files that SQLite makes beside one with a write-ahead log, for a reader too, are taken away at the end
+  /// where they were not there before and nobody else uses them.
+  public var leavesNothing = false
   /// Refuses transaction control, ATTACH and settings in SQL that is prepared, and every write.
   var role = Role.free
   /// A registered VFS of SQLite; nil is the system's.

@@ -1,25 +1,25 @@
 internal import CSQLite
 
 /// SQL text being read statement by statement.
-struct Script {
-  let sql: String
+package struct Script {
+  package let sql: String
   private var bytes: ArraySlice<UInt8>
   private let hasNul: Bool
 
-  init(_ sql: String) {
+  package init(_ sql: String) {
     self.sql = sql
     bytes = ArraySlice(sql.utf8)
     hasNul = bytes.contains(0)
   }
 
   /// How many bytes have been used.
-  var position: Int { bytes.startIndex }
+  package var position: Int { bytes.startIndex }
 
   /// What is left, as text for messages.
   var rest: String { String(decoding: bytes, as: UTF8.self) }
 
   /// Whether there is more than blanks and comments left: whatever it is, it need not be valid.
-  var hasMore: Bool {
+  package var hasMore: Bool {
     var rest = bytes[...]
     func starts(_ text: StaticString) -> Bool {
       rest.starts(with: UnsafeBufferPointer(start: text.utf8Start, count: 2))
@@ -59,7 +59,7 @@ struct Script {
 
 extension Connection {
   /// The next statement of a script, nil at its end; white space and comments are passed over.
-  func next(of script: inout Script) throws(SQLiteError) -> Statement? {
+  package func next(of script: inout Script) throws(SQLiteError) -> Statement? {
     while true {
       let begin = script.position
       effects = []

@@ -1,0 +1,32 @@
+internal import Foundation
+internal import QuireRow
+
+/// What reading leaves beside a file, to be taken away again.
+///
+/// SQLite makes a write-ahead log and its index for the first who reads a file of that mode, and a connection that may
+/// only read cannot remove them. Where nobody else has the file open and nothing was written, they are empty.
+package struct Footprint: Sendable {
+  private let path: String
+  private let isClean: Bool
+
+  /// To be made before the file is opened.
+  package init(of path: String) {
+    self.path = path
+    isClean = !["-wal", "-shm"].contains { FileManager.default.fileExists(atPath: path + $0) }
+  }
+
+  /// To be called when it is closed: has SQLite remove what was not there before, which it does only where nobody else
+  /// has the file open. The file itself stays as it is to the byte.
+  package func sweep() {
+    guard isClean, size(of: path + "-wal") == 0 else { return }
+    var options = ConnectionOptions()
+    options.keepsJournalMode = true
+    options.busyTimeout = .zero
+    guard let connection = try? Connection(path: path, access: .readWrite, options: options) else { return }
+    _ = try? connection.query("SELECT count(*) FROM sqlite_schema")
+  }
+
+  private func size(of path: String) -> Int? {
+    (try? FileManager.default.attributesOfItem(atPath: path)[.size]) as? Int
+  }
+}
