@@ -104,7 +104,7 @@ package struct Property: @unchecked Sendable {
   package let kind: Kind
   /// Whether reading an object takes a value of the row for it: not so for arrays of models. The side of a one-to-one
   /// relationship that has no column takes a NULL.
-  let occupiesRow: Bool
+  package let occupiesRow: Bool
   let isUnique: Bool
   /// What it was called in earlier versions of the model.
   let formerName: String?

@@ -1,10 +1,15 @@
 import QuireRow
-import QuireSQLite
+package import QuireSQLite
 
 /// Compares the tables of a file with the models: what the models need must be there; what else is there may stay.
-struct SchemaCheck {
+package struct SchemaCheck {
   let entities: [Entity]
   let joins: [JoinTable]
+
+  package init(entities: [Entity], joins: [JoinTable]) {
+    self.entities = entities
+    self.joins = joins
+  }
 
   private struct FileColumn {
     let type: String
@@ -14,8 +19,8 @@ struct SchemaCheck {
   }
 
   /// A sentence, and the statement that would mend it where one is enough and nothing is lost.
-  struct Difference {
-    let sentence: String
+  package struct Difference {
+    package let sentence: String
     var sql: String?
     init(_ sentence: String, _ sql: String? = nil) {
       self.sentence = sentence
@@ -24,7 +29,7 @@ struct SchemaCheck {
   }
 
   /// What the models need and the file does not have; empty where it fits.
-  func differences(in connection: Connection) throws -> [Difference] {
+  package func differences(in connection: Connection) throws -> [Difference] {
     var result: [Difference] = []
     let target = SchemaSQL(entities: entities, joins: joins)
     for entity in entities {

@@ -1,6 +1,6 @@
 /// Model classes → entities: reaches every model that a relationship names, and pairs each relationship with its
 /// inverse. Fails rather than guesses.
-struct SchemaResolution {
+package struct SchemaResolution {
   private(set) var definitions: [ModelDefinition] = []
   private var numbers: [ObjectIdentifier: Int] = [:]
   /// (entity, property) → the other side, once paired.
@@ -12,7 +12,7 @@ struct SchemaResolution {
     let property: Int
   }
 
-  static func resolve(_ types: [any PersistentModel.Type]) throws(SchemaError) -> (
+  package static func resolve(_ types: [any PersistentModel.Type]) throws(SchemaError) -> (
     entities: [Entity], joins: [JoinTable]
   ) {
     var resolution = SchemaResolution()
