@@ -57,6 +57,7 @@ let package = Package(
   products: [
     .library(name: "Quire", targets: ["Quire"]),
     .library(name: "QuireMigration", targets: ["QuireMigration"]),
+    .library(name: "QuireShell", targets: ["QuireShell"]),
     .library(name: "QuireTool", targets: ["QuireTool"]),
     .library(name: "Catalog", targets: ["Catalog"]),
     .plugin(name: "EmbedMigrations", targets: ["EmbedMigrations"]),
@@ -72,6 +73,9 @@ let package = Package(
     .target(name: "QuireLive", dependencies: ["QuireRow", "QuireSQLite", "QuireModel"], swiftSettings: swift),
     .target(name: "Quire", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive"], swiftSettings: swift),
     .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
+    .target(
+      name: "QuireShell", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive", "QuireMigration"],
+      swiftSettings: swift),
     .target(name: "LineEditor", swiftSettings: swift),
     .target(name: "QuireTool", dependencies: ["Quire", "QuireMigration", "QuireSQLite"], swiftSettings: swift),
     .executableTarget(name: "EmbedMigrationsTool", swiftSettings: swift),
@@ -105,6 +109,9 @@ let package = Package(
       name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow"], swiftSettings: swift),
     .testTarget(
       name: "CatalogTests", dependencies: ["Catalog", "Quire"], swiftSettings: swift),
+    .testTarget(
+      name: "QuireShellTests", dependencies: ["QuireShell", "QuireModel", "QuireLive", "QuireSQLite", "QuireRow"],
+      exclude: ["Errors.txt"], swiftSettings: swift),
     .target(name: "PseudoTerminal", dependencies: ["LineEditor"], path: "Tests/PseudoTerminal", swiftSettings: swift),
     .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "PseudoTerminal"], swiftSettings: swift),
     .testTarget(

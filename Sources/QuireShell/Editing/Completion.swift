@@ -1,0 +1,192 @@
+import QuireMigration
+
+/// What could stand at a place of an input.
+public struct InputCompletions: Hashable, Sendable {
+  /// The bytes it would stand in place of.
+  public let range: Range<Int>
+  public let candidates: [Candidate]
+
+  public struct Candidate: Hashable, Sendable {
+    public let text: String
+    /// What it is: a type, or where a relation leads.
+    public let detail: String
+  }
+}
+
+extension ShellSession {
+  /// Names and words that could stand at a place, knowing where paths lead: behind `author.` those of the author.
+  ///
+  /// - Parameter place: A byte offset.
+  nonisolated public func completions(_ text: String, at place: Int) -> InputCompletions {
+    let bytes = Array(text.utf8)
+    let place = min(max(place, 0), bytes.count)
+    let before = String(decoding: bytes[..<place], as: UTF8.self)
+    let (models, functions) = shared.withLock { ($0.models, $0.functions) }
+    let reader = InputReader(models: models)
+    if case .command(let name, let argument, let sign) = reader.kind(of: before) {
+      return Completer.command(before, name, argument, sign, models)
+    }
+    let completer = Completer(text: before, models: models, functions: functions)
+    switch reader.kind(of: before) {
+    case .sql where completer.hasOnlyOneWord: return completer.beginnings
+    case .sql: return completer.sql
+    case .verb(.live, let start), .verb(.sql, let start), .verb(.explain, let start), .verb(.count, let start):
+      let rest = before.utf8Suffix(from: start)
+      if case .sql = reader.kind(of: rest), completer.words > 2 { return completer.sql }
+      return completer.words <= 2 ? completer.beginnings : completer.model
+    case .nothing: return completer.beginnings
+    default: return completer.hasOnlyOneWord ? completer.beginnings : completer.model
+    }
+  }
+}
+
+/// Finds what goes on at the end of a text.
+struct Completer {
+  let models: FileModels
+  let functions: Set<String>
+  private let tokens: [Token]
+  /// What is being typed, empty behind a blank or sign.
+  private let prefix: String
+  private let range: Range<Int>
+
+  init(text: String, models: FileModels, functions: Set<String>) {
+    self.models = models
+    self.functions = functions
+    var tokens = Tokenizer.tokens(of: text)
+    tokens.removeLast()
+    let end = text.utf8.count
+    if let last = tokens.last, last.range.upperBound == end, case .word(let word) = last.kind {
+      prefix = word
+      range = last.range
+      tokens.removeLast()
+    } else {
+      prefix = ""
+      range = end..<end
+    }
+    self.tokens = tokens
+  }
+
+  var words: Int { tokens.count + 1 }
+  var hasOnlyOneWord: Bool { tokens.isEmpty }
+
+  private func made(_ candidates: [(String, String)]) -> InputCompletions {
+    let wanted = prefix.lowercased()
+    var known: Set<String> = []
+    let fitting = candidates.filter { $0.0.lowercased().hasPrefix(wanted) && known.insert($0.0).inserted }
+    return InputCompletions(range: range, candidates: fitting.map { .init(text: $0.0, detail: $0.1) })
+  }
+
+  // MARK: Kinds
+
+  /// Words that a value stands behind.
+  private static let beforeValues: Set<String> = [
+    "where", "and", "or", "not", "select", "by", "set", "when", "then", "else", "distinct",
+  ]
+
+  private var modelNames: [(String, String)] {
+    models.all.map { ($0.name, $0.kind == .view ? "view" : $0.name == $0.table ? "model" : $0.table) }
+  }
+
+  /// What an input may begin with.
+  var beginnings: InputCompletions {
+    made(
+      modelNames + ["live", "explain", "count", "sql", "undo", "redo", "insert", "delete"].map { ($0, "") }
+        + ["SELECT", "WITH", "PRAGMA", "UPDATE", "CREATE", "EXPLAIN QUERY PLAN"].map { ($0, "SQL") })
+  }
+
+  var sql: InputCompletions {
+    let tables = models.all.map { ($0.table, $0.kind == .view ? "view" : "table") }
+    let named = Set(tokens.compactMap { if case .word(let word) = $0.kind { word.lowercased() } else { nil } })
+    let used = models.all.filter { named.contains($0.table.lowercased()) }
+    let columns = (used.isEmpty ? models.all : used).flatMap { model in
+      model.columns.map { ($0.column, "\(model.table) \($0.type)") }
+    }
+    if tokens.last?.isSign(".") == true { return made(columns) }
+    if ["from", "join", "into", "update", "table"].contains(where: { tokens.last?.isWord($0) == true }) {
+      return made(tables)
+    }
+    return made(
+      columns + tables + sqlKeywords.sorted().map { ($0, "") } + functions.sorted().map { ($0 + "(", "function") })
+  }
+
+  var model: InputCompletions {
+    guard let start = tokens.firstIndex(where: { isModelWord($0) }), case .word(let word) = tokens[start].kind,
+      let place = models.place(of: word)
+    else { return made(modelNames) }
+    let (current, dots) = reached(from: place, start)
+    if dots { return made(names(of: current, relationsFirst: true)) }
+    if let last = tokens.last {
+      switch last.kind {
+      case .word(let word) where Self.beforeValues.contains(word.lowercased()):
+        return made(names(of: inner(place), relationsFirst: false) + questions)
+      case .sign:
+        return made(names(of: inner(place), relationsFirst: false) + questions)
+      default: break
+      }
+    }
+    return made(clauses)
+  }
+
+  private func isModelWord(_ token: Token) -> Bool {
+    if case .word(let word) = token.kind { models.place(of: word) != nil } else { false }
+  }
+
+  /// Where the path before the cursor leads, and whether there is one.
+  private func reached(from model: Int, _ start: Int) -> (Int, Bool) {
+    guard tokens.last?.isSign(".") == true else { return (model, false) }
+    var path: [String] = []
+    var place = tokens.count - 1
+    while place > 0, tokens[place].isSign("."), case .word(let word) = tokens[place - 1].kind {
+      path.insert(word, at: 0)
+      place -= 2
+    }
+    var current = inner(model)
+    for name in path {
+      // `Author 2 .books` begins with the model itself.
+      if let relation = models[current].relation(named: name) { current = relation.target }
+    }
+    return (current, true)
+  }
+
+  /// The model whose names count here: inside `any(books where …` those of a book.
+  private func inner(_ model: Int) -> Int {
+    var stack: [Int] = [model]
+    var last: [String] = []
+    for token in tokens {
+      switch token.kind {
+      case .sign("("):
+        stack.append(stack.last ?? model)
+        last = []
+      case .sign(")"): if stack.count > 1 { stack.removeLast() }
+      case .sign("."): continue
+      case .word(let word) where word.lowercased() == "where" && stack.count > 1:
+        var current = stack.last ?? model
+        for name in last { if let relation = models[current].relation(named: name) { current = relation.target } }
+        stack[stack.count - 1] = current
+        last = []
+      case .word(let word): last.append(word)
+      default: last = []
+      }
+    }
+    return stack.last ?? model
+  }
+
+  private func names(of place: Int, relationsFirst: Bool) -> [(String, String)] {
+    let model = models[place]
+    let columns = model.columns.map { ($0.name, $0.type.lowercased()) }
+    let relations = model.relations.map { ($0.name, "→ \(models[$0.target].name)\($0.isToMany ? " list" : "")") }
+    return relationsFirst ? relations + columns : columns + relations
+  }
+
+  private var questions: [(String, String)] {
+    [("any(", "of a list"), ("none(", "of a list"), ("all(", "of a list"), ("count(", "of a list"), ("not", "")]
+  }
+
+  private var clauses: [(String, String)] {
+    [
+      "where", "select", "order by", "limit", "and", "or", "like", "in", "between", "is null", "is not null",
+      "contains",
+      "offset", "group by", "desc", "set",
+    ].map { ($0, "") }
+  }
+}

@@ -1,0 +1,83 @@
+/// How the rows of an answer are written.
+public enum AnswerFormat: String, CaseIterable, Sendable {
+  case table, box, csv, tsv, json, jsonl, line, md, insert, value
+
+  /// By the ending of a file's name; nil for one that says nothing.
+  public init?(ofFile name: String) {
+    switch name.split(separator: ".").last?.lowercased() {
+    case "csv": self = .csv
+    case "tsv", "tab": self = .tsv
+    case "json": self = .json
+    case "jsonl", "ndjson": self = .jsonl
+    case "md": self = .md
+    case "sql": self = .insert
+    case "txt": self = .table
+    default: return nil
+    }
+  }
+
+  /// Whether rows are kept until widths are known.
+  var needsWidths: Bool { self == .table || self == .box }
+
+  func writer(_ columns: [String], _ output: RowOutput) throws -> any AnswerWriter {
+    switch self {
+    case .table: TableWriter(columns, output, isBox: false)
+    case .box: TableWriter(columns, output, isBox: true)
+    case .csv: SeparatedWriter(columns, output, UInt8(ascii: ","))
+    case .tsv: SeparatedWriter(columns, output, UInt8(ascii: "\t"))
+    case .json: JSONWriter(columns, isDocument: true)
+    case .jsonl: JSONWriter(columns, isDocument: false)
+    case .line: LineWriter(columns, output)
+    case .md: MarkdownWriter(columns, output)
+    case .insert: try InsertWriter(columns, output)
+    case .value: ValueWriter(output)
+    }
+  }
+}
+
+/// Where rows go as they are read, and how they are to look there.
+public struct RowOutput: Sendable {
+  public var format: AnswerFormat
+  public var hasHeader = true
+  /// How many rows are written at most.
+  public var limit: Int?
+  /// The table of `insert` statements.
+  public var table = "answer"
+  public var style: AnswerStyle
+  /// Takes the text piece by piece, in order, on the session's thread. Throws where it cannot be written.
+  public var write: @Sendable (UnsafeRawBufferPointer) throws -> Void
+
+  public init(
+    _ format: AnswerFormat, style: AnswerStyle = AnswerStyle(),
+    write: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+  ) {
+    self.format = format
+    self.style = style
+    self.write = write
+  }
+}
+
+/// What the place is like where an answer is read.
+public struct AnswerStyle: Sendable {
+  /// Whether a terminal reads it, which no text may steer.
+  public var isTerminal = false
+  /// Cells in a line; nil for lines as long as they are.
+  public var columns: Int?
+  /// How many cells a text takes.
+  public var width: @Sendable (String) -> Int = { $0.count }
+  public var dressed: @Sendable (String, Dress) -> String = { text, _ in text }
+
+  public enum Dress: Hashable, Sendable { case header, null }
+
+  public init() {}
+}
+
+/// Writes rows one by one.
+protocol AnswerWriter {
+  mutating func write(_ row: some CellRow, to bytes: inout ByteBuffer)
+  mutating func end(_ bytes: inout ByteBuffer)
+}
+
+extension AnswerWriter {
+  mutating func end(_ bytes: inout ByteBuffer) {}
+}

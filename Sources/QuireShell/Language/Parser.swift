@@ -1,0 +1,257 @@
+import QuireMigration
+import QuireRow
+
+/// Tokens → syntax. Knows no names of the file but whether a word is a model, which tells `Author 2` from a column.
+struct Parser {
+  private let text: String
+  private let tokens: [Token]
+  private(set) var place: Int
+  let isModel: (String) -> Bool
+
+  /// - Parameter start: The byte where the query begins, behind words such as `live`.
+  init(_ text: String, from start: Int = 0, isModel: @escaping (String) -> Bool) {
+    self.text = text
+    tokens = Tokenizer.tokens(of: text)
+    place = tokens.firstIndex { $0.range.lowerBound >= start } ?? 0
+    self.isModel = isModel
+  }
+
+  /// The one statement the text is.
+  static func statement(
+    _ text: String, from start: Int = 0, isModel: @escaping (String) -> Bool
+  ) throws(ShellFailure) -> ModelStatement {
+    var parser = Parser(text, from: start, isModel: isModel)
+    let statement = try parser.statement()
+    if parser.current.isSign(";") { parser.advance() }
+    try parser.expectEnd()
+    return statement
+  }
+
+  // MARK: Tokens
+
+  var current: Token { tokens[place] }
+  func ahead(_ count: Int = 1) -> Token { tokens[min(place + count, tokens.count - 1)] }
+  mutating func advance() { if place + 1 < tokens.count { place += 1 } }
+  func range(from start: Int) -> Range<Int> {
+    tokens[start].range.lowerBound..<max(tokens[start].range.upperBound, tokens[max(start, place - 1)].range.upperBound)
+  }
+
+  mutating func take(word: String) -> Bool {
+    guard current.isWord(word) else { return false }
+    advance()
+    return true
+  }
+
+  mutating func take(sign: String) -> Bool {
+    guard current.isSign(sign) else { return false }
+    advance()
+    return true
+  }
+
+  mutating func require(sign: String, _ why: String) throws(ShellFailure) {
+    if !take(sign: sign) { throw unexpected("‘\(sign)’ is missing \(why)") }
+  }
+
+  /// The error for what stands here.
+  func unexpected(_ message: String, hint: String? = nil) -> ShellFailure {
+    if case .wrong(let reason) = current.kind { return ShellFailure(reason, at: current.range) }
+    return ShellFailure(message, at: current.range, hint: hint)
+  }
+
+  mutating func name(_ what: String) throws(ShellFailure) -> Name {
+    switch current.kind {
+    case .word(let text), .quotedName(let text):
+      let name = Name(text: text, range: current.range)
+      advance()
+      return name
+    default: throw unexpected("\(what) is missing")
+    }
+  }
+
+  func source(_ range: Range<Int>) -> String { String(decoding: Array(text.utf8)[range], as: UTF8.self) }
+
+  private func expectEnd() throws(ShellFailure) {
+    if current.kind == .end { return }
+    let word = source(current.range)
+    let near = nearest(to: word, among: Self.clauses).map { "did you mean \($0)?" }
+    throw unexpected("‘\(word)’ does not go here", hint: near)
+  }
+
+  static let clauses = [
+    "where", "select", "order by", "limit", "offset", "set", "group by", "having", "and", "or", "not", "like", "in",
+    "between", "is", "contains", "glob", "distinct", "as", "asc", "desc",
+  ]
+}
+
+// MARK: Statements
+
+extension Parser {
+  /// Words that stand for themselves where a name might be.
+  static let keywords: Set<String> = [
+    "where", "select", "order", "by", "limit", "offset", "set", "group", "having", "and", "or", "not", "like", "in",
+    "between", "is", "null", "contains", "glob", "distinct", "as", "asc", "desc", "case", "when", "then", "else", "end",
+    "true", "false", "live", "sql", "explain", "count", "insert", "delete", "undo", "redo",
+  ]
+
+  private mutating func statement() throws(ShellFailure) -> ModelStatement {
+    if current.isWord("insert") {
+      advance()
+      let model = try name("the model to insert into")
+      return .insert(model, try values())
+    }
+    if current.isWord("delete") {
+      advance()
+      return .delete(try query())
+    }
+    return .query(try query())
+  }
+
+  /// `{ title: "Eden", author: Author 2 }`
+  private mutating func values() throws(ShellFailure) -> [ModelQuery.Assignment] {
+    try require(sign: "{", "before the values: insert Book { title: \"Eden\" }")
+    var result: [ModelQuery.Assignment] = []
+    while !take(sign: "}") {
+      if !result.isEmpty { try require(sign: ",", "between values") }
+      let name = try name("the name of a column")
+      // `author:Author` reads as a parameter; apart it is two tokens.
+      if case .parameter(let word) = current.kind, word.hasPrefix(":") {
+        throw unexpected("a blank is missing behind ‘:’")
+      }
+      if !take(sign: ":"), !take(sign: "=") { throw unexpected("‘:’ is missing behind \(name.text)") }
+      result.append(ModelQuery.Assignment(name: name, value: try expression()))
+    }
+    return result
+  }
+
+  mutating func query() throws(ShellFailure) -> ModelQuery {
+    var query = ModelQuery(source: try source())
+    try steps(of: &query)
+    while current.kind != .end, !current.isSign(";"), !current.isSign(")") {
+      let start = place
+      if take(word: "where") {
+        if query.filter != nil {
+          throw ShellFailure("there are two wheres", at: range(from: start), hint: "join them with and")
+        }
+        query.filter = try expression()
+        if current.isSign(".") {
+          query.sourceFilter = query.filter
+          query.filter = nil
+          try steps(of: &query)
+        }
+      } else if take(word: "select") {
+        query.isDistinct = take(word: "distinct")
+        query.selected = try list { (parser) throws(ShellFailure) in try parser.selected() }
+      } else if current.isWord("group"), ahead().isWord("by") {
+        advance()
+        advance()
+        query.groups = try list { (parser) throws(ShellFailure) in try parser.expression() }
+      } else if take(word: "having") {
+        query.having = try expression()
+      } else if current.isWord("order"), ahead().isWord("by") {
+        advance()
+        advance()
+        query.order = try list { (parser) throws(ShellFailure) in try parser.order() }
+      } else if take(word: "limit") {
+        query.limit = try expression()
+        if take(sign: ",") {
+          query.offset = query.limit
+          query.limit = try expression()
+        }
+      } else if take(word: "offset") {
+        query.offset = try expression()
+      } else if take(word: "set") {
+        query.setPlace = range(from: start)
+        query.assignments = try list { (parser) throws(ShellFailure) in try parser.assignment() }
+      } else {
+        return query
+      }
+    }
+    return query
+  }
+
+  private mutating func source() throws(ShellFailure) -> ModelQuery.Source {
+    let first = current
+    if case .word(let word) = first.kind, let row = Self.kept(word) {
+      advance()
+      return .kept(row: row, first.range)
+    }
+    let model = try name("a model")
+    return .model(model, key: try key())
+  }
+
+  /// `_` → nil inside, `_3` → 3, all else nil.
+  static func kept(_ word: String) -> Int?? {
+    guard word.hasPrefix("_") else { return nil }
+    if word == "_" { return .some(nil) }
+    return Int(word.dropFirst()).map { .some($0) }
+  }
+
+  /// What stands behind a model's name: `12`, `"PL"`, `:id`, `3, 4`, `(3, 4)`; empty where nothing does.
+  mutating func key() throws(ShellFailure) -> [Syntax] {
+    let isParenthesised = current.isSign("(")
+    if isParenthesised { advance() }
+    guard isKeyValue else {
+      if isParenthesised { throw unexpected("the key is missing") }
+      return []
+    }
+    var result = [try primary()]
+    while current.isSign(","), isParenthesised || ahead().isKey {
+      advance()
+      result.append(try primary())
+    }
+    if isParenthesised { try require(sign: ")", "behind the key") }
+    return result
+  }
+
+  private var isKeyValue: Bool { current.isKey || current.isSign("-") && ahead().isKey }
+
+  private mutating func steps(of query: inout ModelQuery) throws(ShellFailure) {
+    while take(sign: ".") { query.steps.append(try name("a relation")) }
+  }
+
+  private mutating func list<T>(
+    _ element: (inout Parser) throws(ShellFailure) -> T
+  ) throws(ShellFailure) -> [T] {
+    var result = [try element(&self)]
+    while take(sign: ",") { result.append(try element(&self)) }
+    return result
+  }
+
+  private mutating func selected() throws(ShellFailure) -> ModelQuery.Selected {
+    let start = place
+    let value = try expression()
+    let text = source(range(from: start))
+    if take(word: "as") {
+      let name: Name
+      if case .text(let text) = current.kind {
+        name = Name(text: text, range: current.range)
+        advance()
+      } else {
+        name = try self.name("a name behind as")
+      }
+      return ModelQuery.Selected(value: value, name: name.text, isNamed: true)
+    }
+    return ModelQuery.Selected(value: value, name: text, isNamed: false)
+  }
+
+  private mutating func order() throws(ShellFailure) -> ModelQuery.Order {
+    var order = ModelQuery.Order(value: try expression())
+    if take(word: "desc") { order.isDescending = true } else { _ = take(word: "asc") }
+    if take(word: "nulls") {
+      if take(word: "first") {
+        order.nullsFirst = true
+      } else if take(word: "last") {
+        order.nullsFirst = false
+      } else {
+        throw unexpected("nulls first or nulls last?")
+      }
+    }
+    return order
+  }
+
+  private mutating func assignment() throws(ShellFailure) -> ModelQuery.Assignment {
+    let name = try name("the name of a column")
+    try require(sign: "=", "behind \(name.text)")
+    return ModelQuery.Assignment(name: name, value: try expression())
+  }
+}

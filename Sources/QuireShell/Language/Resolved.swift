@@ -1,0 +1,89 @@
+import QuireRow
+
+/// A value or condition whose names are found: columns of tables with an alias each.
+indirect enum Resolved: Hashable, Sendable {
+  case value(Value)
+  case parameter(String)
+  case column(alias: String, String)
+  /// `*`, inside `count(*)` alone.
+  case everything
+  case prefix(String, Resolved)
+  case infix(String, Resolved, Resolved)
+  case all([Resolved])
+  case any([Resolved])
+  case isNull(Resolved, isNegated: Bool)
+  /// False or NULL.
+  case isNotTrue(Resolved)
+  case oneOf(Resolved, [Resolved], isNegated: Bool)
+  /// `a IN (SELECT …)`
+  case within([Resolved], ResolvedRows, isNegated: Bool)
+  case between(Resolved, Resolved, Resolved, isNegated: Bool)
+  case match(String, Resolved, Resolved, isNegated: Bool)
+  case function(String, [Resolved], isDistinct: Bool)
+  case choice([Resolved], otherwise: Resolved?)
+  /// Whether there are such rows.
+  case exists(ResolvedRows, isNegated: Bool)
+  /// An aggregate of such rows.
+  case aggregate(ResolvedRows)
+}
+
+/// Tables joined to one another, from the first on.
+struct ResolvedTables: Hashable, Sendable {
+  let table: String
+  let alias: String
+  var joins: [Join] = []
+
+  struct Join: Hashable, Sendable {
+    let table: String
+    let alias: String
+    let conditions: [Resolved]
+    /// Whether rows stay that have none there.
+    let isOptional: Bool
+  }
+}
+
+/// Rows of joined tables, and what is read of them: a query without order.
+struct ResolvedRows: Hashable, Sendable {
+  var tables: ResolvedTables
+  var values: [Resolved]
+  var conditions: [Resolved]
+}
+
+/// A whole query, ready to be written as SQL.
+struct ResolvedQuery: Hashable, Sendable {
+  var rows: ResolvedRows
+  var isDistinct = false
+  /// Names of the values; nil where all columns of the first table are asked for.
+  var names: [String]?
+  var groups: [Resolved] = []
+  var having: Resolved?
+  var order: [Order] = []
+  var limit: Resolved?
+  var offset: Resolved?
+  /// The row id's name, where it is shown before all columns.
+  var rowID: String?
+  /// The model its rows are of, where they are whole rows of one.
+  var model: Int?
+
+  struct Order: Hashable, Sendable {
+    let value: Resolved
+    let isDescending: Bool
+    let nullsFirst: Bool?
+  }
+}
+
+/// A statement that writes.
+enum ResolvedWrite: Hashable, Sendable {
+  case insert(table: String, columns: [String], values: [Resolved])
+  /// - Parameter keys: What a row is known by, where the rows must be found by a query of their own.
+  case update(rows: ResolvedRows, keys: [String]?, columns: [String], values: [Resolved])
+  case delete(rows: ResolvedRows, keys: [String]?)
+
+  var verb: String {
+    switch self {
+    case .insert: "insert"
+    case .update: "update"
+    case .delete: "delete"
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import QuireMigration
+import QuireRow
+
+/// Syntax → resolved: looks names up in the file's models, and turns paths into joins and questions about related rows.
+struct Resolver {
+  let models: FileModels
+  /// Functions SQLite has on this connection, in small letters.
+  let functions: Set<String>
+  /// What `_` and `_3` stand for.
+  let kept: KeptRows?
+  let aliases = Aliases()
+
+  /// Rows of the last answer, by key.
+  struct KeptRows: Sendable {
+    let model: Int
+    /// The key of each row that was kept.
+    let keys: [[Value]]
+  }
+
+  init(_ models: FileModels, functions: Set<String>, kept: KeptRows? = nil) {
+    self.models = models
+    self.functions = functions
+    self.kept = kept
+  }
+
+  // MARK: Queries
+
+  func query(_ query: ModelQuery) throws(ShellFailure) -> ResolvedQuery {
+    if let place = query.setPlace {
+      throw ShellFailure("set is for writes, and stands behind the condition", at: place)
+    }
+    let at = try source(query)
+    var conditions = at.conditions
+    if let filter = query.filter { conditions.append(try value(filter, at.position)) }
+    var values: [Resolved] = []
+    var names: [String]? = []
+    for selected in query.selected {
+      if case .everything = selected.value.kind {
+        for column in models[at.position.model].columns {
+          values.append(.column(alias: at.position.alias, column.column))
+          names?.append(column.column)
+        }
+      } else {
+        values.append(try value(selected.value, at.position))
+        names?.append(selected.name)
+      }
+    }
+    let isWhole = query.selected.isEmpty && query.groups.isEmpty
+    if query.selected.isEmpty {
+      let groups = try query.groups.map { (group) throws(ShellFailure) in try value(group, at.position) }
+      values = groups + (groups.isEmpty ? [] : [.function("count", [.everything], isDistinct: false)])
+      names = groups.isEmpty ? nil : query.groups.map(Self.spelled) + ["count"]
+    }
+    var result = ResolvedQuery(
+      rows: ResolvedRows(tables: at.position.scope.tables, values: values, conditions: conditions))
+    result.isDistinct = query.isDistinct
+    result.names = names
+    result.groups = try query.groups.map { (group) throws(ShellFailure) in try value(group, at.position) }
+    result.having = try query.having.map { (having) throws(ShellFailure) in try named(having, query, at.position) }
+    for term in query.order {
+      result.order.append(
+        ResolvedQuery.Order(
+          value: try named(term.value, query, at.position), isDescending: term.isDescending,
+          nullsFirst: term.nullsFirst))
+    }
+    result.limit = try query.limit.map { (limit) throws(ShellFailure) in try count(limit) }
+    result.offset = try query.offset.map { (offset) throws(ShellFailure) in try count(offset) }
+    result.model = isWhole ? at.position.model : nil
+    // Joins may have been added since.
+    result.rows.tables = at.position.scope.tables
+    return result
+  }
+
+  private static func spelled(_ syntax: Syntax) -> String {
+    if case .path(let names) = syntax.kind { names.map(\.text).joined(separator: ".") } else { "value" }
+  }
+
+  /// In `order by` and `having` a name given by `as` counts, and a number is the place of a value.
+  private func named(_ syntax: Syntax, _ query: ModelQuery, _ position: Scope.Position) throws(ShellFailure) -> Resolved
+  {
+    if case .literal(.integer(let place)) = syntax.kind {
+      guard query.selected.indices.contains(Int(clamping: place) - 1) else {
+        throw ShellFailure("\(place) is no place of a selected value", at: syntax.range)
+      }
+      return try value(query.selected[Int(place) - 1].value, position)
+    }
+    let named = query.selected.filter(\.isNamed).map { ($0.name, $0.value) }
+    return try value(syntax.replacing(Dictionary(named, uniquingKeysWith: { first, _ in first })), position)
+  }
+
+  private func count(_ syntax: Syntax) throws(ShellFailure) -> Resolved {
+    switch syntax.kind {
+    case .literal(.integer(let number)) where number >= 0: return .value(.integer(number))
+    case .parameter(let name): return .parameter(name)
+    default: throw ShellFailure("a limit is a number, 0 or above", at: syntax.range)
+    }
+  }
+
+  // MARK: The source
+
+  struct Start {
+    var position: Scope.Position
+    var conditions: [Resolved]
+  }
+
+  /// The rows a query begins with: a model's, those of a key, those a relation leads to.
+  func source(_ query: ModelQuery) throws(ShellFailure) -> Start {
+    let (place, keys) = try beginning(query.source)
+    var start = self.start(at: place)
+    if let keys { start.conditions.append(try isOne(of: keys.rows, at: start.position, keys.range)) }
+    if let filter = query.sourceFilter { start.conditions.append(try value(filter, start.position)) }
+    for step in query.steps { start = try follow(step, from: start) }
+    return start
+  }
+
+  private func start(at place: Int) -> Start {
+    let scope = Scope(table: models[place].table, aliases)
+    return Start(position: Scope.Position(scope: scope, alias: scope.tables.alias, model: place), conditions: [])
+  }
+
+  private func beginning(_ source: ModelQuery.Source) throws(ShellFailure) -> (
+    Int, (rows: [[Resolved]], range: Range<Int>)?
+  ) {
+    switch source {
+    case .model(let name, let key):
+      let place = try model(name)
+      if key.isEmpty { return (place, nil) }
+      let range = name.range.lowerBound..<key[key.count - 1].range.upperBound
+      return (place, ([try self.key(key, of: place, range)], range))
+    case .kept(let row, let range):
+      guard let kept else {
+        throw ShellFailure("the last answer has no rows of a model to go on from", at: range)
+      }
+      guard let row else { return (kept.model, (kept.keys.map { $0.map { .value($0) } }, range)) }
+      guard kept.keys.indices.contains(row - 1) else {
+        throw ShellFailure("the last answer has no row \(row): it has \(kept.keys.count)", at: range)
+      }
+      return (kept.model, ([kept.keys[row - 1].map { .value($0) }], range))
+    }
+  }
+
+  private func isOne(of rows: [[Resolved]], at position: Scope.Position, _ range: Range<Int>) throws(ShellFailure)
+    -> Resolved
+  {
+    let columns = models[position.model].keyColumns
+    if columns.count == 1, rows.count > 1 {
+      return .oneOf(.column(alias: position.alias, columns[0]), rows.map { $0[0] }, isNegated: false)
+    }
+    return .any(
+      rows.map { row in
+        .all(zip(columns, row).map { .infix("=", .column(alias: position.alias, $0), $1) })
+      })
+  }
+
+  /// Values for a model's key, in its order.
+  func key(_ values: [Syntax], of place: Int, _ range: Range<Int>) throws(ShellFailure) -> [Resolved] {
+    let model = models[place]
+    let columns = model.keyColumns
+    if columns.isEmpty { throw ShellFailure("\(model.name) has no key: its rows are found by where", at: range) }
+    if columns.count != values.count {
+      throw ShellFailure(
+        "a \(model.name) is known by \(columns.joined(separator: ", ")), and \(values.count) \(values.count == 1 ? "value is" : "values are") given",
+        at: range)
+    }
+    var result: [Resolved] = []
+    for value in values {
+      switch value.kind {
+      case .literal(let literal): result.append(.value(literal))
+      case .parameter(let name): result.append(.parameter(name))
+      case .unary("-", let inner):
+        guard case .literal(let literal) = inner.kind else { fallthrough }
+        result.append(.prefix("-", .value(literal)))
+      default: throw ShellFailure("a key is a number, a text or a parameter", at: value.range)
+      }
+    }
+    return result
+  }
+
+  /// The rows that a relation of the rows so far leads to.
+  private func follow(_ step: Name, from start: Start) throws(ShellFailure) -> Start {
+    let relation = try relation(step, of: start.position.model)
+    var next = self.start(at: relation.target)
+    let scope = start.position.scope
+    func rows(_ columns: [String], of alias: String) -> ResolvedRows {
+      ResolvedRows(
+        tables: scope.tables, values: columns.map { .column(alias: alias, $0) }, conditions: start.conditions)
+    }
+    func columns(_ names: [String], _ alias: String) -> [Resolved] { names.map { .column(alias: alias, $0) } }
+    switch relation.route {
+    case .direct(let pairs):
+      next.conditions = [
+        .within(
+          columns(pairs.map(\.other), next.position.alias), rows(pairs.map(\.own), of: start.position.alias),
+          isNegated: false)
+      ]
+    case .join(let table, let own, let other):
+      let between = Scope(table: table, aliases)
+      let inner = Resolved.within(
+        columns(own.map(\.other), between.tables.alias), rows(own.map(\.own), of: start.position.alias),
+        isNegated: false)
+      next.conditions = [
+        .within(
+          columns(other.map(\.other), next.position.alias),
+          ResolvedRows(
+            tables: between.tables, values: columns(other.map(\.own), between.tables.alias), conditions: [inner]),
+          isNegated: false)
+      ]
+    }
+    return next
+  }
+
+  // MARK: Names
+
+  func model(_ name: Name) throws(ShellFailure) -> Int {
+    if let place = models.place(of: name.text) { return place }
+    let near = nearest(to: name.text, among: models.all.flatMap { [$0.name, $0.table] })
+    throw ShellFailure(
+      "there is no model \(name.text)", at: name.range, hint: near.map { "did you mean \($0)?" })
+  }
+
+  func relation(_ name: Name, of place: Int) throws(ShellFailure) -> Relation {
+    if let relation = models[place].relation(named: name.text) { return relation }
+    if models[place].column(named: name.text) != nil {
+      throw ShellFailure("\(models[place].name).\(name.text) leads nowhere: it is a column", at: name.range)
+    }
+    throw unknown(name, of: place)
+  }
+
+  /// The error for a name a model does not have.
+  func unknown(_ name: Name, of place: Int) -> ShellFailure {
+    let model = models[place]
+    let near = nearest(to: name.text, among: model.names)
+    let hint = near.map { near in
+      let target = model.relation(named: near).map { " (→ \(models[$0.target].name))" } ?? ""
+      return "did you mean \(near)\(target)?"
+    }
+    return ShellFailure("\(model.name) has no \(name.text)", at: name.range, hint: hint)
+  }
+}

@@ -1,0 +1,69 @@
+import QuireMigration
+import QuireRow
+
+/// The tables that names are looked up in, while a query is being resolved; joins are added as paths need them.
+final class Scope {
+  var tables: ResolvedTables
+  /// What ties it to the query around it.
+  var links: [Resolved] = []
+  /// By the alias and relation a path took: the alias it led to.
+  private var known: [String: String] = [:]
+  let aliases: Aliases
+
+  init(table: String, _ aliases: Aliases) {
+    self.aliases = aliases
+    tables = ResolvedTables(table: table, alias: aliases.make(for: table))
+  }
+
+  /// A table in it, as a model.
+  struct Position {
+    let scope: Scope
+    let alias: String
+    let model: Int
+  }
+
+  /// Goes along a relation to one row; those that have none stay.
+  func follow(_ relation: Relation, from alias: String, in models: FileModels) -> String {
+    let key = alias + "\0" + relation.name
+    if let alias = known[key] { return alias }
+    let made = join(relation, from: alias, in: models, isOptional: true)
+    known[key] = made
+    return made
+  }
+
+  /// Joins the relation's rows.
+  func join(_ relation: Relation, from alias: String, in models: FileModels, isOptional: Bool) -> String {
+    switch relation.route {
+    case .direct(let pairs):
+      return add(models[relation.target].table, pairs, from: alias, isOptional)
+    case .join(let table, let own, let other):
+      let between = add(table, own, from: alias, isOptional)
+      return add(models[relation.target].table, other, from: between, isOptional)
+    }
+  }
+
+  func add(_ table: String, _ pairs: [Relation.Pair], from alias: String, _ isOptional: Bool) -> String {
+    let made = aliases.make(for: table)
+    tables.joins.append(
+      ResolvedTables.Join(
+        table: table, alias: made, conditions: Scope.equal(pairs, alias, made), isOptional: isOptional))
+    return made
+  }
+
+  static func equal(_ pairs: [Relation.Pair], _ own: String, _ other: String) -> [Resolved] {
+    pairs.map { .infix("=", .column(alias: other, $0.other), .column(alias: own, $0.own)) }
+  }
+}
+
+/// Gives each table of a statement a short name of its own: `b`, `a`, `b2`.
+final class Aliases {
+  private var counts: [String: Int] = [:]
+
+  func make(for table: String) -> String {
+    let first = table.lowercased().unicodeScalars.first { (97...122).contains($0.value) }
+    let letter = first.map { String($0) } ?? "t"
+    counts[letter, default: 0] += 1
+    let count = counts[letter] ?? 1
+    return count == 1 ? letter : "\(letter)\(count)"
+  }
+}

@@ -1,0 +1,235 @@
+import QuireMigration
+import QuireRow
+import QuireSQLite
+
+// Queries and writes of the model language.
+
+extension ShellSession {
+  private var resolver: Resolver {
+    let (models, functions) = shared.withLock { ($0.models, $0.functions) }
+    return Resolver(models, functions: functions, kept: kept?.rows)
+  }
+
+  func parse(_ text: String, from start: Int) throws(ShellFailure) -> ModelStatement {
+    let models = models
+    return try Parser.statement(text, from: start) { models.place(of: $0) != nil }
+  }
+
+  func model(_ text: String, from start: Int, _ run: Run) async throws {
+    switch try parse(text, from: start) {
+    case .query(let query) where !query.assignments.isEmpty: try await update(query, run)
+    case .query(let query): try await ask(query, run)
+    case .insert(let name, let values):
+      try await write(try resolver.insert(name, values), isWhole: false, run)
+    case .delete(let query):
+      let (statement, place) = try resolver.delete(query)
+      try await write(statement, isWhole: Self.isWhole(query), at: place, run)
+    }
+  }
+
+  private func update(_ query: ModelQuery, _ run: Run) async throws {
+    let (statement, place) = try resolver.update(query)
+    try await write(statement, isWhole: Self.isWhole(query), at: place, run)
+  }
+
+  /// Whether it says nothing about which rows.
+  private static func isWhole(_ query: ModelQuery) -> Bool {
+    guard case .model(_, let key) = query.source else { return false }
+    return key.isEmpty && query.filter == nil && query.sourceFilter == nil && query.steps.isEmpty
+  }
+
+  private func write(_ statement: ResolvedWrite, isWhole: Bool, at place: Int? = nil, _ run: Run) async throws {
+    let sql = try ModelSQL.write(statement)
+    guard source.recording != nil else { throw ShellFailure(Self.onlyReads, .refused) }
+    if isWhole, let place, try await !mayChangeAll(of: models[place].table, run, verb: statement.verb) {
+      throw ShellFailure("nothing was changed", .refused)
+    }
+    let prepared = try source.connection.prepare(sql.text)
+    try bind(prepared, sql.values)
+    try await run.each(try write(prepared, StatementWords(sql.text, 0..<sql.text.utf8.count), run))
+  }
+
+  // MARK: Asking
+
+  private func ask(_ query: ModelQuery, _ run: Run) async throws {
+    if case .kept(let row, _) = query.source, query.steps.isEmpty, query.filter == nil, query.selected.isEmpty,
+      let reply = try again(row, run)
+    {
+      return try await run.each(reply)
+    }
+    var resolved = try screenful(of: try resolver.query(query), query, run)
+    // Where nothing else says which row it is, who looks at it is shown the row id.
+    if run.output == nil, let place = resolved.model, case .rowID(let name) = models[place].key {
+      resolved.rowID = name
+    }
+    let reply = try answer(resolved, query, run)
+    try await run.each(reply)
+  }
+
+  /// A model's bare name shows its newest rows, where somebody looks at a screen.
+  private func screenful(of resolved: ResolvedQuery, _ query: ModelQuery, _ run: Run) throws -> ResolvedQuery {
+    guard run.output == nil, query.isBare, let rows = options.screenRows, let place = resolved.model else {
+      return resolved
+    }
+    var resolved = resolved
+    let alias = resolved.rows.tables.alias
+    resolved.order = models[place].keyColumns.map {
+      ResolvedQuery.Order(value: .column(alias: alias, $0), isDescending: true, nullsFirst: nil)
+    }
+    resolved.limit = .value(.integer(Int64(rows)))
+    return resolved
+  }
+
+  private func answer(_ resolved: ResolvedQuery, _ query: ModelQuery, _ run: Run) throws -> Reply {
+    let isOne = isOneRow(query)  // of the answer that is kept so far
+    let sql = try ModelSQL.select(resolved)
+    let statement = try source.connection.prepare(sql.text)
+    try bind(statement, sql.values)
+    let result = try rows(of: statement, sql: sql.readable, run)
+    guard var answer = result.answer else { return result.reply }
+    if query.isBare, options.screenRows != nil { answer.rows.reverse() }
+    answer.model = resolved.model.map { models[$0].name }
+    if resolved.limit != nil, answer.isWhole {
+      var whole = resolved
+      if query.isBare { whole.limit = nil }
+      answer.total = try total(of: whole)
+    }
+    kept = Kept(answer: answer, rows: resolved.model.flatMap { keptRows($0, answer) })
+    if answer.rows.count == 1, let place = resolved.model, isOne, let keys = kept?.rows?.keys.first {
+      return .card(try card(place, answer, key: keys))
+    }
+    return .answer(answer)
+  }
+
+  /// Whether it asks for one row by its key, or for the one that leads to.
+  private func isOneRow(_ query: ModelQuery) -> Bool {
+    guard query.order.isEmpty, query.limit == nil, query.filter == nil, query.sourceFilter == nil else { return false }
+    var place: Int?
+    switch query.source {
+    case .model(let name, let key): place = key.isEmpty ? nil : models.place(of: name.text)
+    case .kept(let row, _): place = row == nil ? nil : kept?.rows?.model
+    }
+    for step in query.steps {
+      let relation = place.flatMap { models[$0].relation(named: step.text) }
+      place = relation?.isToMany == false ? relation?.target : nil
+    }
+    return place != nil
+  }
+
+  /// Counted up to a number that is quickly reached.
+  private static let countedAtMost = 10_000
+
+  private func total(of resolved: ResolvedQuery) throws -> Answer.Total? {
+    var resolved = resolved
+    resolved.limit = nil
+    resolved.offset = nil
+    let sql = try ModelSQL.count(resolved, atMost: Self.countedAtMost + 1)
+    let statement = try source.connection.prepare(sql.text)
+    try bind(statement, sql.values)
+    defer { statement.reset() }
+    guard try statement.step(), case .integer(let count) = statement.row.value(0) else { return nil }
+    let isLeast = count > Self.countedAtMost
+    return Answer.Total(count: isLeast ? Self.countedAtMost : Int(count), isLeast: isLeast)
+  }
+
+  /// The keys of an answer's rows; nil where its columns do not have them.
+  private func keptRows(_ place: Int, _ answer: Answer) -> Resolver.KeptRows? {
+    let columns = models[place].keyColumns
+    let places = columns.compactMap { answer.columns.firstIndex(of: $0) }
+    guard !columns.isEmpty, places.count == columns.count else { return nil }
+    return Resolver.KeptRows(model: place, keys: answer.rows.map { row in places.map { row[$0] } })
+  }
+
+  // MARK: Kept rows
+
+  /// `_` is the last answer again, `_3` its third row as a card; nil where that has to be asked of the file.
+  private func again(_ row: Int?, _ run: Run) throws -> Reply? {
+    guard let kept else { return nil }
+    guard let row else {
+      guard let output = run.output else { return .answer(kept.answer) }
+      return .streamed(rows: try write(kept.answer, to: output), isCut: false, elapsed: .zero)
+    }
+    guard kept.answer.rows.indices.contains(row - 1) else {
+      throw ShellFailure("the last answer has no row \(row): it has \(kept.answer.rows.count)", .usage)
+    }
+    if let rows = kept.rows, run.output == nil {
+      var one = kept.answer
+      one.rows = [kept.answer.rows[row - 1]]
+      return .card(try card(rows.model, one, key: rows.keys[row - 1]))
+    }
+    let lines = zip(kept.answer.columns, kept.answer.rows[row - 1]).map { Card.Line(name: $0, value: $1, note: nil) }
+    return .card(Card(title: "row \(row)", lines: lines, elapsed: .zero))
+  }
+
+  /// Writes rows that are kept, and says how many.
+  @discardableResult
+  nonisolated public func write(_ answer: Answer, to output: RowOutput) throws -> Int {
+    var bytes = ByteBuffer(output.write)
+    var writer = try output.format.writer(answer.columns, output)
+    for row in answer.rows {
+      writer.write(KeptRow(values: row), to: &bytes)
+      try bytes.flushIfLarge()
+    }
+    writer.end(&bytes)
+    try bytes.flush()
+    return answer.rows.count
+  }
+
+  // MARK: Cards
+
+  /// One row with what it leads to: names of the rows it points to, and how many point to it.
+  private func card(_ place: Int, _ answer: Answer, key: [Value]) throws -> Card {
+    let clock = ContinuousClock()
+    let begin = clock.now
+    let model = models[place]
+    let row = answer.rows[0]
+    var lines: [Card.Line] = []
+    for (column, value) in zip(answer.columns, row) where !model.keyColumns.contains(column) {
+      let relation = model.relations.first { !$0.isToMany && $0.ownColumns == [column] }
+      lines.append(
+        Card.Line(name: column, value: value, note: try relation.flatMap { try label(of: $0, value) }))
+    }
+    for relation in model.relations where relation.isToMany || relation.ownColumns.isEmpty {
+      let count = try self.count(relation, of: answer, row)
+      lines.append(
+        Card.Line(name: relation.name, value: .integer(Int64(count.count)), note: count.isLeast ? "or more →" : "→"))
+    }
+    let title = "\(model.name) " + key.map { ShownCell($0).text }.joined(separator: ", ")
+    return Card(title: title, lines: lines, elapsed: answer.elapsed + (clock.now - begin))
+  }
+
+  private func label(of relation: Relation, _ value: Value) throws -> String? {
+    let target = models[relation.target]
+    guard let label = target.label, case .direct(let pairs) = relation.route, value != .null else { return nil }
+    let sql = """
+      SELECT \(try quoted(identifier: label.column)) FROM \(try quoted(identifier: target.table))
+      WHERE \(try quoted(identifier: pairs[0].other)) = ?
+      """
+    guard let found = try source.connection.query(sql, [value]).first else { return "there is none" }
+    return "→ \(ShownCell(found).text)"
+  }
+
+  private func count(_ relation: Relation, of answer: Answer, _ row: [Value]) throws -> Answer.Total {
+    let (table, pairs) =
+      switch relation.route {
+      case .direct(let pairs): (models[relation.target].table, pairs)
+      case .join(let table, let own, _): (table, own)
+      }
+    var values: [Value] = []
+    var conditions: [String] = []
+    for pair in pairs {
+      guard let place = answer.columns.firstIndex(of: pair.own) else { return Answer.Total(count: 0, isLeast: true) }
+      values.append(row[place])
+      conditions.append("\(try quoted(identifier: pair.other)) = ?")
+    }
+    let limit = Self.countedAtMost
+    let sql = """
+      SELECT count(*) FROM (SELECT 1 FROM \(try quoted(identifier: table)) \
+      WHERE \(conditions.joined(separator: " AND ")) LIMIT \(limit))
+      """
+    guard case .integer(let count)? = try source.connection.query(sql, values).first else {
+      return Answer.Total(count: 0, isLeast: true)
+    }
+    return Answer.Total(count: Int(count), isLeast: count == limit)
+  }
+}

@@ -1,0 +1,102 @@
+import QuireRow
+
+/// A name where it was written.
+struct Name: Hashable, Sendable {
+  let text: String
+  let range: Range<Int>
+}
+
+/// A query or write of the model language as it was written: nothing is looked up yet.
+///
+///     Book where author.name = "Lem" and year > 1960 select title, author.name order by year desc limit 5
+struct ModelQuery: Hashable, Sendable {
+  var source: Source
+  /// Relations followed from the source, in order.
+  var steps: [Name] = []
+  /// Condition on the source, before the steps.
+  var sourceFilter: Syntax?
+  var filter: Syntax?
+  var isDistinct = false
+  /// Empty for all columns.
+  var selected: [Selected] = []
+  var groups: [Syntax] = []
+  var having: Syntax?
+  var order: [Order] = []
+  var limit: Syntax?
+  var offset: Syntax?
+  /// Not empty for a write.
+  var assignments: [Assignment] = []
+  /// Byte offset where `set` stands, for messages.
+  var setPlace: Range<Int>?
+
+  enum Source: Hashable, Sendable {
+    case model(Name, key: [Syntax])
+    /// `_`: the last answer, `_3`: its third row.
+    case kept(row: Int?, Range<Int>)
+  }
+
+  struct Selected: Hashable, Sendable {
+    let value: Syntax
+    /// Behind `as`, else as it was written.
+    let name: String
+    let isNamed: Bool
+  }
+
+  struct Order: Hashable, Sendable {
+    let value: Syntax
+    var isDescending = false
+    /// Nil as SQLite has it: first when ascending.
+    var nullsFirst: Bool?
+  }
+
+  struct Assignment: Hashable, Sendable {
+    let name: Name
+    let value: Syntax
+  }
+
+  /// Whether nothing but the model is named.
+  var isBare: Bool {
+    guard case .model(_, let key) = source, key.isEmpty, steps.isEmpty, filter == nil, selected.isEmpty else {
+      return false
+    }
+    return groups.isEmpty && order.isEmpty && limit == nil && offset == nil && assignments.isEmpty
+  }
+}
+
+/// A value or condition with where it stands.
+struct Syntax: Hashable, Sendable {
+  let kind: Kind
+  let range: Range<Int>
+
+  indirect enum Kind: Hashable, Sendable {
+    case literal(Value)
+    case parameter(String)
+    case path([Name])
+    /// `*`
+    case everything
+    /// `Author 2`
+    case row(Name, key: [Syntax])
+    case unary(String, Syntax)
+    case binary(String, Syntax, Syntax)
+    case isNull(Syntax, isNegated: Bool)
+    case oneOf(Syntax, [Syntax], isNegated: Bool)
+    case between(Syntax, Syntax, Syntax, isNegated: Bool)
+    /// `like`, `glob`, `contains`
+    case match(String, Syntax, Syntax, isNegated: Bool)
+    /// A function, or a question about related rows: `any(books where …)`.
+    case call(Name, [Syntax], where: Syntax?, isDistinct: Bool)
+    case choice([Branch], otherwise: Syntax?)
+  }
+
+  struct Branch: Hashable, Sendable {
+    let when: Syntax
+    let then: Syntax
+  }
+}
+
+/// What one input of the model language asks for.
+enum ModelStatement: Sendable {
+  case query(ModelQuery)
+  case insert(Name, [ModelQuery.Assignment])
+  case delete(ModelQuery)
+}

@@ -1,0 +1,131 @@
+/// A table or view of a file as something with a name, properties and relations.
+public struct FileModel: Hashable, Sendable {
+  /// As it is asked for: `Book`.
+  public var name: String
+  public let table: String
+  public let kind: Kind
+  public var columns: [Column]
+  /// What a row is known by.
+  public let key: Key
+  public internal(set) var relations: [Relation] = []
+  /// Whether it comes from a class compiled into the program, and not from the tables alone.
+  public var isCompiled = false
+
+  public enum Kind: Hashable, Sendable {
+    case table
+    /// Can only be read.
+    case view
+    /// A full-text index and the like.
+    case virtual
+  }
+
+  public enum Key: Hashable, Sendable {
+    /// These columns.
+    case columns([String])
+    /// The row id, by whichever of its names is no column.
+    case rowID(String)
+    /// A view, or a table whose columns hide the row id.
+    case none
+  }
+
+  public struct Column: Hashable, Sendable {
+    /// As it is asked for: a compiled model's property, else the column's own name.
+    public var name: String
+    public let column: String
+    /// As declared; empty where nothing is.
+    public let type: String
+    public let isRequired: Bool
+    public let hasDefault: Bool
+    /// Place in the primary key from 1, 0 outside it.
+    public let keyPlace: Int
+    public let isGenerated: Bool
+  }
+}
+
+/// How a row leads to others.
+public struct Relation: Hashable, Sendable {
+  /// As it is asked for: `author`, `books`.
+  public var name: String
+  /// The place of the model it leads to.
+  public let target: Int
+  public let isToMany: Bool
+  /// Whether columns of this row hold the other's key, and not the other way round.
+  public let holdsKey: Bool
+  public let route: Route
+  /// False where nothing but the column's name says so.
+  public let isDeclared: Bool
+
+  public enum Route: Hashable, Sendable {
+    /// A column of this row is equal to one of the other's.
+    case direct([Pair])
+    /// Through a table that has both keys.
+    case join(table: String, own: [Pair], other: [Pair])
+  }
+
+  /// `other` is in the table that comes later on the way.
+  public struct Pair: Hashable, Sendable {
+    public let own: String
+    public let other: String
+  }
+
+  /// The own columns that hold the other row's key; empty where the other one, or a third table, has them.
+  public var ownColumns: [String] {
+    guard holdsKey else { return [] }
+    if case .direct(let pairs) = route { return pairs.map(\.own) }
+    return []
+  }
+}
+
+extension FileModel {
+  public var keyColumns: [String] {
+    switch key {
+    case .columns(let names): names
+    case .rowID(let name): [name]
+    case .none: []
+    }
+  }
+
+  public var isWritable: Bool { kind != .view }
+
+  /// The column of that name, as asked for or as in the file; case counts only where both spellings are there.
+  func column(named name: String) -> Column? {
+    columns.first { $0.name == name } ?? columns.first { $0.column == name }
+      ?? columns.first { $0.name.lowercased() == name.lowercased() }
+      ?? columns.first { $0.column.lowercased() == name.lowercased() }
+  }
+
+  func relation(named name: String) -> Relation? {
+    relations.first { $0.name == name } ?? relations.first { $0.name.lowercased() == name.lowercased() }
+  }
+
+  /// The column that says best, in a word, which row it is.
+  var label: Column? {
+    for wanted in ["name", "title", "label", "code"] {
+      if let found = columns.first(where: { $0.column.lowercased() == wanted }) { return found }
+    }
+    return columns.first { $0.column.lowercased().hasSuffix("name") }
+  }
+
+  /// All that may stand behind it, for suggestions.
+  var names: [String] { columns.map(\.name) + relations.map(\.name) }
+}
+
+/// All models of a file, as a value: what the language, completion and the commands look names up in.
+public struct FileModels: Sendable {
+  public internal(set) var all: [FileModel] = []
+  /// What the schema was when they were read; below 0 before.
+  public internal(set) var schemaVersion: Int64 = -1
+
+  public init() {}
+
+  public subscript(place: Int) -> FileModel { all[place] }
+
+  /// The model of that name or of that table; case counts only where both spellings are there.
+  public func place(of name: String) -> Int? {
+    all.firstIndex { $0.name == name } ?? all.firstIndex { $0.table == name }
+      ?? all.firstIndex { $0.name.lowercased() == name.lowercased() }
+      ?? all.firstIndex { $0.table.lowercased() == name.lowercased() }
+  }
+
+  public func model(named name: String) -> FileModel? { place(of: name).map { all[$0] } }
+}

@@ -1,0 +1,192 @@
+import QuireRow
+
+/// Makes models of tables: names them, and turns foreign keys into relations, on both sides.
+///
+///     book.author_id → author            Book.author     Author.books
+///     book.editor_id → author            Book.editor     Author.books_as_editor
+///     category.parent_id → category      Category.parent Category.children
+///     book_tag(book_id, tag_id)          Book.tags       Tag.books
+///     profile.user_id UNIQUE → user      Profile.user    User.profile
+///
+/// A column that only looks like a key (`author_id`, where there is a table `author` or `authors` with one key column)
+/// counts as one where the file declares none for it.
+struct ModelInference {
+  private var models: [FileModel]
+  private var keys: [ModelReader.ForeignKey]
+  private let uniques: [String: [Set<String>]]
+
+  static func models(_ found: ModelReader.Found) -> [FileModel] {
+    var inference = ModelInference(models: found.models, keys: found.keys, uniques: found.uniques)
+    inference.name()
+    inference.complete()
+    inference.guess()
+    inference.relate()
+    return inference.models
+  }
+
+  private init(models: [FileModel], keys: [ModelReader.ForeignKey], uniques: [String: [Set<String>]]) {
+    self.models = models
+    self.keys = keys
+    self.uniques = uniques
+  }
+
+  /// A name that two tables would share stays each one's own.
+  private mutating func name() {
+    let wanted = models.map { ModelNames.model(ofTable: $0.table) }
+    let counts = Dictionary(wanted.map { ($0.lowercased(), 1) }, uniquingKeysWith: +)
+    let tables = Set(models.map { $0.table.lowercased() })
+    for place in models.indices {
+      let name = wanted[place]
+      let isTaken = tables.contains(name.lowercased()) && name.lowercased() != models[place].table.lowercased()
+      if counts[name.lowercased()] == 1, !isTaken { models[place].name = name }
+    }
+  }
+
+  private func place(ofTable table: String) -> Int? {
+    models.firstIndex { $0.table.lowercased() == table.lowercased() }
+  }
+
+  /// Puts in what a foreign key leaves to the schema, and drops those that lead nowhere.
+  private mutating func complete() {
+    keys = keys.compactMap { key in
+      guard let own = place(ofTable: key.table), let target = place(ofTable: key.target) else { return nil }
+      var pairs: [Relation.Pair] = []
+      for (place, pair) in key.pairs.enumerated() {
+        let primary = models[target].keyColumns
+        let named = pair.other.isEmpty ? (primary.indices.contains(place) ? primary[place] : nil) : pair.other
+        guard let from = models[own].column(named: pair.own)?.column, let named,
+          let to = models[target].column(named: named)?.column
+        else { return nil }
+        pairs.append(Relation.Pair(own: from, other: to))
+      }
+      return ModelReader.ForeignKey(
+        table: models[own].table, target: models[target].table, pairs: pairs, isDeclared: true)
+    }
+  }
+
+  private mutating func guess() {
+    let declared = Set(keys.flatMap { key in key.pairs.map { key.table + "\0" + $0.own } })
+    for model in models where model.kind != .virtual {
+      for column in model.columns where !declared.contains(model.table + "\0" + column.column) {
+        guard let name = ModelNames.relation(ofColumn: column.column), model.keyColumns != [column.column],
+          let target = models.first(where: { Self.isMeant($0, by: name) }), case .columns(let key) = target.key,
+          key.count == 1
+        else { continue }
+        keys.append(
+          ModelReader.ForeignKey(
+            table: model.table, target: target.table,
+            pairs: [Relation.Pair(own: column.column, other: key[0])], isDeclared: false))
+      }
+    }
+  }
+
+  private static func isMeant(_ model: FileModel, by name: String) -> Bool {
+    let wanted = name.lowercased()
+    return model.kind == .table
+      && [model.table.lowercased(), model.name.lowercased(), ModelNames.singular(model.table).lowercased()]
+        .contains(wanted)
+  }
+
+  // MARK: Relations
+
+  private mutating func relate() {
+    var joins: [(ModelReader.ForeignKey, ModelReader.ForeignKey)] = []
+    var pure: Set<String> = []
+    for model in models {
+      let own = keys.filter { $0.table == model.table }
+      guard own.count == 2, own.allSatisfy(\.isDeclared) || !model.columns.contains(where: { $0.keyPlace == 0 }) else {
+        continue
+      }
+      let linked = Set(own.flatMap { $0.pairs.map(\.own) })
+      let rest = model.columns.filter { !linked.contains($0.column) }
+      let isPure = rest.allSatisfy { $0.keyPlace > 0 && model.keyColumns.count == 1 }
+      if isPure || Set(model.keyColumns) == linked { joins.append((own[0], own[1])) }
+      if rest.isEmpty { pure.insert(model.table) }
+    }
+    var names: [String] = []
+    for key in keys { names.append(addToOne(key)) }
+    for (key, name) in zip(keys, names) where !pure.contains(key.table) { addInverse(key, name) }
+    for (first, second) in joins {
+      addJoin(first, second)
+      addJoin(second, first)
+    }
+  }
+
+  private mutating func addToOne(_ key: ModelReader.ForeignKey) -> String {
+    guard let own = place(ofTable: key.table), let target = place(ofTable: key.target) else { return "" }
+    let fallback = ModelNames.lowered(models[target].name)
+    var name = key.pairs.count == 1 ? ModelNames.relation(ofColumn: key.pairs[0].own) ?? key.pairs[0].own : fallback
+    if isTaken(name, in: own, besides: key.pairs.map(\.own)) { name = free(fallback, in: own) }
+    models[own].relations.append(
+      Relation(
+        name: name, target: target, isToMany: false, holdsKey: true, route: .direct(key.pairs),
+        isDeclared: key.isDeclared))
+    return name
+  }
+
+  private mutating func addInverse(_ key: ModelReader.ForeignKey, _ toOne: String) {
+    guard let own = place(ofTable: key.table), let target = place(ofTable: key.target) else { return }
+    let isSingle = isUnique(key)
+    let base = ModelNames.lowered(models[own].name)
+    let plain = isSingle ? base : ModelNames.plural(base)
+    let siblings = keys.count { $0.table == key.table && $0.target == key.target }
+    var name = plain
+    if own == target {
+      name = toOne == "parent" && !isSingle ? "children" : "\(plain)_as_\(toOne)"
+    } else if siblings > 1, toOne.lowercased() != ModelNames.lowered(models[target].name).lowercased() {
+      name = "\(plain)_as_\(toOne)"
+    }
+    let pairs = key.pairs.map { Relation.Pair(own: $0.other, other: $0.own) }
+    models[target].relations.append(
+      Relation(
+        name: free(name, in: target), target: own, isToMany: !isSingle, holdsKey: false, route: .direct(pairs),
+        isDeclared: key.isDeclared))
+  }
+
+  /// From where `first` points to where `second` does.
+  private mutating func addJoin(_ first: ModelReader.ForeignKey, _ second: ModelReader.ForeignKey) {
+    guard let own = place(ofTable: first.target), let target = place(ofTable: second.target) else { return }
+    var name = ModelNames.plural(ModelNames.lowered(models[target].name))
+    // `book_coauthors` says on the book's side what they are.
+    let table = first.table.lowercased()
+    for prefix in [models[own].table.lowercased(), ModelNames.singular(models[own].table).lowercased()]
+    where table.hasPrefix(prefix + "_") && second.pairs.count == 1 {
+      let rest = String(first.table.dropFirst(prefix.count + 1))
+      if ModelNames.plural(rest).lowercased() != name.lowercased() { name = rest }
+      break
+    }
+    if own == target, let column = second.pairs.first?.own {
+      name = ModelNames.plural(ModelNames.relation(ofColumn: column) ?? column)
+    }
+    if isTaken(name, in: own, besides: []) { name = free("\(name)_via_\(first.table)", in: own) }
+    models[own].relations.append(
+      Relation(
+        name: name, target: target, isToMany: true, holdsKey: false,
+        route: .join(
+          table: first.table, own: first.pairs.map { Relation.Pair(own: $0.other, other: $0.own) },
+          other: second.pairs), isDeclared: first.isDeclared && second.isDeclared))
+  }
+
+  private func isUnique(_ key: ModelReader.ForeignKey) -> Bool {
+    let columns = Set(key.pairs.map { $0.own.lowercased() })
+    guard let own = place(ofTable: key.table) else { return false }
+    return Set(models[own].keyColumns.map { $0.lowercased() }).isSubset(of: columns) && !models[own].keyColumns.isEmpty
+      || (uniques[key.table] ?? []).contains { $0.isSubset(of: columns) }
+  }
+
+  private func isTaken(_ name: String, in place: Int, besides columns: [String]) -> Bool {
+    let name = name.lowercased()
+    return models[place].relations.contains { $0.name.lowercased() == name }
+      || models[place].columns.contains { $0.column.lowercased() == name && !columns.contains($0.column) }
+  }
+
+  private func free(_ name: String, in place: Int) -> String {
+    var result = name
+    var number = 2
+    while isTaken(result, in: place, besides: []) {
+      result = "\(name)_\(number)"
+      number += 1
+    }
+    return result
+  }
+}

@@ -1,0 +1,55 @@
+/// How tables and columns are called as models and relations.
+///
+/// English plurals by their commonest rules: a wrong guess is a name that reads oddly, and the table's own name is always
+/// understood beside it.
+enum ModelNames {
+  /// `library_books` → `LibraryBook`, `order-lines` → `OrderLine`; a name that has no letters stays as it is.
+  static func model(ofTable table: String) -> String {
+    let words = table.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    guard let last = words.last, table.contains(where: \.isLetter) else { return table }
+    let parts = words.dropLast() + [singular(last)]
+    return parts.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+  }
+
+  /// `books` → `book`.
+  static func singular(_ word: String) -> String {
+    let lower = word.lowercased()
+    if word.count < 4 || ["ss", "us", "is", "news", "series", "species"].contains(where: lower.hasSuffix) {
+      return word
+    }
+    if lower.hasSuffix("ies") { return String(word.dropLast(3)) + "y" }
+    if ["xes", "ches", "shes", "sses", "zes"].contains(where: lower.hasSuffix) { return String(word.dropLast(2)) }
+    return lower.hasSuffix("s") ? String(word.dropLast()) : word
+  }
+
+  /// `book` → `books`.
+  static func plural(_ word: String) -> String {
+    let lower = word.lowercased()
+    if lower.hasSuffix("y"), let before = lower.dropLast().last, !"aeiou".contains(before) {
+      return String(word.dropLast()) + "ies"
+    }
+    if lower.hasSuffix("lf") { return String(word.dropLast()) + "ves" }
+    if ["s", "x", "ch", "sh", "z"].contains(where: lower.hasSuffix) {
+      return singular(word) == word ? word + "es" : word
+    }
+    return word + "s"
+  }
+
+  /// `author_id`, `authorId` and `AuthorID` → `author`; nil for a name that does not end so.
+  static func relation(ofColumn column: String) -> String? {
+    for ending in ["_id", "_fk", "_key", "_ref", "Id", "ID"]
+    where column.hasSuffix(ending) && column.count > ending.count {
+      return lowered(String(column.dropLast(ending.count)))
+    }
+    for ending in ["_ID", "_Id"] where column.hasSuffix(ending) && column.count > ending.count {
+      return lowered(String(column.dropLast(ending.count)))
+    }
+    return nil
+  }
+
+  /// A model's name as a property: `LibraryBook` → `libraryBook`, `ISBN` → `isbn`.
+  static func lowered(_ name: String) -> String {
+    if name == name.uppercased() { return name.lowercased() }
+    return name.prefix(1).lowercased() + name.dropFirst()
+  }
+}

@@ -1,0 +1,130 @@
+import QuireMigration
+import QuireRow
+import QuireSQLite
+
+// SQL as it is typed: statement by statement, until one fails.
+
+extension ShellSession {
+  func sql(_ text: String, from start: Int = 0, _ run: Run) async throws {
+    let text = start == 0 ? text : String(repeating: " ", count: start) + text.utf8Suffix(from: start)
+    var script = Script(text)
+    var isFirst = true
+    while true {
+      let begin = script.position
+      guard let statement = try source.connection.next(of: &script) else { break }
+      isFirst = false
+      let words = StatementWords(text, begin..<script.position)
+      try await self.statement(statement, words, run)
+    }
+    if isFirst { throw ShellFailure("there is no statement in the text") }
+  }
+
+  private func statement(_ statement: Statement, _ words: StatementWords, _ run: Run) async throws {
+    if statement.isReadOnly || statement.isExplanation {
+      try bind(statement)
+      if statement.columnCount == 0 {
+        try statement.run()
+        note(words)
+        if let said = words.said { try await run.each(.written(said)) }
+        return
+      }
+      let reply = try rows(of: statement, sql: words.text, run)
+      return try await run.each(reply.reply)
+    }
+    guard source.recording != nil else {
+      throw ShellFailure(Self.onlyReads, .refused)
+    }
+    if try await !mayDestroy(words, run) { throw ShellFailure("nothing was changed", .refused) }
+    try bind(statement)
+    try await run.each(try write(statement, words, run))
+  }
+
+  static let onlyReads = "it would write, and writing is off (.write, --write): nothing was run"
+
+  // MARK: Binding
+
+  /// Binds what `.set` and `-p` have given, and `values` for `?1`, `?2` ….
+  func bind(_ statement: Statement, _ values: [Value] = []) throws(ShellFailure) {
+    let parameters = parameters
+    for index in stride(from: 1, through: statement.parameterCount, by: 1) {
+      let name = statement.parameterName(index)
+      if let name, name.hasPrefix("?"), let number = Int(name.dropFirst()), values.indices.contains(number - 1) {
+        statement.bind(values[number - 1], at: index)
+      } else if let name, !name.hasPrefix("?"), let value = parameters[String(name.dropFirst())] {
+        statement.bind(value, at: index)
+      } else if let name, !name.hasPrefix("?") {
+        throw ShellFailure(missing: name)
+      } else {
+        throw ShellFailure("a plain ? has no name to give it a value by: write :NAME", .usage)
+      }
+    }
+  }
+
+  // MARK: Rows
+
+  struct Rows {
+    let reply: Reply
+    let answer: Answer?
+  }
+
+  /// Reads a statement's rows: into the output, or kept.
+  func rows(of statement: Statement, sql: String, _ run: Run) throws -> Rows {
+    defer { statement.reset() }
+    let clock = ContinuousClock()
+    let begin = clock.now
+    if let output = run.output {
+      let (count, isCut) = try stream(statement, output)
+      return Rows(reply: .streamed(rows: count, isCut: isCut, elapsed: clock.now - begin), answer: nil)
+    }
+    var hasRow = try statement.step()
+    var answer = Answer(columns: statement.columnNames, rows: [], sql: sql, elapsed: .zero)
+    while hasRow, answer.rows.count < options.keptRows {
+      answer.rows.append(statement.row.values)
+      hasRow = try statement.step()
+    }
+    answer.isWhole = !hasRow
+    answer.elapsed = clock.now - begin
+    kept = Kept(answer: answer, rows: nil)
+    return Rows(reply: .answer(answer), answer: answer)
+  }
+
+  func stream(_ statement: Statement, _ output: RowOutput) throws -> (count: Int, isCut: Bool) {
+    var hasRow = try statement.step()
+    var writer = try output.format.writer(statement.columnNames, output)
+    return try Self.stream(statement, &hasRow, &writer, output)
+  }
+
+  /// A function of its own, so that each writer is compiled for itself.
+  private static func stream(
+    _ statement: Statement, _ hasRow: inout Bool, _ writer: inout some AnswerWriter, _ output: RowOutput
+  ) throws -> (count: Int, isCut: Bool) {
+    var bytes = ByteBuffer(output.write)
+    let limit = output.limit ?? .max
+    var count = 0
+    do {
+      while hasRow, count < limit {
+        writer.write(statement.row, to: &bytes)
+        try bytes.flushIfLarge()
+        count += 1
+        hasRow = try statement.step()
+      }
+    } catch {
+      try bytes.flush()
+      throw error
+    }
+    writer.end(&bytes)
+    try bytes.flush()
+    return (count, hasRow)
+  }
+}
+
+extension ShellFailure {
+  fileprivate init(missing name: String) {
+    let bare = name.dropFirst()
+    self.init("there is no value for \(name): give -p \(bare)=VALUE, or .set \(bare) VALUE", .usage)
+  }
+}
+
+extension String {
+  func utf8Suffix(from start: Int) -> String { String(decoding: Array(utf8).dropFirst(start), as: UTF8.self) }
+}

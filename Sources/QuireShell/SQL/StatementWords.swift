@@ -1,0 +1,101 @@
+import QuireMigration
+
+/// The first words of one statement in a text: what it does, and to which table.
+struct StatementWords {
+  let text: String
+  /// Where its first word stands in the whole text.
+  let range: Range<Int>
+  /// In small letters, without those inside parentheses; names as they are meant.
+  private var words: [String] = []
+  private var isQuoted: [Bool] = []
+
+  init(_ whole: String, _ range: Range<Int>) {
+    var first: Range<Int>?
+    var depth = 0
+    var tokens = SQLTokens(whole)
+    while let token = tokens.next() {
+      guard token.range.lowerBound >= range.lowerBound, token.range.lowerBound < range.upperBound else { continue }
+      switch token.kind {
+      case .word, .quotedName:
+        first = first ?? token.range
+        guard depth == 0 else { continue }
+        let text = tokens.text(of: token)
+        words.append(token.kind == .word ? text.lowercased() : SQLMessage.unquoted(text))
+        isQuoted.append(token.kind == .quotedName)
+      case .mark:
+        let byte = tokens.bytes[token.range.lowerBound]
+        if byte == UInt8(ascii: "(") { depth += 1 }
+        if byte == UInt8(ascii: ")") { depth -= 1 }
+      default: continue
+      }
+    }
+    self.range = first ?? range
+    let bytes = Array(whole.utf8)
+    let end = min(range.upperBound, bytes.count)
+    let start = min(self.range.lowerBound, end)
+    text = Substring(String(decoding: bytes[start..<end], as: UTF8.self)).trimmed
+  }
+
+  private func isKeyword(_ word: String, at place: Int) -> Bool {
+    words.indices.contains(place) && words[place] == word && !isQuoted[place]
+  }
+
+  /// The word that says what is done, behind a WITH.
+  var verb: String {
+    guard let first = words.first else { return "" }
+    if first != "with" { return first }
+    return words.indices.first {
+      ["insert", "update", "delete", "replace", "select"].contains(words[$0]) && !isQuoted[$0]
+    }
+    .map { words[$0] } ?? first
+  }
+
+  /// Whether rows are written, which can be recorded and undone; anything else that writes alters the schema or the file.
+  var writesRows: Bool { ["insert", "update", "delete", "replace"].contains(verb) }
+
+  /// Whether it runs in no transaction, or is itself one's beginning or end.
+  var isOutsideTransaction: Bool {
+    ["vacuum", "attach", "detach", "pragma", "begin", "commit", "end", "rollback", "savepoint", "release"].contains(
+      verb)
+  }
+
+  /// The table that all rows of are deleted or updated, where there is no condition.
+  var wholeTable: String? {
+    guard verb == "update" || verb == "delete", !words.indices.contains(where: { isKeyword("where", at: $0) }),
+      !words.indices.contains(where: { isKeyword("limit", at: $0) }),
+      let start = words.indices.first(where: { isKeyword(verb, at: $0) })
+    else { return nil }
+    return table(behind: start + 1, passing: ["from", "or", "rollback", "abort", "replace", "fail", "ignore"])
+  }
+
+  var droppedTable: String? {
+    guard isKeyword("drop", at: 0), isKeyword("table", at: 1) else { return nil }
+    return table(behind: 2, passing: ["if", "exists"])
+  }
+
+  private func table(behind start: Int, passing: Set<String>) -> String? {
+    var place = start
+    while words.indices.contains(place), !isQuoted[place], passing.contains(words[place]) { place += 1 }
+    guard words.indices.contains(place) else { return nil }
+    // A name behind `main.`: the last of the two.
+    if words[place] == "main", words.indices.contains(place + 1), words[place + 1] != "set" { place += 1 }
+    return words[place]
+  }
+
+  /// The name that stands behind a word.
+  func name(behind word: String) -> String? {
+    guard let place = words.indices.first(where: { isKeyword(word, at: $0) }) else { return nil }
+    let next = words[(place + 1)...].first
+    return next == "savepoint" ? words[(place + 2)...].first : next
+  }
+
+  /// What is said when it is done, where it gives no rows.
+  var said: String? {
+    switch verb {
+    case "begin", "savepoint": "a transaction is open: commit or rollback ends it"
+    case "commit", "end", "release": "committed"
+    case "rollback": "rolled back"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import QuireRow
+import QuireSQLite
+
+// How SQLite goes about a query: which tables it scans, where it has an index, and which one it could do with.
+
+extension ShellSession {
+  func explain(_ text: String, from start: Int, _ run: Run) async throws {
+    let (query, sql) = try selected(text, from: start)
+    let statement = try source.connection.prepare("EXPLAIN QUERY PLAN " + sql.text)
+    var lines: [String] = []
+    var scanned = false
+    try statement.forEachRow { row in
+      let detail = try row.text(3)
+      lines.append(Self.spoken(detail))
+      scanned = scanned || detail.hasPrefix("SCAN \(query.rows.tables.alias)") && !detail.contains("INDEX")
+    }
+    lines.append(sql.readable)
+    if scanned, let column = Self.wanted(query) {
+      let table = query.rows.tables.table
+      lines.append("an index on \(table).\(column) could spare the scan:  CREATE INDEX \(table)_\(column) ON …")
+    }
+    try await run.each(.lines(lines))
+  }
+
+  private static func spoken(_ detail: String) -> String {
+    if detail.hasPrefix("SCAN ") { return "reads all of \(detail.dropFirst(5))" }
+    if detail.hasPrefix("SEARCH ") { return "looks up in \(detail.dropFirst(7))" }
+    if detail.hasPrefix("USE TEMP B-TREE FOR ") { return "sorts for \(detail.dropFirst(20))" }
+    return detail.lowercased()
+  }
+
+  /// The first column compared with a value.
+  private static func wanted(_ query: ResolvedQuery) -> String? {
+    func column(_ condition: Resolved) -> String? {
+      switch condition {
+      case .infix(let sign, .column(let alias, let name), let other) where ["=", "<", ">", "<=", ">="].contains(sign):
+        if alias != query.rows.tables.alias { return nil }
+        switch other {
+        case .value, .parameter: return name
+        default: return nil
+        }
+      case .infix("AND", let a, let b): return column(a) ?? column(b)
+      case .between(.column(let alias, let name), _, _, false): return alias == query.rows.tables.alias ? name : nil
+      default: return nil
+      }
+    }
+    return query.rows.conditions.lazy.compactMap(column).first
+  }
+}

@@ -1,0 +1,112 @@
+import QuireMigration
+
+/// What kind of thing was typed, decided by its first words.
+enum Input: Hashable, Sendable {
+  case nothing
+  /// `.tables book`, `\d book`, `?Book`: the name without its sign, and what stands behind it.
+  case command(String, argument: String, sign: Character)
+  case undo
+  case redo
+  /// A query or write of the model language; it begins at that byte.
+  case model(start: Int)
+  case sql
+  /// A word before a query, and where that begins.
+  case verb(Verb, start: Int)
+
+  enum Verb: String, Hashable, Sendable { case live, sql, explain, count }
+}
+
+/// Words that begin a statement of SQL.
+let statementWords: Set<String> = [
+  "select", "with", "values", "explain", "pragma", "insert", "replace", "update", "delete", "create", "drop", "alter",
+  "begin", "commit", "end", "rollback", "savepoint", "release", "attach", "detach", "vacuum", "analyze", "reindex",
+]
+
+struct InputReader {
+  let models: FileModels
+
+  func kind(of text: String) -> Input {
+    let trimmed = text.drop { $0.isWhitespace }
+    guard let first = trimmed.first else { return .nothing }
+    if ".\\?".contains(first), !trimmed.dropFirst().isEmpty || first == "?" { return command(trimmed) }
+    return kind(Tokenizer.tokens(of: text).filter { $0.kind != .sign(";") })
+  }
+
+  /// Whether it begins as SQL alone does, so that nobody need know the models.
+  static func isSurelySQL(_ text: String) -> Bool {
+    let word = text.drop { $0.isWhitespace }.prefix { $0.isASCII && $0.isLetter }.lowercased()
+    return statementWords.subtracting(["insert", "delete", "explain"]).contains(word)
+  }
+
+  private func command(_ text: Substring) -> Input {
+    let sign = text.first ?? "."
+    var rest = text.dropFirst()
+    if sign == "?" {
+      return .command("schema", argument: rest.trimmed, sign: sign)
+    }
+    let name = rest.prefix { !$0.isWhitespace }
+    rest = rest.dropFirst(name.count)
+    return .command(String(name), argument: rest.trimmed, sign: sign)
+  }
+
+  private func kind(_ tokens: [Token]) -> Input {
+    let first = tokens[0]
+    if first.kind == .end { return .nothing }
+    if tokens.count == 2, first.isWord("undo") { return .undo }
+    if tokens.count == 2, first.isWord("redo") { return .redo }
+    let start = first.range.lowerBound
+    switch first.kind {
+    case .quotedName: return .model(start: start)
+    case .word(let word):
+      if Parser.kept(word) != nil { return .model(start: start) }
+      let next = tokens[1]
+      switch word.lowercased() {
+      case "insert" where !next.isWord("into") && !next.isWord("or"): return .model(start: start)
+      case "delete" where !next.isWord("from"): return .model(start: start)
+      case "explain" where isModelWord(next): return .verb(.explain, start: next.range.lowerBound)
+      case "live" where next.kind != .end: return .verb(.live, start: next.range.lowerBound)
+      case "sql" where next.kind != .end: return .verb(.sql, start: next.range.lowerBound)
+      case "count" where isModelWord(next): return .verb(.count, start: next.range.lowerBound)
+      default: break
+      }
+      if statementWords.contains(word.lowercased()) { return .sql }
+      return isModel(first, next) ? .model(start: start) : .sql
+    default: return .sql
+    }
+  }
+
+  private func isModelWord(_ token: Token) -> Bool {
+    switch token.kind {
+    case .word(let word):
+      models.place(of: word) != nil || Parser.kept(word) != nil
+        || !statementWords.contains(word.lowercased()) && !["query"].contains(word.lowercased())
+    case .quotedName: true
+    default: false
+    }
+  }
+
+  /// Whether an input that begins with this word is of the model language, also where it is misspelt.
+  private func isModel(_ token: Token, _ next: Token) -> Bool {
+    guard case .word(let word) = token.kind else { return false }
+    if models.place(of: word) != nil { return true }
+    // A misspelt word of SQL is one if what follows could be SQL's too.
+    if nearest(to: word, among: statementWords.sorted()) != nil,
+      !["where", "select", "order"].contains(where: next.isWord)
+    {
+      return false
+    }
+    switch next.kind {
+    case .end, .integer, .text, .sign("."): return true
+    default: return ["where", "select", "order", "limit", "set", "group", "offset"].contains { next.isWord($0) }
+    }
+  }
+}
+
+extension Substring {
+  /// Without blanks at either end.
+  var trimmed: String {
+    var text = self.drop { $0.isWhitespace }
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,58 @@
+/// Why an input was not done: what is wrong, where in the input, what was probably meant.
+public struct ShellFailure: Error, Hashable, Sendable {
+  public var kind: Kind
+  public var message: String
+  /// The bytes of the input that are wrong, where that is known.
+  public var range: Range<Int>?
+  /// Such as `did you mean author?`
+  public var hint: String?
+
+  public enum Kind: Hashable, Sendable {
+    /// The query is wrong, or failed.
+    case failed
+    /// Asked of what is not there, or in words that are none.
+    case usage
+    /// It would write or destroy something, and that was not allowed.
+    case refused
+    case busy
+    /// Stopped by who asked.
+    case stopped
+    case timeout
+  }
+
+  public init(_ message: String, at range: Range<Int>? = nil, hint: String? = nil, _ kind: Kind = .failed) {
+    self.kind = kind
+    self.message = message
+    self.range = range
+    self.hint = hint
+  }
+}
+
+extension ShellFailure: CustomStringConvertible {
+  public var description: String { hint.map { "\(message): \($0)" } ?? message }
+
+  /// The message, and the line of the input with what is wrong underlined.
+  ///
+  ///     error: no such column: titel
+  ///        1 │ SELECT titel FROM book
+  ///          │        ^^^^^ did you mean title?
+  ///
+  /// - Parameters:
+  ///   - width: How many cells of a terminal a text takes.
+  ///   - shown: Makes control characters visible.
+  public func text(in input: String, width: (String) -> Int, shown: (String) -> String) -> String {
+    let bytes = Array(input.utf8)
+    guard let range, range.lowerBound <= bytes.count else { return hint.map { "\(message)\n\($0)" } ?? message }
+    let place = range.lowerBound
+    let start = bytes[..<place].lastIndex(of: 10).map { $0 + 1 } ?? 0
+    let end = bytes[place...].firstIndex(of: 10) ?? bytes.count
+    func text(_ range: Range<Int>) -> String { shown(String(decoding: bytes[range], as: UTF8.self)) }
+    let number = "\(bytes[..<place].count { $0 == 10 } + 1)"
+    let margin = String(repeating: " ", count: max(4, number.count))
+    let under = max(1, width(text(place..<max(place, min(range.upperBound, end)))))
+    var result = "\(message)\n" + margin.dropFirst(number.count) + "\(number) │ \(text(start..<end))\n\(margin) │ "
+    result += String(repeating: " ", count: width(text(start..<place))) + String(repeating: "^", count: under)
+    if let hint { result += " \(hint)" }
+    return result
+  }
+}

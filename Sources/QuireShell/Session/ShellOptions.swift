@@ -1,0 +1,36 @@
+public import QuireModel
+public import QuireRow
+
+/// How a session is opened.
+public struct ShellOptions: Sendable {
+  /// Classes compiled into the program, whose names count where a file has their tables.
+  public var models: [any PersistentModel.Type] = []
+  /// Whether models are read when the file is opened, for the banner and completion; otherwise when they are first asked
+  /// for, which SQL never does.
+  public var readsModels = true
+  /// Whether writes are run from the start; `.write` switches it.
+  public var allowsWriting = false
+  /// Values of `:name` in queries, by bare name.
+  public var parameters: [String: Value] = [:]
+  /// How long a lock of another process is waited for.
+  public var busyTimeout = Duration.seconds(5)
+  /// How many rows a model's bare name shows, the newest ones; nil for all, as scripts want it.
+  public var screenRows: Int?
+  /// How many rows of an answer are kept for `_`, `.as` and `.save`.
+  public var keptRows = 100_000
+  /// Whether a write without a condition is run without a question.
+  public var answersYes = false
+
+  public init() {}
+}
+
+/// What commands such as `.as` and `.time` set, for who shows the answers.
+public struct ShellSettings: Hashable, Sendable {
+  public var format = AnswerFormat.table
+  /// One value a line, whatever the format.
+  public var isWide = false
+  /// Whether all rows are shown where a screenful would be.
+  public var showsAll = false
+  public var showsTime = true
+  public var showsSQL = true
+}

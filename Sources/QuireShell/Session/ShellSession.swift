@@ -1,0 +1,164 @@
+public import Foundation
+import QuireMigration
+public import QuireRow
+import QuireSQLite
+
+/// A conversation with one SQLite file: text in, answers out, in SQL, in the model language or as commands.
+///
+///     let session = try ShellSession(opening: URL(filePath: "library.db"))
+///     for line in session.banner { print(line) }
+///     try await session.run("Book where author.name = \"Lem\" limit 3") { reply in … }
+///
+/// Opens for reading only, creates nothing, and leaves nothing beside the file once it is let go. One input runs at a
+/// time, on the actor; ``cancel()``, completion and everything else that does not wait may be called from any thread
+/// meanwhile.
+public actor ShellSession {
+  /// What may be looked at from any thread.
+  nonisolated let shared: Locked<Shared>
+  nonisolated public let options: ShellOptions
+  var source: Source
+  var kept: Kept?
+  var undone = UndoLog()
+  /// The text that is being run, for the places of errors.
+  var input = ""
+
+  struct Shared {
+    var file: String
+    var models = FileModels()
+    var functions: Set<String> = []
+    var banner: [String] = []
+    var isWriting = false
+    var isInTransaction = false
+    var settings = ShellSettings()
+    var parameters: [String: Value]
+    var watch: RunWatch
+  }
+
+  /// The last answer, and whose rows it has.
+  struct Kept {
+    var answer: Answer
+    var rows: Resolver.KeptRows?
+  }
+
+  /// - Throws: ``ShellFailure`` for a path that leads to no database.
+  public init(opening file: URL, options: ShellOptions = ShellOptions()) throws(ShellFailure) {
+    let source = try Source(opening: file.relativePath, options)
+    self.source = source
+    self.options = options
+    shared = Locked(
+      Shared(
+        file: file.relativePath, isWriting: options.allowsWriting, parameters: options.parameters,
+        watch: source.connection.watched()))
+    guard options.readsModels else { return }
+    let found = try source.look(options.models)
+    shared.withLock { shared in
+      (shared.models, shared.functions) = found
+      shared.banner = Banner(file: source.path, found.models, source.facts, isWriting: options.allowsWriting).lines
+    }
+  }
+
+  // MARK: From any thread
+
+  /// The file as it was named.
+  nonisolated public var file: String { shared.withLock { $0.file } }
+  /// What the file has, and a query that works on it.
+  nonisolated public var banner: [String] { shared.withLock { $0.banner } }
+  nonisolated public var models: FileModels { shared.withLock { $0.models } }
+  nonisolated public var settings: ShellSettings { shared.withLock { $0.settings } }
+  nonisolated public var isWriting: Bool { shared.withLock { $0.isWriting } }
+  nonisolated public var isInTransaction: Bool { shared.withLock { $0.isInTransaction } }
+  /// Values of `:name`, by bare name.
+  nonisolated public var parameters: [String: Value] { shared.withLock { $0.parameters } }
+  /// How many steps of SQLite's machine the present statement has taken.
+  nonisolated public var steps: Int { shared.withLock { $0.watch.steps } }
+
+  /// Stops what is being run, at once; it is answered by a ``ShellFailure`` of kind `stopped`.
+  nonisolated public func cancel() { shared.withLock { $0.watch }.stop() }
+
+  /// The file's name in short, for a prompt: `lib` of `library.db`.
+  nonisolated public var promptName: String {
+    let name = URL(filePath: file).deletingPathExtension().lastPathComponent
+    return String(printable(name).prefix(12))
+  }
+
+  /// Whether a text could be run as it is, and is not still being typed.
+  nonisolated public func isComplete(_ text: String) -> Bool {
+    switch InputReader(models: models).kind(of: text) {
+    case .nothing, .command, .undo, .redo: true
+    case .sql: Completeness.isComplete(sql: text)
+    case .model: ModelCompleteness.isComplete(text)
+    case .verb(_, let start):
+      isComplete(String(decoding: Array(text.utf8).dropFirst(start), as: UTF8.self))
+    }
+  }
+
+  // MARK: Running
+
+  /// Runs one input, of one or several statements, and tells each one's answer as it comes.
+  ///
+  /// - Parameters:
+  ///   - output: Where rows go as they are read; without, they are kept and come as ``Reply/answer(_:)``.
+  ///   - confirm: Asked before a write that has no condition; says whether to go on.
+  /// - Throws: ``ShellFailure``; statements before the one that failed stay done.
+  public func run(
+    _ text: String, to output: RowOutput? = nil,
+    confirm: @escaping @Sendable (String) async -> Bool = { _ in false },
+    each: @escaping @Sendable (Reply) async throws -> Void
+  ) async throws {
+    input = text
+    source.watch.start()
+    do {
+      try await answer(text, Run(output: output, confirm: confirm, each: each))
+    } catch {
+      noteTransaction()
+      throw explained(error)
+    }
+    noteTransaction()
+  }
+
+  /// What one run was given.
+  struct Run {
+    let output: RowOutput?
+    let confirm: @Sendable (String) async -> Bool
+    let each: @Sendable (Reply) async throws -> Void
+  }
+
+  private func answer(_ text: String, _ run: Run) async throws {
+    if InputReader.isSurelySQL(text) { return try await sql(text, run) }
+    try refresh()
+    switch InputReader(models: models).kind(of: text) {
+    case .nothing: return
+    case .command(let name, let argument, let sign): try await command(name, argument, sign, run)
+    case .undo: try await run.each(.written(try undo()))
+    case .redo: try await run.each(.written(try redo()))
+    case .model(let start): try await model(text, from: start, run)
+    case .sql: try await sql(text, run)
+    case .verb(let verb, let start): try await self.verb(verb, text, from: start, run)
+    }
+  }
+
+  func explained(_ error: any Error) -> ShellFailure {
+    let connection = source.connection
+    let names = {
+      (try? connection.query(SQLMessage.namesInSchema).rows.compactMap { $0.first.flatMap(\.string) }) ?? []
+    }
+    return SQLFailure(input: input, file: source.path, names: names).explained(error, source.watch)
+  }
+
+  private func noteTransaction() {
+    let isOpen = !source.connection.isAutocommit
+    shared.withLock { $0.isInTransaction = isOpen }
+    if source.connection.isAutocommit { undone.transactionEnded() }
+  }
+
+  /// Reads the models again where somebody altered the schema.
+  func refresh() throws {
+    if try source.connection.schemaVersion() == models.schemaVersion { return }
+    let found = try source.look(options.models)
+    shared.withLock { ($0.models, $0.functions) = found }
+  }
+}
+
+extension Value {
+  var string: String? { if case .text(let text) = self { text } else { nil } }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// The open file of a session.
+struct Source {
+  let path: String
+  let connection: Connection
+  /// Tells what writes change; nil while the session only reads.
+  let recording: RecordingConnection?
+  let watch: RunWatch
+
+  init(opening path: String, _ options: ShellOptions) throws(ShellFailure) {
+    try self.init(opening: path, isWriting: options.allowsWriting, options)
+  }
+
+  init(opening path: String, isWriting: Bool, _ options: ShellOptions) throws(ShellFailure) {
+    self.path = path
+    do {
+      if isWriting {
+        let opened = try RecordingConnection(path: path, busyTimeout: options.busyTimeout)
+        recording = opened
+        connection = opened.connection
+      } else {
+        var settings = ConnectionOptions()
+        settings.busyTimeout = options.busyTimeout
+        settings.leavesNothing = true
+        connection = try Connection(path: path, access: .readOnly, options: settings)
+        recording = nil
+      }
+    } catch let error as DatabaseError {
+      throw SQLFailure.explained(error)
+    } catch {
+      throw ShellFailure("\(path) cannot be opened: \(error)", .usage)
+    }
+    watch = connection.watched()
+  }
+
+  // MARK: What it has
+
+  /// The file's models, with those compiled into the program in their places, and SQLite's functions.
+  func look(_ types: [any PersistentModel.Type]) throws(ShellFailure) -> (models: FileModels, functions: Set<String>) {
+    do {
+      var models = FileModels()
+      models.schemaVersion = try connection.schemaVersion()
+      models.all = try CompiledModels(types).applied(
+        to: ModelInference.models(try ModelReader(connection: connection).read()), on: connection)
+      let functions = try connection.query("SELECT DISTINCT name FROM pragma_function_list").rows
+      return (models, Set(functions.compactMap { $0[0].string?.lowercased() }))
+    } catch {
+      throw SQLFailure(input: "", file: path, names: { [] }).explained(error, nil)
+    }
+  }
+
+  /// Rows are counted where that reads little: of a file up to this size.
+  private static let countedSizeInBytes = 32 << 20
+
+  /// What the banner tells of the file.
+  var facts: FileFacts {
+    var facts = FileFacts()
+    let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+    facts.sizeInBytes = size
+    facts.countsRows = size <= Self.countedSizeInBytes
+    if facts.countsRows { facts.rows = rowCount }
+    let version = try? connection.query(
+      "SELECT version FROM _quire_migrations ORDER BY version DESC LIMIT 1"
+    ).first
+    facts.schema = version?.string
+    return facts
+  }
+
+  private var rowCount: Int? {
+    let tables = try? connection.query(
+      """
+      SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+        AND name NOT LIKE 'sqlite~_%' ESCAPE '~' AND name NOT LIKE '~_quire~_%' ESCAPE '~'
+      """
+    )
+    var count = 0
+    for row in tables?.rows ?? [] {
+      guard let name = row[0].string, let table = try? quoted(identifier: name),
+        case .integer(let rows)? = try? connection.query("SELECT count(*) FROM \(table)").first
+      else { return nil }
+      count += Int(rows)
+    }
+    return count
+  }
+}
+
+struct FileFacts {
+  var sizeInBytes = 0
+  var countsRows = false
+  var rows: Int?
+  /// The last migration's version.
+  var schema: String?
+}

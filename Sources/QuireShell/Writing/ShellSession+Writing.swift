@@ -1,0 +1,148 @@
+import QuireRow
+import QuireSQLite
+
+// Writes, and taking them back.
+
+extension ShellSession {
+  /// Runs a statement that writes: rows it changes are recorded, so that it can be undone.
+  func write(_ statement: Statement, _ words: StatementWords, _ run: Run) throws -> Reply {
+    guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
+    let clock = ContinuousClock()
+    let begin = clock.now
+    guard words.writesRows else { return try alter(statement, words, run) }
+    let connection = source.connection
+    let (done, tables) = try recording.record {
+      let before = connection.totalChanges
+      let rows = statement.columnCount > 0 ? try self.rows(of: statement, sql: words.text, run) : nil
+      if rows == nil { try statement.run() }
+      return (rows: rows, count: connection.totalChanges == before ? 0 : connection.changes)
+    }
+    statement.reset()
+    let obstacle = obstacle(tables)
+    if !tables.isEmpty {
+      undone.add(UndoLog.Entry(tables: tables.filter { !$0.table.isInternal }, obstacle: obstacle))
+    }
+    if let rows = done.rows { return rows.reply }
+    return .written(
+      [
+        "\(done.count.grouped) \(done.count == 1 ? "row" : "rows") \(Self.past[words.verb] ?? "changed")",
+        (clock.now - begin).spoken,
+        obstacle.map { "cannot be undone: \($0)" } ?? (tables.isEmpty ? nil : "undo to take it back"),
+      ].compactMap { $0 }.joined(separator: " · "))
+  }
+
+  private static let past = ["insert": "added", "replace": "put in", "update": "changed", "delete": "deleted"]
+
+  /// What a statement does besides rows: the schema, settings, the file.
+  private func alter(_ statement: Statement, _ words: StatementWords, _ run: Run) throws -> Reply {
+    if statement.columnCount > 0 { return try rows(of: statement, sql: words.text, run).reply }
+    let clock = ContinuousClock()
+    let begin = clock.now
+    try statement.run()
+    if let said = words.said {
+      note(words)
+      return .written(said)
+    }
+    try refresh()
+    return .written("done · \((clock.now - begin).spoken) · a change of the schema cannot be undone")
+  }
+
+  /// Keeps the log in step with transactions.
+  func note(_ words: StatementWords) {
+    switch words.verb {
+    case "begin": undone.begin("")
+    case "savepoint": undone.begin(words.name(behind: "savepoint") ?? "")
+    case "rollback": undone.rollBack(to: words.name(behind: "to"))
+    default: break
+    }
+  }
+
+  private func obstacle(_ tables: [TableChanges]) -> String? {
+    if let hidden = tables.first(where: \.table.isInternal) {
+      return "it changed the index in \(hidden.table.name) too"
+    }
+    for changes in tables {
+      guard let model = models.all.first(where: { $0.table == changes.table.name }), !model.keyColumns.isEmpty else {
+        return "\(changes.table.name) has no key to find its rows by"
+      }
+    }
+    return nil
+  }
+
+  // MARK: Questions before a write
+
+  /// Whether to go on with a statement that has no condition.
+  func mayDestroy(_ words: StatementWords, _ run: Run) async throws -> Bool {
+    if options.answersYes { return true }
+    if let table = words.wholeTable { return try await mayChangeAll(of: table, run, verb: words.verb) }
+    guard let table = words.droppedTable, let count = try count(table) else { return true }
+    if count == 0 { return true }
+    return try await asks(
+      "this drops the table \(table) with \(count.grouped) \(count == 1 ? "row" : "rows"), and cannot be undone", run)
+  }
+
+  func mayChangeAll(of table: String, _ run: Run, verb: String = "update") async throws -> Bool {
+    if options.answersYes { return true }
+    guard let count = try count(table), count > 0 else { return true }
+    let name = models.all.first { $0.table.lowercased() == table.lowercased() }?.name ?? table
+    let what = verb == "delete" ? "delete" : "change"
+    return try await asks("this has no WHERE: it would \(what) all \(count.grouped) rows of \(name)", run)
+  }
+
+  private func asks(_ question: String, _ run: Run) async throws -> Bool {
+    if await run.confirm(question) { return true }
+    throw ShellFailure("\(question). Nothing was changed", .refused)
+  }
+
+  private func count(_ table: String) throws -> Int? {
+    guard let name = try? quoted(identifier: table),
+      case .integer(let count)? = try? source.connection.query("SELECT count(*) FROM \(name)").first
+    else { return nil }
+    return Int(count)
+  }
+
+  // MARK: Undo
+
+  func undo() throws -> String {
+    let recording = try requireRecording()
+    guard let entry = undone.done.last else { throw ShellFailure("there is nothing to undo", .usage) }
+    if let obstacle = entry.obstacle { throw ShellFailure("cannot undo: \(obstacle)", .refused) }
+    try Inverse(recording: recording, models: models).apply(entry.tables, isForward: false)
+    undone.didUndo()
+    return "undone: \(Self.spoken(entry, models)) as before"
+  }
+
+  func redo() throws -> String {
+    let recording = try requireRecording()
+    guard let entry = undone.undone.last else { throw ShellFailure("there is nothing to redo", .usage) }
+    try Inverse(recording: recording, models: models).apply(entry.tables, isForward: true)
+    undone.didRedo()
+    return "done again: \(Self.spoken(entry, models))"
+  }
+
+  private func requireRecording() throws(ShellFailure) -> RecordingConnection {
+    if let recording = source.recording { return recording }
+    throw ShellFailure("nothing was written in this session", .usage)
+  }
+
+  private static func spoken(_ entry: UndoLog.Entry, _ models: FileModels) -> String {
+    entry.tables.map { changes in
+      let name = models.all.first { $0.table == changes.table.name }?.name ?? changes.table.name
+      return "\(changes.rows.count.grouped) \(changes.rows.count == 1 ? "row" : "rows") of \(name)"
+    }.joined(separator: ", ")
+  }
+
+  /// Switches writing. What was written before can no longer be undone.
+  func setWriting(_ isOn: Bool) throws -> String {
+    if isOn == (source.recording != nil) { return isOn ? "writing is on already" : "writing is off already" }
+    if !source.connection.isAutocommit { throw ShellFailure("a transaction is open: commit or rollback first", .usage) }
+    let opened = try Source(opening: source.path, isWriting: isOn, options)
+    source = opened
+    undone = UndoLog()
+    shared.withLock { shared in
+      shared.isWriting = isOn
+      shared.watch = opened.watch
+    }
+    return isOn ? "writing is on for this session; every write of rows can be undone (undo)" : "writing is off"
+  }
+}

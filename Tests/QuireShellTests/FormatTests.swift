@@ -1,0 +1,125 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+import Testing
+
+@testable import QuireShell
+
+/// What rows look like in each format, and that they are the values the sqlite3 program gives.
+@Suite struct FormatTests {
+  private static let values = """
+    CREATE TABLE v (id INTEGER PRIMARY KEY, x);
+    INSERT INTO v (x) VALUES (NULL), (0), (-1), (9223372036854775807), (-9223372036854775808), (0.0), (0.1), (-2.5e-300),
+      (1e300), (5e-324), (123456789.0), (1e15), (1e20), (''), (' '), ('a,b'), ('"q"'),
+      ('two' || char(10) || 'lines'), ('tab' || char(9)), ('Stanisław'), ('三島'), ('👩‍👩‍👧'), (char(27) || '[31m'),
+      (x''), (x'00ff'), ('back\\slash'), (char(0x9b)), (char(0x202e)), ('''');
+    """
+
+  private func written(_ format: AnswerFormat, _ query: String, _ library: Library) async throws -> Data {
+    let bytes = Locked(Data())
+    let output = RowOutput(format) { piece in bytes.withLock { $0.append(contentsOf: piece) } }
+    try await library.session().run(query, to: output) { _ in }
+    return bytes.withLock { $0 }
+  }
+
+  /// What the sqlite3 program gives; nil where there is none.
+  private func shell(_ words: [String], _ library: Library) throws -> Data? {
+    let program = "/usr/bin/sqlite3"
+    guard FileManager.default.isExecutableFile(atPath: program) else { return nil }
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = ["-readonly"] + words.dropLast() + [library.file.path, words[words.count - 1]]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let data = try pipe.fileHandleForReading.readToEnd()
+    process.waitUntilExit()
+    return data ?? Data()
+  }
+
+  @Test(
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3"), "there is no sqlite3 program here"))
+  func `CSV has the values the sqlite3 program gives`() async throws {
+    let library = try Library(Self.values)
+    let query = "SELECT id, x, typeof(x) FROM v WHERE typeof(x) <> 'blob'"
+    let ours = try await written(.csv, query, library)
+    let theirs = try #require(try shell(["-csv", "-header", query], library))
+    var (a, b) = (SeparatedReader(ours, UInt8(ascii: ",")), SeparatedReader(theirs, UInt8(ascii: ",")))
+    var count = 0
+    while let own = try a.next(), let other = try b.next() {
+      count += 1
+      #expect(own.count == 3 && other.count == 3)
+      if other[2].text == "real" {
+        // SQLite stops at 15 digits.
+        let (x, y) = (Double(own[1].text) ?? .nan, Double(other[1].text) ?? .nan)
+        #expect(x == y || abs(x - y) <= abs(x) * 1e-14, "\(own) \(other)")
+      } else {
+        #expect(own.map(\.text) == other.map(\.text))
+      }
+    }
+    #expect(try count == 28 && a.next() == nil && b.next() == nil)
+  }
+
+  @Test(
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3"), "there is no sqlite3 program here"))
+  func `JSON has the values the sqlite3 program gives`() async throws {
+    let library = try Library(Self.values)
+    let query = "SELECT id, x FROM v WHERE typeof(x) <> 'blob'"
+    let ours = try await written(.json, query, library)
+    let theirs = try #require(try shell(["-json", query], library))
+    let a = try #require(try JSONSerialization.jsonObject(with: ours) as? [[String: Any]])
+    let b = try #require(try JSONSerialization.jsonObject(with: theirs) as? [[String: Any]])
+    #expect(a.count == b.count && a.count == 27)
+    for (own, other) in zip(a, b) {
+      #expect((own["x"] as? NSObject) == (other["x"] as? NSObject), "\(own) \(other)")
+    }
+  }
+
+  @Test func `every value comes back from statements and JSON lines as it was`() async throws {
+    let library = try Library(Self.values + "INSERT INTO v (x) VALUES (CAST(x'ff41' AS TEXT)), (9e999), (-9e999)")
+    let expected = try library.rows("SELECT * FROM v")
+    let statements = try await written(.insert, "SELECT * FROM v", library)
+    let other = try Library("CREATE TABLE answer (id INTEGER PRIMARY KEY, x)")
+    try Connection(path: other.file.path, access: .readWrite).execute(String(decoding: statements, as: UTF8.self))
+    #expect(try other.rows("SELECT * FROM answer") == expected)
+    let lines = try await written(.jsonl, "SELECT * FROM v WHERE typeof(x) <> 'real' AND id <> 5", library)
+    let file = other.folder.appending(path: "v.jsonl")
+    try lines.write(to: file)
+    _ = try await other.writing().replies("delete Answer", yes: true)
+    _ = try await other.writing().replies(".import \(file.path) Answer")
+    #expect(
+      try other.rows("SELECT * FROM answer")
+        == expected.filter { $0[1].storageClass != "real" && $0[0] != 5 })
+  }
+
+  @Test(arguments: AnswerFormat.allCases)
+  func `nothing in data or names steers the terminal`(format: AnswerFormat) async throws {
+    let hostile =
+      "SELECT 'red' || char(27) || '[31m' || char(0x9b, 0x202e) || '\"|,' AS \"a\u{1B}]0;x\u{7}\", x'1b' AS b"
+    let bytes = Locked(Data())
+    var style = AnswerStyle()
+    style.isTerminal = true
+    let output = RowOutput(format, style: style) { piece in bytes.withLock { $0.append(contentsOf: piece) } }
+    let library = try Library()
+    try await library.session().run(hostile, to: output) { _ in }
+    let text = String(decoding: bytes.withLock { $0 }, as: UTF8.self)
+    #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || !isControl($0) }, "\(text.debugDescription)")
+    #expect(format == .insert || text.contains("red"))
+  }
+
+  @Test func `reals are as SQLite writes them, with the digits that make them the same again`() {
+    let texts: [(Double, String)] = [
+      (12, "12.0"), (1e20, "1.0e+20"), (1e-5, "1.0e-05"), (0.1 + 0.2, "0.30000000000000004"), (-0.0, "-0.0"),
+      (.infinity, "Inf"), (-.infinity, "-Inf"), (1.5e300, "1.5e+300"),
+    ]
+    for (number, text) in texts { #expect(number.asSQLiteWritesIt == text) }
+  }
+
+  @Test func `a long table is written in the widths of its first rows`() async throws {
+    let library = try Library()
+    let many =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7000) SELECT i, 'x' AS t FROM n"
+    let lines = String(decoding: try await written(.table, many, library), as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 7002 && lines[0] == "   i  t" && lines[7000] == "7000  x" && lines[7001] == "7000 rows")
+  }
+}

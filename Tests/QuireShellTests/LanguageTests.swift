@@ -1,0 +1,140 @@
+import QuireRow
+import Testing
+
+@testable import QuireShell
+
+/// What queries of the model language answer.
+@Suite struct LanguageTests {
+  let library: Library
+  let session: ShellSession
+
+  init() throws {
+    library = try Library()
+    session = try library.session()
+  }
+
+  @Test(arguments: [
+    ("Book", [1, 2, 3, 4, 5]),
+    ("book", [1, 2, 3, 4, 5]),
+    ("Book where title = \"Eden\"", [2]),
+    ("Book where author.name = 'Stanisław Lem' and year > 1960", [1, 4]),
+    ("Book where author.name like \"%lem\" order by year desc", [4, 1, 2]),
+    ("Book where author = Author 2", [3]),
+    ("Book where author = 2", [3]),
+    ("Book where author != Author 1", [3]),
+    ("Book where author in (Author 2, Author 3)", [3]),
+    ("Book where author is null", [5]),
+    ("Book where author = null", [5]),
+    ("Book where author.name is null", [5]),
+    ("Book where not author is null", [1, 2, 3, 4]),
+    ("Book where year between 1957 and 1961", [1, 2]),
+    ("Book where year not between 1957 and 1961", [3, 4]),
+    ("Book where year in (1956, 1986)", [3, 4]),
+    ("Book where title contains 'o'", [1, 4, 5]),
+    ("Book where title glob 'E*' or price = 20", [2, 3]),
+    ("Book where count(tags) > 1", [1]),
+    ("Book where count(tags where name = 'space') = 1", [1, 2]),
+    ("Book where any(tags where name = 'novel')", [1, 3]),
+    ("Book where any(tags, name = 'novel')", [1, 3]),
+    ("Book where none(tags)", [4, 5]),
+    ("Book where all(tags where name = 'space')", [2, 4, 5]),
+    ("Author where any(books where any(tags where name = 'space'))", [1]),
+    ("Author where sum(books.price) > 20", [1]),
+    ("Author where max(books.year) = 1986", [1]),
+    ("Author where count(books.tags) = 3", [1]),
+    ("Author where any(books_as_translator where author.born = 1921)", [3]),
+    ("Book where count(author.books) = 3", [1, 2, 4]),
+    ("Author where profile.site = 'lem.pl'", [1]),
+    ("Category where parent.parent.name = 'all'", [3]),
+    ("Category where any(children)", [1, 2]),
+    ("Copy where shelf = Shelf ('north', 1)", [1, 3]),
+    ("Copy where shelf.label = 'C'", [2]),
+    ("Copy where shelf is null", [4]),
+    ("Author 1 .books", [1, 2, 4]),
+    ("Author 1.books where year > 1960 order by id desc", [4, 1]),
+    ("Book 3 .author.books_as_translator", []),
+    ("Author 3 .books_as_translator.author order by id", [1, 2]),
+    ("Tag 2 .books .author", [1]),
+    ("Author where born < 1925 .books order by title limit 2", [2, 4]),
+    ("Book order by year desc nulls last, id limit 2 offset 1", [1, 2]),
+    ("Book limit 1, 2", [2, 3]),
+    ("Book where price * 2 > 20 and -year < 0", [1, 3]),
+    ("Book where lower(title) || '!' = 'eden!'", [2]),
+    ("Book where case when year < 1960 then 1 else 0 end = 1", [2, 3]),
+    ("Book where (year = 1961 or year = 1959) and price < 10", [2]),
+    ("Book where year = 1961 or year = 1959 and price < 9", [1]),
+    ("Book where \"x\" = \"x\" limit 1;", [1]),
+  ])
+  func `a query gives the rows it says`(query: String, keys: [Int64]) async throws {
+    #expect(try await session.column(query) == keys.map { .integer($0) })
+  }
+
+  @Test func `values are selected by path, and named as they were written`() async throws {
+    let answer = try await session.answer(
+      "Book where year > 1958 and year < 1962 select title, author.name, count(tags) as tags, price*2 order by tags desc"
+    )
+    #expect(answer.columns == ["title", "author.name", "tags", "price*2"])
+    #expect(answer.rows == [["Solaris", "Stanisław Lem", 2, 24.0], ["Eden", "Stanisław Lem", 1, 19.0]])
+    #expect(try await session.rows("Book select count(*), avg(year), min(price)") == [[5, 1965.5, 1.0]])
+    #expect(
+      try await session.rows("Book select author.name, count(*) as n group by author.name having n > 1")
+        == [["Stanisław Lem", 3]])
+    #expect(
+      try await session.rows("Book select distinct author.name order by 1") == [[nil], ["Stanisław Lem"], ["三島由紀夫"]])
+  }
+
+  @Test func `parameters are bound, and never become SQL`() async throws {
+    _ = try await session.replies(".set y 1960")
+    _ = try await session.replies(".set name x' OR 1 = 1 --")
+    #expect(try await session.column("Book where year > :y") == [1, 4])
+    #expect(try await session.column("Book where title = :name") == [])
+    #expect(try await session.column("select id from book where year > $y") == [1, 4])
+    #expect(await session.failure("Book where year > :z").hasPrefix("there is no value for :z"))
+    #expect(try await session.rows("Book where title = \"x' OR 1 = 1 --\"").isEmpty)
+  }
+
+  @Test func `one row is a card with what it leads to, and the last answer goes on`() async throws {
+    guard case .card(let card)? = try await session.replies("Author 1").last else { return #expect(Bool(false)) }
+    #expect(card.title == "Author 1")
+    #expect(card.lines.map(\.name) == ["name", "born", "books", "books_as_translator", "profile"])
+    #expect(card.lines.map(\.value) == ["Stanisław Lem", 1921, 3, 0, 1])
+    #expect(try await session.rows("Book order by id desc").count == 5)
+    guard case .card(let author)? = try await session.replies("_3.author").last else { return #expect(Bool(false)) }
+    #expect(author.title == "Author 2")
+    #expect(try await session.rows("Book order by id desc").count == 5)
+    _ = try await session.replies("Book where year > 1960")
+    #expect(try await session.rows("_.author") == [[1, "Stanisław Lem", 1921]])
+    #expect(await session.failure("_4") == "the last answer has no row 4: it has 1")
+  }
+
+  @Test func `a bare model is a screenful of the newest rows, told how many there are`() async throws {
+    let session = try library.session { $0.screenRows = 2 }
+    let answer = try await session.answer("Book")
+    #expect(answer.rows.map { $0[0] } == [4, 5])
+    #expect(answer.total == Answer.Total(count: 5, isLeast: false))
+    #expect(answer.footer(ShellSettings()).hasPrefix("2 of 5 · "))
+    #expect(try await session.rows("Book where id > 0").count == 5)
+  }
+
+  @Test func `the SQL can be seen, and its plan`() async throws {
+    #expect(
+      try await session.said("sql Book where author.name = \"Lem\" and year > 1960 limit 3")
+        == #"SELECT b.* FROM "book" AS b LEFT JOIN "author" AS a ON a."id" = b."author_id" WHERE (a."name" = 'Lem') AND (b."year" > 1960) LIMIT 3;"#
+    )
+    #expect(try await session.said("explain Book where year = 1956").hasPrefix("reads all of b"))
+    #expect(try await session.said("explain Book 3").hasPrefix("looks up in b USING INTEGER PRIMARY KEY"))
+    #expect(try await session.column("count Book where year > 1960") == [2])
+  }
+
+  @Test func `what comes in several keys or none is asked for so`() async throws {
+    guard case .card(let card)? = try await session.replies("Shelf 'north', 1").last else {
+      return #expect(Bool(false))
+    }
+    #expect(card.title == "Shelf north, 1")
+    guard case .card(let note)? = try await session.replies("Note 2").last else { return #expect(Bool(false)) }
+    #expect(note.lines.map(\.value) == ["second", 2])
+    #expect(try await session.rows("Recent where id > 3") == [[4, "Fiasko"]])
+    #expect(
+      try await session.rows("BookTag where tag.name = 'novel' select book.title order by 1") == [["Solaris"], ["金閣寺"]])
+  }
+}

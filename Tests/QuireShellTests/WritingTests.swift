@@ -1,0 +1,215 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+import Testing
+
+@testable import QuireShell
+
+/// Writes in both languages, and taking them back.
+@Suite struct WritingTests {
+  let library: Library
+
+  init() throws { library = try Library() }
+
+  private func everything() throws -> [[Value]] {
+    try ["author", "book", "tag", "book_tag", "shelf", "copy", "note"].flatMap {
+      try library.rows("SELECT * FROM \($0) ORDER BY 1, 2")
+    }
+  }
+
+  @Test(arguments: [
+    "delete Book where id = 1", "Book 1 set price = 1", "insert Book { title: \"x\" }", "delete from book where id = 1",
+    "update book set price = 0 where id = 1", "create table x (a)", "drop table book", "vacuum into 'copy.db'",
+    ".import books.csv Book", "with x as (select 1) insert into tag(name) select 'x' from x", "undo", "vacuum",
+  ])
+  func `nothing is written in a session that reads`(text: String) async throws {
+    let before = try Data(contentsOf: library.file)
+    let session = try session()
+    #expect(await !session.failure(text).hasPrefix("no failure"))
+    #expect(try Data(contentsOf: library.file) == before)
+    #expect(try library.files == ["library.db"])
+  }
+
+  private func session() throws -> ShellSession { try library.session() }
+
+  @Test(arguments: [
+    (
+      "Book where id = 2 set price = price + 1, title = 'Eden!'",
+      "UPDATE book SET price = price + 1, title = 'Eden!' WHERE id = 2"
+    ),
+    ("Book where author.born = 1921 set year = 2000", "UPDATE book SET year = 2000 WHERE author_id = 1"),
+    ("Book 5 set author = Author 2", "UPDATE book SET author_id = 2 WHERE id = 5"),
+    ("Book 1 set author = null", "UPDATE book SET author_id = NULL WHERE id = 1"),
+    ("Copy 4 set shelf = Shelf ('south', 1)", "UPDATE copy SET room = 'south', number = 1 WHERE id = 4"),
+    ("delete Book where none(copies) and none(tags)", "DELETE FROM book WHERE id IN (4, 5)"),
+    ("delete Copy 2", "DELETE FROM copy WHERE id = 2"),
+    ("BookTag where book.title = 'Solaris' set tag = Tag 3", "x"),
+    (
+      "insert Book { title: \"Golem\", author: Author 1, year: 1981 }",
+      "INSERT INTO book (title, author_id, year) VALUES ('Golem', 1, 1981)"
+    ),
+    ("insert Note { text: 'x' }", "INSERT INTO note (text) VALUES ('x')"),
+    ("Author 1 .books set price = 3", "UPDATE book SET price = 3 WHERE author_id = 1"),
+    ("Book where id = 1 set price = count(tags)", "UPDATE book SET price = 2 WHERE id = 1"),
+  ])
+  func `a write does what the same SQL does, and undo takes it back, and redo does it again`(
+    text: String, sql: String
+  ) async throws {
+    let before = try everything()
+    let session = try library.writing()
+    if sql == "x" {
+      // Both of its rows would get one key.
+      #expect(await session.failure(text).hasPrefix("UNIQUE constraint failed"))
+      #expect(try everything() == before)
+      return
+    }
+    let other = try Library()
+    try Connection(path: other.file.path, access: .readWrite).execute(sql)
+    let expected = try ["author", "book", "tag", "book_tag", "shelf", "copy", "note"].flatMap {
+      try other.rows("SELECT * FROM \($0) ORDER BY 1, 2")
+    }
+    #expect(expected != before)
+    #expect(try await session.said(text).hasSuffix("undo to take it back"))
+    #expect(try everything() == expected)
+    #expect(try await session.said("undo").hasPrefix("undone: "))
+    #expect(try everything() == before)
+    #expect(try await session.said("redo").hasPrefix("done again: "))
+    #expect(try everything() == expected)
+  }
+
+  @Test func `undo takes back what triggers and foreign keys did, without waking them`() async throws {
+    try Connection(path: library.file.path, access: .readWrite).execute(
+      """
+      CREATE TABLE audit (id INTEGER PRIMARY KEY, what TEXT);
+      CREATE TRIGGER gone AFTER DELETE ON book BEGIN INSERT INTO audit (what) VALUES (old.title); END;
+      CREATE TRIGGER come AFTER INSERT ON book BEGIN INSERT INTO audit (what) VALUES ('+' || new.title); END;
+      DELETE FROM profile; DELETE FROM copy; DELETE FROM book_tag; UPDATE book SET translator_id = NULL;
+      """)
+    let before = try everything() + library.rows("SELECT * FROM audit")
+    let session = try library.writing()
+    _ = try await session.replies("delete Author where id = 1")
+    #expect(try library.rows("SELECT count(*) FROM book") == [[2]])
+    #expect(try library.rows("SELECT what FROM audit ORDER BY 1") == [["Eden"], ["Fiasko"], ["Solaris"]])
+    _ = try await session.replies("undo")
+    #expect(try everything() + library.rows("SELECT * FROM audit") == before)
+  }
+
+  @Test func `undo is refused with the row named where somebody has changed it since`() async throws {
+    let session = try library.writing()
+    _ = try await session.replies("Author where id < 3 set name = 'v'")
+    let other = try Connection(path: library.file.path, access: .readWrite)
+    try other.execute("UPDATE author SET name = 'other' WHERE id = 2")
+    let now = try everything()
+    #expect(
+      await session.failure("undo")
+        == "cannot undo: Author 2 was changed since (name: v → other). Nothing was changed")
+    #expect(try everything() == now)
+    try other.execute("UPDATE author SET name = 'v' WHERE id = 2")
+    #expect(try await session.said("undo") == "undone: 2 rows of Author as before")
+    _ = try await session.replies("insert Author { id: 9, name: 'new' }")
+    try other.execute("INSERT INTO book (title, author_id) VALUES ('since', 9)")
+    #expect(await session.failure("undo").hasPrefix("cannot undo: rows that came since would point nowhere"))
+    #expect(try library.rows("SELECT count(*) FROM author WHERE id = 9") == [[1]])
+  }
+
+  @Test func `values that must be unique may change places, and back`() async throws {
+    let session = try library.writing()
+    _ = try await session.replies(
+      "begin; update tag set name = 'x' where id = 1; update tag set name = 'novel' where id = 2; update tag set name = 'space' where id = 1; commit"
+    )
+    #expect(try library.rows("SELECT name FROM tag ORDER BY id") == [["space"], ["novel"], ["unused"]])
+    for _ in 0..<3 { _ = try await session.replies("undo") }
+    #expect(try library.rows("SELECT name FROM tag ORDER BY id") == [["novel"], ["space"], ["unused"]])
+    _ = try await session.replies("update tag set id = 30 where id = 3")
+    _ = try await session.replies("undo")
+    #expect(try library.rows("SELECT name FROM tag ORDER BY id") == [["novel"], ["space"], ["unused"]])
+  }
+
+  @Test func `a rollback forgets its writes, a savepoint those behind it`() async throws {
+    let session = try library.writing()
+    let before = try everything()
+    _ = try await session.replies("Tag 1 set name = 'a'")
+    _ = try await session.replies("begin")
+    #expect(session.isInTransaction)
+    _ = try await session.replies("Tag 2 set name = 'b'")
+    _ = try await session.replies("savepoint s; update tag set name = 'c' where id = 3; rollback to s")
+    _ = try await session.replies("undo")
+    #expect(try await session.column("select name from tag order by id") == ["a", "space", "unused"])
+    _ = try await session.replies("rollback")
+    #expect(!session.isInTransaction)
+    _ = try await session.replies("undo")
+    #expect(try everything() == before)
+    #expect(await session.failure("undo") == "there is nothing to undo")
+  }
+
+  @Test(arguments: [
+    ("update book set price = 0", "this has no WHERE: it would change all 5 rows of Book"),
+    ("delete from book_tag;", "this has no WHERE: it would delete all 4 rows of BookTag"),
+    ("with x as (select 1 where 1) delete from note", "this has no WHERE: it would delete all 2 rows of Note"),
+    ("delete Note", "this has no WHERE: it would delete all 2 rows of Note"),
+    ("Note set text = 'x'", "this has no WHERE: it would change all 2 rows of Note"),
+    ("drop table note", "this drops the table note with 2 rows, and cannot be undone"),
+  ])
+  func `a write without a condition is asked about`(text: String, question: String) async throws {
+    let session = try library.writing()
+    let before = try everything()
+    #expect(await session.failure(text).hasPrefix("\(question). Nothing was changed"))
+    #expect(try everything() == before)
+    _ = try await session.replies(text, yes: true)
+    #expect(try library.rows("SELECT count(*) FROM sqlite_schema").isEmpty == false)
+  }
+
+  @Test func `a write that fails leaves nothing of itself`() async throws {
+    let session = try library.writing()
+    let before = try everything()
+    #expect(
+      await session.failure("insert into tag values (7, 'seven'), (1, 'one')").hasPrefix(
+        "UNIQUE constraint failed: tag.id"))
+    #expect(await session.failure("delete Shelf where room = 'north'").hasPrefix("FOREIGN KEY constraint failed"))
+    #expect(await session.failure("insert Book { }").hasPrefix("NOT NULL constraint failed: book.title"))
+    #expect(try everything() == before)
+    #expect(await session.failure("undo") == "there is nothing to undo")
+  }
+
+  @Test func `what changed a full-text index cannot be undone, and says so`() async throws {
+    let text = try Library("CREATE VIRTUAL TABLE words USING fts5(body); INSERT INTO words VALUES ('one two')")
+    let session = try text.writing()
+    #expect(
+      try await session.said("insert into words values ('three')").contains(
+        "cannot be undone: it changed the index in words_"))
+    #expect(await session.failure("undo").hasPrefix("cannot undo: it changed the index"))
+  }
+
+  @Test func `writing is switched on for the session, and the file keeps its journal mode`() async throws {
+    let session = try session()
+    #expect(await session.failure("Tag 1 set name = 'a'") == ShellSession.onlyReads)
+    #expect(try await session.said(".write").hasPrefix("writing is on for this session"))
+    _ = try await session.replies("Tag 1 set name = 'a'")
+    #expect(try library.rows("PRAGMA journal_mode") == [["delete"]])
+    #expect(try library.files == ["library.db"])
+    _ = try await session.replies(".write off")
+    #expect(await session.failure("Tag 1 set name = 'b'") == ShellSession.onlyReads)
+  }
+
+  @Test func `rows come back from a file as they went out`() async throws {
+    let session = try library.writing()
+    _ = try await session.replies("insert into note values ('a,\"b\"\nc', 5), ('', 6), (NULL, 7), ('x''00''', 8)")
+    let before = try library.rows("SELECT * FROM note")
+    for file in ["note.csv", "note.tsv", "note.jsonl"] {
+      let path = library.folder.appending(path: file).path
+      #expect(try await session.said(".save \(path) select * from note").hasPrefix("6 rows in"))
+      _ = try await session.replies("delete from note where 1")
+      #expect(try await session.said(".import \(path) Note").hasPrefix("6 rows added to Note"))
+      #expect(try library.rows("SELECT * FROM note ORDER BY rowid") == before)
+      _ = try await session.replies("undo")
+      #expect(try library.rows("SELECT count(*) FROM note") == [[0]])
+      _ = try await session.replies("undo")
+    }
+    let bad = library.folder.appending(path: "bad.csv")
+    try Data("text,abuot_id\na,1\n".utf8).write(to: bad)
+    #expect(await session.failure(".import \(bad.path) Note").hasSuffix("did you mean about_id?"))
+    try Data("text,about_id\na,1\nb\n".utf8).write(to: bad)
+    #expect(await session.failure(".import \(bad.path) Note").hasPrefix("line 3: 1 fields, and 2 names"))
+    #expect(try library.rows("SELECT * FROM note") == before)
+  }
+}
