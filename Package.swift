@@ -77,7 +77,8 @@ let package = Package(
       name: "QuireShell", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive", "QuireMigration"],
       swiftSettings: swift),
     .target(name: "LineEditor", swiftSettings: swift),
-    .target(name: "QuireTool", dependencies: ["Quire", "QuireMigration", "QuireSQLite"], swiftSettings: swift),
+    .target(
+      name: "QuireTool", dependencies: ["Quire", "QuireMigration", "QuireShell", "QuireSQLite"], swiftSettings: swift),
     .executableTarget(name: "EmbedMigrationsTool", swiftSettings: swift),
     .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["EmbedMigrationsTool"]),
     .target(

@@ -154,7 +154,8 @@ import Testing
       "d=O'Brien=x")
     #expect(ran.output.hasSuffix("\ninteger,real,text,4,O'Brien=x\n"), "\(ran)")
     let missing = try ask("SELECT :y")
-    #expect(missing.status == 2 && missing.error == "error: there is no value for :y: give -p y=VALUE\n")
+    #expect(
+      missing.status == 2 && missing.error == "error: there is no value for :y: give -p y=VALUE, or .set y VALUE\n")
     #expect(try ask("SELECT ?").status == 2)
     #expect(try ask("SELECT 1", "-p", "y").status == 2)
   }
@@ -255,6 +256,27 @@ import Testing
     #expect(try ask("SELECT 1", "--explain", file: "nosuch.db").status == 2)
   }
 
+  // MARK: Models
+
+  @Test func `models of any file are asked and written to`() throws {
+    #expect(
+      try ask("Book where author.name = 'Stanisław Lem' and price > :p select title", "-p", "p=10").output
+        == "title\nSolaris\n")
+    #expect(try ask("Author where count(books) = 1 select name").output == "name\n三島由紀夫\n")
+    #expect(
+      try ask("Book where price > 10", "--sql").output
+        == #"SELECT b.* FROM "book" AS b WHERE b."price" > 10;"# + "\n")
+    #expect(try ask("SELECT 1 AS a; SELECT 2 AS b", "--no-header").output == "1\n2\n")
+    let written = try ask("Book 1 set price = 1", "--write")
+    #expect(written.status == 0 && written.error.hasPrefix("1 row changed"), "\(written)")
+    #expect(try ask("Book 1 select price", "--no-header").output == "1.0\n")
+    let whole = try ask("DELETE FROM book", "--write")
+    #expect(whole.status == 5 && whole.error.contains("it would delete all 3 rows of Book"), "\(whole)")
+    #expect(try ask("DELETE FROM book", "--write", "--yes").status == 0)
+    #expect(try ask("count Book", "--no-header").output == "0\n")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: quire.folder.path) == ["library.db"])
+  }
+
   // MARK: Errors
 
   @Test(arguments: [
@@ -268,16 +290,19 @@ import Testing
       "error: near \"book\": syntax error\n   1 │ SELECT 三島, x FORM book\n     │                     ^^^^\n"
     ),
     ("SELCT 1", 1, "error: near \"SELCT\": syntax error\n   1 │ SELCT 1\n     │ ^^^^^ did you mean SELECT?\n"),
-    ("SELECT 1; SELECT 2", 1, "error: there is more than one statement in the text\n"),
     ("", 1, "error: there is no statement in the text\n"),
-    ("BEGIN", 1, "error: the statement is no query: give one SELECT, WITH or VALUES\n"),
-    ("DELETE FROM book", 5, "refused: the statement writes, and quire query only reads; nothing was run\n"),
+    ("DELETE FROM book", 5, "refused: it would write, and writing is off (.write, --write): nothing was run\n"),
     (
       "INSERT INTO book (title) VALUES ('x') RETURNING id", 5,
-      "refused: the statement writes, and quire query only reads; nothing was run\n"
+      "refused: it would write, and writing is off (.write, --write): nothing was run\n"
     ),
-    ("VACUUM INTO 'copy.db'", 5, "refused: the statement writes, and quire query only reads; nothing was run\n"),
-    ("ATTACH 'new.db' AS n", 1, "error: the statement is no query: give one SELECT, WITH or VALUES\n"),
+    ("VACUUM INTO 'copy.db'", 5, "refused: it would write, and writing is off (.write, --write): nothing was run\n"),
+    ("ATTACH 'new.db' AS n", 1, "error: unable to open database: new.db\n"),
+    (
+      "Book where titel = 1", 1,
+      "error: Book has no titel\n   1 │ Book where titel = 1\n     │            ^^^^^ did you mean title?\n"
+    ),
+    ("Book 1 set title = 'x'", 5, "refused: it would write, and writing is off (.write, --write): nothing was run\n"),
   ])
   func `what is wrong is shown where it is, and nothing is changed`(sql: String, status: Int, expected: String) throws {
     let before = try quire.bytes("library.db")

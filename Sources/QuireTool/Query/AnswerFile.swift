@@ -26,13 +26,18 @@ final class AnswerFile: Sendable {
   /// - Returns: `terminal`, whose answers go here.
   func terminal(_ terminal: Terminal) -> Terminal {
     var terminal = terminal
-    terminal.output = Terminal.Stream { [self] in write($0) }
+    terminal.output = Terminal.Stream { [self] text in
+      var text = text
+      text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+    }
+    terminal.output.writeBytes = { [self] in write($0) }
     return terminal
   }
 
-  private func write(_ text: String) {
+  private func write(_ bytes: UnsafeRawBufferPointer) {
+    let data = Data(bytes)
     state.withLock { state in
-      state.waiting.append(contentsOf: text.utf8)
+      state.waiting.append(data)
       if state.waiting.count >= 1 << 16 { flush(&state) }
     }
   }

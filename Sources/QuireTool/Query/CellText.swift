@@ -41,30 +41,4 @@ extension Value {
     case .malformedText(let data): .object([("malformedText", .string(data.base64EncodedString()))])
     }
   }
-
-  /// As a field of CSV or TSV, before quoting; nil for NULL. Bytes are as SQL writes them.
-  var field: String? {
-    switch self {
-    case .null: nil
-    case .integer(let number): "\(number)"
-    case .real(let number): "\(number)"
-    case .text(let text): text
-    case .malformedText(let data): String(decoding: data, as: UTF8.self)
-    case .blob: "\(self)"
-    }
-  }
-}
-
-/// Names as keys of a JSON object: each once, a repeated one with its number behind it.
-func distinct(_ names: [String]) -> [String] {
-  var known: Set<String> = []
-  return names.map { name in
-    var next = name
-    var number = 2
-    while !known.insert(next).inserted {
-      next = "\(name):\(number)"
-      number += 1
-    }
-    return next
-  }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireShell
 
 /// A live answer as lines: all of it once, then what changed.
 @MainActor final class LiveLines: LiveView {

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireShell
 
 /// `quire query --live`: one answer that follows the file until Ctrl-C, or until the file goes.
 @MainActor final class LiveQueryRun {
@@ -22,10 +23,10 @@ import Quire
   func run() async throws -> ExitStatus {
     let failures = QueryFailure(query)
     do {
-      let key = try keyColumns()  // and finds out what the file and the query are
+      let plan = try await plan()  // and finds out what the file and the query are
+      let given = query.invocation.values("--key")
       let store = try ModelContainer(reading: URL(filePath: query.file))
-      let live = try store.mainContext.live(
-        sql: SQL(verbatim: query.text, named: query.named), key: key)
+      let live = try store.mainContext.live(sql: plan.sql, key: given.isEmpty ? plan.key : given)
       follow(live)
       let signal = StopSignal { [end] in end.yield() }
       for await _ in ends { break }
@@ -39,12 +40,12 @@ import Quire
     }
   }
 
-  /// Those that were given, else `id` where the query has such a column.
-  private func keyColumns() throws -> [String] {
-    let given = query.invocation.values("--key")
-    if !given.isEmpty { return given }
-    let names = try Connection(path: query.file, access: .readOnly).prepare(query.text).columnNames
-    return names.first { $0.lowercased() == "id" }.map { [$0] } ?? []
+  private func plan() async throws -> LivePlan {
+    do {
+      return try await query.session().livePlan(query.text)
+    } catch let failure as ShellFailure {
+      throw CommandFailure(failure, in: query.text)
+    }
   }
 
   private func follow(_ live: LiveRecords) {

@@ -1,13 +1,14 @@
 import Foundation
 import Quire
+import QuireShell
 
 extension QueryRun {
   /// `quire query --explain`: how SQLite would run the query, and what would wake it; nothing of it is run.
-  @MainActor func explain() throws -> ExitStatus {
+  @MainActor func explain() async throws -> ExitStatus {
     do {
-      _ = try Connection(path: file, access: .readOnly)  // finds out what the file is
+      let plan = try await session().livePlan(text)  // finds out what the file is
       let store = try ModelContainer(reading: URL(filePath: file))
-      let explanation = try store.mainContext.explainLive(sql: SQL(verbatim: text, named: named))
+      let explanation = try store.mainContext.explainLive(sql: plan.sql)
       try store.close()
       if format == .json {
         let encoder = JSONEncoder()
@@ -18,6 +19,8 @@ extension QueryRun {
       }
       try endFile()
       return .done
+    } catch let failure as ShellFailure {
+      throw CommandFailure(failure, in: text)
     } catch {
       throw QueryFailure(self).explained(error)
     }

@@ -19,11 +19,14 @@ public struct Terminal: Sendable {
     public var isTerminal: Bool
     public var usesColor: Bool
     let write: @Sendable (String) -> Void
+    /// For what need not be UTF-8, which is repaired where nobody says how to write it.
+    var writeBytes: @Sendable (UnsafeRawBufferPointer) -> Void
 
     public init(isTerminal: Bool = false, usesColor: Bool = false, write: @escaping @Sendable (String) -> Void) {
       self.isTerminal = isTerminal
       self.usesColor = usesColor
       self.write = write
+      writeBytes = { write(String(decoding: $0, as: UTF8.self)) }
     }
   }
 
@@ -45,7 +48,12 @@ extension Terminal {
     let plain = has("NO_COLOR") || has("CI") || environment["TERM"] == "dumb"
     func stream(_ descriptor: Int32) -> Stream {
       let isTerminal = isatty(descriptor) != 0
-      return Stream(isTerminal: isTerminal, usesColor: isTerminal && !plain) { Self.write($0, to: descriptor) }
+      var stream = Stream(isTerminal: isTerminal, usesColor: isTerminal && !plain) { text in
+        var text = text
+        text.withUTF8 { Self.write(UnsafeRawBufferPointer($0), to: descriptor) }
+      }
+      stream.writeBytes = { Self.write($0, to: descriptor) }
+      return stream
     }
     let (columns, lines) = size(environment)
     let isAsked = isatty(0) != 0 && isatty(2) != 0 && !has("CI")
@@ -65,22 +73,18 @@ extension Terminal {
   }
 
   /// Writes all of it; what cannot be written (a closed pipe, a full disk) is lost, there is nobody to tell.
-  private static func write(_ text: String, to descriptor: Int32) {
-    var text = text
-    text.withUTF8 { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[rest.indices]).withUnsafeBytes {
-          #if canImport(Darwin)
-            Darwin.write(descriptor, $0.baseAddress, $0.count)
-          #else
-            Glibc.write(descriptor, $0.baseAddress, $0.count)
-          #endif
-        }
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return }
-        rest = rest.dropFirst(count)
-      }
+  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let part = UnsafeRawBufferPointer(rebasing: rest)
+      #if canImport(Darwin)
+        let count = Darwin.write(descriptor, part.baseAddress, part.count)
+      #else
+        let count = Glibc.write(descriptor, part.baseAddress, part.count)
+      #endif
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
     }
   }
 

@@ -1,0 +1,99 @@
+import Foundation
+import Quire
+import QuireShell
+import Synchronization
+
+extension QueryRun {
+  /// A session on the file, for one answer.
+  func session() throws -> ShellSession {
+    var options = ShellOptions()
+    options.models = models
+    options.readsModels = false
+    options.allowsWriting = invocation.flag("--write")
+    options.answersYes = invocation.flag("--yes")
+    options.parameters = named
+    if let timeout { options.busyTimeout = min(options.busyTimeout, timeout) }
+    do throws(ShellFailure) {
+      return try ShellSession(opening: URL(filePath: file), options: options)
+    } catch {
+      throw CommandFailure(error, in: text)
+    }
+  }
+
+  /// Prints the answer as it comes, a row at a time where the format lets it.
+  func once() async throws -> ExitStatus {
+    let session = try session()
+    if text.allSatisfy(\.isWhitespace) { throw CommandFailure("there is no statement in the text") }
+    if let seconds = invocation["--timeout"].flatMap({ Double($0) }) {
+      DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak session] in session?.cancel() }
+    }
+    let rows = RowCount()
+    let asked = invocation.flag("--sql") ? "sql \(text)" : text
+    do {
+      try await session.run(asked, to: output) { reply in tell(reply, rows) }
+    } catch let failure as ShellFailure {
+      if failure.kind == .stopped, let seconds = invocation["--timeout"] {
+        throw CommandFailure("stopped after \(seconds) s (--timeout): the answer is not whole", .timedOut)
+      }
+      throw CommandFailure(failure, in: asked)
+    }
+    try endFile()
+    return rows.value == 0 && invocation.flag("--exit-code") ? .noRows : .done
+  }
+
+  private var output: RowOutput {
+    if invocation.flag("--quiet") {
+      var none = RowOutput(.value) { _ in }
+      none.limit = 1
+      return none
+    }
+    var style = AnswerStyle()
+    style.isTerminal = terminal.output.isTerminal
+    style.columns = terminal.output.isTerminal ? terminal.columns : nil
+    style.width = displayWidth
+    style.dressed = { [stream = terminal.output] text, dress in stream.styled(text, dress == .header ? .bold : .dim) }
+    let stream = terminal.output
+    var output = RowOutput(format ?? (stream.isTerminal ? .table : .csv), style: style) { stream.writeBytes($0) }
+    output.hasHeader = !invocation.flag("--no-header")
+    output.limit = limit
+    output.table = invocation["--into"] ?? "answer"
+    return output
+  }
+
+  private func tell(_ reply: Reply, _ rows: RowCount) {
+    switch reply {
+    case .streamed(let count, let isCut, _):
+      rows.add(count)
+      if isCut, !invocation.flag("--quiet") {
+        terminal.note("the first \(count) \(count == 1 ? "row" : "rows"); there are more (--limit)")
+      }
+    case .written(let text): terminal.note(printable(text))
+    case .lines(let lines): for line in lines { terminal.print(printable(line)) }
+    case .opened(let lines): for line in lines { terminal.note(line) }
+    case .answer, .card, .live, .endLive, .listLive, .listHistory, .quit: break
+    }
+  }
+}
+
+/// How many rows all statements of a text gave.
+private final class RowCount: Sendable {
+  private let count = Mutex(0)
+  var value: Int { count.withLock { $0 } }
+  func add(_ more: Int) { count.withLock { $0 += more } }
+}
+
+extension CommandFailure {
+  /// What a session refused, with the line of `text` that is wrong.
+  init(_ failure: ShellFailure, in text: String) {
+    let status: ExitStatus =
+      switch failure.kind {
+      case .failed: .failure
+      case .usage: .usage
+      case .refused: .refused
+      case .busy: .busy
+      case .stopped: .interrupted
+      case .timeout: .timedOut
+      }
+    self.init(failure.text(in: text, width: displayWidth, shown: { printable($0) }), status)
+  }
+}
