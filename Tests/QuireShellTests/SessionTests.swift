@@ -5,7 +5,7 @@ import Testing
 
 @testable import QuireShell
 
-/// What a session does besides asking: commands, what one may type next.
+/// What a session does besides asking: stopping, commands, what one may type next.
 @Suite struct SessionTests {
   let library: Library
   let session: ShellSession
@@ -13,6 +13,21 @@ import Testing
   init() throws {
     library = try Library()
     session = try library.session()
+  }
+
+  @Test func `a running query is stopped at once, and the session goes on`() async throws {
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    // One that comes before the query has begun stops nothing.
+    let stopping = Task { [session] in
+      while true {
+        session.cancel()
+        try await Task.sleep(for: .milliseconds(5))
+      }
+    }
+    #expect(await session.failure(endless) == "stopped")
+    stopping.cancel()
+    _ = await stopping.result
+    #expect(try await session.column("SELECT 1") == [1])
   }
 
   @Test func `several statements are answered one after the other, up to the one that fails`() async throws {
