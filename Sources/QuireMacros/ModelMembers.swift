@@ -94,7 +94,7 @@ struct ModelMembers {
     var lines = numbered(variablesOnly: true) { property, bit in
       let condition =
         property.plain != nil
-        ? "\(property.storage) != other.\(property.storage)"
+        ? "Quire._differs(\(property.storage), other.\(property.storage))"
         : "\(form(property)).differ(\(property.storage), other.\(property.storage))"
       return "if \(condition) {\nmask |= \(bit)\n}"
     }

@@ -114,8 +114,10 @@ final class RandomEdits {
   private func edit() -> String {
     if chance(25), let number = any(writerKeys), let writer = writers[number] {
       let name = word()
-      if !name.utf8.elementsEqual(writer.name.utf8), name != writer.name { edited.insert("w\(number).name") }
-      if name != writer.name { now.writers[number]?.name = name }
+      if !name.utf8.elementsEqual(writer.name.utf8) {
+        edited.insert("w\(number).name")
+        now.writers[number]?.name = name
+      }
       writer.name = name
       return "rename writer \(number)"
     }
@@ -126,7 +128,7 @@ final class RandomEdits {
     switch Int.random(in: 0..<4, using: &random) {
     case 0:
       let title = word()
-      if title != plain.title { plain.title = title }
+      plain.title = title
       volume.title = title
     case 1: plain.year = chance(30) ? nil : Int.random(in: 0..<5, using: &random); volume.year = plain.year
     case 2: plain.price = Double(Int.random(in: 0..<3, using: &random)); volume.price = plain.price
@@ -138,7 +140,7 @@ final class RandomEdits {
   }
 
   private func note(_ number: Int, _ a: PlainVolume, _ b: PlainVolume) {
-    if a.title != b.title { edited.insert("v\(number).title") }
+    if !a.title.utf8.elementsEqual(b.title.utf8) { edited.insert("v\(number).title") }
     if a.price != b.price { edited.insert("v\(number).price") }
     if a.writer != b.writer { edited.insert("v\(number).writer") }
   }

@@ -141,6 +141,17 @@ enum Source: String, CaseIterable, Sendable {
     #expect(all.count == 0 && !context.hasChanges)
   }
 
+  @Test(arguments: Source.allCases) func `another spelling of an equal text is a change`(source: Source) throws {
+    let eden = try context.volume("Eden")
+    try source.change("Eden", "title", "E\u{301}den", in: store, context)
+    try context.save()
+    let title = tracking { _ = eden.title }
+    try source.change("E\u{301}den", "title", "\u{C9}den", in: store, context)
+    try context.save()
+    #expect(title.count == 1 && eden.title.utf8.elementsEqual("\u{C9}den".utf8))
+    #expect(try store.query("SELECT title FROM volume WHERE id = 1") == [[.text("\u{C9}den")]])
+  }
+
   @Test func `a collection is heard of on insert, delete and cascade`() throws {
     let lem = try context.writer("Lem")
     for change in [

@@ -180,4 +180,9 @@ public func _zero<Model: PersistentModel, Value>(_ keyPath: KeyPath<Model, Value
 // MARK: Equality and edits of plain properties
 
 @inlinable public func _differs<V: Equatable>(_ a: V, _ b: V) -> Bool { a != b }
+/// Text differs where its bytes do, as in the file: `==` takes two spellings of é for one.
+@inlinable public func _differs(_ a: String, _ b: String) -> Bool { a != b || !a.utf8.elementsEqual(b.utf8) }
+@inlinable public func _differs(_ a: String?, _ b: String?) -> Bool {
+  if let a, let b { _differs(a, b) } else { a != b }
+}
 @_disfavoredOverload @inlinable public func _differs<V>(_ a: V, _ b: V) -> Bool { true }
