@@ -7,13 +7,19 @@ final class StopSignal {
   private let source: any DispatchSourceSignal
 
   init(_ body: @escaping @Sendable () -> Void) {
-    signal(SIGINT, SIG_IGN)
-    source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+    // A queue of its own: the shared ones may have no thread free while a statement runs.
+    source = DispatchSource.makeSignalSource(signal: SIGINT, queue: DispatchQueue(label: "quire.stop"))
     source.setEventHandler {
       signal(SIGINT, SIG_DFL)
       body()
     }
+    let isRegistered = DispatchSemaphore(value: 0)
+    source.setRegistrationHandler { isRegistered.signal() }
     source.resume()
+    isRegistered.wait()
+    #if !os(Linux)
+      signal(SIGINT, SIG_IGN)  // elsewhere the source only listens
+    #endif
   }
 
   func cancel() {
