@@ -85,8 +85,9 @@ struct ArgumentParser {
         invocation.words[argument.name] = bare
         bare = []
       case .required where first == nil:
-        let instead = bare.first.map { ": ‘\($0)’ is none" } ?? " is missing"
-        throw UsageError("\(argument.name)\(instead)", command: names)
+        throw UsageError(
+          bare.first.map { "‘\($0)’ is no \(argument.name): \(argument.help)" } ?? "\(argument.name) is missing",
+          command: names)
       case .required, .optional:
         if let first { invocation.words[argument.name] = [bare.remove(at: first)] }
       }
