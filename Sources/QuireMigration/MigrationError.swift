@@ -43,6 +43,8 @@ public enum MigrationError: Error, Hashable, Sendable {
   case refused(statement: String, SourcePlace)
   /// Keys that point nowhere at the end; everything of this migration was rolled back.
   case foreignKeys([ForeignKeyViolation], total: Int, file: String, alreadyBefore: Bool)
+  /// Another tool's history is in the way, or cannot be taken over.
+  case tool(ToolProblem)
   /// There is no database, and none was asked for.
   case noDatabase(path: String, similar: String?)
   /// The path leads to nothing that can be opened as a database: a folder, another kind of file.
@@ -175,6 +177,7 @@ extension MigrationError: CustomStringConvertible {
       """
     case .foreignKeys(let rows, let total, let file, let alreadyBefore):
       Self.describe(rows, total: total, file: file, alreadyBefore: alreadyBefore)
+    case .tool(let problem): problem.description
     case .noDatabase(let path, let similar):
       "no database at \(path)." + (similar.map { " Did you mean \($0)?" } ?? "")
     case .unusable(let error), .database(let error): error.description

@@ -225,6 +225,33 @@ import Testing
         """)
   }
 
+  @Test func `a table of others' goes only when it is named`() throws {
+    let old = [
+      "CREATE TABLE book (a)", "CREATE TABLE loan (a)", "CREATE INDEX by_a ON loan (a)", "CREATE TABLE other (a)",
+    ]
+    let change = try SchemaChange(
+      from: DatabaseSchema(madeBy: old), to: DatabaseSchema(madeBy: [old[0]]), keepingOthers: true, dropping: ["Loan"])
+    #expect(change.sql == "DROP INDEX by_a;\n-- with every row of loan\nDROP TABLE loan;\n")
+  }
+
+  @Test func `a schema after a rename speaks of the new name everywhere`() throws {
+    let schema = try DatabaseSchema(madeBy: ["CREATE TABLE book (a)", "CREATE VIEW v AS SELECT a FROM book"])
+    let renamed = try schema.renamed(by: [#require(SchemaRename("book:volume")), #require(SchemaRename("volume.a:b"))])
+    #expect(
+      try renamed == DatabaseSchema(madeBy: ["CREATE TABLE volume (b)", "CREATE VIEW v AS SELECT b FROM volume"]))
+  }
+
+  @Test func `the text of a schema makes it, whatever the order it was made in`() throws {
+    let statements = [
+      "CREATE TABLE b (x)", "CREATE TABLE a (x)", "CREATE INDEX i ON b (x)", "CREATE VIRTUAL TABLE f USING fts5 (x)",
+    ]
+    let text = try DatabaseSchema(madeBy: statements).text
+    #expect(
+      text
+        == "-- The schema the migrations make. Written by `migrate schema` and `migrate apply`; never run.\n"
+        + [1, 0, 3, 2].map { "\n\(statements[$0]);\n" }.joined())
+  }
+
   @Test func `a table can be rebuilt as it is`() throws {
     let book = "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)"
     let change = try change([book], [book], rebuilding: ["Book"])

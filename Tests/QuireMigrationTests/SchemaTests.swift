@@ -136,7 +136,7 @@ import Testing
   @Test func `Quire's tables and triggers and SQLite's tables are no part of a schema`() throws {
     let schema = try schema(
       "CREATE TABLE _quire_migrations (version INTEGER PRIMARY KEY)", "CREATE INDEX x ON _quire_migrations (version)",
-      "CREATE TABLE a (b INTEGER PRIMARY KEY AUTOINCREMENT)",
+      "CREATE TABLE a (b INTEGER PRIMARY KEY AUTOINCREMENT)", "CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY)",
       "CREATE TRIGGER _quire_log_a AFTER INSERT ON a BEGIN SELECT 1; END", "ANALYZE")
     #expect(schema.tables.map(\.name) == ["a"] && schema.indexes.isEmpty && schema.triggers.isEmpty)
     #expect(try !schema.isEmpty && self.schema().isEmpty)

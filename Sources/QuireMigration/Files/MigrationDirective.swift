@@ -10,6 +10,9 @@ public enum MigrationDirective: Hashable, Sendable {
   case allow(code: String, reason: String)
   /// `step NAME`: a step written in Swift, which only the application's own binary can run.
   case step(String)
+  /// Not a word of files: the file was written for another tool, which leaves SQLite its default of taking what stands in
+  /// double quotes for a string where no column is called so.
+  case tool(MigrationFormat)
 }
 
 extension MigrationDirective {

@@ -62,12 +62,7 @@ extension MigrationFile {
     guard name.hasSuffix(".sql"), let digits = parts.first, let version = MigrationVersion(String(digits)),
       parts.count == 2
     else { throw .name(file: path) }
-    var text = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
-    text.replace("\r\n", with: "\n")
-    if let nul = text.utf8.firstIndex(of: 0) {
-      throw .malformed(file: path, line: text[..<nul].count { $0 == "\n" } + 1, reason: "it contains a NUL byte")
-    }
-
+    let text = try Self.plain(text, path: path)
     let tokens = SQLTokens(text)
     var title: String?
     var sawStatement = false
@@ -111,6 +106,18 @@ extension MigrationFile {
     self.undo = undo.map { String(decoding: bytes[$0.comment.upperBound...], as: UTF8.self) }
     undoLine = undo?.line ?? line
     self.directives = directives
+  }
+
+  /// `text` without a byte order mark, and with LF for line ends.
+  ///
+  /// - Throws: ``MigrationError/malformed(file:line:reason:)`` where it has a NUL, behind which SQLite would not look.
+  static func plain(_ text: String, path: String) throws(MigrationError) -> String {
+    var text = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
+    text.replace("\r\n", with: "\n")
+    if let nul = text.utf8.firstIndex(of: 0) {
+      throw .malformed(file: path, line: text.utf8[..<nul].count { $0 == 10 } + 1, reason: "it contains a NUL byte")
+    }
+    return text
   }
 
   /// The first line that says something inside a comment's marks.

@@ -4,7 +4,8 @@ import Foundation
 public enum MigrationFolder {
   /// Its files, oldest version first.
   ///
-  /// Reads the `.sql` files of the folder itself, `schema.sql` (which is written, never run) and hidden ones apart.
+  /// Reads the `.sql` files of the folder itself, `schema.sql` (which is written, never run) and hidden ones apart. A
+  /// folder of another tool's is read as that tool would, see ``MigrationFormat``.
   /// Two files with one version are returned both: the plan names them.
   ///
   /// - Throws: ``MigrationError`` for a folder that is missing or has no migration, and for a file that cannot be read,
@@ -21,26 +22,48 @@ public enum MigrationFolder {
     } catch {
       throw .folder(folder, reason: "cannot be read")
     }
-    var files: [MigrationFile] = []
+    var texts: [(path: String, text: String)] = []
     for name in names.sorted() where name.hasSuffix(".sql") && name != "schema.sql" && !name.hasPrefix(".") {
-      files.append(try read(file: folder.hasSuffix("/") ? folder + name : folder + "/" + name))
+      let path = folder.hasSuffix("/") ? folder + name : folder + "/" + name
+      texts.append((path, try read(file: path)))
+    }
+    let files = try files(texts)
+    if MigrationFormat(of: files) == .goose, let other = names.sorted().first(where: isWrittenInGo) {
+      throw .malformed(file: folder + "/" + other, line: 1, reason: "it is written in Go, which only goose can run")
     }
     if files.isEmpty { throw .folder(folder, reason: "has no migrations (files named YYYYMMDDhhmmss_title.sql)") }
     return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
+  }
+
+  /// Texts → migrations, whichever tool they were written for.
+  static func files(_ texts: [(path: String, text: String)]) throws(MigrationError) -> [MigrationFile] {
+    let named = texts.map { (name: String($0.path.split(separator: "/").last ?? ""), text: $0.text) }
+    let format = MigrationFormat(of: named)
+    if format == .quire {
+      var files: [MigrationFile] = []
+      for (path, text) in texts { files.append(try MigrationFile(path: path, text: text)) }
+      return files
+    }
+    var files: [(path: String, name: MigrationName, text: String)] = []
+    for (file, named) in zip(texts, named) {
+      files.append((file.path, MigrationName(named.name), try MigrationFile.plain(file.text, path: file.path)))
+    }
+    return try ToolFolder(format: format, files: files).migrations()
+  }
+
+  private static func isWrittenInGo(_ name: String) -> Bool {
+    name.hasSuffix(".go") && !name.hasSuffix("_test.go") && MigrationName(String(name.dropLast(3))).kind == .number
   }
 
   /// Migrations that a program carries, as files of the folder they were taken from.
   ///
   /// - Throws: as ``read(_:)``.
   public static func read(_ embedded: [EmbeddedMigration]) throws(MigrationError) -> [MigrationFile] {
-    var files: [MigrationFile] = []
-    for migration in embedded {
-      files.append(try MigrationFile(path: "Migrations/" + migration.name, text: migration.text))
-    }
+    let files = try files(embedded.map { (path: "Migrations/" + $0.name, text: $0.text) })
     return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
   }
 
-  private static func read(file path: String) throws(MigrationError) -> MigrationFile {
+  private static func read(file path: String) throws(MigrationError) -> String {
     guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable(file: path) }
     guard let text = String(validating: data, as: UTF8.self) else {
       // The lines before the first malformed byte are the ones that decode without repair.
@@ -48,6 +71,6 @@ public enum MigrationFolder {
       let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
       throw .malformed(file: path, line: line + 1, reason: "it is not UTF-8")
     }
-    return try MigrationFile(path: path, text: text)
+    return text
   }
 }

@@ -1,4 +1,5 @@
-/// When a migration was written, as the fourteen digits `YYYYMMDDhhmmss` (UTC) its file name begins with.
+/// When a migration was written, as the fourteen digits `YYYYMMDDhhmmss` (UTC) its file name begins with; in another
+/// tool's folder whatever number that is.
 ///
 /// Versions order migrations: the digits sort as the moments do.
 public struct MigrationVersion: Hashable, Sendable {
@@ -22,7 +23,7 @@ extension MigrationVersion: LosslessStringConvertible {
     self.number = number
   }
 
-  public var description: String { "\(number)" }
+  public var description: String { dotted ?? "\(number)" }
 }
 
 extension MigrationVersion: Comparable {

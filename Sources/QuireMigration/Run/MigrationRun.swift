@@ -24,6 +24,7 @@ struct MigrationRun {
 
   /// As ``up(_:sequence:allowsLosses:)``, and says what is lost instead of refusing it.
   func upAndLosses(_ file: MigrationFile, sequence: Int) throws -> (AppliedMigration, losses: [MigrationLoss]) {
+    try connection.takeQuotedStrings(MigrationFormat(of: [file]) != .quire)
     let start = ContinuousClock.now
     let losses = try run(file.upText, directives: file.directives)
     let duration = start.duration(to: .now)

@@ -102,6 +102,11 @@ public struct Migrator: Sendable {
     let history = try MigrationHistory.read(from: connection)
     let plan = MigrationPlan(files: files, history: history)
     if let problem = plan.problems.first { throw MigrationError.history(problem) }
+    if history.isEmpty, let tool = try ToolHistory.read(from: connection),
+      files.contains(where: { tool.contains($0.version) })
+    {
+      throw MigrationError.tool(.notAdopted(tool))
+    }
     let sequence = (history.map(\.sequence).max() ?? 0) + 1
     return Outlook(pending: plan.pending(to: last)[...], sequence: sequence, dataVersion: dataVersion)
   }

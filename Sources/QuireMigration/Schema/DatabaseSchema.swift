@@ -2,7 +2,8 @@
 ///
 /// A pure value, read through one connection. Two are equal where SQLite would treat them alike: blanks, comments, quotes
 /// and the case of names do not count, nor does whether a constraint stands behind its column or at the end, nor the order
-/// of a table's columns. Quire's own tables (`_quire_…`) and SQLite's (`sqlite_…`) are no part of it.
+/// of a table's columns. Quire's own tables (`_quire_…`), SQLite's (`sqlite_…`)
+/// and other tools' version tables are no part of it.
 ///
 ///     let before = try DatabaseSchema(of: "library.db")
 ///     for difference in before.differences(to: after) { print(difference) }      // book + isbn TEXT
@@ -99,6 +100,19 @@ extension DatabaseSchema {
 
   public var isEmpty: Bool {
     tables.isEmpty && indexes.isEmpty && triggers.isEmpty && views.isEmpty && virtualTables.isEmpty
+  }
+}
+
+extension DatabaseSchema {
+  /// The SQL that makes it, for `schema.sql`: tables first, each kind in the order of names, so that two databases with one
+  /// schema give one text whatever way they came to it.
+  public var text: String {
+    let tables = (tables.map { ($0.name, $0.sql) } + virtualTables.map { ($0.name, $0.sql.text) }).sorted {
+      $0.0 < $1.0
+    }
+    let objects = [indexes, views, triggers].flatMap { $0.sorted { $0.name < $1.name } }
+    return "-- The schema the migrations make. Written by `migrate schema` and `migrate apply`; never run.\n"
+      + (tables.map(\.1) + objects.map(\.sql.text)).map { "\n\($0);\n" }.joined()
   }
 }
 

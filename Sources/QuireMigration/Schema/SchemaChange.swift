@@ -29,13 +29,15 @@ public struct SchemaChange: Sendable {
   ///   - keepingOthers: Whether what only the first schema has may stay: tables, virtual tables, views, triggers, and
   ///     indexes unless they read a column that goes. Columns of tables that both have may not.
   ///   - rebuilding: Tables to be rebuilt even where nothing in them changes.
+  ///   - dropping: Tables that may not stay although others are kept.
   public init(
     from: DatabaseSchema, to: DatabaseSchema, renames: [SchemaRename] = [], keepingOthers: Bool = false,
-    rebuilding: Set<SQLName> = []
+    rebuilding: Set<SQLName> = [], dropping: Set<SQLName> = []
   ) throws(SchemaChangeError) {
     var writer = try SchemaWriter(from: from)
     writer.isKeepingOthers = keepingOthers
     writer.rebuilding = rebuilding
+    writer.dropping = dropping
     let target = try writer.write(to: to, renames: renames)
     statements = writer.statements
     differences = from.differences(to: target)

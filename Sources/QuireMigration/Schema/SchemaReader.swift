@@ -43,10 +43,10 @@ package struct SchemaReader {
     return schema
   }
 
-  /// Quire's tables and triggers, and SQLite's tables.
+  /// Quire's tables and triggers, SQLite's tables, and those in which other tools keep what has run.
   private static func isOwn(_ name: SQLName) -> Bool {
     let name = SQLName.folded(name.text)
-    return name.hasPrefix("_quire_") || name.hasPrefix("sqlite_")
+    return name.hasPrefix("_quire_") || name.hasPrefix("sqlite_") || ToolHistory.tables.contains(name)
   }
 
   /// A pragma's rows for each table, in its order.

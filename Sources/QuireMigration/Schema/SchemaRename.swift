@@ -43,6 +43,15 @@ extension SchemaRename: LosslessStringConvertible {
 }
 
 extension DatabaseSchema {
+  /// This schema after `renames`, with every text in it that speaks of what is renamed.
+  ///
+  /// - Throws: ``SchemaChangeError/rename(_:reason:)`` for a rename of what is not there.
+  public func renamed(by renames: [SchemaRename]) throws(SchemaChangeError) -> DatabaseSchema {
+    if renames.isEmpty { return self }
+    var writer = try SchemaWriter(from: self)
+    return try writer.renaming(renames)
+  }
+
   /// Renames that would explain what is gone and what is new in `other`: to be asked about, never to be assumed.
   ///
   /// A table where most columns are the same, a column where it is declared the same and no other in its table is;

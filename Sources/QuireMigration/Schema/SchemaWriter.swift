@@ -7,11 +7,14 @@ struct SchemaWriter {
   private(set) var statements: [SchemaChange.Statement] = []
   var isKeepingOthers = false
   var rebuilding: Set<SQLName> = []
+  /// Tables that go although others are kept.
+  var dropping: Set<SQLName> = []
   private let copy: MigrationConnection
 
   init(from schema: DatabaseSchema) throws(SchemaChangeError) {
     copy = try refusing { () throws(SQLiteError) in
       let copy = try MigrationConnection.inMemory()
+      try copy.takeQuotedStrings(true)
       for table in schema.tables { try copy.query(table.sql) }
       // Without its module a virtual table cannot be made; what reads it is then taken away and made again.
       for table in schema.virtualTables { _ = try? copy.query(table.sql.text) }
@@ -27,7 +30,7 @@ struct SchemaWriter {
     try dropBrokenViews()
     try rename(renames)
     let renamed = try schema()
-    let target = isKeepingOthers ? target.keeping(others: renamed) : target
+    let target = isKeepingOthers ? target.keeping(others: renamed, without: dropping) : target
     for name in rebuilding where target[table: name] == nil { throw .noTable(name) }
     try dropObjects(missingIn: target) { $0 }
     for table in target.tables where renamed[table: table.name] == nil { try run(table.sql) }
@@ -44,6 +47,13 @@ struct SchemaWriter {
   }
 
   // MARK: Tables
+
+  /// - Returns: the schema with nothing but these renames.
+  mutating func renaming(_ renames: [SchemaRename]) throws(SchemaChangeError) -> DatabaseSchema {
+    try dropBrokenViews()
+    try rename(renames)
+    return try schema()
+  }
 
   /// Tables first, then columns. Whatever has the new name already is moved out of the way: it is renamed itself in its
   /// turn, or goes.
@@ -229,8 +239,9 @@ private func refusing<T>(_ body: () throws(SQLiteError) -> T) throws(SchemaChang
 }
 
 extension DatabaseSchema {
-  /// This schema with what only `other` has: all but columns of tables both have, and what reads a column that goes.
-  func keeping(others other: DatabaseSchema) -> DatabaseSchema {
+  /// This schema with what only `other` has: all but columns of tables both have, `dropped` tables, and what belongs to
+  /// those or reads a column that goes.
+  func keeping(others other: DatabaseSchema, without dropped: Set<SQLName>) -> DatabaseSchema {
     var result = self
     let gone = Dictionary(
       other.tables.compactMap { table in
@@ -239,11 +250,11 @@ extension DatabaseSchema {
     func others(_ mine: [Object], _ theirs: [Object]) -> [Object] {
       mine
         + theirs.filter { object in
-          !mine.contains { $0.name == object.name }
+          !mine.contains { $0.name == object.name } && !dropped.contains(object.table)
             && !(gone[object.table] ?? []).contains { object.sql.mentions($0) }
         }
     }
-    result.tables += other.tables.filter { self[table: $0.name] == nil }
+    result.tables += other.tables.filter { self[table: $0.name] == nil && !dropped.contains($0.name) }
     result.indexes = others(indexes, other.indexes)
     result.triggers = others(triggers, other.triggers)
     result.views = others(views, other.views)

@@ -37,9 +37,9 @@ struct TableText {
     while let token = peek, !isMark("(") {
       // The last name before the body: `CREATE TABLE main.book (`.
       if token.kind != .mark { name = token.range }
-      position += 1
+      advance()
     }
-    position += 1
+    advance()
     while peek != nil, !isMark(")") {
       let start = position
       if position > 0, ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"].contains(keyword) {
@@ -47,7 +47,7 @@ struct TableText {
       } else {
         column()
       }
-      if isMark(",") || position == start { position += 1 }
+      if isMark(",") || position == start { advance() }
     }
   }
 
@@ -64,37 +64,37 @@ struct TableText {
     var column = Column(range: start)
     while peek != nil, !isMark(","), !isMark(")") {
       switch keyword {
-      case "CONSTRAINT": position += 2
+      case "CONSTRAINT": advance(2)
       case "PRIMARY":
-        position += 2
+        advance(2)
         skip(["ASC", "DESC"])
         keyConflict = conflict() ?? keyConflict
         if skip(["AUTOINCREMENT"]) { isAutoincrement = true }
       case "NOT" where keyword(after: 1) == "NULL":
-        position += 2
+        advance(2)
         column.whenNull = conflict() ?? column.whenNull
       case "NULL":
-        position += 1
+        advance()
         _ = conflict()
       case "UNIQUE":
-        position += 1
+        advance()
         if let conflict = conflict() { uniqueConflicts[[name]] = conflict }
       case "CHECK": check()
       case "DEFAULT":
-        position += 1
-        if isMark("+") || isMark("-") { position += 1 }
-        if isMark("(") { _ = takeGroup() } else { position += 1 }
+        advance()
+        if isMark("+") || isMark("-") { advance() }
+        if isMark("(") { _ = takeGroup() } else { advance() }
       case "COLLATE":
-        position += 1
+        advance()
         let collation = takeName()
         column.collation = collation == "BINARY" ? nil : collation
       case "REFERENCES": references()
       case "AS":
-        position += 1
+        advance()
         column.generated = isMark("(") ? takeGroup() : nil
       default:
         // The type, GENERATED ALWAYS, STORED, and what is written behind a literal.
-        if isMark("(") { _ = takeGroup() } else { position += 1 }
+        if isMark("(") { _ = takeGroup() } else { advance() }
       }
     }
     column.range = start.lowerBound..<tokens[position - 1].range.upperBound
@@ -105,50 +105,50 @@ struct TableText {
 
   private mutating func tableConstraint() {
     switch keyword {
-    case "CONSTRAINT": position += 2
+    case "CONSTRAINT": advance(2)
     case "PRIMARY":
-      position += 2
+      advance(2)
       if isMark("(") {
         let inside = names().isAutoincrement
         isAutoincrement = isAutoincrement || inside
       }
       keyConflict = conflict() ?? keyConflict
     case "UNIQUE":
-      position += 1
+      advance()
       let columns = names().columns
       if let conflict = conflict() { uniqueConflicts[columns] = conflict }
     case "CHECK": check()
     case "FOREIGN":
-      position += 2
+      advance(2)
       _ = names()
       if keyword == "REFERENCES" { references() }
-    default: position += 1
+    default: advance()
     }
   }
 
   private mutating func check() {
-    position += 1
+    advance()
     if isMark("(") { checks.insert(takeGroup()) }
     _ = conflict()
   }
 
   private mutating func references() {
-    position += 2
+    advance(2)
     if isMark("(") { _ = takeGroup() }
     var isDeferred = false
     while true {
       if keyword == "ON" {
         // ON DELETE CASCADE, ON UPDATE SET NULL, ON DELETE NO ACTION
-        position += 2
-        position += ["SET", "NO"].contains(keyword) ? 2 : 1
+        advance(2)
+        advance(["SET", "NO"].contains(keyword) ? 2 : 1)
       } else if keyword == "MATCH" {
-        position += 2
+        advance(2)
       } else if keyword == "DEFERRABLE" || (keyword == "NOT" && keyword(after: 1) == "DEFERRABLE") {
         let isDeferrable = keyword == "DEFERRABLE"
-        position += isDeferrable ? 1 : 2
+        advance(isDeferrable ? 1 : 2)
         guard keyword == "INITIALLY" else { continue }
         isDeferred = isDeferrable && keyword(after: 1) == "DEFERRED"
-        position += 2
+        advance(2)
       } else {
         break
       }
@@ -159,7 +159,7 @@ struct TableText {
   /// A list of columns in parentheses: their names, without collations and directions.
   private mutating func names() -> (columns: [SQLName], isAutoincrement: Bool) {
     guard isMark("(") else { return ([], false) }
-    position += 1
+    advance()
     var columns: [SQLName] = []
     var isAutoincrement = false
     var isFirst = true
@@ -171,20 +171,22 @@ struct TableText {
       if isFirst { columns.append(SQLName(token: source.text(of: token))) }
       if keyword == "AUTOINCREMENT" { isAutoincrement = true }
       isFirst = isMark(",")
-      position += 1
+      advance()
     }
-    position += 1
+    advance()
     return (columns, isAutoincrement)
   }
 
   private mutating func conflict() -> SQLName? {
     guard keyword == "ON", keyword(after: 1) == "CONFLICT" else { return nil }
-    position += 2
+    advance(2)
     let name = takeName()
     return name == "ABORT" ? nil : name
   }
 
   // MARK: Tokens
+
+  private mutating func advance(_ count: Int = 1) { position = min(position + count, tokens.count) }
 
   private var peek: SQLTokens.Token? { position < tokens.count ? tokens[position] : nil }
 
@@ -204,13 +206,13 @@ struct TableText {
   @discardableResult
   private mutating func skip(_ words: Set<String>) -> Bool {
     guard words.contains(keyword) else { return false }
-    position += 1
+    advance()
     return true
   }
 
   private mutating func takeName() -> SQLName? {
     guard let token = peek else { return nil }
-    position += 1
+    advance()
     return SQLName(token: source.text(of: token))
   }
 
@@ -222,7 +224,7 @@ struct TableText {
     while let token = peek {
       if isMark("(") { depth += 1 }
       if isMark(")") { depth -= 1 }
-      position += 1
+      advance()
       end = token.range.lowerBound
       if depth == 0 { break }
       end = token.range.upperBound

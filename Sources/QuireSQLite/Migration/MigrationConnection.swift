@@ -102,14 +102,26 @@ package final class MigrationConnection {
     pulse = MigrationPulse(interruption: nil, busyTimeout: .zero, beat: nil)
   }
 
+  /// The schema is trusted, because it is what a migration is about: without that SQLite 3.40 refuses an index on
+  /// `json_extract(…)`, and writing to a table whose triggers keep a full-text index. There is no function here but
+  /// SQLite's own.
   private static let switches: [(Int32, Int32)] = [
-    (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
+    (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1), (SQLITE_DBCONFIG_DQS_DML, 0),
     (SQLITE_DBCONFIG_DQS_DDL, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
   ]
 
   deinit { sqlite3_close_v2(handle) }
 
   package var isStopped: Bool { pulse.interruption?.isStopped == true }
+
+  /// Whether what stands in double quotes and is no column's name is a string, as it is in SQLite unless it is told
+  /// otherwise; false at first.
+  package func takeQuotedStrings(_ takes: Bool) throws(SQLiteError) {
+    for option in [SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL] {
+      let code = quire_db_config(handle, option, takes ? 1 : 0)
+      if code != SQLITE_OK { throw failure(code) }
+    }
+  }
 
   /// False inside a transaction, and after an error that ended one.
   package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }

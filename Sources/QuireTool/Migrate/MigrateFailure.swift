@@ -79,6 +79,7 @@ struct MigrateFailure {
     case .interrupted: "Rolled back: \(state)."
     case .backup: "With --no-backup it goes without."
     case .history(let problem): advice(for: problem)
+    case .tool(.notAdopted): "    \(target.pasteable("baseline"))        records what has run, and runs nothing"
     case .unknownVersion(let version): known(near: version)
     default: nil
     }
@@ -165,7 +166,7 @@ extension MigrationError: CommandError {
       .fewerApplied, .severalStatementsWithoutTransaction, .refused, .noDatabase, .unusable:
       .usage
     case .history(.databaseIsNewer): .databaseIsNewer
-    case .history, .changedMeanwhile: .history
+    case .history, .changedMeanwhile, .tool: .history
     case .destructive: .refused
     case .busy: .busy
     case .interrupted: .interrupted

@@ -1,0 +1,140 @@
+/// Whose migrations a folder holds: Quire's, or another tool's, which are read as they are.
+public enum MigrationFormat: String, Hashable, Sendable, CaseIterable {
+  /// `20261120143005_add_isbn.sql`, with `-- migrate: undo`.
+  case quire
+  /// `20261120143005_add_isbn.sql`, with `-- migrate:up` and `-- migrate:down`.
+  case dbmate
+  /// `000001_add_isbn.up.sql` and `000001_add_isbn.down.sql`; sqlx has such pairs too.
+  case golangMigrate = "golang-migrate"
+  /// `00001_add_isbn.sql`, with `-- +goose Up` and `-- +goose Down`.
+  case goose
+  /// Plain files or pairs, known by the table `_sqlx_migrations`.
+  case sqlx
+  /// `V1__add_isbn.sql`, known by the table `refinery_schema_history`.
+  case refinery
+  /// `V1__add_isbn.sql` and its undo `U1__add_isbn.sql`.
+  case flyway = "Flyway"
+  /// `001_add_isbn.sql`, or any other number before the title.
+  case plain = "plain SQL"
+}
+
+extension MigrationFormat {
+  /// Judged by the names of a folder's files, and by the marks in those that could be several tools'.
+  ///
+  /// Names that no tool would take for a migration's do not count; where that leaves none, it is Quire's, which says what
+  /// is wrong with them.
+  init(of files: [(name: String, text: String)]) {
+    let names = files.map { MigrationName($0.name) }
+    if names.contains(where: { $0.direction != nil && $0.kind == .number }) {
+      self = .golangMigrate
+    } else if names.contains(where: { $0.kind == .versioned }) {
+      self = .flyway
+    } else if files.contains(where: { Self.marks($0.text).contains { $0.tool == .goose } }) {
+      self = .goose
+    } else if files.contains(where: { Self.marks($0.text).contains { $0.tool == .dbmate } }) {
+      self = .dbmate
+    } else if files.contains(where: { MigrationVersion(String($0.name.prefix { $0 != "_" })) != nil }) {
+      self = .quire
+    } else {
+      self = names.contains { $0.kind == .number } ? .plain : .quire
+    }
+  }
+
+  /// Of migrations that were read from a folder.
+  public init(of files: [MigrationFile]) {
+    self = .quire
+    for case .tool(let format)? in [files.first?.directives.first] { self = format }
+  }
+
+  /// The version that somebody calls so: `3`, `0003`, or Flyway's `1.2`; nil for no number.
+  public func version(_ word: String) -> MigrationVersion? {
+    switch self {
+    case .flyway, .refinery: MigrationVersion(dotted: word)
+    default: Int64(word).map { MigrationVersion(number: $0) }
+    }
+  }
+
+  /// A line of a file that says what the lines behind it are.
+  struct Mark: Hashable {
+    let tool: MigrationFormat
+    /// From 0.
+    let line: Int
+    /// In small letters, such as `up` or `no transaction`.
+    let words: String
+  }
+
+  /// The lines `-- migrate:up` and `-- +goose Up` and their like, in order.
+  static func marks(_ text: String) -> [Mark] {
+    var marks: [Mark] = []
+    let bytes = text.utf8.starts(with: [0xEF, 0xBB, 0xBF]) ? text.utf8.dropFirst(3) : text.utf8[...]
+    for (number, line) in bytes.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
+      guard line.starts(with: "--".utf8) else { continue }
+      let comment = String(decoding: line.dropFirst(2).prefix(200), as: UTF8.self)
+      let words = comment.lowercased().split(whereSeparator: \.isWhitespace)
+      if words.first == "+goose" {
+        marks.append(Mark(tool: .goose, line: number, words: words.dropFirst().joined(separator: " ")))
+      } else if let first = words.first, ["migrate:up", "migrate:down"].contains(first) {
+        let rest = [first.dropFirst("migrate:".count)] + words.dropFirst()
+        marks.append(Mark(tool: .dbmate, line: number, words: rest.joined(separator: " ")))
+      }
+    }
+    return marks
+  }
+}
+
+/// What the name of a file says of the migration in it.
+struct MigrationName: Hashable {
+  enum Kind: Hashable {
+    /// `001_add_isbn`
+    case number
+    /// `V1__add_isbn`
+    case versioned
+    /// `U1__add_isbn`
+    case undo
+    /// `R__add_isbn`, run whenever it changes.
+    case repeatable
+    case other
+  }
+
+  enum Direction: Hashable {
+    case up
+    case down
+  }
+
+  let kind: Kind
+  /// Nil where there is none, or one too large.
+  let version: MigrationVersion?
+  let title: String
+  let direction: Direction?
+
+  init(_ name: String) {
+    var stem = name.hasSuffix(".sql") ? name.dropLast(4) : name[...]
+    if stem.hasSuffix(".up") {
+      (direction, stem) = (.up, stem.dropLast(3))
+    } else if stem.hasSuffix(".down") {
+      (direction, stem) = (.down, stem.dropLast(5))
+    } else {
+      direction = nil
+    }
+    let prefix = stem.first
+    let isLettered = prefix.map { "VUR".contains($0) } ?? false
+    if isLettered, let cut = stem.firstRange(of: "__") {
+      let number = stem[..<cut.lowerBound].dropFirst()
+      title = String(stem[cut.upperBound...]).replacing("_", with: " ")
+      version = MigrationVersion(dotted: number)
+      switch prefix {
+      case "R" where number.isEmpty: kind = .repeatable
+      case "U" where version != nil: kind = .undo
+      case "V" where version != nil: kind = .versioned
+      default: kind = .other
+      }
+    } else {
+      let digits = stem.prefix { ("0"..."9").contains($0) }
+      let rest = stem.dropFirst(digits.count)
+      let isNumbered = !digits.isEmpty && (rest.isEmpty || "_-. ".contains(rest.first ?? "_"))
+      version = isNumbered ? Int64(digits).map { MigrationVersion(number: $0) } : nil
+      kind = version == nil ? .other : .number
+      title = String(rest.drop { "_-. ".contains($0) }).replacing("_", with: " ")
+    }
+  }
+}

@@ -1,0 +1,69 @@
+public import Foundation
+
+/// The file or files of a new migration, named and marked as the folder's tool has them.
+struct NewMigration {
+  let format: MigrationFormat
+  /// The names that are there.
+  let names: [String]
+  let title: String
+  let up: String
+  let undo: String?
+
+  /// Their names and texts.
+  func files(now: Date) -> [(name: String, text: String)] {
+    let words = title.lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "_")
+    let name = words.isEmpty ? "migration" : String(words.prefix(80))
+    let number = number(now: now)
+    switch format {
+    case .golangMigrate:
+      return [("\(number)_\(name).up.sql", up), ("\(number)_\(name).down.sql", undo ?? "")]
+    case .flyway, .refinery:
+      let undoing: [(name: String, text: String)] =
+        names.contains { MigrationName($0).kind == .undo } ? [("U\(number)__\(name).sql", undo ?? "")] : []
+      return [("V\(number)__\(name).sql", up)] + undoing
+    case .dbmate: return [("\(number)_\(name).sql", "-- migrate:up\n\(up)\n-- migrate:down\n\(undo ?? "")")]
+    case .goose:
+      // Its own way of telling statements apart ends at a trigger's first semicolon.
+      func block(_ sql: String) -> String {
+        SQLTokens.isEmpty(sql) ? sql : "-- +goose StatementBegin\n\(sql)-- +goose StatementEnd\n"
+      }
+      return [("\(number)_\(name).sql", "-- +goose Up\n\(block(up))\n-- +goose Down\n\(block(undo ?? ""))")]
+    case .plain, .sqlx, .quire: return [("\(number)_\(name).sql", up)]
+    }
+  }
+
+  /// One more than the last, as wide as that; the moment where the last is one.
+  private func number(now: Date) -> String {
+    let present = names.map { (MigrationName($0), $0) }.filter { $0.0.version != nil && $0.0.direction != .down }
+    guard let last = present.max(by: { ($0.0.version?.number ?? 0) < ($1.0.version?.number ?? 0) }) else { return "1" }
+    let digits = last.1.drop { $0.isLetter }.prefix { ("0"..."9").contains($0) }
+    if digits.count >= 14 { return "\(MigrationVersion.next(after: last.0.version, now: now))" }
+    let next = "\((Int64(digits) ?? 0) + 1)"
+    return String(repeating: "0", count: max(0, digits.count - next.count)) + next
+  }
+}
+
+extension MigrationFolder {
+  /// Writes a new migration into a folder of another tool's, as that tool names and marks them, and gives the path of what
+  /// runs it.
+  ///
+  /// - Throws: ``MigrationError/folder(_:reason:)`` where nothing can be written there.
+  public static func write(_ title: String, up: String, undo: String?, to folder: String, now: Date = .now)
+    throws(MigrationError) -> String
+  {
+    let format = MigrationFormat(of: try read(folder))
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let new = NewMigration(
+      format: format, names: names.filter { $0.hasSuffix(".sql") && $0 != "schema.sql" }, title: title, up: up,
+      undo: undo)
+    let files = new.files(now: now)
+    for (name, text) in files {
+      do {
+        try Data(text.utf8).write(to: URL(filePath: join(folder, name)), options: .withoutOverwriting)
+      } catch {
+        throw .folder(folder, reason: "cannot be written to")
+      }
+    }
+    return join(folder, files[0].name)
+  }
+}

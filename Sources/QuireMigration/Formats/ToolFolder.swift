@@ -1,0 +1,108 @@
+/// Another tool's files → migrations, with what that tool's marks and pairs mean.
+///
+/// Each runs in one transaction with its record, so a file's own BEGIN and COMMIT, and `PRAGMA foreign_keys`, which has no
+/// effect inside one, count as blanks. Line numbers stay those of the file.
+struct ToolFolder {
+  let format: MigrationFormat
+  /// Their paths and texts, in any order.
+  let files: [(path: String, name: MigrationName, text: String)]
+
+  /// - Throws: ``MigrationError`` for a file that cannot be run without its tool.
+  func migrations() throws(MigrationError) -> [MigrationFile] {
+    var migrations: [MigrationFile] = []
+    for file in files {
+      switch (format, file.name.kind) {
+      case (.flyway, .repeatable):
+        throw .malformed(
+          file: file.path, line: 1,
+          reason: "a repeatable migration has no number, and only Flyway can run it: give it one")
+      case (.flyway, .versioned):
+        let undo = undo(of: { $0.kind == .undo && $0.version == file.name.version })
+        migrations.append(try migration(file, up: file.text, undo: undo))
+      case (.flyway, .undo):
+        // One without its V is refinery's way to say that it may come out of order.
+        if files.contains(where: { $0.name.kind == .versioned && $0.name.version == file.name.version }) { continue }
+        migrations.append(try migration(file, up: file.text, undo: nil))
+      case (.golangMigrate, .number):
+        if file.name.direction == .down {
+          guard files.contains(where: { $0.name.direction != .down && $0.name.version == file.name.version }) else {
+            throw .malformed(file: file.path, line: 1, reason: "there is no file that it takes back")
+          }
+          continue
+        }
+        let undo = undo(of: { $0.direction == .down && $0.version == file.name.version })
+        migrations.append(try migration(file, up: file.text, undo: undo))
+      case (.dbmate, .number), (.goose, .number): migrations.append(try marked(file))
+      case (.plain, .number): migrations.append(try migration(file, up: file.text, undo: nil))
+      default: continue
+      }
+    }
+    return migrations
+  }
+
+  private func undo(of isUndo: (MigrationName) -> Bool) -> String? {
+    files.first { isUndo($0.name) }?.text
+  }
+
+  /// A file with two parts, each behind its mark.
+  private func marked(_ file: (path: String, name: MigrationName, text: String)) throws(MigrationError) -> MigrationFile
+  {
+    let lines = file.text.utf8.split(separator: 10, omittingEmptySubsequences: false)
+    var up: (line: Int, options: String)?
+    var down: Int?
+    var hasNoTransaction = false
+    for mark in MigrationFormat.marks(file.text) where mark.tool == format {
+      func wrong(_ reason: String) -> MigrationError {
+        .malformed(file: file.path, line: mark.line + 1, reason: reason)
+      }
+      switch mark.words.split(separator: " ").first.map(String.init) ?? "" {
+      case "up":
+        if up != nil { throw wrong("it has a second part that runs it") }
+        up = (mark.line, mark.words)
+      case "down":
+        if up == nil { throw wrong("what takes it back stands before what runs it") }
+        if down != nil { throw wrong("it has a second part that takes it back") }
+        down = mark.line
+      case "statementbegin", "statementend": break
+      case "envsub" where mark.words.hasSuffix("on"): throw wrong("only goose can put variables into it")
+      default: hasNoTransaction = hasNoTransaction || mark.words == "no transaction"
+      }
+    }
+    guard let up else {
+      throw .malformed(
+        file: file.path, line: 1,
+        reason:
+          "no line says -- \(format == .goose ? "+goose Up" : "migrate:up"), as the others of \(format.rawValue) do")
+    }
+    hasNoTransaction = hasNoTransaction || up.options.split(separator: " ").contains("transaction:false")
+    // Blank lines stand for what is before it and for the mark, so that lines keep their numbers.
+    let blanks = String(repeating: "\n", count: up.line + 1)
+    return try migration(
+      file, up: blanks + Self.text(lines[(up.line + 1)..<(down ?? lines.count)]),
+      undo: down.map { Self.text(lines[($0 + 1)...]) }, asksForNoTransaction: hasNoTransaction,
+      undoLine: (down ?? 0) + 2)
+  }
+
+  private static func text(_ lines: ArraySlice<Substring.UTF8View>) -> String {
+    String(decoding: Array(lines.joined(separator: CollectionOfOne(10))), as: UTF8.self)
+  }
+
+  private func migration(
+    _ file: (path: String, name: MigrationName, text: String), up: String, undo: String?,
+    asksForNoTransaction: Bool = false, undoLine: Int = 1
+  ) throws(MigrationError) -> MigrationFile {
+    guard let version = file.name.version else { throw .name(file: file.path) }
+    if format == .flyway, let place = up.firstRange(of: "${") {
+      throw .malformed(
+        file: file.path, line: up.utf8[..<place.lowerBound].count { $0 == 10 } + 1,
+        reason: "only Flyway fills in what stands in ${…}: write the value")
+    }
+    let up = SQLStatements(up).withoutTransactions()
+    let undo = undo.map { SQLStatements($0).withoutTransactions() }
+    let isAlone = asksForNoTransaction && SQLStatements(up).contains(where: \.needsNoTransaction)
+    return MigrationFile(
+      version: version, title: file.name.title, path: file.path, up: up,
+      undo: undo.flatMap { SQLTokens.isEmpty($0) ? nil : $0 }, undoLine: undoLine,
+      directives: [.tool(format)] + (isAlone ? [.noTransaction] : []))
+  }
+}

@@ -1,0 +1,160 @@
+import QuireRow
+package import QuireSQLite
+
+/// What another tool's version table says has run on a database.
+public struct ToolHistory: Hashable, Sendable {
+  public let tool: MigrationFormat
+  public let table: String
+  /// Those it records one by one.
+  public let versions: Set<MigrationVersion>
+  /// One that stands for every earlier one too: golang-migrate records only the last, Flyway where a baseline was.
+  public let last: MigrationVersion?
+  /// The version that it left half done, as its own record says.
+  public let unfinished: MigrationVersion?
+
+  public var isEmpty: Bool { versions.isEmpty && last == nil }
+
+  public func contains(_ version: MigrationVersion) -> Bool {
+    versions.contains(version) || (last.map { version <= $0 } ?? false)
+  }
+}
+
+extension ToolHistory {
+  static let tables: Set<String> = [
+    "schema_migrations", "goose_db_version", "_sqlx_migrations", "refinery_schema_history", "flyway_schema_history",
+  ]
+
+  /// Nil where the database has no other tool's table. Of several the first with something in it counts.
+  package static func read(from connection: MigrationConnection) throws(SQLiteError) -> ToolHistory? {
+    let rows = try connection.query(
+      """
+      SELECT s.name, lower(c.name) FROM sqlite_schema s, pragma_table_xinfo(s.name) c
+      WHERE s.type = 'table' AND s.name IN (SELECT value FROM json_each(?))
+      """, [.text("[" + tables.map { "\"\($0)\"" }.joined(separator: ",") + "]")])
+    let columns = Dictionary(grouping: rows) { $0[0].plainText }.mapValues { Set($0.map { $0[1].plainText }) }
+    var found: ToolHistory?
+    for (table, columns) in columns.sorted(by: { $0.key < $1.key }) {
+      guard let history = try history(of: table, columns, connection) else { continue }
+      if !history.isEmpty { return history }
+      found = found ?? history
+    }
+    return found
+  }
+
+  private static func history(_ tool: MigrationFormat, _ table: String, _ versions: [MigrationVersion]) -> ToolHistory {
+    ToolHistory(tool: tool, table: table, versions: Set(versions), last: nil, unfinished: nil)
+  }
+
+  private static func history(of table: String, _ columns: Set<String>, _ connection: MigrationConnection)
+    throws(SQLiteError) -> ToolHistory?
+  {
+    func has(_ names: String...) -> Bool { columns.isSuperset(of: names) }
+    switch table {
+    case "schema_migrations" where has("version", "dirty"):
+      let row = try connection.query("SELECT version, dirty FROM schema_migrations LIMIT 1").first
+      let version = row.flatMap { number($0[0]) }
+      let isDirty = row.map { $0[1] != .integer(0) && $0[1] != .text("false") } ?? false
+      return ToolHistory(
+        tool: .golangMigrate, table: table, versions: [], last: version, unfinished: isDirty ? version : nil)
+    case "schema_migrations" where has("version"):
+      return history(
+        .dbmate, table, try connection.query("SELECT version FROM schema_migrations").compactMap { number($0[0]) })
+    case "goose_db_version" where has("id", "version_id", "is_applied"):
+      // One row for each time it went up or down: the latest counts. Version 0 is where it begins.
+      let rows = try connection.query(
+        """
+        SELECT version_id FROM goose_db_version v WHERE is_applied AND version_id > 0
+          AND NOT EXISTS (SELECT 1 FROM goose_db_version l WHERE l.version_id = v.version_id AND l.id > v.id)
+        """)
+      return history(.goose, table, rows.compactMap { number($0[0]) })
+    case "_sqlx_migrations" where has("version", "success"):
+      let rows = try connection.query("SELECT version, success FROM _sqlx_migrations")
+      let (done, failed) = (rows.filter { $0[1] != .integer(0) }, rows.first { $0[1] == .integer(0) })
+      return ToolHistory(
+        tool: .sqlx, table: table, versions: Set(done.compactMap { number($0[0]) }), last: nil,
+        unfinished: failed.flatMap { number($0[0]) })
+    case "refinery_schema_history" where has("version"):
+      let rows = try connection.query("SELECT version FROM refinery_schema_history")
+      return history(.refinery, table, rows.compactMap { dotted($0[0]) })
+    case "flyway_schema_history" where has("installed_rank", "version", "type", "success"):
+      let rows = try connection.query(
+        "SELECT version, type, success FROM flyway_schema_history WHERE version IS NOT NULL ORDER BY installed_rank")
+      var versions: Set<MigrationVersion> = []
+      var unfinished: MigrationVersion?
+      var baseline: MigrationVersion?
+      for row in rows {
+        guard let version = dotted(row[0]) else { continue }
+        if row[2] == .integer(0) || row[2] == .text("false") {
+          unfinished = version
+        } else if row[1] == .text("BASELINE") {
+          baseline = version
+        } else if row[1].plainText.hasPrefix("UNDO") {
+          versions.remove(version)
+        } else {
+          versions.insert(version)
+          if unfinished == version { unfinished = nil }
+        }
+      }
+      return ToolHistory(tool: .flyway, table: table, versions: versions, last: baseline, unfinished: unfinished)
+    default: return nil
+    }
+  }
+
+  private static func number(_ value: Value) -> MigrationVersion? {
+    switch value {
+    case .integer(let number): MigrationVersion(number: number)
+    case .text(let text): Int64(text).map { MigrationVersion(number: $0) }
+    default: nil
+    }
+  }
+
+  private static func dotted(_ value: Value) -> MigrationVersion? {
+    switch value {
+    case .integer(let number): MigrationVersion(dotted: "\(number)")
+    case .text(let text): MigrationVersion(dotted: text)
+    default: nil
+    }
+  }
+}
+
+/// Why another tool's history cannot be taken over, or is in the way.
+public enum ToolProblem: Error, Hashable, Sendable {
+  /// No tool's table is there.
+  case none
+  /// The tool left a version half done: what of it is in the database only a person can say.
+  case unfinished(ToolHistory, MigrationVersion)
+  /// The table records what the files lack.
+  case missing(ToolHistory, [MigrationVersion])
+  /// Nothing is recorded by Quire yet, and by the tool something is: all of it would run again.
+  case notAdopted(ToolHistory)
+  /// The table keeps more of each migration than Quire knows, such as checksums of its own.
+  case cannotGiveBack(ToolHistory)
+}
+
+extension ToolProblem: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .none: "no other tool has recorded migrations in this database"
+    case .unfinished(let history, let version):
+      """
+      \(history.tool.rawValue) left \(version) half done, as its table \(history.table) says.
+      Nothing was recorded. Put the database in order and that row, with \(history.tool.rawValue)'s own means.
+      """
+    case .missing(let history, let versions):
+      """
+      \(history.tool.rawValue) has run what these files lack: \(versions.map(\.description).joined(separator: ", ")).
+      Nothing was recorded. Put the files back: they are not in the database.
+      """
+    case .notAdopted(let history):
+      """
+      \(history.tool.rawValue) has migrated this database, and its history is not adopted yet: everything would run again.
+      Nothing was run.
+      """
+    case .cannotGiveBack(let history):
+      """
+      \(history.tool.rawValue) keeps checksums of its own in \(history.table), which only it can write.
+      Nothing was recorded. Its own baseline or repair command takes over what Quire has run.
+      """
+    }
+  }
+}

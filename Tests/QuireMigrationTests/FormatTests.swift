@@ -1,0 +1,339 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+import Testing
+
+@testable import QuireMigration
+
+/// Other tools' folders, read as they are.
+@Suite struct FormatTests {
+  private static let up = "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+  private static let trigger = """
+    CREATE TABLE log (what TEXT);
+    CREATE TRIGGER log_author AFTER INSERT ON author BEGIN
+      INSERT INTO log VALUES (CASE WHEN new.name = 'x;' THEN 'a' ELSE 'b' END); SELECT 1;
+    END;
+    CREATE VIRTUAL TABLE found USING fts5 (name);
+    CREATE VIEW names AS SELECT name FROM author;
+    """
+  private static let back = "DROP VIEW names;\nDROP TABLE found;\nDROP TABLE log;"
+
+  /// The same two migrations as seven tools would have them.
+  static let folders: [(format: MigrationFormat, files: [String: String])] = [
+    (
+      .dbmate,
+      [
+        "20230101000000_create_authors.sql": "-- migrate:up\n\(up)\n\n-- migrate:down\nDROP TABLE author;\n",
+        "20230201000000_log.sql":
+          "\u{FEFF}-- migrate:up transaction:true\r\n\(trigger)\r\n-- migrate:down\r\n\(back)\r\n",
+      ]
+    ),
+    (
+      .goose,
+      [
+        "00001_create_authors.sql":
+          "-- +goose Up\n-- +goose StatementBegin\n\(up)\n-- +goose StatementEnd\n\n-- +goose Down\nDROP TABLE author;",
+        "00002_log.sql":
+          "-- a comment\n-- +goose up\n-- +goose statementbegin\n\(trigger)\n-- +goose statementend\n-- +goose down\n\(back)\n",
+      ]
+    ),
+    (
+      .golangMigrate,
+      [
+        "000001_create_authors.up.sql": "BEGIN;\n\(up)\nCOMMIT;\n",
+        "000001_create_authors.down.sql": "DROP TABLE author;",
+        "000002_log.up.sql": "PRAGMA foreign_keys = off;\nBEGIN TRANSACTION;\n\(trigger)\nEND TRANSACTION;",
+        "000002_log.down.sql": back,
+      ]
+    ),
+    (
+      .flyway,
+      [
+        "V1__create_authors.sql": up, "U1__create_authors.sql": "DROP TABLE author;", "V1_1__log.sql": trigger,
+        "U1_1__log.sql": back,
+      ]
+    ),
+    (.plain, ["1-create authors.sql": up, "010_log.sql": trigger, "notes.sql": "not a migration"]),
+    (.quire, ["20230101000000_create_authors.sql": up, "20230201000000_log.sql": trigger]),
+  ]
+
+  private func write(_ files: [String: String], to fixture: Fixture) throws {
+    for (name, text) in files { try fixture.write(text, as: name) }
+  }
+
+  @Test(arguments: folders) func `a folder is recognised, and what is in it runs`(
+    format: MigrationFormat, files: [String: String]
+  ) throws {
+    let fixture = try Fixture()
+    try write(files, to: fixture)
+    let read = try MigrationFolder.read(fixture.migrations)
+    #expect(MigrationFormat(of: read) == format)
+    #expect(read.map(\.title) == ["create authors", "log"])
+    try fixture.migrator(creating: true).apply()
+    let reached = try DatabaseSchema(of: fixture.database)
+    #expect(reached.tables.map(\.name) == ["author", "log"])
+    #expect(reached.triggers.count == 1 && reached.views.count == 1 && reached.virtualTables.count == 1)
+    if format == .quire || format == .plain { return }
+    #expect(read.allSatisfy { $0.undo != nil })
+    try fixture.sqlite { connection in
+      for file in read.reversed() { _ = try connection.run(script: try #require(file.undo), inTransaction: false) }
+    }
+    #expect(try DatabaseSchema(of: fixture.database).isEmpty)
+  }
+
+  @Test func `an error has the line of the file, marks and all`() throws {
+    let fixture = try Fixture()
+    try fixture.write("-- what it is\n\n-- +goose Up\nCREATE TABLE a (b);\nSELECT nosuch;\n", as: "1_a.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator(creating: true).apply() }
+    guard case .failed(let failure) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(failure.place.line == 5 && failure.place.column == 8)
+  }
+
+  @Test(arguments: [
+    ("1_a.sql", "-- +goose Down\nSELECT 1;\n-- +goose Up\nSELECT 1;", 1, "stands before"),
+    ("1_a.sql", "-- +goose Up\nSELECT 1;\n-- +goose Up\nSELECT 1;", 3, "second part that runs it"),
+    ("1_a.sql", "-- +goose Up\nSELECT 1;\n-- +goose Down\n-- +goose Down", 4, "second part that takes it back"),
+    ("1_a.sql", "-- +goose ENVSUB ON\n-- +goose Up\nSELECT '$X';", 1, "variables"),
+    ("2_b.sql", "SELECT 1;", 1, "no line says -- +goose Up"),
+    ("0003_c.go", "package migrations", 1, "only goose can run"),
+  ])
+  func `what only goose can make of a file is said`(name: String, text: String, line: Int, reason: String) throws {
+    let fixture = try Fixture()
+    try fixture.write("-- +goose Up\nSELECT 1;", as: "9_last.sql")
+    try fixture.write(text, as: name)
+    let error = #expect(throws: MigrationError.self) { try MigrationFolder.read(fixture.migrations) }
+    guard case .malformed(let file, line, let said) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(file.hasSuffix(name) && said.contains(reason))
+  }
+
+  @Test func `pairs that lack a half, and files that repeat, are told apart`() throws {
+    let fixture = try Fixture()
+    try fixture.write("SELECT 1;", as: "1_a.up.sql")
+    #expect(try MigrationFolder.read(fixture.migrations).map(\.undo) == [nil])
+    try fixture.write("SELECT 1;", as: "2_b.down.sql")
+    #expect(
+      throws: MigrationError.malformed(
+        file: fixture.migrations + "/2_b.down.sql", line: 1, reason: "there is no file that it takes back")
+    ) {
+      try MigrationFolder.read(fixture.migrations)
+    }
+    let flyway = try Fixture()
+    try flyway.write("SELECT 1;", as: "V1__a.sql")
+    try flyway.write("SELECT 1;", as: "R__views.sql")
+    #expect(throws: MigrationError.self) { try MigrationFolder.read(flyway.migrations) }
+  }
+
+  @Test func `a placeholder of Flyway's is named with its line`() throws {
+    let fixture = try Fixture()
+    try fixture.write("CREATE TABLE a (\n  b DEFAULT ${value});", as: "V1__a.sql")
+    let error = #expect(throws: MigrationError.self) { try MigrationFolder.read(fixture.migrations) }
+    #expect(error?.description.contains("V1__a.sql:2: only Flyway fills in") == true)
+  }
+
+  @Test func `refinery's U files are migrations, Flyway's are undone by`() throws {
+    let fixture = try Fixture()
+    for name in ["V1__a.sql", "U2__b.sql", "V3__c.sql"] { try fixture.write("SELECT 1;", as: name) }
+    #expect(try MigrationFolder.read(fixture.migrations).map { "\($0.version)" } == ["1", "2", "3"])
+  }
+
+  @Test func `two files with one number are both there for the plan to name`() throws {
+    let fixture = try Fixture()
+    for name in ["001_a.sql", "1_b.sql", "002_c.sql"] { try fixture.write("SELECT 1;", as: name) }
+    let plan = MigrationPlan(files: try MigrationFolder.read(fixture.migrations), history: [])
+    #expect(plan.problems.map(\.kind) == ["duplicate"])
+  }
+
+  @Test func `versions with dots are in their order, and read as they are written`() {
+    let texts = [
+      "0", "0.0.1", "1", "1.0.0.1", "1.1", "1.2", "1.10", "2", "999999.9999.9999.9999", "1000000", "20230101000000",
+    ]
+    let versions = texts.compactMap { MigrationVersion(dotted: $0) }
+    #expect(versions.map(\.description) == texts)
+    #expect(versions == versions.sorted() && Set(versions).count == texts.count)
+    #expect(MigrationVersion(dotted: "1_02") == MigrationVersion(dotted: "1.2"))
+    #expect(MigrationVersion(dotted: "1") == MigrationVersion(dotted: "1.0"))
+    for text in ["", ".", "1.", "1..2", "a", "1.10000", "1.2.3.4.5", "2000000.1", "99999999999999999999", "-1"] {
+      #expect(MigrationVersion(dotted: text) == nil, "\(text)")
+    }
+  }
+
+  @Test func `statements are told apart whatever stands in them`() {
+    let sql = """
+      ; -- nothing;
+      SELECT ';', "a;b" /* ; */; BEGIN EXCLUSIVE;
+      create temp trigger t after insert on a begin select case 1 when 1 then 2 end; end;
+      END;VACUUM
+      """
+    let statements = Array(SQLStatements(sql))
+    #expect(statements.map(\.words.first) == ["SELECT", "BEGIN", "CREATE", "END", "VACUUM"])
+    #expect(statements.map(\.isTransaction) == [false, true, false, true, false])
+    #expect(statements.map(\.needsNoTransaction) == [false, false, false, false, true])
+    let cleaned = SQLStatements(sql).withoutTransactions()
+    #expect(cleaned.utf8.count == sql.utf8.count && cleaned.contains("end; end;\n    VACUUM"))
+    #expect(Array(SQLStatements("CREATE TRIGGER t BEGIN SELECT 1; SELECT 2")).count == 1)
+    #expect(Array(SQLStatements(" -- x")).isEmpty)
+  }
+
+  @Test func `only what cannot run in a transaction runs without one`() throws {
+    let fixture = try Fixture()
+    try fixture.write("-- +goose NO TRANSACTION\n-- +goose Up\nVACUUM;", as: "1_a.sql")
+    try fixture.write("-- +goose NO TRANSACTION\n-- +goose Up\nCREATE TABLE a (b);\nCREATE TABLE c (d);", as: "2_b.sql")
+    let files = try MigrationFolder.read(fixture.migrations)
+    #expect(files.map(\.directives) == [[.tool(.goose), .noTransaction], [.tool(.goose)]])
+    #expect(try fixture.migrator(creating: true).apply().count == 2)
+  }
+
+  @Test func `what other tools leave to SQLite's defaults runs as with them`() throws {
+    let fixture = try Fixture()
+    try fixture.write(
+      """
+      -- migrate:up
+      CREATE TABLE book (data TEXT, kind TEXT DEFAULT "none");
+      CREATE INDEX by_isbn ON book (json_extract(data, '$.isbn'));
+      INSERT INTO book SELECT '{}', "paper";
+      CREATE VIRTUAL TABLE found USING fts5 (kind, content = 'book');
+      CREATE TRIGGER book_found AFTER INSERT ON book BEGIN
+        INSERT INTO found (rowid, kind) VALUES (new.rowid, new.kind);
+      END;
+      INSERT INTO book (data) VALUES ('{}');
+      -- migrate:down
+      """, as: "20260101000000_a.sql")
+    try fixture.migrator(creating: true).apply()
+    #expect(try fixture.sqlite { try $0.query("SELECT kind FROM book") } == [["paper"], ["none"]])
+    #expect(try fixture.sqlite { try $0.query("SELECT rowid FROM found WHERE found MATCH 'none'") } == [[2]])
+  }
+
+  @Test func `a thousand files are read, in their order`() throws {
+    let fixture = try Fixture()
+    for number in 1...1000 {
+      try fixture.write(
+        "-- migrate:up\r\nCREATE TABLE t\(number) (a);\r\n-- migrate:down\r\nDROP TABLE t\(number);\r\n",
+        as: "\(number)_t.sql")
+    }
+    let files = try MigrationFolder.read(fixture.migrations)
+    #expect(files.map(\.version.number) == Array(1...1000))
+    #expect(files.allSatisfy { $0.undo != nil && !$0.up.contains("\r") })
+  }
+}
+
+/// Other tools' version tables.
+@Suite struct ToolHistoryTests {
+  private func history(_ script: String) throws -> ToolHistory? {
+    let connection = try MigrationConnection.inMemory()
+    _ = try connection.run(script: script, inTransaction: false)
+    return try ToolHistory.read(from: connection)
+  }
+
+  private func numbers(_ history: ToolHistory?) -> [String]? { history?.versions.sorted().map(\.description) }
+
+  @Test func `each tool's table says what has run`() throws {
+    let dbmate = try history(
+      "CREATE TABLE \"schema_migrations\" (version varchar(128) primary key); INSERT INTO schema_migrations VALUES ('20230101000000'), ('003')"
+    )
+    #expect(dbmate?.tool == .dbmate && numbers(dbmate) == ["3", "20230101000000"])
+    let golang = try history(
+      """
+      CREATE TABLE schema_migrations (version uint64, dirty bool);
+      CREATE UNIQUE INDEX version_unique ON schema_migrations (version);
+      INSERT INTO schema_migrations VALUES (7, 0)
+      """)
+    #expect(golang?.tool == .golangMigrate && golang?.unfinished == nil)
+    #expect(
+      golang?.contains(MigrationVersion(number: 7)) == true && golang?.contains(MigrationVersion(number: 8)) == false)
+    let goose = try history(
+      """
+      CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL,
+        is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
+      INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (1, 1), (2, 1), (3, 1), (3, 0), (2, 0), (2, 1)
+      """)
+    #expect(goose?.tool == .goose && numbers(goose) == ["1", "2"])
+    let sqlx = try history(
+      """
+      CREATE TABLE _sqlx_migrations (version BIGINT PRIMARY KEY, description TEXT NOT NULL,
+        installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, success BOOLEAN NOT NULL, checksum BLOB NOT NULL,
+        execution_time BIGINT NOT NULL);
+      INSERT INTO _sqlx_migrations VALUES (1, 'a', '', 1, x'', 1), (2, 'b', '', 0, x'', 1)
+      """)
+    #expect(sqlx?.tool == .sqlx && numbers(sqlx) == ["1"] && sqlx?.unfinished == MigrationVersion(number: 2))
+    let refinery = try history(
+      """
+      CREATE TABLE refinery_schema_history (version INT4 PRIMARY KEY, name VARCHAR(255), applied_on VARCHAR(255),
+        checksum VARCHAR(255));
+      INSERT INTO refinery_schema_history VALUES (1, 'a', '', ''), (12, 'b', '', '')
+      """)
+    #expect(refinery?.tool == .refinery && numbers(refinery) == ["1", "12"])
+    let flyway = try history(
+      """
+      CREATE TABLE flyway_schema_history (installed_rank INT NOT NULL PRIMARY KEY, version VARCHAR(50),
+        description VARCHAR(200) NOT NULL, type VARCHAR(20) NOT NULL, script VARCHAR(1000) NOT NULL, checksum INT,
+        installed_by VARCHAR(100) NOT NULL, installed_on TEXT NOT NULL, execution_time INT NOT NULL,
+        success BOOLEAN NOT NULL);
+      INSERT INTO flyway_schema_history (installed_rank, version, description, type, script, installed_by, installed_on,
+        execution_time, success) VALUES (1, '1', '', 'BASELINE', '', '', '', 0, 1), (2, '1.2', '', 'SQL', '', '', '', 0, 1),
+        (3, '2', '', 'SQL', '', '', '', 0, 1), (4, '2', '', 'UNDO_SQL', '', '', '', 0, 1), (5, NULL, '', 'SQL', '', '', '', 0, 1)
+      """)
+    #expect(flyway?.tool == .flyway && numbers(flyway) == ["1.2"] && flyway?.last?.description == "1")
+  }
+
+  @Test func `a table of another shape is nobody's, and an empty one says nothing`() throws {
+    #expect(try history("SELECT 1") == nil)
+    #expect(try history("CREATE TABLE schema_migrations (id INTEGER PRIMARY KEY, name TEXT)") == nil)
+    #expect(try history("CREATE TABLE goose_db_version (x)") == nil)
+    #expect(try history("CREATE TABLE schema_migrations (version varchar(128) primary key)")?.isEmpty == true)
+    let two = try history(
+      """
+      CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL);
+      CREATE TABLE schema_migrations (version varchar(128) primary key); INSERT INTO schema_migrations VALUES ('1')
+      """)
+    #expect(two?.tool == .dbmate)
+  }
+
+  @Test func `a version that was left half done is known`() throws {
+    let dirty = try history(
+      "CREATE TABLE schema_migrations (version uint64, dirty bool); INSERT INTO schema_migrations VALUES (7, 1)")
+    #expect(dirty?.unfinished == MigrationVersion(number: 7))
+  }
+
+  private static let goose = """
+    CREATE TABLE a (b);
+    CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL,
+      is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
+    INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (1, 1);
+    """
+
+  @Test func `a history is taken over, goes on, and is given back`() throws {
+    let fixture = try Fixture()
+    try fixture.makeDatabase(Self.goose)
+    try fixture.write("-- +goose Up\nCREATE TABLE a (b);", as: "00001_a.sql")
+    try fixture.write("-- +goose Up\nCREATE TABLE c (d);", as: "00002_c.sql")
+    // Everything would run again: refused, with nothing changed.
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    #expect(error?.description.contains("goose has migrated this database") == true)
+    #expect(try fixture.migrator().adopt().recorded.map(\.title) == ["a"])
+    #expect(try fixture.migrator().adopt().recorded.isEmpty)
+    #expect(try fixture.migrator().apply().map(\.title) == ["c"])
+    #expect(try fixture.migrator().giveBack().recorded.map(\.number) == [2])
+    #expect(try fixture.migrator().giveBack().recorded.isEmpty)
+    let last = try fixture.sqlite { try $0.query("SELECT max(version_id), count(*) FROM goose_db_version") }
+    #expect(last == [[2, 3]])
+  }
+
+  @Test func `a history that does not fit the files is not taken over`() throws {
+    let fixture = try Fixture()
+    try fixture.makeDatabase(Self.goose + "INSERT INTO goose_db_version (version_id, is_applied) VALUES (7, 1);")
+    try fixture.write("-- +goose Up\nCREATE TABLE a (b);", as: "00001_a.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().adopt() }
+    #expect(error?.description.contains("lack: 7") == true)
+    #expect(try fixture.migrator().plan().current == nil)
+    let plain = try Fixture()
+    try plain.makeDatabase()
+    try plain.write("SELECT 1;", as: "1_a.sql")
+    #expect(throws: MigrationError.tool(.none)) { try plain.migrator().adopt() }
+  }
+}
