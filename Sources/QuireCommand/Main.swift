@@ -1,12 +1,17 @@
+import Catalog
 import Foundation
+import Quire
 import QuireTool
 
 @main struct Main {
   static func main() async {
     signal(SIGXFSZ, SIG_IGN)  // at a limit on file sizes a write fails and is told, instead of ending the process
+    let source = MigrationSource().models {
+      try ModelContainer.schemaSQL(for: Book.self, Author.self, Library.self)
+    }
     let tool = Tool(
       "quire", version: "0.1.0", "keeps live model objects in SQLite",
-      commands: [.migrate, .query, .importCatalogue, .demo])
+      commands: [.migrate(source), .query, .importCatalogue, .demo])
     exit(await tool.run(Array(CommandLine.arguments.dropFirst())))
   }
 }

@@ -114,7 +114,10 @@ final class Folder {
 
   @Test func `help lists the commands with their words`() async {
     let help = await tool.ran("help", "migrate").output
-    for line in ["status [DATABASE]", "apply [DATABASE]", "undo [N] [DATABASE]", "baseline VERSION [DATABASE]"] {
+    for line in [
+      "status [DATABASE]", "apply [DATABASE]", "undo [N] [DATABASE]", "baseline [VERSION] [DATABASE]",
+      "diff [FROM] [TO]",
+    ] {
       #expect(help.contains("\n  \(line) "))
     }
     #expect(help.contains("Options of undo:\n      --to VERSION "))

@@ -12,6 +12,8 @@ struct MigrateBaseline {
   }
 
   func run() throws -> ExitStatus {
+    if invocation.flag("--back") { return try giveBack() }
+    if invocation.argument("VERSION") == nil { return try adopt() }
     let version = try target.version(invocation.argument("VERSION") ?? "")
     let migrator = try target.migrator()
     return try MigrateFailure(target: target, migrator: migrator).explaining {
@@ -32,6 +34,42 @@ struct MigrateBaseline {
             : "recorded \(counted(recorded.count, "migration")) as applied; none was run · schema \(version)")
       }
       return .done
+    }
+  }
+
+  /// What another tool has recorded, taken over; nothing is compared, because that tool ran these very files.
+  private func adopt() throws -> ExitStatus {
+    let migrator = try target.migrator()
+    let (history, recorded) = try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.adopt() }
+    say(recorded.map { "\($0.version)" }, as: "recorded", of: history, in: migrator.database)
+    return .done
+  }
+
+  private func giveBack() throws -> ExitStatus {
+    let migrator = try target.migrator()
+    let (history, recorded) = try MigrateFailure(target: target, migrator: migrator).explaining {
+      try migrator.giveBack()
+    }
+    say(recorded.map(\.description), as: "given back", of: history, in: migrator.database)
+    return .done
+  }
+
+  private func say(_ versions: [String], as what: String, of history: ToolHistory, in database: String) {
+    let tool = history.tool.rawValue
+    if target.isJSON {
+      target.terminal.print(
+        JSON.object([
+          ("v", 1), ("database", .string(database)), ("tool", .string(tool)),
+          ("versions", .array(versions.map { .string($0) })),
+        ]).text)
+    } else if !target.isQuiet {
+      let migrations = counted(versions.count, "migration")
+      target.terminal.print(
+        versions.isEmpty
+          ? "nothing to do"
+          : what == "recorded"
+            ? "recorded \(migrations) of \(tool)'s as applied; none was run"
+            : "\(migrations) recorded in \(tool)'s table \(history.table)")
     }
   }
 

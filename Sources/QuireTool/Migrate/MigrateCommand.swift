@@ -22,7 +22,9 @@ extension Command {
         command("status", "what is applied, what is pending", [database], [exitCode]) {
           try MigrateStatus($0, $1).run()
         },
-        command("new", "write a new file", [title], [edit]) { try MigrateNew($0, $1).run() },
+        command("new", "write a new file", [title], [fromModel, rebuild, rename, drop, edit]) {
+          try MigrateNew($0, $1).run()
+        },
         command("plan", "rehearse on a copy; changes nothing", [database], [to, sql, schemaOnly]) {
           try MigratePlan($0, $1).run()
         },
@@ -39,6 +41,11 @@ extension Command {
           "check", "for CI: files, order, lint, replay from empty, schema.sql; with a database also its schema",
           [database]
         ) { try MigrateCheck($0, $1).run() },
+        command(
+          "diff", "schema differences; FROM, TO: db | files | model | FILE | VERSION", [from, into],
+          [sqlOfDiff, exitCodeOfDiff]
+        ) { try MigrateDiff($0, $1).run() },
+        command("schema", "write Migrations/schema.sql", [database], [stdout]) { try MigrateSchema($0, $1).run() },
         command("log", "the history of this database; one version: its SQL", [version(.optional), database]) {
           try MigrateLog($0, $1).run()
         },
@@ -49,8 +56,9 @@ extension Command {
           try MigrateRecords($0, $1).accept()
         },
         command(
-          "baseline", "record everything up to VERSION as applied, after comparing schemas",
-          [version(.required), database], [yes]
+          "baseline",
+          "record everything up to VERSION as applied, after comparing schemas; without one, what another tool has run",
+          [version(.optional), database], [yes, back]
         ) { try MigrateBaseline($0, $1).run() },
         command("restore", "put a backup back", [backup], [list, yes]) { try MigrateRestore($0, $1).run() },
       ], defaultSubcommand: "status")
@@ -100,6 +108,19 @@ extension Command {
   }
 
   private static let exitCode = Option("--exit-code", "exit with 3 where something is pending")
+  private static let back = Option("--back", "record in the other tool's table what has run here")
+  private static let from = Argument("FROM", "the one schema (db); where it is the only one, it is TO", .optional)
+  private static let into = Argument("TO", "the other (files)", .optional)
+  private static let sqlOfDiff = Option("--sql", "print the SQL that leads from one to the other")
+  private static let exitCodeOfDiff = Option("--exit-code", "exit with 8 where they differ")
+  private static let stdout = Option("--stdout", "print it instead")
+  private static let fromModel = Option("--from-model", "with the SQL that the models want")
+  private static let rebuild = Option(
+    "--rebuild", value: "TABLE", repeats: true, "with the SQL that rebuilds a table, to be changed by hand")
+  private static let rename = Option(
+    "--rename", value: "T.A:T.B", repeats: true, "a column, or a table as T:U, that goes on under another name")
+  private static let drop = Option(
+    "--drop", value: "T.A", repeats: true, "a column or table that goes, and is not renamed")
   private static let edit = Option("--edit", "open it in $VISUAL or $EDITOR")
   private static let to = Option("--to", value: "VERSION", "up to this one; of undo: back to it, 0 for all")
   private static let sql = Option("--sql", "print the SQL instead of rehearsing it")
@@ -117,6 +138,8 @@ public struct MigrationSource: Sendable {
   /// Nil for those of the folder.
   let embedded: [EmbeddedMigration]?
   let steps: [MigrationStep]
+  /// The statements that make the models' schema.
+  var models: (@Sendable () throws -> [String])?
 
   /// The files of the folder that the command is given.
   public init(steps: [MigrationStep] = []) {
@@ -127,6 +150,15 @@ public struct MigrationSource: Sendable {
   private init(embedded: [EmbeddedMigration], steps: [MigrationStep]) {
     self.embedded = embedded
     self.steps = steps
+  }
+
+  /// With the program's models, whose statements `sql` gives: for `diff model` and `new --from-model`.
+  ///
+  ///     MigrationSource().models { try ModelContainer.schemaSQL(for: Book.self, Author.self) }
+  public func models(_ sql: @escaping @Sendable () throws -> [String]) -> MigrationSource {
+    var source = self
+    source.models = sql
+    return source
   }
 
   /// Those the program carries. Where the folder they come from is at hand and says something else, the program must be

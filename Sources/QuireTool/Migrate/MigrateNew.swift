@@ -17,13 +17,39 @@ struct MigrateNew {
       throw invocation.usageError(
         "what does it do? Such as:  \(target.pasteable("new", database: false)) \"add isbn to book\"")
     }
-    let path = try MigrationFolder.write(title, to: target.folder, after: newest())
+    let change = try MigrateFromModel(invocation, target)?.change()
+    if let change, change.statements.isEmpty {
+      if target.isJSON {
+        target.terminal.print(JSON.object([("v", 1), ("file", .null)]).text)
+      } else if !target.isQuiet {
+        target.terminal.print("nothing to write: the files make what the models want")
+      }
+      return .done
+    }
+    let path = try write(title, change)
     if target.isJSON {
-      target.terminal.print(JSON.object([("v", 1), ("file", .string(path))]).text)
+      var members: [(String, JSON)] = [("v", 1), ("file", .string(path))]
+      if let change { members.append(("sql", .string(change.sql))) }
+      target.terminal.print(JSON.object(members).text)
     } else if !target.isQuiet {
       target.terminal.print("wrote \(printable(path))")
+      for line in change?.sql.split(separator: "\n") ?? [] {
+        target.terminal.print("    " + printable(String(line)))
+      }
     }
     return invocation.flag("--edit") ? try edit(path) : .done
+  }
+
+  /// In the form of the folder's tool.
+  private func write(_ title: String, _ change: SchemaChange?) throws -> String {
+    let files = (try? MigrationFolder.read(target.folder)) ?? []
+    if MigrationFormat(of: files) != .quire {
+      return try MigrationFolder.write(title, up: change?.sql ?? "", undo: change?.undoSQL, to: target.folder)
+    }
+    let text = change.map { change in
+      "-- \(title)\n\n\(change.sql)" + (change.undoSQL.map { "\n-- migrate: undo\n\($0)" } ?? "")
+    }
+    return try MigrationFolder.write(title, text: text, to: target.folder, after: newest())
   }
 
   /// Of the files that are there; a folder that is missing or has a file that cannot be read is no reason to refuse.

@@ -33,7 +33,9 @@ struct MigrateStatus {
     let out = terminal.output
     let pending = plan.pending.isEmpty ? "nothing pending" : "\(plan.pending.count) pending"
     let schema = plan.current.map { "schema \($0)" } ?? "no schema yet"
-    terminal.print("\(out.styled(printable(target.optionalDatabase ?? ""), .bold)) · \(pending) · \(schema)")
+    let format = MigrationFormat(of: plan.entries.compactMap(\.file))
+    let tool = format == .quire ? "" : " · \(format.rawValue)"
+    terminal.print("\(out.styled(printable(target.optionalDatabase ?? ""), .bold)) · \(pending) · \(schema)\(tool)")
     terminal.print()
     let states = plan.entries.map { state(of: $0, in: plan) }
     let rows = zip(plan.entries, states).map { entry, state in
@@ -80,6 +82,7 @@ struct MigrateStatus {
       ("v", 1), ("database", .string(target.optionalDatabase ?? "")),
       ("schema", plan.current.map { .string("\($0)") } ?? .null),
       ("pending", .integer(plan.pending.count)),
+      ("format", .string(MigrationFormat(of: plan.entries.compactMap(\.file)).rawValue)),
       (
         "problems",
         .array(plan.problems.map { ["kind": .string($0.kind), "message": .string("\($0)")] })

@@ -43,6 +43,7 @@ struct MigrateTarget {
   }
 
   var steps: [MigrationStep] { source.steps }
+  var models: (@Sendable () throws -> [String])? { source.models }
 
   var optionalDatabase: String? { found.flatMap { $0.path.isEmpty ? nil : $0.path } }
 
@@ -92,8 +93,9 @@ struct MigrateTarget {
   // MARK: Versions
 
   func version(_ word: String) throws -> MigrationVersion {
-    guard let number = Int64(word) else { throw invocation.usageError("‘\(word)’ is no version") }
-    return MigrationVersion(number: number)
+    let format = MigrationFormat(of: (try? files()) ?? [])
+    guard let version = format.version(word) else { throw invocation.usageError("‘\(word)’ is no version") }
+    return version
   }
 
   func limit() throws -> MigrationVersion? { try invocation["--to"].map { try version($0) } }

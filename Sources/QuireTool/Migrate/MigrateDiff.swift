@@ -1,0 +1,113 @@
+import Foundation
+import QuireMigration
+
+/// `migrate diff`: what there is to change to come from one schema to another.
+struct MigrateDiff {
+  let target: MigrateTarget
+  private let invocation: Invocation
+
+  init(_ invocation: Invocation, _ source: MigrationSource) throws {
+    self.invocation = invocation
+    target = try MigrateTarget(invocation, source)
+  }
+
+  func run() throws -> ExitStatus {
+    let words = [invocation.argument("FROM"), invocation.argument("TO")].compactMap { $0 }
+    // One word is where to: from the database, or from the files where it is the database that is asked about.
+    let (from, to) =
+      switch words.count {
+      case 0: ("db", "files")
+      case 1: (words[0] == "db" ? "files" : "db", words[0])
+      default: (words[0], words[1])
+      }
+    let sides = MigrateSchemas(target: target)
+    let (old, new) = (try sides.schema(from), try sides.schema(to))
+    // Beside the models there may be more in a database: what it is the models do not say.
+    let isModel = to == "model"
+    let needsSQL = isModel || invocation.flag("--sql")
+    let change = try needsSQL ? change(old, new, keepingOthers: isModel) : nil
+    let differences = change?.differences ?? old.differences(to: new)
+    if target.isJSON {
+      target.terminal.print(
+        JSON.object([
+          ("v", 1), ("from", .string(from)), ("to", .string(to)), ("differences", .array(differences.map(\.json))),
+        ]).text)
+    } else if invocation.flag("--sql") {
+      if let change { target.terminal.output.write(printable(change.sql, keepingLines: true)) }
+    } else if !target.isQuiet {
+      show(differences, from, to)
+    }
+    return invocation.flag("--exit-code") && !differences.isEmpty ? .found : .done
+  }
+
+  private func change(_ old: DatabaseSchema, _ new: DatabaseSchema, keepingOthers: Bool) throws -> SchemaChange {
+    do {
+      return try SchemaChange(from: old, to: new, keepingOthers: keepingOthers)
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  private func show(_ differences: [SchemaDifference], _ from: String, _ to: String) {
+    let out = target.terminal.output
+    if differences.isEmpty {
+      return target.terminal.print("no difference between \(printable(from)) and \(printable(to))")
+    }
+    target.terminal.print("to come from \(printable(from)) to \(printable(to)):")
+    for difference in differences {
+      let style: Terminal.Stream.Style = difference.new == nil ? .red : difference.old == nil ? .green : .yellow
+      target.terminal.print("    " + out.styled(printable("\(difference)"), style))
+    }
+  }
+}
+
+/// Schemas by the words a command takes for them.
+struct MigrateSchemas {
+  let target: MigrateTarget
+
+  /// - Parameter word: `db`, `files`, `model`, the path of a database, or a version of the files.
+  func schema(_ word: String) throws -> DatabaseSchema {
+    switch word {
+    case "db": return try schema(of: target.database())
+    case "files": return try files(to: nil)
+    case "model": return try model()
+    default:
+      if let version = try? target.version(word) { return try files(to: version) }
+      guard FileManager.default.fileExists(atPath: word) else {
+        let near = nearest(to: word, among: ["db", "files", "model"]).map { "Did you mean \($0)? " } ?? ""
+        throw target.invocation.usageError(
+          "‘\(word)’ is no schema. \(near)There are db, files, model, a version, and the file of a database")
+      }
+      return try schema(of: word)
+    }
+  }
+
+  private func schema(of path: String) throws -> DatabaseSchema {
+    let migrator = Migrator(database: path, files: [])
+    return try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.schema() }
+  }
+
+  /// What the files make of nothing.
+  func files(to version: MigrationVersion?) throws -> DatabaseSchema {
+    let migrator = Migrator(database: target.optionalDatabase ?? "", files: try target.files(), steps: target.steps)
+    return try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.replay(to: version) }
+  }
+
+  /// What the program's models want.
+  func model() throws -> DatabaseSchema {
+    guard let statements = target.models else {
+      throw CommandFailure("\(target.program) has no models: an application's own binary knows its own", .usage)
+    }
+    return try DatabaseSchema(madeBy: statements())
+  }
+}
+
+extension SchemaDifference {
+  var json: JSON {
+    .object([
+      ("kind", .string(kind.rawValue)), ("table", table.map { .string($0.text) } ?? .null),
+      ("old", old.map { .string($0) } ?? .null), ("new", new.map { .string($0) } ?? .null),
+      ("text", .string("\(self)")),
+    ])
+  }
+}

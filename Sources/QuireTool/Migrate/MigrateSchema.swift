@@ -1,0 +1,34 @@
+import Foundation
+import QuireMigration
+
+/// `migrate schema`: writes `schema.sql` beside the migrations, for reading and for reviews; it is never run.
+struct MigrateSchema {
+  let target: MigrateTarget
+  private let invocation: Invocation
+
+  init(_ invocation: Invocation, _ source: MigrationSource) throws {
+    self.invocation = invocation
+    target = try MigrateTarget(invocation, source)
+  }
+
+  /// Of the database where one is named, else of what the files make.
+  func run() throws -> ExitStatus {
+    let schema = try MigrateSchemas(target: target).schema(target.optionalDatabase == nil ? "files" : "db")
+    if invocation.flag("--stdout") {
+      target.terminal.output.write(printable(schema.text, keepingLines: true))
+      return .done
+    }
+    let path = target.folder + "/schema.sql"
+    do {
+      try Data(schema.text.utf8).write(to: URL(filePath: path), options: .atomic)
+    } catch {
+      throw CommandFailure("\(path) cannot be written: \(error.localizedDescription)")
+    }
+    if target.isJSON {
+      target.terminal.print(JSON.object([("v", 1), ("file", .string(path))]).text)
+    } else if !target.isQuiet {
+      target.terminal.print("wrote \(printable(path))")
+    }
+    return .done
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import QuireTool
+import Testing
+
+/// `migrate diff`, `schema`, `new --from-model`, and another tool's folder from the command line.
+@Suite struct MigrateSchemaTests {
+  let path = FileManager.default.temporaryDirectory.path + "/quire-schema-\(UUID().uuidString)"
+  var database: String { path + "/library.db" }
+
+  private func write(_ sql: String, as name: String) throws {
+    try FileManager.default.createDirectory(atPath: path + "/Migrations", withIntermediateDirectories: true)
+    try Data(sql.utf8).write(to: URL(filePath: path + "/Migrations/" + name))
+  }
+
+  /// Runs `migrate` of a program whose models want `models`.
+  private func migrate(_ words: String..., models: [String]? = nil) async -> (
+    status: Int32, output: String, error: String
+  ) {
+    let recorder = Recorder()
+    var source = MigrationSource()
+    if let models { source = source.models { models } }
+    let tool = Tool("quire", version: "1", "", commands: [.migrate(source)])
+    let status = await tool.run(
+      ["migrate"] + words + ["-m", path + "/Migrations"], terminal: recorder.terminal(), environment: [:])
+    return (status, recorder.output, recorder.error)
+  }
+
+  @Test func `a difference is shown, as a document too, and as SQL`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write("CREATE TABLE book (id INTEGER PRIMARY KEY);", as: "20260101000000_a.sql")
+    #expect(await migrate("apply", "--create", database).status == 0)
+    #expect(await migrate("diff", "-d", database).output == "no difference between db and files\n")
+    try write("ALTER TABLE book ADD COLUMN isbn TEXT;", as: "20260102000000_b.sql")
+    let shown = await migrate("diff", "-d", database, "--exit-code")
+    #expect(shown.status == 8 && shown.output == "to come from db to files:\n    book + isbn TEXT\n")
+    #expect(await migrate("diff", "20260102000000", "20260101000000").output.hasSuffix("    book − isbn TEXT\n"))
+    #expect(await migrate("diff", "--sql", "-d", database).output == "ALTER TABLE book ADD COLUMN isbn TEXT;\n")
+    let json = await migrate("diff", "--json", "-d", database).output
+    let document = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+    #expect((document?["differences"] as? [[String: Any]])?.first?["new"] as? String == "isbn TEXT")
+    #expect(await migrate("diff", "files", "modle").error.contains("Did you mean model?"))
+    #expect(await migrate("diff", "files", "model").status == 2)
+  }
+
+  @Test func `schema.sql is what the files make`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write("CREATE TABLE book (id INTEGER PRIMARY KEY);", as: "20260101000000_a.sql")
+    let printed = await migrate("schema", "--stdout").output
+    #expect(printed.hasSuffix("\nCREATE TABLE book (id INTEGER PRIMARY KEY);\n"))
+    #expect(await migrate("schema").status == 0)
+    #expect(try String(contentsOfFile: path + "/Migrations/schema.sql", encoding: .utf8) == printed)
+  }
+
+  @Test func `a migration is written from the models, and a rename is never guessed`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let first = ["CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT"]
+    #expect(await migrate("new", "begin", "--from-model", models: first).status == 0)
+    #expect(await migrate("apply", "--create", database).status == 0)
+    #expect(await migrate("new", "again", "--from-model", models: first).output.hasPrefix("nothing to write"))
+    let second = ["CREATE TABLE book (id INTEGER PRIMARY KEY, heading TEXT NOT NULL) STRICT"]
+    let asked = await migrate("new", "rename title", "--from-model", models: second)
+    #expect(asked.status == 5 && asked.error.contains("--rename book.title:book.heading"))
+    #expect(asked.error.contains("--drop book.title"))
+    let written = await migrate(
+      "new", "rename title", "--from-model", "--rename", "book.title:book.heading", models: second)
+    #expect(written.status == 0 && written.output.hasSuffix("    ALTER TABLE book RENAME COLUMN title TO heading;\n"))
+    #expect(await migrate("apply", database).status == 0)
+    let equal = await migrate("diff", "-d", database, "model", models: second)
+    #expect(equal.output == "no difference between db and model\n")
+    #expect(await migrate("undo", "--yes", database).status == 0)
+    let after = await migrate("diff", "-d", database, "model", models: first)
+    #expect(after.output == "no difference between db and model\n")
+  }
+
+  @Test func `in another tool's folder a new file has that tool's form`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write(
+      "-- +goose Up\nCREATE TABLE book (id INTEGER PRIMARY KEY);\n-- +goose Down\nDROP TABLE book;", as: "00001_a.sql")
+    #expect(await migrate("apply", "--create", database).status == 0)
+    #expect(await migrate(database).output.contains(" · schema 1 · goose\n"))
+    let written = await migrate(
+      "new", "add", "isbn", "--from-model", models: ["CREATE TABLE book (id INTEGER PRIMARY KEY, isbn TEXT)"])
+    #expect(written.status == 0)
+    let text = try String(contentsOfFile: path + "/Migrations/00002_add_isbn.sql", encoding: .utf8)
+    #expect(text.hasPrefix("-- +goose Up\n-- +goose StatementBegin\nALTER TABLE book ADD COLUMN isbn TEXT;\n"))
+    #expect(await migrate("apply", database).status == 0)
+    #expect(await migrate("undo", "2", "--yes", database).status == 0)
+    #expect(await migrate("baseline", database).error.contains("no other tool has recorded migrations"))
+  }
+}
