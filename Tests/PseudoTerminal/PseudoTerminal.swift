@@ -109,7 +109,11 @@ public final class PseudoTerminal {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(&attributes, Int16(Self.newSession))
+    // Threads that tests run on may hear no signals, and would hand that down.
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(Self.newSession | Int32(POSIX_SPAWN_SETSIGMASK)))
     var process = pid_t()
     let shell = "/bin/sh"
     let all = [shell, "-c", "cd \"$0\" && exec \"$@\"", folder.path, program] + words

@@ -74,9 +74,11 @@ extension Editor {
     return event
   }
 
-  private func die(of number: Int32) {
+  /// Sent to the process, not to this thread, which may be one that hears no signals.
+  private func die(of number: Int32) -> Never {
     signal(number, SIG_DFL)
-    raise(number)
+    kill(getpid(), number)
+    while true { pause() }
   }
 
   /// Stops the process as Ctrl-Z does, and takes the terminal over again when it goes on.
