@@ -12,7 +12,11 @@ public struct Tool: Sendable {
   public let version: String
   let root: Command
 
-  public init(_ name: String, version: String, _ summary: String, commands: [Command], notes: String? = nil) {
+  /// - Parameter defaultCommand: The command meant where the first word is none, such as a file.
+  public init(
+    _ name: String, version: String, _ summary: String, commands: [Command], defaultCommand: String? = nil,
+    notes: String? = nil
+  ) {
     self.version = version
     let help = Command(
       "help", "explain a command", arguments: [Argument("COMMAND", "the command, and its subcommand", .many)]
@@ -22,7 +26,8 @@ public struct Tool: Sendable {
       "completion", "print a script that lets a shell complete these commands",
       arguments: [Argument("SHELL", shells.joined(separator: ", "), accepts: { shells.contains($0) })]
     ) { _ in .done }
-    root = Command(name, summary, notes: notes, subcommands: commands + [completion, help])
+    root = Command(
+      name, summary, notes: notes, subcommands: commands + [completion, help], defaultSubcommand: defaultCommand)
   }
 
   /// Runs the command that `arguments` (without the program's path) name.

@@ -94,6 +94,15 @@ private let tool = Tool("tool", version: "1.2.3", "is a tool", commands: [echo, 
     #expect(await tool.ran("echo", "a", environment: ["ECHO_NAME": ""]).output == "a  false - -  -\n")
   }
 
+  @Test func `a program's default command takes what is no command, and nothing is asked for help`() async {
+    let tool = Tool("tool", version: "1", "is a tool", commands: [echo, group], defaultCommand: "echo")
+    #expect(await tool.ran("library.db", "-f").output == "library.db  true - -  -\n")
+    #expect(await tool.ran("group", "a.db").output == "first a.db -\n")
+    #expect(await tool.ran("gruop").error.contains("did you mean group?"))
+    let help = await tool.ran()
+    #expect(help.status == 0 && help.output.contains("without a command: echo"))
+  }
+
   @Test func `without its name the default subcommand is meant, and common options stand anywhere`() async {
     #expect(await tool.ran("group").output == "first - -\n")
     #expect(await tool.ran("group").status == 3)

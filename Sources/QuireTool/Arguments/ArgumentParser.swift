@@ -44,7 +44,8 @@ struct ArgumentParser {
     }
     if Self.asksForHelp(words) { return nil }
     guard let index = named else {
-      if let fallback { return fallback }
+      // A program without a word is asked what it can do.
+      if let fallback, path.count > 1 || !words.isEmpty { return fallback }
       guard let option = words.first, option != "--version" else { return nil }
       throw UsageError("a command is missing", command: names)
     }
