@@ -78,7 +78,8 @@ let package = Package(
       swiftSettings: swift),
     .target(name: "LineEditor", swiftSettings: swift),
     .target(
-      name: "QuireTool", dependencies: ["Quire", "QuireMigration", "QuireShell", "QuireSQLite"], swiftSettings: swift),
+      name: "QuireTool", dependencies: ["LineEditor", "Quire", "QuireMigration", "QuireShell", "QuireSQLite"],
+      swiftSettings: swift),
     .executableTarget(name: "EmbedMigrationsTool", swiftSettings: swift),
     .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["EmbedMigrationsTool"]),
     .target(
@@ -118,7 +119,8 @@ let package = Package(
     .testTarget(
       name: "QuireToolTests", dependencies: ["QuireTool", "QuireMigration", "QuireSQLite"], swiftSettings: swift),
     .testTarget(
-      name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire", "lending"], swiftSettings: swift),
+      name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire", "lending", "PseudoTerminal"],
+      swiftSettings: swift),
     .testTarget(name: "ExampleTests", dependencies: ["CatalogueExample", "Quire"], swiftSettings: swift),
     .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),
   ]
