@@ -9,9 +9,12 @@ import QuireTool
     let source = MigrationSource().models {
       try ModelContainer.schemaSQL(for: Book.self, Author.self, Library.self)
     }
+    let models: [any PersistentModel.Type] = [Author.self, Book.self, Library.self]
     let tool = Tool(
       "quire", version: "0.1.0", "keeps live model objects in SQLite",
-      commands: [.migrate(source), .query, .importCatalogue, .demo])
+      commands: [
+        .migrate(source), .query(models: models), .repl(models: models), .importCatalogue, .demo,
+      ], defaultCommand: "repl")
     exit(await tool.run(Array(CommandLine.arguments.dropFirst())))
   }
 }

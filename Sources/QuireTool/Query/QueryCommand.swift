@@ -137,7 +137,7 @@ struct QueryRun: Sendable {
   }
 
   /// `NAME=VALUE` words; a sign before the name is left out.
-  private static func parameters(_ invocation: Invocation) throws -> [String: Value] {
+  static func parameters(_ invocation: Invocation) throws -> [String: Value] {
     var named: [String: Value] = [:]
     for word in invocation.values("--param") {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

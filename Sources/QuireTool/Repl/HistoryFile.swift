@@ -1,0 +1,51 @@
+import Foundation
+import LineEditor
+
+/// What was typed in earlier sessions: one JSON string a line, each a whole statement.
+///
+/// Nobody else may read it. Where it cannot be read or written there is no history, and no error: somebody who asks a
+/// database has other things to do.
+struct HistoryFile {
+  private let path: String
+  /// How many entries are kept; the file is cut to them once it has twice as many.
+  private static let most = 10_000
+
+  /// Nil where there is no place for it.
+  init?(environment: [String: String]) {
+    let home = environment["HOME"].map { $0 + "/.local/state" }
+    guard let state = environment["XDG_STATE_HOME"].flatMap({ $0.hasPrefix("/") ? $0 : nil }) ?? home else {
+      return nil
+    }
+    path = state + "/quire/history.jsonl"
+  }
+
+  func read() -> History {
+    guard let data = FileManager.default.contents(atPath: path) else { return History() }
+    let lines = data.split(separator: UInt8(ascii: "\n"))
+    let kept = lines.suffix(Self.most)
+    if lines.count > 2 * Self.most { write(Data(kept.joined(separator: [UInt8(ascii: "\n")])) + Data("\n".utf8)) }
+    let decoder = JSONDecoder()
+    var history = History(most: Self.most)
+    for line in kept { if let entry = try? decoder.decode(String.self, from: line) { history.add(entry) } }
+    return history
+  }
+
+  func append(_ entry: String) {
+    let folder = URL(filePath: path).deletingLastPathComponent()
+    try? FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return }
+    // One write, so that what two sessions add does not mix.
+    try? FileHandle(fileDescriptor: file, closeOnDealloc: true).write(
+      contentsOf: Data((JSON.string(entry).text + "\n").utf8))
+  }
+
+  private func write(_ data: Data) {
+    let new = path + ".new"
+    guard FileManager.default.createFile(atPath: new, contents: data, attributes: [.posixPermissions: 0o600]) else {
+      return
+    }
+    if rename(new, path) != 0 { unlink(new) }
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import LineEditor
+import Quire
+import QuireShell
+import Synchronization
+
+/// The live answers of a conversation: followed on the main actor, drawn by the thread that reads keys.
+@MainActor final class LiveBoard {
+  /// As they are now, in the order they were begun.
+  nonisolated private let shown = Mutex<[LivePicture]>([])
+  nonisolated private let doorbell = Mutex<Doorbell?>(nil)
+  private var entries: [Entry] = []
+  private var last = 0
+  /// One for each file that was asked.
+  private var answers: [LiveAnswers] = []
+
+  private struct Entry {
+    let number: Int
+    let live: LiveRecords
+    let tokens: [Any]
+  }
+
+  init() {}
+
+  /// What is rung when a picture is another.
+  nonisolated func ring(_ bell: Doorbell) { doorbell.withLock { $0 = bell } }
+
+  nonisolated var pictures: [LivePicture] { shown.withLock { $0 } }
+
+  nonisolated func picture(_ number: Int) -> LivePicture? { pictures.first { $0.number == number } }
+
+  nonisolated func pin(_ number: Int) { change(number) { $0.isPinned = true } }
+
+  nonisolated private func change(_ number: Int, _ body: (inout LivePicture) -> Void) {
+    shown.withLock { shown in
+      guard let index = shown.firstIndex(where: { $0.number == number }) else { return }
+      body(&shown[index])
+    }
+    doorbell.withLock { $0 }?.ring()
+  }
+
+  /// Begins to follow.
+  ///
+  /// - Returns: Its number, by which it is ended.
+  func open(_ plan: LivePlan, _ file: String) throws(ShellFailure) -> Int {
+    let url = URL(filePath: file)
+    let source = answers.first { $0.file == url } ?? LiveAnswers(url)
+    let live = try source.open(plan)
+    if !answers.contains(where: { $0 === source }) { answers.append(source) }
+    last += 1
+    let number = last
+    var picture = LivePicture(number: number, title: printable(plan.title), manner: plan.manner)
+    picture.take(live, nil)
+    shown.withLock { $0.append(picture) }
+    let tokens: [Any] = [
+      live.onDifference { [unowned self] difference in
+        change(number) { $0.take(live, difference) }
+        fade(number)
+      },
+      observe { [unowned self] in
+        guard let error = live.error else { return }
+        let text = printable("\(error)")
+        change(number) { $0.error = text }
+      },
+    ]
+    entries.append(Entry(number: number, live: live, tokens: tokens))
+    return number
+  }
+
+  /// Takes the colours away after two seconds, unless there are newer ones.
+  private func fade(_ number: Int) {
+    let news = picture(number)?.news
+    Task { [weak self] in
+      try await Task.sleep(for: .seconds(2))
+      self?.change(number) { if $0.news == news { $0.fade() } }
+    }
+  }
+
+  /// Ends one, or all.
+  func end(_ number: Int?) {
+    entries.removeAll { number == nil || $0.number == number }
+    shown.withLock { shown in shown.removeAll { number == nil || $0.number == number } }
+  }
+
+  /// Ends them all, and leaves nothing beside the files.
+  func close() {
+    end(nil)
+    for source in answers { source.close() }
+    answers = []
+  }
+}

@@ -1,0 +1,103 @@
+import LineEditor
+
+/// A long answer, a screenful at a time, without running anything again.
+///
+/// Blank and `b` turn pages, arrows go by lines, `g` and `G` to the ends, `/` looks for a text and `n` for its next place;
+/// `q` goes back to the prompt, and leaves what is shown.
+struct Pager {
+  /// How many lines stay above what moves: those that `lines` begins with, whatever is asked for.
+  let headerHeight: Int
+  let count: Int
+  let footer: String
+  /// The header and the lines in a range, made when they are wanted.
+  let lines: (Range<Int>) -> [String]
+
+  /// Where one looks, and what for.
+  private struct Place {
+    var top = 0
+    var sought = ""
+    /// Whether what is typed is looked for.
+    var isTyping = false
+    var found: Int?
+  }
+
+  func run(_ editor: Editor, _ paint: Paint) {
+    var place = Place()
+    while true {
+      let height = max(1, editor.size.rows - 2 - headerHeight)
+      place.top = min(max(0, place.top), max(0, count - height))
+      draw(place, height, editor, paint)
+      switch editor.next() {
+      case .key(let key) where place.isTyping: look(key, &place)
+      case .key(.text("q")), .key(Key(.escape)), .key(.control("c")), .key(.control("d")), .interrupted, .closed:
+        return end(place, height, editor, paint)
+      case .key(let key): move(key, height, &place)
+      case .rung, .resized, .resumed, .timedOut: continue
+      }
+    }
+  }
+
+  private func move(_ key: Key, _ height: Int, _ place: inout Place) {
+    switch key {
+    case .text(" "), .text("f"), Key(.pageDown), .control("v"), .control("f"): place.top += height
+    case .text("b"), Key(.pageUp), .alt("v"), .control("b"): place.top -= height
+    case Key(.down), Key(.enter), .text("j"), .control("n"): place.top += 1
+    case Key(.up), .text("k"), .control("p"): place.top -= 1
+    case .text("g"), Key(.home), .alt("<"): place.top = 0
+    case .text("G"), Key(.end), .alt(">"): place.top = count
+    case .text("/"):
+      place.isTyping = true
+      place.sought = ""
+    case .text("n"): find(from: (place.found ?? place.top - 1) + 1, &place)
+    default: break
+    }
+  }
+
+  private func look(_ key: Key, _ place: inout Place) {
+    switch key.code {
+    case .enter:
+      place.isTyping = false
+      find(from: place.top, &place)
+    case .backspace where !place.sought.isEmpty: place.sought.removeLast()
+    case .text(let text) where key.modifiers.isEmpty: place.sought += text
+    case .paste(let text): place.sought += text.prefix { $0 != "\n" }
+    default: place.isTyping = false
+    }
+  }
+
+  /// Goes to the next line that holds what is sought, in letters of any size, a thousand lines at a time.
+  private func find(from start: Int, _ place: inout Place) {
+    let sought = place.sought.lowercased()
+    guard !sought.isEmpty else { return }
+    var index = start
+    while index < count {
+      let end = min(count, index + 1000)
+      if let offset = lines(index..<end).dropFirst(headerHeight).firstIndex(where: { $0.lowercased().contains(sought) })
+      {
+        place.found = index + offset - headerHeight
+        place.top = index + offset - headerHeight
+        return
+      }
+      index = end
+    }
+    place.found = nil
+  }
+
+  // MARK: Drawing
+
+  private func shown(_ place: Place, _ height: Int) -> [String] {
+    lines(place.top..<min(count, place.top + height))
+  }
+
+  private func draw(_ place: Place, _ height: Int, _ editor: Editor, _ paint: Paint) {
+    let rows = "\(place.top + 1) to \(min(count, place.top + height)) of \(count)"
+    let help = "space more · b back · / find · q end"
+    let status = place.isTyping ? "find: " + printable(place.sought) : paint("\(rows) · \(help)", .dim)
+    editor.show(shown(place, height) + [status])
+  }
+
+  private func end(_ place: Place, _ height: Int, _ editor: Editor, _ paint: Paint) {
+    editor.show(shown(place, height) + [paint(footer, .dim)])
+    editor.finishShowing(keeping: true)
+  }
+}

@@ -1,0 +1,60 @@
+import LineEditor
+import QuireShell
+
+extension Repl {
+  func show(_ reply: Reply) {
+    switch reply {
+    case .answer(let answer): show(answer)
+    case .card(let card):
+      CardLines(card, paint).lines.forEach(say)
+      if session.settings.showsTime { say(paint(card.elapsed.spoken, .dim)) }
+    case .streamed(let rows, _, let elapsed): say(paint("\(rows) rows · \(elapsed.spoken)", .dim))
+    case .written(let text): say(printable(text))
+    case .lines(let lines): show(lines.map { printable($0) })
+    case .live(let plan): follow(plan)
+    case .endLive(let numbers): end(numbers)
+    case .listLive: list()
+    case .listHistory: show(editor.history.entries.suffix(200).map { printable($0) })
+    case .opened(let banner): banner.forEach(say)
+    case .quit: break
+    }
+  }
+
+  private func show(_ lines: [String]) {
+    guard editor.isInteractive, lines.count > editor.size.rows - 2 else { return lines.forEach(say) }
+    Pager(headerHeight: 0, count: lines.count, footer: "") { Array(lines[$0]) }.run(editor, paint)
+  }
+
+  private func show(_ answer: Answer) {
+    let settings = session.settings
+    let footer = printable(answer.footer(settings))
+    if answer.rows.isEmpty { return say(paint(footer, .dim)) }
+    guard settings.format == .table, !settings.isWide else { return write(answer, settings, footer) }
+    let size = editor.size
+    let table = AnswerTable(answer, width: editor.isInteractive ? size.columns : nil, paint: paint)
+    // With the header, the footer, and the prompt below.
+    if editor.isInteractive, !settings.showsAll, table.rowCount > size.rows - 3 {
+      Pager(headerHeight: 1, count: table.rowCount, footer: footer, lines: table.lines(in:)).run(editor, paint)
+    } else {
+      table.lines(in: 0..<table.rowCount).forEach(say)
+      say(paint(footer, .dim))
+    }
+  }
+
+  /// In a format that is no table.
+  private func write(_ answer: Answer, _ settings: ShellSettings, _ footer: String) {
+    var style = AnswerStyle()
+    style.isTerminal = true
+    style.width = displayWidth
+    style.columns = editor.size.columns
+    let output = RowOutput(settings.isWide ? .line : settings.format, style: style) { [terminal] in
+      terminal.output.writeBytes($0)
+    }
+    do {
+      try session.write(answer, to: output)
+      say(paint(footer, .dim))
+    } catch {
+      say(paint("error:", .red) + " " + printable("\(error)"))
+    }
+  }
+}

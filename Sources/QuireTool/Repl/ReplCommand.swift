@@ -1,0 +1,53 @@
+import Foundation
+import LineEditor
+public import Quire
+import QuireShell
+
+extension Command {
+  /// `quire repl FILE`, and `quire FILE`: a conversation with a database, in SQL and in terms of its models.
+  ///
+  /// - Parameter models: Classes compiled into the program, whose names count where a file has their tables.
+  public static func repl(models: [any PersistentModel.Type] = []) -> Command {
+    Command(
+      "repl", "ask a database, again and again, and follow the answers",
+      arguments: [Argument("FILE", "the database")],
+      options: [
+        Option("--write", "let statements write; every write can be undone"),
+        Option("--param", short: "-p", value: "NAME=VALUE", repeats: true, "the value of :NAME in queries"),
+        Option(
+          "--format", short: "-f", choices: AnswerFormat.allCases.map(\.rawValue),
+          "how answers look (default: table, and csv where standard output is no terminal)"),
+        Option("--no-history", "keep nothing of what is typed"),
+      ],
+      notes: """
+        Enter runs a statement that is complete, Alt-Enter begins a new line, Tab completes, → takes what is shown in grey,
+        Ctrl-R searches the history, Ctrl-C clears the line or stops what is run, Ctrl-D leaves. .help says the rest.
+        Where standard input is no terminal its statements are run one after the other, until one fails.
+        The history is in $XDG_STATE_HOME/quire/history.jsonl; what begins with a blank is not kept.
+        Exit status: 0 done, 1 a statement failed, 2 usage or no such file, 5 refused, 6 busy, 130 Ctrl-C
+        """
+    ) { invocation in
+      try await run(invocation, models)
+    }
+  }
+
+  private static func run(_ invocation: Invocation, _ models: [any PersistentModel.Type]) async throws -> ExitStatus {
+    guard let file = invocation.argument("FILE") else { throw invocation.usageError("which file?") }
+    var options = ShellOptions()
+    options.models = models
+    options.allowsWriting = invocation.flag("--write")
+    options.parameters = try QueryRun.parameters(invocation)
+    let isTerminal = isatty(0) != 0
+    if isTerminal { options.screenRows = max(5, invocation.terminal.lines - 4) }
+    let session: ShellSession
+    do {
+      session = try ShellSession(opening: URL(filePath: file), options: options)
+    } catch {
+      throw CommandFailure(error, in: "")
+    }
+    let format = invocation["--format"].flatMap { AnswerFormat(rawValue: $0) }
+    return isTerminal
+      ? await Repl.converse(session, invocation, format)
+      : await ReplScript(session, invocation.terminal, format).run()
+  }
+}

@@ -1,0 +1,67 @@
+import LineEditor
+import QuireShell
+import Synchronization
+
+/// One text being run on the session, and what it says meanwhile.
+final class ReplRun: Sendable {
+  private let box = Mutex<[Mail]>([])
+  private let doorbell: Doorbell
+
+  enum Mail: Sendable {
+    case reply(Reply)
+    /// A question that the run waits for the answer of.
+    case question(String, CheckedContinuation<Bool, Never>)
+    case failed(ShellFailure)
+    case done
+  }
+
+  init(_ session: ShellSession, _ text: String, _ doorbell: Doorbell) {
+    self.doorbell = doorbell
+    Task {
+      do {
+        try await session.run(text) { question in
+          await withCheckedContinuation { self.put(.question(question, $0)) }
+        } each: {
+          self.put(.reply($0))
+        }
+        put(.done)
+      } catch {
+        put(.failed(error as? ShellFailure ?? ShellFailure("\(error)")))
+      }
+    }
+  }
+
+  private func put(_ mail: Mail) {
+    box.withLock { $0.append(mail) }
+    doorbell.ring()
+  }
+
+  var hasMail: Bool { box.withLock { !$0.isEmpty } }
+
+  /// What came since the last time, in order.
+  func mail() -> [Mail] {
+    box.withLock { box in
+      defer { box = [] }
+      return box
+    }
+  }
+}
+
+/// How long a statement has been running, and how far it is.
+struct ReplClock {
+  private let session: ShellSession
+  private let begun = ContinuousClock.now
+
+  init(_ session: ShellSession) { self.session = session }
+
+  var elapsed: Duration { ContinuousClock.now - begun }
+
+  /// `running 3.2 s · 41 M steps · Ctrl-C stops`, after half a second.
+  var line: String? {
+    let elapsed = elapsed
+    guard elapsed >= .milliseconds(500) else { return nil }
+    let steps = session.steps
+    let count = steps < 1_000_000 ? "\(steps / 1000) k" : "\(steps / 1_000_000) M"
+    return "running \(elapsed.spoken) · \(count) steps · Ctrl-C stops"
+  }
+}

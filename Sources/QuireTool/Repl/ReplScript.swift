@@ -1,0 +1,60 @@
+import LineEditor
+import QuireShell
+import Synchronization
+
+/// Statements from standard input where that is no terminal: run one after the other, until one fails.
+struct ReplScript {
+  private let session: ShellSession
+  private let terminal: Terminal
+  private let format: AnswerFormat
+
+  init(_ session: ShellSession, _ terminal: Terminal, _ format: AnswerFormat?) {
+    self.session = session
+    self.terminal = terminal
+    self.format = format ?? (terminal.output.isTerminal ? .table : .csv)
+  }
+
+  /// - Returns: That of the first statement that failed.
+  func run() async -> ExitStatus {
+    let reader = Editor(environment: [:])
+    reader.language.isComplete = { [session] in session.isComplete($0) }
+    let hasLeft = Mutex(false)
+    while case .text(let text) = reader.read(Prompt("")) {
+      do {
+        try await session.run(text, to: output) { reply in
+          if case .quit = reply { hasLeft.withLock { $0 = true } }
+          try show(reply)
+        }
+        if hasLeft.withLock({ $0 }) { return .done }
+      } catch let failure as ShellFailure {
+        let told = CommandFailure(failure, in: text)
+        terminal.printError(told.description, prefix: told.exitStatus == .refused ? "refused" : "error")
+        return told.exitStatus
+      } catch {
+        terminal.printError("\(error)")
+        return .failure
+      }
+    }
+    return .done
+  }
+
+  private var output: RowOutput {
+    var style = AnswerStyle()
+    style.isTerminal = terminal.output.isTerminal
+    style.width = displayWidth
+    return RowOutput(format, style: style) { [terminal] in terminal.output.writeBytes($0) }
+  }
+
+  private func show(_ reply: Reply) throws {
+    switch reply {
+    case .answer(let answer): for line in AnswerTable(answer).lines(in: 0..<answer.rows.count) { terminal.print(line) }
+    case .card(let card): for line in CardLines(card, Paint(usesColor: false)).lines { terminal.print(line) }
+    case .streamed(_, let isCut, _): if isCut { terminal.note("there are more rows") }
+    case .written(let text): terminal.note(text)
+    case .lines(let lines): for line in lines { terminal.print(line) }
+    case .opened(let banner): for line in banner { terminal.note(line) }
+    case .live: throw ShellFailure("a script cannot follow: quire query --live does", .usage)
+    case .endLive, .listLive, .listHistory, .quit: break
+    }
+  }
+}
