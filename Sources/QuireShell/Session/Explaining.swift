@@ -11,20 +11,27 @@ extension ShellSession {
     var scanned = false
     try statement.forEachRow { row in
       let detail = try row.text(3)
-      lines.append(Self.spoken(detail))
+      lines.append(Self.spoken(detail, query.rows.tables))
       scanned = scanned || detail.hasPrefix("SCAN \(query.rows.tables.alias)") && !detail.contains("INDEX")
     }
     lines.append(sql.readable)
     if scanned, let column = Self.wanted(query) {
       let table = query.rows.tables.table
-      lines.append("an index on \(table).\(column) could spare the scan:  CREATE INDEX \(table)_\(column) ON …")
+      let index = try quoted(identifier: "\(table)_\(column)")
+      let place = try "\(quoted(identifier: table)) (\(quoted(identifier: column)))"
+      lines.append("an index on \(table).\(column) could spare the scan:  CREATE INDEX \(index) ON \(place);")
     }
     try await run.each(.lines(lines))
   }
 
-  private static func spoken(_ detail: String) -> String {
-    if detail.hasPrefix("SCAN ") { return "reads all of \(detail.dropFirst(5))" }
-    if detail.hasPrefix("SEARCH ") { return "looks up in \(detail.dropFirst(7))" }
+  /// A line of the plan in words. The first table has its own name; others keep the short one that the SQL gives them.
+  private static func spoken(_ detail: String, _ tables: ResolvedTables) -> String {
+    func named(_ rest: Substring) -> String {
+      let name = rest.prefix { $0 != " " }
+      return name == tables.alias ? tables.table + rest.dropFirst(name.count) : String(rest)
+    }
+    if detail.hasPrefix("SCAN ") { return "reads all of \(named(detail.dropFirst(5)))" }
+    if detail.hasPrefix("SEARCH ") { return "looks up in \(named(detail.dropFirst(7)))" }
     if detail.hasPrefix("USE TEMP B-TREE FOR ") { return "sorts for \(detail.dropFirst(20))" }
     return detail.lowercased()
   }
