@@ -241,6 +241,20 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(await tool.ran("migrate", "check", environment: environment).output.contains("M010"))
   }
 
+  @Test func `check finds what the models want beside the migrations that a program carries`() async throws {
+    let carried = [
+      EmbeddedMigration(name: "20260101000000_a.sql", text: "CREATE TABLE a (b);\n-- migrate: undo\nDROP TABLE a;\n")
+    ]
+    func check(_ source: MigrationSource, _ sql: String) async -> Ran {
+      let app = Tool("lending", version: "1", "lends books", commands: [.migrate(source.models { [sql] })])
+      return await app.ran("migrate", "check", environment: ["QUIRE_MIGRATIONS": "/no"])
+    }
+    let differing = await check(.embedded(carried), "CREATE TABLE a (b, c)")
+    #expect(differing.status == 8)
+    #expect(differing.output.contains("found  M009  the models want what the files do not make: a + c\n"))
+    #expect(await check(.embedded(carried), "CREATE TABLE a (b)").status == 0)
+  }
+
   @Test func `check finds in a database what pending migrations would do to it, and whether it is as it should be`()
     async throws
   {

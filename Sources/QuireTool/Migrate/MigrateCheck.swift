@@ -13,7 +13,8 @@ struct MigrateCheck {
     guard target.optionalDatabase != nil else {
       let migrator = Migrator(database: "", files: try target.files(), steps: target.steps)
       return try MigrateFailure(target: target, migrator: migrator).explaining {
-        report(try migrator.checkFiles(schemaFile: schemaFile, linted: migrator.files), pending: 0, migrator)
+        let findings = try migrator.checkFiles(schemaFile: schemaFile, linted: migrator.files)
+        return report(try findings + modelFindings(), pending: 0, migrator)
       }
     }
     let migrator = try target.migrator()
@@ -25,8 +26,17 @@ struct MigrateCheck {
         throw MigrationError.history(problem)
       }
       var findings = try migrator.checkFiles(schemaFile: schemaFile, linted: plan.pending)
-      if plan.problems.isEmpty { findings += try migrator.checkDatabase() }
+      if plan.problems.isEmpty { findings += try modelFindings() + migrator.checkDatabase() }
       return report(findings, pending: plan.pending.count, migrator)
+    }
+  }
+
+  /// What the program's models want and its migrations do not make.
+  private func modelFindings() throws -> [CheckFinding] {
+    guard target.ownsDatabase else { return [] }
+    let schemas = MigrateSchemas(target: target)
+    return try schemas.change(from: schemas.files(to: nil), to: schemas.model(), keepingOthers: true).differences.map {
+      CheckFinding(.otherModel, "the models want what the files do not make: \($0)")
     }
   }
 

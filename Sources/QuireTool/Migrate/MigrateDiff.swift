@@ -25,7 +25,7 @@ struct MigrateDiff {
     // Beside the models there may be more in a database: what it is the models do not say.
     let isModel = to == "model"
     let needsSQL = isModel || invocation.flag("--sql")
-    let change = try needsSQL ? change(old, new, keepingOthers: isModel) : nil
+    let change = try needsSQL ? sides.change(from: old, to: new, keepingOthers: isModel) : nil
     let differences = change?.differences ?? old.differences(to: new)
     if target.isJSON {
       target.terminal.print(
@@ -38,14 +38,6 @@ struct MigrateDiff {
       show(differences, from, to)
     }
     return invocation.flag("--exit-code") && !differences.isEmpty ? .found : .done
-  }
-
-  private func change(_ old: DatabaseSchema, _ new: DatabaseSchema, keepingOthers: Bool) throws -> SchemaChange {
-    do {
-      return try SchemaChange(from: old, to: new, keepingOthers: keepingOthers)
-    } catch {
-      throw CommandFailure("\(error)")
-    }
   }
 
   private func show(_ differences: [SchemaDifference], _ from: String, _ to: String) {
@@ -91,6 +83,15 @@ struct MigrateSchemas {
   func files(to version: MigrationVersion?) throws -> DatabaseSchema {
     let migrator = Migrator(database: target.optionalDatabase ?? "", files: try target.files(), steps: target.steps)
     return try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.replay(to: version) }
+  }
+
+  /// - Parameter keepingOthers: Whether what `new` does not name may stay.
+  func change(from old: DatabaseSchema, to new: DatabaseSchema, keepingOthers: Bool) throws -> SchemaChange {
+    do {
+      return try SchemaChange(from: old, to: new, keepingOthers: keepingOthers)
+    } catch {
+      throw CommandFailure("\(error)")
+    }
   }
 
   /// What the program's models want.

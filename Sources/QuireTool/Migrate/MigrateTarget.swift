@@ -44,6 +44,8 @@ struct MigrateTarget {
 
   var steps: [MigrationStep] { source.steps }
   var models: (@Sendable () throws -> [String])? { source.models }
+  /// Whether the database is the program's own: it has models, and carries its migrations.
+  var ownsDatabase: Bool { source.models != nil && source.embedded != nil }
 
   var optionalDatabase: String? { found.flatMap { $0.path.isEmpty ? nil : $0.path } }
 
