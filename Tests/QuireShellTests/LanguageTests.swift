@@ -1,4 +1,5 @@
 import QuireRow
+import QuireSQLite
 import Testing
 
 @testable import QuireShell
