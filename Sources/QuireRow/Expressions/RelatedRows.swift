@@ -89,10 +89,11 @@ extension RowExpression {
     }
   }
 
-  /// Whether one row and those it references are not enough to evaluate it: it asks about rows that reference this one.
+  /// Whether one row and those it references are not enough to evaluate it: it asks about rows that reference this one,
+  /// or what only SQLite can tell.
   public var needsRows: Bool {
     switch self {
-    case .exists, .countRows, .aggregate: true
+    case .exists, .countRows, .aggregate, .written: true
     default: operands.contains(where: \.needsRows)
     }
   }

@@ -4,26 +4,31 @@ extension RowExpression {
   /// Whether a row with these columns is accepted: SQL's WHERE, where NULL is no.
   public func accepts(_ column: (ColumnPath) -> Value) -> Bool { accepts(column, related: { _ in nil }) }
 
-  /// The same where related rows can be counted.
-  public func accepts(_ column: (ColumnPath) -> Value, related: (RelatedRows) -> Int?) -> Bool {
-    truth(column, related) == .integer(1)
+  /// The same where related rows can be counted, and values be computed from the row's object.
+  public func accepts(
+    _ column: (ColumnPath) -> Value, related: (RelatedRows) -> Int?, computed: (ComputedValue) -> Value = { _ in .null }
+  ) -> Bool {
+    truth(column, related, computed) == .integer(1)
   }
 
   /// The value SQLite gives for ``sql()`` on a row with these columns.
   ///
-  /// A column behind a foreign key that leads nowhere must be `.null`. What ``needsRows`` cannot be told from one row:
-  /// it is NULL here.
+  /// A column behind a foreign key that leads nowhere must be `.null`. What ``needsRows`` cannot be told from one row,
+  /// nor what is computed from an object: both are NULL here.
   public func evaluate(_ column: (ColumnPath) -> Value) -> Value { evaluate(column, related: { _ in nil }) }
 
-  /// The same where related rows can be counted; nil is a number not known.
-  public func evaluate(_ column: (ColumnPath) -> Value, related: (RelatedRows) -> Int?) -> Value {
+  /// The same where related rows can be counted (nil is a number not known), and values be computed from the object.
+  public func evaluate(
+    _ column: (ColumnPath) -> Value, related: (RelatedRows) -> Int?, computed: (ComputedValue) -> Value = { _ in .null }
+  ) -> Value {
     switch self {
+    case .computed(let value): return computed(value)
     case .column(let path): return column(path)
     case .literal(let value): return value
     case .and(let operands):
       var result = Value.integer(1)
       for operand in operands {
-        switch operand.truth(column, related) {
+        switch operand.truth(column, related, computed) {
         case .integer(0): return .integer(0)
         case .null: result = .null
         default: continue
@@ -33,7 +38,7 @@ extension RowExpression {
     case .or(let operands):
       var result = Value.integer(0)
       for operand in operands {
-        switch operand.truth(column, related) {
+        switch operand.truth(column, related, computed) {
         case .integer(1): return .integer(1)
         case .null: result = .null
         default: continue
@@ -42,36 +47,51 @@ extension RowExpression {
       return result
     case .not(.column(let path)): return Value.test(column(path), 0) { $0 == 0 }
     case .not(let operand):
-      let truth = operand.truth(column, related)
+      let truth = operand.truth(column, related, computed)
       return truth == .null ? .null : Value(truth == .integer(0))
     case .compare(let comparison, let a, let b):
-      return comparison.holds(a.evaluate(column, related: related), b.evaluate(column, related: related))
-    case .isNull(let operand): return Value(operand.evaluate(column, related: related) == .null)
+      return comparison.holds(
+        a.evaluate(column, related: related, computed: computed),
+        b.evaluate(column, related: related, computed: computed))
+    case .isNull(let operand): return Value(operand.evaluate(column, related: related, computed: computed) == .null)
     case .oneOf(let operand, let values):
       if values.isEmpty { return .integer(0) }
-      let element = operand.evaluate(column, related: related)
+      let element = operand.evaluate(column, related: related, computed: computed)
       return element == .null ? .null : Value(values.contains { $0.compare(to: element) == 0 })
     case .text(let test, let a, let b):
-      return test.holds(a.evaluate(column, related: related), b)(b.evaluate(column, related: related))
-    case .count(let operand): return operand.evaluate(column, related: related).count
+      return test.holds(a.evaluate(column, related: related, computed: computed), b)(
+        b.evaluate(column, related: related, computed: computed))
+    case .count(let operand): return operand.evaluate(column, related: related, computed: computed).count
     case .conditional(let condition, let then, let otherwise):
-      return condition.truth(column, related) == .integer(1)
-        ? then.evaluate(column, related: related) : otherwise.evaluate(column, related: related)
+      return condition.truth(column, related, computed) == .integer(1)
+        ? then.evaluate(column, related: related, computed: computed)
+        : otherwise.evaluate(column, related: related, computed: computed)
     case .coalesce(let a, let b):
-      let first = a.evaluate(column, related: related)
-      return first == .null ? b.evaluate(column, related: related) : first
+      let first = a.evaluate(column, related: related, computed: computed)
+      return first == .null ? b.evaluate(column, related: related, computed: computed) : first
     case .arithmetic(let operation, let a, let b):
-      return operation.apply(a.evaluate(column, related: related), b.evaluate(column, related: related))
+      return operation.apply(
+        a.evaluate(column, related: related, computed: computed),
+        b.evaluate(column, related: related, computed: computed))
     case .exists(let rows): return related(rows).map { Value($0 > 0) } ?? .null
     case .countRows(let rows): return related(rows).map { .integer(Int64($0)) } ?? .null
-    case .aggregate: return .null
+    case .aggregate, .written: return .null
+    case .lowercased(let operand):
+      switch operand.evaluate(column, related: related, computed: computed) {
+      case .null: return .null
+      case .text(let text): return .text(TextFold.folded(text))
+      case .malformedText(let bytes): return .malformedText(Data(TextFold.folded(bytes)))
+      case let value: return .text(String(decoding: TextFold.folded(value.bytes), as: UTF8.self))
+      }
     }
   }
 
   /// 0, 1 or NULL: this as a condition. A column is true when it is 1 and false when it is anything else.
-  private func truth(_ column: (ColumnPath) -> Value, _ related: (RelatedRows) -> Int?) -> Value {
+  private func truth(
+    _ column: (ColumnPath) -> Value, _ related: (RelatedRows) -> Int?, _ computed: (ComputedValue) -> Value
+  ) -> Value {
     if case .column(let path) = self { return Value.test(column(path), 1) { $0 == 0 } }
-    switch evaluate(column, related: related) {
+    switch evaluate(column, related: related, computed: computed) {
     case .null: return .null
     case .integer(let number): return Value(number != 0)
     case let value: return Value(value.number.isNonzero)

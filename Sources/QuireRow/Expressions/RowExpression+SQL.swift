@@ -136,6 +136,16 @@ struct ExpressionWriter {
       try related(rows, "1")
     case .countRows(let rows): try related(rows, "count(*)")
     case .aggregate(let function, let rows): try aggregate(function, rows)
+    case .lowercased(let operand):
+      sql.text += "lower("
+      try value(operand)
+      sql.text += ")"
+    case .computed(let value): throw .computed(value.words)
+    case .written(let pieces, let operands):
+      for (place, piece) in pieces.enumerated() {
+        sql.text += piece
+        if operands.indices.contains(place) { try value(operands[place]) }
+      }
     }
   }
 

@@ -12,8 +12,10 @@
 /// | `contains`, `startsWith`, `endsWith` | NULL | by UTF-8 bytes: canonically equal spellings differ |
 /// | `containsFolded` | NULL | `localizedStandardContains`, folding A–Z and a–z alone: see ``TextFold`` |
 /// | `count` | NULL | of text: Unicode scalars before the first NUL character; of a blob: bytes |
+/// | `lowercased` | NULL | A–Z alone: see ``TextFold`` |
 /// | `arithmetic` | NULL | division by zero is NULL; an integer result beyond 64 bits becomes a real |
 /// | `exists`, `countRows`, `aggregate` | 0 or none: NULL references nothing | questions about the rows of a to-many: see ``needsRows`` |
+/// | `written` | as the SQL says | SQL that nothing here has a meaning for: see ``needsRows`` |
 ///
 /// Operands are taken to be of their columns' declared types, as the predicate translation makes them (SQLite would
 /// convert text compared with a number, `evaluate` does not), and columns to have collation BINARY.
@@ -42,6 +44,13 @@ public indirect enum RowExpression: Hashable, Sendable {
   /// An aggregate of a column of such rows, as the connection's exact functions give it: NULL is skipped, the sum of
   /// none is 0, and NULL the rest of none. Only a query can tell: `evaluate` gives NULL.
   case aggregate(Aggregate.Function, RelatedRows)
+  /// The letters A to Z as a to z: SQLite's `lower`, see ``TextFold``.
+  case lowercased(RowExpression)
+  /// What only Swift can tell, of the row's object: it has no SQL, and ``necessary`` narrows the rows to ask.
+  case computed(ComputedValue)
+  /// Pieces of SQL around operands, one more than there are of these: `["substr(", ", 2)"]`. Only a query can tell:
+  /// `evaluate` gives NULL. The same row must always give the same value.
+  case written([String], [RowExpression])
 
   public enum Comparison: Hashable, Sendable {
     case equal, unequal
@@ -111,7 +120,7 @@ extension RowExpression {
   var isCondition: Bool {
     switch self {
     case .literal(1), .literal(0), .literal(.null), .and, .or, .not, .compare, .isNull, .oneOf, .text, .exists: true
-    case .column, .literal, .count, .arithmetic, .countRows, .aggregate: false
+    case .column, .literal, .count, .arithmetic, .countRows, .aggregate, .written, .lowercased, .computed: false
     case .conditional(_, let a, let b), .coalesce(let a, let b): a.isCondition && b.isCondition
     }
   }
@@ -144,9 +153,9 @@ extension RowExpression {
   /// The expressions directly inside, over the same row.
   public var operands: [RowExpression] {
     switch self {
-    case .column, .literal, .exists, .countRows, .aggregate: []
-    case .and(let operands), .or(let operands): operands
-    case .not(let a), .isNull(let a), .oneOf(let a, _), .count(let a): [a]
+    case .column, .literal, .exists, .countRows, .aggregate, .computed: []
+    case .and(let operands), .or(let operands), .written(_, let operands): operands
+    case .not(let a), .isNull(let a), .oneOf(let a, _), .count(let a), .lowercased(let a): [a]
     case .compare(_, let a, let b), .text(_, let a, let b), .coalesce(let a, let b), .arithmetic(_, let a, let b):
       [a, b]
     case .conditional(let a, let b, let c): [a, b, c]
@@ -159,9 +168,9 @@ extension RowExpression {
   public func isNull(where absent: (RowExpression) -> Bool) -> Bool {
     if absent(self) { return true }
     switch self {
-    case .column, .isNull, .exists, .countRows, .aggregate: return false
+    case .column, .isNull, .exists, .countRows, .aggregate, .written, .computed: return false
     case .literal(let value): return value == .null
-    case .not(let a), .count(let a): return a.isNull(where: absent)
+    case .not(let a), .count(let a), .lowercased(let a): return a.isNull(where: absent)
     case .oneOf(let a, let values): return !values.isEmpty && a.isNull(where: absent)
     case .and(let operands), .or(let operands):
       return !operands.isEmpty && operands.allSatisfy { $0.isNull(where: absent) }

@@ -17,6 +17,8 @@ public enum QueryError: Error, Hashable, Sendable {
   case identifier(IdentifierError)
   /// A list of values longer than one statement takes, of a kind that cannot go as JSON.
   case tooManyValues(Int)
+  /// A value that only Swift computes: which, in the predicate's words.
+  case computed(String)
 }
 
 extension QueryError: CustomStringConvertible {
@@ -25,6 +27,7 @@ extension QueryError: CustomStringConvertible {
     case .identifier(let error): error.description
     case .tooManyValues(let count):
       "a list of \(count) real numbers or blobs is longer than the 30000 a query can compare with: ask in parts"
+    case .computed(let words): "‘\(words)’ is computed by Swift and has no SQL: fetch the objects and ask them"
     }
   }
 }

@@ -53,6 +53,20 @@ package final class RecordingConnection {
     }
   }
 
+  /// Runs the body and keeps nothing of what it changed: for more rows than memory should be spent on. Otherwise as
+  /// ``record(_:)``.
+  package func unrecorded(_ body: () throws -> Void) throws {
+    let isOwn = connection.isAutocommit
+    if isOwn { try connection.execute("BEGIN IMMEDIATE") }
+    do {
+      try body()
+      if isOwn { try connection.execute("COMMIT") }
+    } catch {
+      if isOwn, !connection.isAutocommit { try connection.execute("ROLLBACK") }
+      throw error
+    }
+  }
+
   /// Takes notice of a schema that is another than at the last record.
   private func look() throws {
     let version = try connection.schemaVersion()

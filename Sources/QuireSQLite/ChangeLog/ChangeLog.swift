@@ -13,6 +13,9 @@ public enum ChangeLog: Hashable, Sendable {
   /// Switches it off, for everybody; what was logged goes with it.
   case off
 
+  /// Whether a trigger of that name is the log's.
+  package static func isTrigger(_ name: String) -> Bool { name.hasPrefix(LogForm.triggerPrefix) }
+
   /// The tables it is kept in.
   package static let tables: Set = [
     "_quire_log", "_quire_forms", "_quire_commits", "_quire_changes", "_quire_replaced",

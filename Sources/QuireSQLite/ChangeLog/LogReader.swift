@@ -12,6 +12,9 @@ struct LoggedSet {
   var place: Int64
   /// Whether more may have changed than is logged.
   var isComparison: Bool
+  /// When it was committed, and by which process; nil where there is no record of it.
+  var time: String?
+  var process: String?
 
   func changeSet(_ number: Int64, in log: UUID) -> ChangeSet {
     ChangeSet(
@@ -42,6 +45,7 @@ struct LogReader {
     let origin: String
     let process: String
     let number: Int64
+    let time: String
   }
 
   /// The sets after a place up to another; with a limit, as many as it takes for that many changes.
@@ -51,7 +55,7 @@ struct LogReader {
     after place: Int64, upTo end: Int64 = .max, atMost limit: Int = .max
   ) throws -> (sets: [LoggedSet], isEnd: Bool) {
     let records = try connection.prepare(
-      "SELECT first, seq, author, origin, process, number FROM _quire_commits WHERE seq > ? ORDER BY seq")
+      "SELECT first, seq, author, origin, process, number, at FROM _quire_commits WHERE seq > ? ORDER BY seq")
     records.bind(place, at: 1)
     let changes = try connection.prepare("SELECT * FROM _quire_changes WHERE seq > ? AND seq <= ? ORDER BY seq")
     changes.bind(place, at: 1)
@@ -92,7 +96,8 @@ struct LogReader {
     let row = records.row
     return Record(
       first: try row.int64(0), last: try row.int64(1), author: row.isNull(2) ? nil : try row.text(2),
-      origin: try row.text(3), process: try row.text(4), number: try row.int64(5))
+      origin: try row.text(3), process: try row.text(4), number: try row.int64(5),
+      time: try row.text(6))
   }
 
   /// The changes of a set as they come in.
@@ -127,6 +132,8 @@ struct LogReader {
       var set = LoggedSet(tables: tables, place: place, isComparison: isComparison)
       guard let record else { return set }
       set.author = record.author
+      set.time = record.time
+      set.process = record.process
       if record.process == process {
         set.number = record.number
         set.origin = LogReader.origin(record.origin)

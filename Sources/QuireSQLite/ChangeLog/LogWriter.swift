@@ -182,6 +182,18 @@ final class LogWriter {
   /// After how many changes it looks again what can go.
   private static let trimStep: Int64 = 1000
 
+  /// Deletes what is logged up to a place, which is the end of a commit. The last change of all stays, because its number
+  /// is the log's place, and is told to nobody any more.
+  func forget(upTo place: Int64) throws {
+    guard let state, place > state.trimmed else { return }
+    let last = try LogState.last(on: connection)
+    let cut = min(place, last)
+    try connection.execute("DELETE FROM _quire_changes WHERE seq <= ? AND seq < ?", [.integer(cut), .integer(last)])
+    try connection.execute("DELETE FROM _quire_commits WHERE seq <= ?", [.integer(cut)])
+    try connection.execute("UPDATE _quire_log SET trimmed = ?", [.integer(cut)])
+    self.state?.trimmed = cut
+  }
+
   /// Deletes what is older than the log is to go back; never a part of a commit, and never the last change of all, whose
   /// number is the log's place.
   private func trim(upTo base: Int64, last: Int64) throws {

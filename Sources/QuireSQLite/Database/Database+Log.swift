@@ -1,3 +1,4 @@
+package import Foundation
 public import QuireRow
 
 /// The file's change log, read from a place on.
@@ -41,5 +42,63 @@ extension Database {
       sets.map { set in set.changeSet(set.number > 0 ? set.number : place.number(of: set), in: log) }
     }
     return (commits, isEnd)
+  }
+}
+
+// MARK: history
+
+/// A commit as the log has it, with what its record says of who made it.
+package struct LoggedCommit: Sendable {
+  package let changes: ChangeSet
+  /// That of the commit before it where it has left no record.
+  package let date: Date
+  /// Program, process number and a number; empty where it has left no record.
+  package let process: String
+}
+
+extension Database {
+  /// From where the log can be read: after a token, after a place, or from its beginning.
+  ///
+  /// - Throws: ``ChangeLogError`` where there is no log, or it cannot be followed from the token.
+  package func logStart(after token: CommitToken?, or place: Int64?) throws -> CommitToken {
+    if let token {
+      _ = try loggedCommits(after: token, atMost: 0)
+      return token
+    }
+    return try read { connection in
+      guard let state = try LogState(on: connection) else { throw ChangeLogError.off(path: path) }
+      return CommitToken(log: state.log, place: max(state.trimmed, place ?? 0))
+    }
+  }
+
+  /// The commits after a place, as many as it takes for that many changes, and whether they lead to the end.
+  package func loggedHistory(after token: CommitToken, atMost limit: Int) throws -> (
+    commits: [LoggedCommit], isEnd: Bool
+  ) {
+    try read { connection in
+      let reader = LogReader(connection: connection, process: process, forms: try LogForms(connection, tables))
+      var date = try Self.date(
+        connection.query(
+          "SELECT at FROM _quire_commits WHERE seq <= ? ORDER BY seq DESC LIMIT 1", [.integer(token.place)]
+        )
+        .first)
+      let (sets, isEnd) = try reader.sets(after: token.place, atMost: limit)
+      let commits = sets.map { set in
+        if let time = set.time { date = Self.date(.text(time)) }
+        return LoggedCommit(changes: set.changeSet(set.number, in: token.log), date: date, process: set.process ?? "")
+      }
+      return (commits, isEnd)
+    }
+  }
+
+  private static func date(_ value: Value?) -> Date {
+    guard case .text(let text)? = value else { return .distantPast }
+    return (try? Date(text, strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true)))
+      ?? .distantPast
+  }
+
+  /// Takes what is logged up to a place out of the log.
+  package func forgetLog(upTo place: Int64) throws {
+    try write { transaction in try transaction.writer.log.forget(upTo: place) }
   }
 }

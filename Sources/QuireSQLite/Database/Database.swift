@@ -22,6 +22,8 @@ public final class Database: Sendable {
   // Touched only by the thread that holds `lock`.
   nonisolated(unsafe) private var writer: Writer?
   nonisolated(unsafe) private var framesAtCheckpoint = 0
+  /// A checkpoint is due and waits for a position that has yet to leave the commit before.
+  private let awaitsCheckpoint = Atomic(false)
   nonisolated(unsafe) private var folder: TemporaryFolder?
   private let closed = Atomic(false)
   /// Held from COMMIT until its subscribers are told, and while a commit of another process is numbered and told: so
@@ -116,7 +118,8 @@ public final class Database: Sendable {
   public func addInterest(_ interest: Interest) -> InterestToken { interests.add(interest) }
 
   /// A reader that stands at the latest commit.
-  public func makePosition() -> ReadPosition { ReadPosition(positions) }
+  /// - Parameter needsHold: see ``ReadPosition/needsHold``.
+  public func makePosition(needsHold: Bool = true) -> ReadPosition { ReadPosition(positions, needsHold) }
 
   /// Runs the body on the latest committed state, which stays the same for all its statements.
   @discardableResult public func read<T>(_ body: (Connection) throws -> T) throws -> T {
@@ -229,7 +232,11 @@ extension Database {
       committed(result, commit)
     }
     commit.finish()
-    checkpointIfDue(writer)
+    if position == nil || position?.number == commit.number {
+      checkpointIfDue(writer)
+    } else {
+      awaitsCheckpoint.store(isCheckpointDue(writer), ordering: .relaxed)
+    }
     return result
   }
 
@@ -286,11 +293,24 @@ extension Database {
     }
   }
 
-  /// Keeps the log short: see ``DatabaseConfiguration/checkpointPages``.
-  private func checkpointIfDue(_ writer: Writer) {
+  /// For who left the commit before its own only after that write: what it read kept the log from starting anew, so that
+  /// the checkpoint waited for it. If somebody writes just now, that is for the next one.
+  package func checkpointIfDue() {
+    guard awaitsCheckpoint.load(ordering: .relaxed), (try? lock.lock(timeout: .zero)) != nil else { return }
+    defer { lock.unlock() }
+    if let writer { checkpointIfDue(writer) }
+  }
+
+  private func isCheckpointDue(_ writer: Writer) -> Bool {
     let frames = writer.frames
     if frames < framesAtCheckpoint { framesAtCheckpoint = 0 }  // the log has started anew
-    guard frames - framesAtCheckpoint >= configuration.pagesBetweenCheckpoints else { return }
+    return frames - framesAtCheckpoint >= configuration.pagesBetweenCheckpoints
+  }
+
+  /// Keeps the log short: see ``DatabaseConfiguration/checkpointPages``.
+  private func checkpointIfDue(_ writer: Writer) {
+    awaitsCheckpoint.store(false, ordering: .relaxed)
+    guard isCheckpointDue(writer) else { return }
     if writer.logSizeInBytes > configuration.logLimitInBytes { positions.giveUpOldSnapshots() }
     let isLarge = writer.logSizeInBytes > configuration.logLimitInBytes / 4
     writer.checkpoint(truncating: isLarge && readers.lentCount == 0)

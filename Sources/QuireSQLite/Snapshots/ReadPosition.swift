@@ -8,10 +8,11 @@ public final class ReadPosition: @unchecked Sendable {
   private let positions: Positions
   var standing: Int64
   private var own: Snapshot?
-  private var holds = true
+  private var holds: Bool
 
-  init(_ positions: Positions) {
+  init(_ positions: Positions, _ holds: Bool) {
     self.positions = positions
+    self.holds = holds
     standing = 0
     // While a COMMIT runs nobody holds the number before it for us: then a snapshot says where we stand.
     let isCommitting = positions.state.withLock { $0.isCommitting }

@@ -1,0 +1,52 @@
+/// A value that Swift computes from a row's object, because SQL cannot.
+public struct ComputedValue: Hashable, Sendable {
+  /// Which of its query's.
+  public var number: Int
+  /// In Swift's words, for messages.
+  public var words: String
+
+  public init(_ number: Int, words: String) {
+    self.number = number
+    self.words = words
+  }
+}
+
+extension RowExpression {
+  /// Whether an object is needed to evaluate it.
+  public var needsObject: Bool {
+    if case .computed = self { true } else { operands.contains(where: \.needsObject) }
+  }
+
+  /// A condition without computed values that every row meets which this accepts: what SQL can be asked beforehand.
+  ///
+  /// The narrowest that the form of the condition gives; `true` where it gives none.
+  public var necessary: RowExpression {
+    if !needsObject { return self }
+    switch self {
+    case .and(let operands): return .all(operands.map(\.necessary))
+    case .or(let operands): return .any(operands.map(\.necessary))
+    case .not(.and(let operands)): return .any(operands.map { $0.negated.necessary })
+    case .not(.or(let operands)): return .all(operands.map { $0.negated.necessary })
+    case .coalesce(let condition, .literal(0)): return condition.necessary
+    case .conditional(let test, let then, let otherwise):
+      return .any([.all([test.necessary, then.chosen.necessary]), otherwise.chosen.necessary])
+    default: return .true
+    }
+  }
+
+  // A column alone is true where it is 1; denied, or chosen as a value, so is what is neither 0 nor 1.
+
+  private var negated: RowExpression {
+    if case .column = self { .compare(.unequalIfPresent, self, .literal(1)) } else { !self }
+  }
+
+  private var chosen: RowExpression {
+    if case .column = self { .compare(.unequalIfPresent, self, .literal(0)) } else { self }
+  }
+
+  /// What of this condition is still to be asked of rows that meet the ``necessary`` one.
+  public var beyondNecessary: RowExpression {
+    guard case .and(let operands) = self else { return self }
+    return .all(operands.filter(\.needsObject))
+  }
+}
