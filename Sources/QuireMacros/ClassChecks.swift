@@ -45,6 +45,7 @@ func notAClass(_ declaration: some DeclGroupSyntax) -> Refusal {
 
 private func checkMembers(_ model: ClassDeclSyntax) -> [Refusal] {
   var refusals: [Refusal] = []
+  var fullTexts = 0
   var names: Set<String> = []
   for member in model.memberBlock.members.map(\.decl) {
     for binding in member.as(VariableDeclSyntax.self)?.bindings ?? [] {
@@ -65,6 +66,10 @@ private func checkMembers(_ model: ClassDeclSyntax) -> [Refusal] {
         refusals += checkConditional(conditional)
       } else if let expansion = member.as(MacroExpansionDeclSyntax.self) {
         refusals += checkKeyPaths(expansion, in: model.name.text)
+        if expansion.macroName.text == "FullText" { fullTexts += 1 }
+        if expansion.macroName.text == "FullText", fullTexts > 1 {
+          refusals.append(Refusal(.secondFullText(model: model.name.text), at: expansion))
+        }
       }
     }
   }
@@ -79,9 +84,23 @@ private func checkWhole(_ declaration: ClassDeclSyntax) -> [Refusal] {
   }
   if !model.hasDesignatedInit && !model.allHaveDefaults {
     let parameters = model.properties.filter { !$0.hasDefault }.map { "\($0.name): \($0.type ?? "…")" }
-    return [Refusal(.noInitializer(name: model.name, parameters: parameters), at: declaration.name)]
+    let refusal = Refusal.Reason.noInitializer(name: model.name, parameters: parameters)
+    return [Refusal(refusal, at: declaration.name, fix: writeInit(declaration, model))]
   }
   return []
+}
+
+/// An init at the end of the class, where the types of all it needs are written.
+private func writeInit(_ declaration: ClassDeclSyntax, _ model: ModelSyntax) -> FixIt? {
+  let needed = model.properties.filter { !$0.hasDefault }
+  let parameters = needed.compactMap { property in property.type.map { "\(property.reference): \($0)" } }
+  guard parameters.count == needed.count else { return nil }
+  let indent = declaration.indentation
+  let head = "\(model.access)init(\(parameters.joined(separator: ", "))) {"
+  let lines = [head] + needed.map { "  self.\($0.reference) = \($0.reference)" } + ["}"]
+  let text = lines.map { "\n\(indent)  \($0)" }.joined() + "\n\(indent)}"
+  let brace = declaration.memberBlock.rightBrace
+  return Remedy.replace(brace, by: TokenSyntax.identifier("\n" + text), "write the init")
 }
 
 /// A table has the same columns in every build, so nothing stored may stand in an `#if`.
@@ -98,14 +117,22 @@ private func checkConditional(_ conditional: IfConfigDeclSyntax) -> [Refusal] {
 
 /// `#Index<Other>([…])` inside of `Book` would index nothing.
 private func checkKeyPaths(_ expansion: MacroExpansionDeclSyntax, in model: String) -> [Refusal] {
-  let name = expansion.macroName.text
-  guard name == "Index" || name == "Unique",
-    let argument = expansion.genericArgumentClause?.arguments.first?.argument,
-    let type = TypeSyntax(argument)
-  else { return [] }
-  let last = type.as(MemberTypeSyntax.self)?.name.text ?? type.trimmedDescription
-  if last == model || last == "Self" { return [] }
-  return [Refusal(.otherModel(macro: name, named: last, model: model), at: argument)]
+  guard let (argument, named) = expansion.otherModel(than: model) else { return [] }
+  let fix = Remedy.write(model, for: argument)
+  return [
+    Refusal(.otherModel(macro: expansion.macroName.text, named: named, model: model), at: argument, fix: fix)
+  ]
+}
+
+extension MacroExpansionDeclSyntax {
+  /// The model whose properties `#Index`, `#Unique` or `#FullText` names, where it is another than the one it is in.
+  func otherModel(than model: String) -> (argument: GenericArgumentSyntax.Argument, name: String)? {
+    guard ["Index", "Unique", "FullText"].contains(macroName.text),
+      let argument = genericArgumentClause?.arguments.first?.argument, let type = TypeSyntax(argument)
+    else { return nil }
+    let last = type.as(MemberTypeSyntax.self)?.name.text ?? type.trimmedDescription
+    return last == model || last == "Self" ? nil : (argument, last)
+  }
 }
 
 extension IfConfigDeclSyntax {

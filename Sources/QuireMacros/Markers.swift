@@ -36,6 +36,12 @@ struct UniqueMacro: DeclarationMacro {
   ) throws -> [DeclSyntax] { refuseOutsideModel("#Unique", at: node, in: context) }
 }
 
+struct FullTextMacro: DeclarationMacro {
+  static func expansion(
+    of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] { refuseOutsideModel("#FullText", at: node, in: context) }
+}
+
 /// Nothing, after a refusal where the marker does not stand directly in a `@Model` declaration.
 private func refuseOutsideModel(
   _ marker: String, at node: some SyntaxProtocol, in context: some MacroExpansionContext

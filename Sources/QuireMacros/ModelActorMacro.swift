@@ -11,7 +11,9 @@ extension ModelActorMacro: MemberMacro {
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     guard let actor = declaration.as(ActorDeclSyntax.self) else {
-      context.diagnose(Refusal(.notAnActor, at: declaration.introducer).diagnostic)
+      let keyword = declaration.introducer
+      let fix = Remedy.write("actor", for: keyword)
+      context.diagnose(Refusal(.notAnActor, at: keyword, fix: fix).diagnostic)
       return []
     }
     let access = actor.modifiers.modelAccess

@@ -38,7 +38,8 @@ struct ModelMembers {
       return property.plain == nil ? context.placing(line, at: property.pattern) : line
     }
     lines.insert("\(lines.isEmpty ? "let" : "var") properties: [Quire.PropertyDefinition] = []", at: 0)
-    let sets = ["indexes: " + keyPaths(model.indexes), "uniques: " + keyPaths(model.uniques)].joined(separator: ", ")
+    var sets = "indexes: \(keyPaths(model.indexes)), uniques: \(keyPaths(model.uniques))"
+    if let fullText = model.fullText { sets += ", fullText: Quire._fullText(\(model.name).self, \(fullText))" }
     lines.append(
       "return Quire.ModelDefinition(\(model.name).self, name: \"\(model.bareName)\", properties: properties, \(sets))")
     return "\(model.access)static var _quireDefinition: Quire.ModelDefinition \(block(lines))"

@@ -13,6 +13,8 @@ struct ModelSyntax {
   /// Arguments of all `#Index` and `#Unique` declarations.
   let indexes: [String]
   let uniques: [String]
+  /// The arguments of `#FullText` as written.
+  let fullText: String?
   let hasDesignatedInit: Bool
   /// Whether the superclass is one whose `init()` an `init()` here overrides.
   let isObject: Bool
@@ -28,6 +30,7 @@ struct ModelSyntax {
     var transients: [PropertySyntax] = []
     var indexes: [String] = []
     var uniques: [String] = []
+    var fullText: String?
     var hasDesignatedInit = false
     for member in declaration.memberBlock.members.map(\.decl) {
       switch Member(member) {
@@ -39,11 +42,14 @@ struct ModelSyntax {
           || member.as(IfConfigDeclSyntax.self)?.memberDeclarations.contains(where: \.isDesignatedInit) == true
         {
           hasDesignatedInit = true
-        } else if let expansion = member.as(MacroExpansionDeclSyntax.self) {
+        } else if let expansion = member.as(MacroExpansionDeclSyntax.self),
+          expansion.otherModel(than: declaration.name.text) == nil
+        {
           let arguments = expansion.arguments.map(\.expression.trimmedDescription)
           switch expansion.macroName.text {
           case "Index": indexes += arguments
           case "Unique": uniques += arguments
+          case "FullText": fullText = expansion.arguments.trimmedDescription
           default: break
           }
         }
@@ -53,6 +59,7 @@ struct ModelSyntax {
     self.transients = transients
     self.indexes = indexes
     self.uniques = uniques
+    self.fullText = fullText
     self.hasDesignatedInit = hasDesignatedInit
   }
 

@@ -105,9 +105,11 @@ struct PropertyAccessors {
       guard Quire._differs(newValue, \(property.storage))\(edit) else {
       return
       }
-      let _quireAnnouncement = Quire._willSet(self, \(position ?? "nil"), \(path), from: \(property.storage), to: newValue)
+      guard let _quireTold = Quire._willSet(self, \(position ?? "nil"), \(path), from: \(property.storage), to: newValue) else {
+      return
+      }
       \(property.storage) = newValue
-      Quire._didSet(self, \(path), _quireAnnouncement)
+      Quire._didSet(self, \(path), _quireTold)
       """
   }
 

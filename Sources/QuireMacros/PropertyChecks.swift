@@ -21,7 +21,8 @@ func checkUnstored(_ variable: VariableDeclSyntax) -> [Refusal] {
   ["Attribute", "Relationship"].compactMap { name in
     guard let attribute = variable.attribute(named: name) else { return nil }
     let property = variable.bindings.first?.pattern.trimmedDescription ?? "this"
-    return Refusal(.noColumn(attribute: name, name: property), at: attribute)
+    let fix = Remedy.remove(attribute, "remove @\(name)")
+    return Refusal(.noColumn(attribute: name, name: property), at: attribute, fix: fix)
   }
 }
 
@@ -33,15 +34,45 @@ private func checkShape(_ variable: VariableDeclSyntax) -> Refusal? {
   guard names.count == variable.bindings.count, let name = names.first else {
     return Refusal(.pattern, at: variable.bindings.first.map { Syntax($0.pattern) } ?? Syntax(variable.bindings))
   }
-  if names.count > 1 { return Refusal(.several(names: names), at: variable.bindings.first!.pattern) }
+  if names.count > 1, let first = variable.bindings.first {
+    return Refusal(.several(names: names), at: first.pattern, fix: split(variable))
+  }
   if variable.isConstant, variable.isKept, variable.bindings.first?.initializer != nil {
     return Refusal(.constant(name: name), at: variable.bindingSpecifier, fix: makeVariable(variable))
   }
   if let modifier = variable.modifier(.lazy) { return Refusal(.lazy(name: name), at: modifier) }
-  if let modifier = variable.modifier(.weak) { return Refusal(.weak(name: name), at: modifier) }
-  if let modifier = variable.modifier(.unowned) { return Refusal(.unowned(name: name), at: modifier) }
-  if let actor = variable.attribute(named: "MainActor") { return Refusal(.isolated(name: name), at: actor) }
+  if let modifier = variable.modifier(.weak) {
+    return Refusal(.weak(name: name), at: modifier, fix: Remedy.remove(modifier, "remove ‘weak’"))
+  }
+  if let modifier = variable.modifier(.unowned) {
+    return Refusal(.unowned(name: name), at: modifier, fix: Remedy.remove(modifier, "remove ‘unowned’"))
+  }
+  if let actor = variable.attribute(named: "MainActor") {
+    return Refusal(.isolated(name: name), at: actor, fix: Remedy.remove(actor, "remove @MainActor"))
+  }
   return nil
+}
+
+/// A declaration for each name, with what stood before the first; a type belongs to the names before it too.
+private func split(_ variable: VariableDeclSyntax) -> FixIt? {
+  guard variable.bindings.allSatisfy({ $0.accessorBlock == nil }) else { return nil }
+  var whole = variable.with(\.leadingTrivia, [])
+  whole.bindings = []
+  let head = whole.trimmedDescription
+  var lines: [String] = []
+  var type: String?
+  for binding in variable.bindings.reversed() {
+    if let written = binding.typeAnnotation {
+      type = written.trimmedDescription
+    } else if binding.initializer != nil {
+      type = nil  // its value says it
+    }
+    let value = binding.initializer.map { " \($0.trimmedDescription)" } ?? ""
+    lines.append("\(head) \(binding.pattern.trimmedDescription)\(type ?? "")\(value)")
+  }
+  let text = lines.reversed().joined(separator: "\n\(variable.indentation)")
+  let names = variable.bindings.count
+  return Remedy.write(text, for: variable, "write \(names) declarations")
 }
 
 private func makeVariable(_ variable: VariableDeclSyntax) -> FixIt {
@@ -67,7 +98,11 @@ private let reservedNames: Set<String> = [
 private func checkType(_ binding: PatternBindingSyntax, name: String) -> Refusal? {
   guard let type = binding.typeAnnotation?.type else { return checkValue(binding, name: name) }
   let (base, depth) = unwrapped(type)
-  if depth > 1 { return Refusal(.nestedOptional(name: name, type: type.trimmedDescription), at: type) }
+  if depth > 1 {
+    let single = base.trimmedDescription + "?"
+    let fix = Remedy.write(single, for: type)
+    return Refusal(.nestedOptional(name: name, type: type.trimmedDescription), at: type, fix: fix)
+  }
   let unattributed = base.as(AttributedTypeSyntax.self)?.baseType ?? base
   if unattributed.is(FunctionTypeSyntax.self) { return Refusal(.function(name: name), at: type) }
   if unattributed.is(TupleTypeSyntax.self) { return Refusal(.tuple(name: name), at: type) }
@@ -108,11 +143,14 @@ private func checkAttributes(
   for kind in ["Attribute", "Relationship"] {
     guard let attribute = variable.attribute(named: kind) else { continue }
     if isTransient, variable.attribute(named: "Transient") != nil || kind == "Relationship" {
-      refusals.append(Refusal(.transientWith(attribute: kind), at: attribute))
+      let fix = Remedy.remove(attribute, "remove @\(kind)")
+      refusals.append(Refusal(.transientWith(attribute: kind), at: attribute, fix: fix))
       continue
     }
     refusals += attribute.labeledArguments.compactMap(checkArgument)
-    if kind == "Relationship", let type = binding.typeAnnotation?.type, let refusal = checkTarget(type, name: name) {
+    if kind == "Relationship", let type = binding.typeAnnotation?.type,
+      let refusal = checkTarget(type, name: name, attribute)
+    {
       refusals.append(refusal)
     }
   }
@@ -121,6 +159,10 @@ private func checkAttributes(
 
 /// An argument of `@Attribute` or `@Relationship`.
 private func checkArgument(_ argument: LabeledExprSyntax) -> Refusal? {
+  if argument.label == nil, let rule = argument.optionName, deleteRules.contains(rule) {
+    let fix = Remedy.write("deleteRule: .\(rule)", for: argument.expression)
+    return Refusal(.ruleWithoutLabel(rule: rule), at: argument.expression, fix: fix)
+  }
   guard argument.label?.text == "inverse", !argument.expression.is(NilLiteralExprSyntax.self) else { return nil }
   guard let path = argument.expression.as(KeyPathExprSyntax.self) else {
     return Refusal(.inverseNotLiteral, at: argument.expression)
@@ -129,30 +171,50 @@ private func checkArgument(_ argument: LabeledExprSyntax) -> Refusal? {
 }
 
 /// A relationship to what can't be a model, judging by its name.
-private func checkTarget(_ type: TypeSyntax, name: String) -> Refusal? {
+private func checkTarget(_ type: TypeSyntax, name: String, _ attribute: AttributeSyntax) -> Refusal? {
   let base = unwrapped(type).base
   let written = type.trimmedDescription
+  let removal = Remedy.remove(attribute, "remove @Relationship")
   if let array = base.as(ArrayTypeSyntax.self) {
     let isValue = PlainType(array.element) != nil || unwrapped(array.element).base.is(ArrayTypeSyntax.self)
-    return isValue ? Refusal(.valueAsRelationship(name: name, type: written), at: type) : nil
+    return isValue ? Refusal(.valueAsRelationship(name: name, type: written), at: type, fix: removal) : nil
   }
   if let set = base.as(IdentifierTypeSyntax.self), set.name.text == "Set",
     let element = set.genericArgumentClause?.arguments.first?.argument
   {
-    return Refusal(.setAsRelationship(name: name, element: element.trimmedDescription), at: type)
+    let array = "[\(element.trimmedDescription)]"
+    let fix = Remedy.write(array, for: set)
+    return Refusal(.setAsRelationship(name: name, element: element.trimmedDescription), at: type, fix: fix)
   }
   if PlainType(base) != nil || base.is(DictionaryTypeSyntax.self) {
-    return Refusal(.valueAsRelationship(name: name, type: written), at: type)
+    return Refusal(.valueAsRelationship(name: name, type: written), at: type, fix: removal)
   }
   return nil
 }
 
+/// Rules that the first beta of SwiftData took without a label.
+private let deleteRules: Set<String> = ["cascade", "nullify", "deny", "noAction"]
+
 extension AttributeSyntax {
-  /// The arguments as written, to stand in a call; without the options that are unavailable, for which the compiler
-  /// refuses the attribute itself.
+  /// The arguments as written, to stand in a call; without rules that lack their label, which are refused.
   var forwarded: String {
-    let unavailable: Set = ["cascade", "nullify", "deny", "noAction"]
-    return labeledArguments.filter { $0.label != nil || !unavailable.contains($0.optionName ?? "") }
+    labeledArguments.filter { $0.label != nil || !deleteRules.contains($0.optionName ?? "") }
       .map { $0.with(\.trailingComma, nil).trimmedDescription }.joined(separator: ", ")
+  }
+}
+
+extension SyntaxProtocol {
+  /// The blanks before its first word on its line.
+  var indentation: String {
+    var blanks = ""
+    for piece in leadingTrivia {
+      switch piece {
+      case .newlines, .carriageReturns, .carriageReturnLineFeeds: blanks = ""
+      case .spaces(let count): blanks += String(repeating: " ", count: count)
+      case .tabs(let count): blanks += String(repeating: "\t", count: count)
+      default: break
+      }
+    }
+    return blanks
   }
 }

@@ -58,8 +58,10 @@ struct Refusal {
     case setAsRelationship(name: String, element: String)
     case inverseNotLiteral
     case inverseWithoutModel
+    case ruleWithoutLabel(rule: String)
     case outsideModel(attribute: String)
     case otherModel(macro: String, named: String, model: String)
+    case secondFullText(model: String)
   }
 }
 
@@ -136,10 +138,14 @@ extension Refusal.Reason: DiagnosticMessage {
       "the inverse is read from the source: write the key path itself, such as ‘inverse: \\Author.books’"
     case .inverseWithoutModel:
       "the inverse is a property of the other model: name it, as in ‘inverse: \\Author.books’"
+    case .ruleWithoutLabel(let rule):
+      "the delete rule has a label: write ‘deleteRule: .\(rule)’"
     case .outsideModel(let attribute):
       "\(attribute) means something in a @Model class only: mark the class with @Model, or remove it"
     case .otherModel(let macro, let named, let model):
       "#\(macro) stands in the class whose table it is of: write ‘#\(macro)<\(model)>’, or move it into ‘\(named)’"
+    case .secondFullText(let model):
+      "‘\(model)’ has one full-text index: name all its properties in one #FullText"
     }
   }
 }
@@ -148,6 +154,18 @@ extension Refusal.Reason: DiagnosticMessage {
 struct Remedy: FixItMessage {
   let message: String
   var fixItID: MessageID { MessageID(domain: "Quire", id: "remedy") }
+
+  /// Leaves the node out, with the blank behind it.
+  static func remove(_ node: some SyntaxProtocol, _ message: String) -> FixIt {
+    replace(node, by: TokenSyntax(.identifier(""), leadingTrivia: node.leadingTrivia, presence: .present), message)
+  }
+
+  /// Writes something else in the node's place: what stands around it stays.
+  static func write(_ text: String, for node: some SyntaxProtocol, _ message: String? = nil) -> FixIt {
+    let token = TokenSyntax(
+      .identifier(text), leadingTrivia: node.leadingTrivia, trailingTrivia: node.trailingTrivia, presence: .present)
+    return replace(node, by: token, message ?? "write ‘\(text)’")
+  }
 
   static func replace(_ old: some SyntaxProtocol, by new: some SyntaxProtocol, _ message: String) -> FixIt {
     FixIt(message: Remedy(message: message), changes: [.replace(oldNode: Syntax(old), newNode: Syntax(new))])

@@ -4,8 +4,9 @@ public import QuireSQLite
 /// Where a container keeps its rows, and how.
 public struct ModelConfiguration: Sendable {
   public var name: String
-  /// The file; nil in memory.
-  public let url: URL?
+  /// The file; `/dev/null` in memory.
+  public var url: URL { file ?? URL(filePath: "/dev/null") }
+  let file: URL?
   public let isStoredInMemoryOnly: Bool
   /// Whether saves are accepted.
   public let allowsSave: Bool
@@ -35,7 +36,7 @@ public struct ModelConfiguration: Sendable {
     changeLog: ChangeLog = .asInFile
   ) {
     self.name = name ?? "default"
-    self.url =
+    self.file =
       isStoredInMemoryOnly ? nil : ModelConfiguration.defaultFile(named: name ?? "default", in: groupContainer)
     self.isStoredInMemoryOnly = isStoredInMemoryOnly
     self.allowsSave = allowsSave
@@ -49,7 +50,7 @@ public struct ModelConfiguration: Sendable {
     cloudKitDatabase: CloudKitDatabase = .automatic, changeLog: ChangeLog = .asInFile
   ) {
     self.name = name ?? url.deletingPathExtension().lastPathComponent
-    self.url = url
+    self.file = url
     self.isStoredInMemoryOnly = false
     self.allowsSave = allowsSave
     self.changeLog = changeLog

@@ -53,7 +53,7 @@ public final class ModelContainer: Sendable {
     let configuration = configurations.first ?? ModelConfiguration()
     let schema = schema.types.isEmpty ? configuration.schema ?? schema : schema
     let (entities, joins) = try SchemaResolution.resolve(schema.types)
-    if let plan, let file = configuration.url?.path(percentEncoded: false) {
+    if let plan, let file = configuration.file?.path(percentEncoded: false) {
       try PlannedMigration(plan, configuration).run(file)
     }
     try self.init(entities, joins, configuration, schema, plan)
@@ -87,7 +87,7 @@ public final class ModelContainer: Sendable {
     self.schema = schema
     migrationPlan = plan
     let location: DatabaseConfiguration.Location
-    if let url = configuration.url {
+    if let url = configuration.file {
       let file = url.path(percentEncoded: false)
       if configuration.allowsSave {
         try FileManager.default.createDirectory(
@@ -99,9 +99,9 @@ public final class ModelContainer: Sendable {
       location = .temporary
     }
     var database = DatabaseConfiguration(location, access: configuration.allowsSave ? .create : .readOnly)
-    if configuration.url != nil { database.synchronous = configuration.synchronous }
+    if configuration.file != nil { database.synchronous = configuration.synchronous }
     database.changeLog = configuration.changeLog
-    database.trustsSchema = configuration.trustsSchema
+    database.trustsSchema = try configuration.trustsSchema || ModelContainer.trusts(location, entities, joins)
     let opened = try Database(database)
     do {
       try ModelContainer.prepare(opened, entities, joins, configuration, plan == nil ? nil : schema.version)
@@ -110,7 +110,8 @@ public final class ModelContainer: Sendable {
       throw error
     }
     let store = Store(
-      database: opened, entities: entities, joins: joins, name: configuration.url?.path ?? "memory:\(UUID().uuidString)"
+      database: opened, entities: entities, joins: joins,
+      name: configuration.file?.path ?? "memory:\(UUID().uuidString)"
     )
     self.store = store
     if configuration.allowsSave { try opened.read { try store.keys.start(store, on: $0) } }
@@ -134,7 +135,7 @@ public final class ModelContainer: Sendable {
       }
     }
     try database.read { connection in
-      try check(connection, configuration.url?.path ?? configuration.name, entities, joins)
+      try check(connection, configuration.file?.path ?? configuration.name, entities, joins)
     }
   }
 
@@ -145,6 +146,24 @@ public final class ModelContainer: Sendable {
     if differences.isEmpty { return }
     throw SchemaError.mismatch(
       path: path, differences: differences.map(\.sentence), mending: differences.compactMap(\.sql))
+  }
+
+  /// Whether the file's triggers may write to virtual tables: those that keep a full-text index have to. Only where all
+  /// triggers and views are the models' own, or the change log's, which its writer makes anew where they are others.
+  private static func trusts(
+    _ location: DatabaseConfiguration.Location, _ entities: [Entity], _ joins: [JoinTable]
+  ) throws -> Bool {
+    guard entities.contains(where: { $0.fullText != nil }) else { return false }
+    guard case .file(let file) = location, FileManager.default.fileExists(atPath: file) else { return true }
+    let connection = try Connection(path: file, access: .readOnly)
+    let known = Set(try SchemaSQL(entities: entities, joins: joins).triggers().map { plain(try $0.sql) })
+    let rows = try connection.query("SELECT name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view')").rows
+    let others = rows.compactMap { row -> String? in
+      guard case .text(let name) = row[0], case .text(let sql) = row[1] else { return nil }
+      return known.contains(plain(sql)) || ChangeLog.isTrigger(name) ? nil : name
+    }
+    if others.isEmpty { return true }
+    throw SchemaError.untrusted(path: file, objects: others)
   }
 
   static func isEmpty(_ connection: Connection) throws -> Bool {
@@ -192,11 +211,28 @@ public final class ModelContainer: Sendable {
   public func deleteAllData() throws {
     try write { transaction in
       try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
-      for table in store.joins.map(\.name) + store.entities.map(\.table) {
-        try transaction.connection.execute("DELETE FROM \(try quoted(identifier: table))")
+      for join in store.joins { try transaction.connection.execute("DELETE FROM \(try quoted(identifier: join.name))") }
+      // References that would stand against it go first, then rows before those they refer to.
+      for entity in store.entities {
+        let table = try quoted(identifier: entity.table)
+        for property in entity.properties {
+          guard let side = property.toOne, side.isOptional, let column = property.column,
+            side.deleteRule == .deny || side.whenTargetGoes == .deny
+          else { continue }
+          try transaction.connection.execute("UPDATE \(table) SET \(try quoted(identifier: column)) = NULL")
+        }
+      }
+      for index in store.insertOrder.reversed() {
+        try transaction.connection.execute("DELETE FROM \(try quoted(identifier: store.entities[index].table))")
       }
     }
   }
+
+  /// SwiftData's other name for ``deleteAllData()``.
+  public func erase() throws { try deleteAllData() }
+
+  /// The one there is.
+  public var configurations: [ModelConfiguration] { [configuration] }
 
   /// Runs SQL in a transaction of its own; what it changes reaches every object, live query and subscriber.
   ///

@@ -16,6 +16,14 @@ public struct Schema: Sendable {
     self.init(versionedSchema.models, version: versionedSchema.versionIdentifier)
   }
 
+  /// The models by name, as in SwiftData; those that only a relationship names are not among them.
+  public var entities: [Entity] { types.map { Entity(name: $0._quireDefinition.name) } }
+
+  /// A model as part of a schema.
+  public struct Entity: Hashable, Sendable {
+    public let name: String
+  }
+
   /// Three numbers, compared from the first.
   public struct Version: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     public let major: Int

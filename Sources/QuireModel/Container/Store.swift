@@ -52,6 +52,7 @@ package final class Store: Sendable {
     var result = Set(deleted)
     var waiting = Array(result)
     while let target = waiting.popLast() {
+      for index in entities[target].cascadeTargets where result.insert(index).inserted { waiting.append(index) }
       for entity in entities where !result.contains(entity.index) {
         if entity.goes(with: target) {
           result.insert(entity.index)

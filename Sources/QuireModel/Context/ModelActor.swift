@@ -41,7 +41,7 @@ public protocol ModelExecutor: SerialExecutor {
 public final class DefaultSerialModelExecutor: ModelExecutor {
   // Handed over by who made it; used by the jobs of this executor only, one at a time.
   public nonisolated(unsafe) let modelContext: ModelContext
-  private let queue = JobQueue()
+  private let queue = JobQueue("quire.model-actor")
   private let home: Home
 
   /// - Parameter modelContext: A new context, which nobody else uses from now on.
@@ -62,17 +62,4 @@ public final class DefaultSerialModelExecutor: ModelExecutor {
     init(_ queue: JobQueue) { self.queue = queue }
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
   }
-}
-
-/// Jobs on a dispatch queue, which on Linux is no executor itself.
-private final class JobQueue: SerialExecutor {
-  private let queue = DispatchQueue(label: "quire.model-actor")
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-  }
-
-  func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
-  func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

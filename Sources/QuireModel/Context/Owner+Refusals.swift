@@ -5,6 +5,9 @@ import QuireSQLite
 extension Owner {
   /// In the models' words where a constraint refused.
   func explained(_ error: SQLiteError, _ store: Store) -> any Error {
+    if DeniedDelete.isOne(error.message) {
+      return ModelError.relationshipRefused("\(error.message). Nothing was saved.")
+    }
     if error.isNotNull { return missingValue(error, store) }
     // By the words, because a RESTRICT has the code of a trigger's refusal.
     if error.message.hasPrefix("FOREIGN KEY") {

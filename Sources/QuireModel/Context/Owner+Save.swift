@@ -53,7 +53,11 @@ extension Owner {
   }
 
   /// Runs SQL of the context's own as one commit, on the state that the context shows, and takes it in.
-  func write(_ body: (Connection, Store) throws -> Void) throws {
+  ///
+  /// - Parameter explain: What a refusal of SQLite's is in the models' words, where they are others than a save's.
+  func write(
+    explain: (SQLiteError, Store) -> (any Error)? = { _, _ in nil }, _ body: (Connection, Store) throws -> Void
+  ) throws {
     let store = try requireStore()
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
     try hold()
@@ -72,7 +76,7 @@ extension Owner {
       } catch let refusal as CommitRefusal {
         throw refusal.reason
       } catch let error as SQLiteError {
-        throw explained(error, store)
+        throw explain(error, store) ?? explained(error, store)
       }
     }
     finishMove()

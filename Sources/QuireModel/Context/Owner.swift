@@ -71,7 +71,7 @@ public final class Owner {
   var undoInterest: InterestToken?
   var sweeping = Sweeping()
   /// Whether `position` keeps its state; see ``hold()``.
-  var isHolding = true
+  var isHolding = false
 
   init(store: Store, autosaves: Bool, isolation: (any Actor)?) {
     self.store = store
@@ -93,7 +93,7 @@ public final class Owner {
     mailbox.subscription = store.database.subscribe(
       exceptTo: .context(number), failed: { mailbox.fail($0) }
     ) { mailbox.receive($0) }
-    position = store.database.makePosition()
+    position = store.database.makePosition(needsHold: false)
     mailbox.attach(self)
     Owner.live.add()
   }

@@ -20,6 +20,8 @@ public final class UndoManager {
   public private(set) var lastError: (any Error)?
   private weak var context: ModelContext?
   package private(set) var undoable: [[TableChanges]] = []
+  /// For tests: loses the latest group, to prove that they would notice.
+  package func forgetLatest() { _ = undoable.popLast() }
   package private(set) var redoable: [[TableChanges]] = []
   /// Which way the commit under way goes.
   private var direction = Direction.forward

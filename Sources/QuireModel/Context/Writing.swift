@@ -22,8 +22,8 @@ struct Writing {
     }
   }
 
-  private let owner: Owner
-  private let store: Store
+  let owner: Owner
+  let store: Store
   private let order: Order
   /// Row events this save's own statements cause; more than these means triggers or cascades.
   private(set) var expectedEvents = 0
@@ -88,6 +88,9 @@ struct Writing {
       }
     }
   }
+
+  /// Notes row events that statements of this save have caused.
+  mutating func expect(_ events: Int) { expectedEvents += events }
 
   private mutating func insert(_ connection: Connection) throws {
     if places.isEmpty { return }
@@ -238,28 +241,6 @@ struct Writing {
     _ = try statement.step()
     statement.reset()
     expectedEvents += connection.changes
-  }
-
-  /// `.deny` on a many-to-many: no foreign key says it.
-  private func refuseDenied(_ model: any PersistentModel, _ entity: Entity, _ connection: Connection) throws {
-    for property in entity.properties {
-      guard let side = property.toMany, side.deleteRule == .deny, case .join(let join, let own) = side.via else {
-        continue
-      }
-      let rows = try connection.query(
-        "SELECT count(*) FROM \(try quoted(identifier: join.name)) WHERE \(try quoted(identifier: join.own(own).name)) = ?",
-        [.integer(model._quireState.key)]
-      ).rows
-      if case .integer(let count)? = rows.first?.first, count > 0 {
-        throw Writing.denied(model, property, count)
-      }
-    }
-  }
-
-  static func denied(_ model: any PersistentModel, _ property: Property, _ count: Int64) -> ModelError {
-    .relationshipRefused(
-      "\(model.persistentModelID) was not deleted: its \(property.name) has \(count), and its delete rule is .deny. "
-        + "Nothing was saved.")
   }
 
   private func notStorable(

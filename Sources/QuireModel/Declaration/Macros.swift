@@ -52,6 +52,18 @@ public macro Index<Model: PersistentModel>(_ indexes: [PartialKeyPath<Model>]...
 public macro Unique<Model: PersistentModel>(_ constraints: [PartialKeyPath<Model>]...) =
   #externalMacro(module: "QuireMacros", type: "UniqueMacro")
 
+/// Which properties of a model are searched by their words: see ``PersistentModel/search(_:)``.
+///
+///     @Model final class Book {
+///       #FullText<Book>([\.title, \.summary])
+///
+/// Text properties, optional or not. Their words stand in an FTS5 table beside the model's own, which triggers keep in
+/// step whoever writes: saves, SQL, other programs. It costs what a second index does.
+@freestanding(declaration)
+public macro FullText<Model: PersistentModel>(
+  _ properties: [PartialKeyPath<Model>], words: FullTextWords = .whole
+) = #externalMacro(module: "QuireMacros", type: "FullTextMacro")
+
 /// Written by `@Model` on each stored property: its storage and its accessors.
 @attached(accessor, names: named(init), named(get), named(set))
 @attached(peer, names: prefixed(_), prefixed(_isObserving_))

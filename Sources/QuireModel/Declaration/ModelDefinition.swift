@@ -9,16 +9,19 @@ public struct ModelDefinition {
   public let properties: [PropertyDefinition]
   public let indexes: [[AnyKeyPath]]
   public let uniques: [[AnyKeyPath]]
+  /// Nil where the model cannot be searched.
+  public let fullText: FullTextDefinition?
 
   public init(
     _ type: any PersistentModel.Type, name: String, properties: [PropertyDefinition], indexes: [[AnyKeyPath]] = [],
-    uniques: [[AnyKeyPath]] = []
+    uniques: [[AnyKeyPath]] = [], fullText: FullTextDefinition? = nil
   ) {
     self.type = type
     self.name = name
     self.properties = properties
     self.indexes = indexes
     self.uniques = uniques
+    self.fullText = fullText
   }
 }
 
@@ -35,6 +38,7 @@ public struct PropertyDefinition {
   let hasVacantValue: () -> Bool
   /// Binds a value of the property's type; NULL for a relationship.
   let bind: Property.Bind
+  let decode: Property.Decode
   /// The type's name, for messages.
   let valueType: String
 
@@ -85,6 +89,12 @@ public struct PropertyDefinition {
       guard let value = value as? Form.Value else { return statement.bindNull(index) }
       try form.bind(Slot(value), to: statement, at: index)
     }
+    decode = { value in
+      guard let form = form as? any ColumnForm.Type else {
+        return nil
+      }
+      return form.decoded(value)
+    }
     valueType = "\(Form.Value.self)"
     self.kind = form.kind
     self.attribute = attribute
@@ -130,20 +140,17 @@ extension AttributeOption {
   public static func transformable(by name: String) -> AttributeOption { .transformable }
 }
 
-// Options of SwiftData that Quire has another way for: known, so that the compiler can name it.
+// Delete rules without their label: known, so that `@Model` can refuse them by name, and offer the label.
 extension AttributeOption {
-  @available(*, unavailable, message: "the delete rule has a label: write ‘deleteRule: .cascade’")
   public static var cascade: AttributeOption { .externalStorage }
-  @available(*, unavailable, message: "the delete rule has a label: write ‘deleteRule: .nullify’")
   public static var nullify: AttributeOption { .externalStorage }
-  @available(*, unavailable, message: "the delete rule has a label: write ‘deleteRule: .deny’")
   public static var deny: AttributeOption { .externalStorage }
-  @available(*, unavailable, message: "the delete rule has a label: write ‘deleteRule: .noAction’")
   public static var noAction: AttributeOption { .externalStorage }
 }
 
 /// The arguments of `@Relationship`; a count of 0 is no limit.
 public struct RelationshipDefinition {
+  public let options: [AttributeOption]
   public let deleteRule: DeleteRule
   public let minimumModelCount: Int
   public let maximumModelCount: Int
@@ -156,6 +163,7 @@ public struct RelationshipDefinition {
     maximumModelCount: Int? = 0, originalName: String? = nil, inverse: AnyKeyPath? = nil, order: AnyKeyPath? = nil,
     hashModifier: String? = nil
   ) {
+    self.options = options
     self.deleteRule = deleteRule
     self.minimumModelCount = minimumModelCount ?? 0
     self.maximumModelCount = maximumModelCount ?? 0

@@ -78,8 +78,8 @@ public func _admits<Model: ValidatedModel, Value>(
   _ model: Model, _ keyPath: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
 ) -> Bool { true }
 
-/// Whether two values of a type that may be `Equatable` are equal.
-func isSame<Value>(_ a: Value, _ b: Value) -> Bool {
+/// Whether two values of a type that may be `Equatable` are equal: those of one that is not never are.
+package func isSame<Value>(_ a: Value, _ b: Value) -> Bool {
   func equals<E: Equatable>(_ a: E) -> Bool { a == b as? E }
   guard let a = a as? any Equatable else { return false }
   return equals(a)

@@ -5,6 +5,8 @@ public import QuireSQLite
 /// A form that is one column holding a value.
 public protocol ColumnForm<Value>: PropertyForm {
   static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError)
+  /// The value that a column holds.
+  static func value(of column: QuireRow.Value) throws(ValueError) -> Value
 }
 
 /// A property whose type is a ``StoredValue`` the macro did not know by name.
@@ -18,6 +20,9 @@ public enum ValueForm<Value: StoredValue>: ColumnForm {
   public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
     try value.write(to: statement, at: index)
   }
+  public static func value(of column: QuireRow.Value) throws(ValueError) -> Value {
+    try Value.read(from: ImageSource([column]), at: 0)
+  }
 }
 
 /// An enum or struct with a stored raw value, such as `enum Genre: String, Codable`: the column holds the raw value.
@@ -27,10 +32,14 @@ public enum RawForm<Value: RawRepresentable>: ColumnForm where Value.RawValue: S
   }
   public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
     let raw = try row.next(Value.RawValue.self)
-    guard let value = Value(rawValue: raw) else {
-      throw ValueError.notA(type: "\(Value.self)", column: row.position - 1, found: "\(raw)")
-    }
-    return Slot(value)
+    return Slot(try value(raw, row.position - 1))
+  }
+  public static func value(of column: QuireRow.Value) throws(ValueError) -> Value {
+    try value(Value.RawValue.read(from: ImageSource([column]), at: 0), 0)
+  }
+  private static func value(_ raw: Value.RawValue, _ column: Int32) throws(ValueError) -> Value {
+    if let value = Value(rawValue: raw) { return value }
+    throw ValueError.notA(type: "\(Value.self)", column: column, found: "\(raw)")
   }
   public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
     try value.rawValue.write(to: statement, at: index)
@@ -45,17 +54,23 @@ public enum OptionalRawForm<Wrapped: RawRepresentable>: ColumnForm where Wrapped
   }
   public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Wrapped?> {
     guard let raw = try row.next(Wrapped.RawValue?.self) else { return Slot(Wrapped?.none) }
-    guard let value = Wrapped(rawValue: raw) else {
-      throw ValueError.notA(type: "\(Wrapped.self)", column: row.position - 1, found: "\(raw)")
-    }
-    return Slot(value)
+    return Slot(try value(raw, row.position - 1))
+  }
+  public static func value(of column: QuireRow.Value) throws(ValueError) -> Wrapped? {
+    if column == .null { return nil }
+    return try value(Wrapped.RawValue.read(from: ImageSource([column]), at: 0), 0)
+  }
+  private static func value(_ raw: Wrapped.RawValue, _ column: Int32) throws(ValueError) -> Wrapped {
+    if let value = Wrapped(rawValue: raw) { return value }
+    throw ValueError.notA(type: "\(Wrapped.self)", column: column, found: "\(raw)")
   }
   public static func write(_ value: Wrapped?, to statement: Statement, at index: Int32) throws(ValueError) {
     if let value { try value.rawValue.write(to: statement, at: index) } else { statement.bindNull(index) }
   }
 }
 
-/// Any other Codable type, as JSON text with sorted keys, so that equal values are equal text; nil is NULL.
+/// Any other Codable type, as JSON text with sorted keys, so that equal values are equal text; nil is NULL. Numbers that
+/// JSON has not are the texts `inf`, `-inf` and `nan`.
 public enum JSONForm<Value: Codable>: ColumnForm {
   public static var kind: PropertyDefinition.Kind {
     .value(.text, isOptional: Value.self is any ExpressibleByNilLiteral.Type, check: nil)
@@ -65,11 +80,21 @@ public enum JSONForm<Value: Codable>: ColumnForm {
       row.position += 1
       if let value = null.init(nilLiteral: ()) as? Value { return Slot(value) }
     }
-    let text = try row.next(String.self)
+    return Slot(try value(row.next(String.self), row.position - 1))
+  }
+  public static func value(of column: QuireRow.Value) throws(ValueError) -> Value {
+    if column == .null, let null = Value.self as? any ExpressibleByNilLiteral.Type,
+      let value = null.init(nilLiteral: ()) as? Value
+    {
+      return value
+    }
+    return try value(String.read(from: ImageSource([column]), at: 0), 0)
+  }
+  private static func value(_ text: String, _ column: Int32) throws(ValueError) -> Value {
     do {
-      return Slot(try JSONDecoder().decode(Value.self, from: Data(text.utf8)))
+      return try JSONDecoder.ofColumns().decode(Value.self, from: Data(text.utf8))
     } catch {
-      throw ValueError.notA(type: "\(Value.self)", column: row.position - 1, found: String(text.prefix(40)))
+      throw ValueError.notA(type: "\(Value.self)", column: column, found: String(text.prefix(40)))
     }
   }
   public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
@@ -77,10 +102,8 @@ public enum JSONForm<Value: Codable>: ColumnForm {
       statement.bindNull(index)
       return
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
-      statement.bind(String(decoding: try encoder.encode(value), as: UTF8.self), at: index)
+      statement.bind(String(decoding: try JSONEncoder.ofColumns().encode(value), as: UTF8.self), at: index)
     } catch {
       throw ValueError.notStorable("\(Value.self)", reason: "\(error)")
     }
@@ -90,6 +113,25 @@ public enum JSONForm<Value: Codable>: ColumnForm {
     if case Optional<Any>.none = value as Any { return true }
     let mirror = Mirror(reflecting: value)
     return mirror.displayStyle == .optional && mirror.children.isEmpty
+  }
+}
+
+extension JSONEncoder {
+  static func ofColumns() -> JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    return encoder
+  }
+}
+
+extension JSONDecoder {
+  static func ofColumns() -> JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    return decoder
   }
 }
 
@@ -122,6 +164,9 @@ extension UnstorableForm: PropertyForm {}
 // MARK: What all values do alike
 
 extension ColumnForm {
+  /// The value that a column holds, of whatever type; nil for none.
+  static func decoded(_ column: QuireRow.Value) -> Any? { try? value(of: column) }
+
   public static func vacant() -> Slot<Value> {
     if let zero = Zero.make(Value.self) { return Slot(zero) }
     return Slot(link: Link())
@@ -140,9 +185,9 @@ extension ColumnForm {
   ) {
     if let old = old.value, isEqual(old, new) { return }
     guard _edit(model, property) else { return }
-    let announcement = _willSet(model, property, keyPath, from: old.value ?? new, to: new)
+    guard let told = _willSet(model, property, keyPath, from: old.value ?? new, to: new) else { return }
     store(Slot(new))
-    _didSet(model, keyPath, announcement)
+    _didSet(model, keyPath, told)
   }
 
   public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {

@@ -2,7 +2,7 @@ public import Observation
 
 /// One change of one object on its way to its listeners: made before the change, told before and after it.
 ///
-/// Written by generated setters, which hold it between the two. There is none where nobody listens.
+/// Held by generated setters between the two. There is none where nobody listens.
 public final class _Announcement {
   let model: any PersistentModel
   /// Whether the object goes.
@@ -132,18 +132,29 @@ public final class _Announcement {
   }
 }
 
+/// An assignment that has been told before, and what there is to tell after it.
+@frozen public struct _Told {
+  @usableFromInline let announcement: _Announcement?
+  @inlinable init(_ announcement: _Announcement?) { self.announcement = announcement }
+}
+
 /// Tells listeners and trackers that a property is about to be assigned.
 ///
 /// - Parameter property: Its number, noted once more as edited: who was told may have saved what was edited before, and
 ///   the new value is not among that. Nil for one that is not stored.
+/// - Returns: Nil where who was told has deleted the object: it is not to be assigned, and the next `save()` names it.
 @inlinable public func _willSet<Model: PersistentModel, Value>(
   _ model: Model, _ property: Int?, _ keyPath: KeyPath<Model, Value>, from old: @autoclosure () -> Value, to new: Value
-) -> _Announcement? {
-  guard let tracking = model._quireState.tracking else { return nil }
-  let announcement = tracking.isListenedTo ? announce(model, keyPath, old(), new) : nil
+) -> _Told? {
+  guard let tracking = model._quireState.tracking else { return _Told(nil) }
+  var announcement: _Announcement?
+  if tracking.isListenedTo {
+    announcement = announce(model, keyPath, old(), new)
+    if let property, !_edit(model, property) { return nil }
+  }
   tracking.registrar.willSet(model, keyPath: keyPath)
-  if let property { _ = _edit(model, property) }
-  return announcement
+  if let property, !_edit(model, property) { return nil }
+  return _Told(announcement)
 }
 
 @usableFromInline func announce(
@@ -156,23 +167,28 @@ public final class _Announcement {
 
 /// Tells trackers and listeners that a property has been assigned.
 @inlinable public func _didSet<Model: PersistentModel>(
-  _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ announcement: _Announcement?
+  _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ told: _Told
 ) {
   guard let tracking = model._quireState.tracking else { return }
   tracking.registrar.didSet(model, keyPath: keyPath)
-  if let announcement { tellDidSet(announcement) }
+  if let announcement = told.announcement { tellDidSet(announcement) }
 }
 
 @usableFromInline func tellDidSet(_ announcement: _Announcement) { announcement.tell(.didSet) }
 
 /// Tells of a relationship's change before and after it is made.
-func telling(_ model: any PersistentModel, _ property: Int, _ change: () -> Void) {
+///
+/// - Returns: False where who was told before has deleted the object: then it is not made.
+@discardableResult func telling(_ model: any PersistentModel, _ property: Int, _ change: () -> Void) -> Bool {
+  let wasDeleted = model.isDeleted
   let announcement = _Announcement.of(model, [property])
   announcement?.tell(.willSet)
   model._quireTell(property, .willSet)
+  if model.isDeleted, !wasDeleted { return false }
   change()
   model._quireTell(property, .didSet)
   announcement?.tell(.didSet)
+  return true
 }
 
 extension PersistentModel {

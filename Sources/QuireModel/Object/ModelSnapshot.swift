@@ -91,9 +91,9 @@ public struct ModelSnapshot<Model: PersistentModel>: Hashable, Sendable {
   /// Text in JSON; an optional enum's raw text, which is none, as a JSON string.
   private func decoded<V: Decodable>(_ text: String) throws -> V {
     do {
-      return try JSONDecoder().decode(V.self, from: Data(text.utf8))
+      return try JSONDecoder.ofColumns().decode(V.self, from: Data(text.utf8))
     } catch {
-      return try JSONDecoder().decode(V.self, from: try JSONEncoder().encode(text))
+      return try JSONDecoder.ofColumns().decode(V.self, from: try JSONEncoder().encode(text))
     }
   }
 
@@ -146,7 +146,7 @@ extension Value {
       self = try Value(storing: stored)
     } else if let encodable = value as? any Encodable {
       do {
-        self = .text(String(decoding: try JSONEncoder().encode(encodable), as: UTF8.self))
+        self = .text(String(decoding: try JSONEncoder.ofColumns().encode(encodable), as: UTF8.self))
       } catch {
         throw ValueError.notStorable("\(type(of: value))", reason: "\(error)")
       }

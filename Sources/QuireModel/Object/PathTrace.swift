@@ -17,12 +17,34 @@ final class PathTrace {
     return Model(_quireVacant: state)
   }
 
-  /// The properties read, in order.
+  /// The properties read, in order; none where the path does not lead through them one by one: a computed property reads
+  /// others too, and is another thing.
   static func steps<Model: PersistentModel>(of keyPath: PartialKeyPath<Model>) -> [AnyKeyPath] {
     let trace = PathTrace()
     let model: Model = trace.standIn()
     _ = model[keyPath: keyPath]
-    return trace.steps + [trace.constant(endOf: keyPath)].compactMap { $0 }
+    let steps = trace.steps + [trace.constant(endOf: keyPath)].compactMap { $0 }
+    guard let first = steps.first, let last = steps.last else { return [] }
+    let parts = separators(keyPath) - separators(first) + 1
+    if parts == 1, keyPath != first { return [] }
+    let endsInRawValue =
+      parts == steps.count + 1 && SchemaResolver.isSame(type(of: keyPath).valueType, type(of: last).valueType)
+    return parts == steps.count || endsInRawValue ? steps : []
+  }
+
+  /// The dots between the parts of a key path's description, `\Book.<computed 0x1234 (Optional<Author>)>?.name`.
+  private static func separators(_ keyPath: AnyKeyPath) -> Int {
+    var depth = 0
+    var count = 0
+    for character in keyPath.debugDescription.utf8 {
+      switch character {
+      case UInt8(ascii: "<"): depth += 1
+      case UInt8(ascii: ">"): depth -= 1
+      case UInt8(ascii: ".") where depth == 0: count += 1
+      default: continue
+      }
+    }
+    return count
   }
 
   /// A constant is read without a getter that could say so; but then it is a stored property, whose name the key path's

@@ -19,8 +19,18 @@ public struct PersistentIdentifier: Hashable, Sendable {
   /// The model's name, `Book`; empty where the store has been closed.
   public var entityName: String { StoreRegistry.shared.entityName(of: self) ?? "" }
 
+  /// The file's path; nil where the store has been closed.
+  public var storeIdentifier: String? { StoreRegistry.shared.names(of: self)?.store }
+
   /// The row's key in its table; nil until the object has been saved.
   public var rowKey: Int64? { key < ModelState.firstKey ? nil : key }
+}
+
+extension PersistentIdentifier: Comparable {
+  /// By store and model; objects of one model in the order in which they were saved.
+  public static func < (a: PersistentIdentifier, b: PersistentIdentifier) -> Bool {
+    (a.store, a.entity, a.key) < (b.store, b.entity, b.key)
+  }
 }
 
 extension PersistentIdentifier: Codable {

@@ -27,6 +27,8 @@ import Synchronization
   var used = false
   /// Where the probe does not work: every read counts as tracked.
   let isBlind = !Probe.works
+  /// While a predicate is evaluated: what is only looked at there, nobody depends on.
+  var isMuted = false
 
   init() { probe = .passRetained(Probe()) }
 }
@@ -89,6 +91,7 @@ final class Probe: Observable {
 }
 
 @usableFromInline func pokes(_ monitor: UnsafeMutablePointer<Monitor>) -> Bool {
+  if monitor.pointee.isMuted { return false }
   if monitor.pointee.probe._withUnsafeGuaranteedRef({ $0.poke() }) {
     monitor.pointee.used = true
     return true
@@ -107,6 +110,7 @@ private func retire(_ monitor: UnsafeMutablePointer<Monitor>) {
 
 /// Notes a tracked read with the object's registrar, made now if this is the first.
 public func _access<Model: PersistentModel>(_ model: Model, _ keyPath: KeyPath<Model, some Any>) {
+  if let monitor = model._quireState.monitor, monitor.pointee.isMuted { return }
   let tracking = tracking(of: model)
   tracking.trace?.read(keyPath)
   tracking.registrar.access(model, keyPath: keyPath)

@@ -9,8 +9,13 @@ extension Owner {
   ) throws -> AggregateState {
     try settleThrowing()
     let store = try requireStore()
-    let query = try AggregateQuery([(function, keyPath)], where: predicate, in: store)
+    let query = try AggregateQuery([(function, keyPath)], where: predicate, in: store, evaluating: true)
     var state = AggregateState(query.aggregates[0])
+    if query.remaining != nil {
+      try visitObjects(Model.self, query) { state.add($0) }
+      changed()
+      return state
+    }
     var rows = query.select
     if let column = state.aggregate.column {
       let isExtreme = function == .minimum || function == .maximum
@@ -23,6 +28,23 @@ extension Owner {
     try visit(Model.self, rows, query.entity) { state.add($0) }
     changed()
     return state
+  }
+
+  /// The aggregated value of each object that a predicate with parts without SQL accepts.
+  private func visitObjects<Model: PersistentModel>(
+    _ type: Model.Type, _ query: AggregateQuery, _ body: (Value) -> Void
+  ) throws {
+    let store = try requireStore()
+    var objects = try ResolvedQuery(type, where: nil, sortBy: [], limit: nil, offset: 0, in: store)
+    objects.select = query.select
+    objects.remaining = query.remaining
+    let models: [Model] = try fetchByObjects(objects, withEdits: true)
+    try read { connection in
+      let values = try PendingRows(self, store, on: connection)
+      for model in models {
+        body(query.aggregates[0].column.map { values.value(of: $0, in: model, query.entity) } ?? .integer(1))
+      }
+    }
   }
 
   /// The first column of each row, as it would be if all edits were saved. Where some are unsaved, a limit counts for the

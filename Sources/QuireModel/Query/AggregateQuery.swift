@@ -7,16 +7,20 @@ package struct AggregateQuery {
   package let entity: Entity
   /// Which rows.
   package let select: SelectQuery
+  /// What their objects are to be asked besides.
+  let remaining: ObjectCondition?
   package let aggregates: [Aggregate]
   /// What the rows are grouped by.
   package let group: ColumnPath?
 
   package init<Model: PersistentModel>(
     _ terms: [(Aggregate.Function, PartialKeyPath<Model>?)], by group: PartialKeyPath<Model>? = nil,
-    where predicate: Predicate<Model>?, in store: Store
+    where predicate: Predicate<Model>?, in store: Store, evaluating: Bool = false
   ) throws {
-    let query = try ResolvedQuery(Model.self, where: predicate, sortBy: [], limit: nil, offset: 0, in: store)
+    let query = try ResolvedQuery(
+      Model.self, where: predicate, sortBy: [], limit: nil, offset: 0, in: store, evaluating: evaluating)
     entity = query.entity
+    remaining = query.remaining
     select = query.select
     let resolver = SchemaResolver(store)
     self.group = try group.map { [entity] in try resolver.column($0, of: entity, isOrdered: false) }
@@ -68,20 +72,12 @@ extension SchemaResolver {
   }
 
   /// Whether a column has the same form for both: optional or not, an enum or its raw value.
-  private static func isSame(_ a: Any.Type, _ b: Any.Type) -> Bool {
-    func payload(_ type: Any.Type) -> Any.Type { (type as? any OptionalType.Type)?.wrapped ?? type }
+  static func isSame(_ a: Any.Type, _ b: Any.Type) -> Bool {
+    func payload(_ type: Any.Type) -> Any.Type { (type as? any AnyOptional.Type)?.wrapped ?? type }
     func raw<R: RawRepresentable>(_: R.Type) -> Any.Type { R.RawValue.self }
     let (a, b) = (payload(a), payload(b))
     if a == b { return true }
     guard let enumeration = b as? any RawRepresentable.Type else { return false }
     return a == raw(enumeration)
   }
-}
-
-private protocol OptionalType {
-  static var wrapped: Any.Type { get }
-}
-
-extension Optional: OptionalType {
-  fileprivate static var wrapped: Any.Type { Wrapped.self }
 }

@@ -11,6 +11,9 @@ public struct FetchDescriptor<Model: PersistentModel> {
   public var includePendingChanges = true
   /// Accepted for SwiftData's sake: rows are decoded whole.
   public var propertiesToFetch: [PartialKeyPath<Model>] = []
+  /// The words that its objects have to have: see ``PersistentModel/search(_:)``. Without ``sortBy`` the best come first;
+  /// what is saved is searched, unsaved edits are not.
+  public var fullText: FullTextQuery?
   /// Relationships to load with the objects, in one statement each, instead of at their first read.
   public var relationshipKeyPathsForPrefetching: [PartialKeyPath<Model>] = []
 

@@ -7,9 +7,18 @@ extension Owner {
   func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
     try settleThrowing()
     let store = try requireStore()
-    let query = try ResolvedQuery(descriptor, in: store)
+    if let text = descriptor.fullText {
+      let (entity, keys) = try found(descriptor, text)
+      let result: [Model] = try objects(entity, keys: keys)
+      for keyPath in descriptor.relationshipKeyPathsForPrefetching { prefetch(keyPath, of: result, entity) }
+      changed()
+      return result
+    }
+    let query = try ResolvedQuery(descriptor, in: store, evaluating: true)
     let result: [Model]
-    if descriptor.includePendingChanges, hasPendingRows(query) {
+    if query.remaining != nil {
+      result = try fetchByObjects(query, withEdits: descriptor.includePendingChanges)
+    } else if descriptor.includePendingChanges, hasPendingRows(query) {
       result = try fetchWithEdits(query)
     } else {
       result = try run(try query.selectingObjects(), query.entity)
@@ -20,7 +29,7 @@ extension Owner {
   }
 
   /// Runs a statement whose rows are objects.
-  private func run<Model: PersistentModel>(_ sql: SQLText, _ entity: Entity) throws -> [Model] {
+  func run<Model: PersistentModel>(_ sql: SQLText, _ entity: Entity) throws -> [Model] {
     var objects = ObjectBuffer()
     var keys: [Int64] = []
     let map = maps[entity.index]
@@ -59,7 +68,11 @@ extension Owner {
 
   func count<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
     try settleThrowing()
-    let query = try ResolvedQuery(descriptor, in: try requireStore())
+    if let text = descriptor.fullText { return try found(descriptor, text).keys.count }
+    let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true)
+    if query.remaining != nil {
+      return try (fetchByObjects(query, withEdits: descriptor.includePendingChanges) as [Model]).count
+    }
     if descriptor.includePendingChanges, hasPendingRows(query) {
       return try (fetchWithEdits(query) as [Model]).count
     }
@@ -75,7 +88,15 @@ extension Owner {
 
   func identifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [PersistentIdentifier] {
     try settleThrowing()
-    let query = try ResolvedQuery(descriptor, in: try requireStore())
+    if let text = descriptor.fullText {
+      let (entity, keys) = try found(descriptor, text)
+      return keys.map { PersistentIdentifier(store: storeNumber, entity: UInt32(entity.index), key: $0) }
+    }
+    let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true)
+    if query.remaining != nil {
+      return try (fetchByObjects(query, withEdits: descriptor.includePendingChanges) as [Model])
+        .map(\.persistentModelID)
+    }
     if descriptor.includePendingChanges, hasPendingRows(query) {
       return try (fetchWithEdits(query) as [Model]).map(\.persistentModelID)
     }
@@ -85,7 +106,7 @@ extension Owner {
   }
 
   /// One column of keys.
-  private func keys(_ sql: SQLText) throws -> [Int64] {
+  func keys(_ sql: SQLText) throws -> [Int64] {
     try read { connection in
       let statement = try connection.statement(sql.text)
       defer { statement.reset() }
@@ -149,7 +170,7 @@ extension Owner {
   }
 
   /// Rows that no unsaved edit touches come from SQL, the others are judged in memory, by the same condition and order.
-  private func fetchWithEdits<Model: PersistentModel>(_ query: ResolvedQuery) throws -> [Model] {
+  func fetchWithEdits<Model: PersistentModel>(_ query: ResolvedQuery) throws -> [Model] {
     let store = try requireStore()
     let pending = pendingModels
     var candidates: [Model] = pending.compactMap { $0 as? Model }
@@ -230,9 +251,11 @@ extension Owner {
     let sql = try query.select.statement()
     let table = try quoted(identifier: query.entity.table)
     let key = try quoted(identifier: query.entity.keyColumn)
-    try write { connection, store in
+    try write(explain: { deniedDelete($0, query, sql, $1) }) { connection, store in
       let highest = try store.keys.highest(of: store.takenWith([query.entity.index]), in: store, on: connection)
+      let lists = try countedLists(left: sql, in: query.entity, store, on: connection)
       try connection.execute("DELETE FROM \(table) WHERE \(key) IN (\(sql.text))", sql.bindings)
+      for list in lists { try list.check(on: connection) }
       try store.keys.remember(highest, in: store, on: connection)
     }
   }
@@ -241,9 +264,11 @@ extension Owner {
 extension ModelContext {
   /// The objects that match, one for each row, in order.
   ///
-  /// Takes in commits made elsewhere first. Cost: one statement, and decoding of the rows that are not in memory.
+  /// Takes in commits made elsewhere first. Cost: one statement, and decoding of the rows that are not in memory. Where a
+  /// part of the predicate has no SQL, the objects are asked that the rest of it leaves, in batches: their number is the
+  /// cost, and ``explain(_:)`` tells the part.
   /// - Throws: ``ModelError/undecodable(model:key:property:reason:)`` for a row that is no such object,
-  ///   ``ModelError/query(_:)`` for a predicate without SQL.
+  ///   ``UntranslatablePredicate`` for a predicate that neither SQL nor an object can be asked.
   public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
     try owner.fetch(descriptor)
   }
@@ -258,9 +283,19 @@ extension ModelContext {
     try owner.identifiers(descriptor)
   }
 
+  /// The same; the batch size is accepted for SwiftData's sake: an identifier is three numbers.
+  public func fetchIdentifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, batchSize: Int) throws
+    -> [PersistentIdentifier]
+  {
+    try owner.identifiers(descriptor)
+  }
+
   /// Visits the objects that match, holding no more than a batch of them.
+  ///
+  /// - Parameter allowEscapingMutations: Accepted for SwiftData's sake: what is edited is kept until it is saved.
   public func enumerate<Model: PersistentModel>(
-    _ descriptor: FetchDescriptor<Model>, batchSize: Int = 5000, block: (Model) throws -> Void
+    _ descriptor: FetchDescriptor<Model>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
+    block: (Model) throws -> Void
   ) throws {
     let identifiers = try owner.identifiers(descriptor)
     for start in stride(from: 0, to: identifiers.count, by: max(1, batchSize)) {

@@ -74,8 +74,11 @@ extension PendingRows {
     }
   }
 
-  func accepts(_ condition: RowExpression, _ model: any PersistentModel, _ entity: Entity) -> Bool {
+  func accepts(
+    _ condition: RowExpression, _ model: any PersistentModel, _ entity: Entity, computed: ComputedValues? = nil
+  ) -> Bool {
     condition.accepts(
-      { value(of: $0, in: model, entity) }, related: { count($0, of: model, entity) })
+      { value(of: $0, in: model, entity) }, related: { count($0, of: model, entity) },
+      computed: { computed?.value($0, of: model) ?? .null })
   }
 }

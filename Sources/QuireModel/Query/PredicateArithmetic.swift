@@ -121,7 +121,7 @@ extension PredicateExpressions.ExpressionEvaluate: TranslatableExpression {
     }
     var inner = translation
     for (variable, input) in repeat (each nested.variable, each input) {
-      inner.bind(variable.key, to: try translation.term(of: input), called: translation.words(input))
+      inner = inner.evaluating(variable, for: try translation.term(of: input), called: translation.words(input))
     }
     return try inner.term(of: nested.expression)
   }

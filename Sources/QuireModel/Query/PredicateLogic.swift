@@ -3,14 +3,18 @@ import QuireRow
 
 extension PredicateExpressions.Conjunction: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
-    .expression(.all([try translation.expression(of: lhs), try translation.expression(of: rhs)]).folded)
+    let first = try translation.expression(of: lhs)
+    if first == .false { return .expression(first) }  // what follows counts on it, and may unwrap nil
+    return .expression(.all([first, try translation.expression(of: rhs)]).folded)
   }
   func words(in translation: Translation) -> String { "\(translation.words(lhs)) && \(translation.words(rhs))" }
 }
 
 extension PredicateExpressions.Disjunction: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
-    .expression(.any([try translation.expression(of: lhs), try translation.expression(of: rhs)]).folded)
+    let first = try translation.expression(of: lhs)
+    if first == .true { return .expression(first) }
+    return .expression(.any([first, try translation.expression(of: rhs)]).folded)
   }
   func words(in translation: Translation) -> String { "\(translation.words(lhs)) || \(translation.words(rhs))" }
 }

@@ -137,6 +137,16 @@ package func columnPath(of keyPath: AnyKeyPath, from type: Any.Type, resolving r
 enum Columns {
   static func isText(_ type: Any.Type) -> Bool { type is any StringProtocol.Type }
 
+  /// Whether a value of the type is one SQL compares with.
+  static func isStorable(_ type: Any.Type) -> Bool {
+    func payload<T: AnyOptional>(_: T.Type) -> Any.Type { T.wrapped }
+    func raw<R: RawRepresentable>(_: R.Type) -> Any.Type { R.RawValue.self }
+    if let optional = type as? any AnyOptional.Type { return isStorable(payload(optional)) }
+    if type is any StoredValue.Type || isText(type) || type == PersistentIdentifier.self { return true }
+    guard let wrapper = type as? any RawRepresentable.Type else { return false }
+    return isStorable(raw(wrapper))
+  }
+
   /// Whether SQLite orders the column as Swift orders the type.
   static func ordersAlike(_ type: Any.Type) -> Bool {
     if type == Decimal.self { return false }

@@ -5,10 +5,14 @@ package import QuireRow
 ///
 /// What does not depend on the row (captured values, `search.text`, `ids.count > 3`) is evaluated here, once. Text
 /// compares by its bytes, `count` counts Unicode scalars, dates compare to the microsecond: see ``RowExpression``.
-package func translate<M>(_ predicate: Predicate<M>, resolving resolver: some PathResolver)
-  throws(UntranslatablePredicate) -> RowExpression
-{
+///
+/// - Parameter computed: Where to put what only Swift can tell of the row's object; nil where there will be none to ask.
+/// - Throws: for a part that has no SQL and, with `computed`, cannot be evaluated without risk either.
+package func translate<M>(
+  _ predicate: Predicate<M>, resolving resolver: some PathResolver, computed: ComputedValues? = nil
+) throws(UntranslatablePredicate) -> RowExpression {
   var translation = Translation(resolver: resolver)
+  if let computed { translation.computes(computed, from: predicate.variable) }
   translation.bind(predicate.variable.key, to: .row(Row(steps: [], type: M.self)), called: "$0")
   return try translation.expression(of: predicate.expression)
 }
@@ -63,6 +67,10 @@ struct Translation {
   private var variables: [PredicateExpressions.VariableID: (term: Term, name: String)] = [:]
   /// Parameters of closures around this one that stand for another row.
   private var outer: Set<PredicateExpressions.VariableID> = []
+  /// Where values go that only Swift can tell; nil where only SQL will be asked.
+  private var computed: ComputedValues?
+  /// Sets each parameter that stands for the row's object, of which values are computed.
+  private var objects: [(inout PredicateBindings, Any) -> Void] = []
 
   init(resolver: any PathResolver) { self.resolver = resolver }
 
@@ -70,15 +78,18 @@ struct Translation {
     variables[variable] = (term, name)
   }
 
+  /// With a parameter of a closure in the predicate: nothing is computed in it, but of the whole that it belongs to.
   func binding(_ variable: PredicateExpressions.VariableID, to term: Term, called name: String) -> Translation {
     var copy = self
     copy.bind(variable, to: term, called: name)
+    copy.computed = nil
     return copy
   }
 
   /// Inside a closure over related rows: what stands for the row around it is out of reach.
   func enteringRow() -> Translation {
     var copy = self
+    copy.computed = nil
     for (variable, known) in variables {
       if case .captured = known.term { continue }
       copy.outer.insert(variable)
@@ -90,17 +101,79 @@ struct Translation {
 
   subscript(variable: PredicateExpressions.VariableID) -> (term: Term, name: String)? { variables[variable] }
 
+  // MARK: What Swift computes
+
+  /// From now on what has no SQL is computed from the object that the parameter stands for.
+  mutating func computes<M>(_ values: ComputedValues, from variable: PredicateExpressions.Variable<M>) {
+    computed = values
+    stands(variable)
+  }
+
+  /// One more parameter for the same object.
+  private mutating func stands<M>(_ variable: PredicateExpressions.Variable<M>) {
+    objects.append { bindings, object in if let object = object as? M { bindings[variable] = object } }
+  }
+
+  /// Inside a predicate or an expression that is evaluated in this one, with its parameter for the input.
+  func evaluating<M>(_ variable: PredicateExpressions.Variable<M>, for input: Term, called name: String) -> Translation
+  {
+    if case .row(let row) = input, row.steps.isEmpty, computed != nil {
+      var copy = self
+      copy.bind(variable.key, to: input, called: name)
+      copy.stands(variable)
+      return copy
+    }
+    return binding(variable.key, to: input, called: name)
+  }
+
+  /// What has no SQL as a value that Swift computes from the object.
+  ///
+  /// - Parameter refusal: Why it has no SQL.
+  private func computedTerm<E: PredicateExpression>(_ part: E, _ refusal: UntranslatablePredicate)
+    throws(UntranslatablePredicate) -> Term
+  {
+    guard let computed, Columns.isStorable(E.Output.self) else { throw refusal }
+    if let trap = Trap.inside(part) {
+      throw UntranslatablePredicate(
+        part: words(part), reason: "\(refusal.reason), and in Swift \(trap)",
+        advice: "Give the model a property that computes it safely.")
+    }
+    let (objects, resolver) = (objects, resolver)
+    return .expression(
+      .computed(
+        computed.add(words(part)) { object in
+          var bindings = PredicateBindings()
+          for bind in objects { bind(&bindings, object) }
+          let value = try part.evaluate(bindings)
+          return try Translation(resolver: resolver).literal(value, in: part)
+        }))
+  }
+
   // MARK: Parts
 
   func term<E: PredicateExpression>(of part: E) throws(UntranslatablePredicate) -> Term {
+    do {
+      return try sqlTerm(of: part)
+    } catch {
+      return try computedTerm(part, error)
+    }
+  }
+
+  private func sqlTerm<E: PredicateExpression>(of part: E) throws(UntranslatablePredicate) -> Term {
     if let known = part as? any TranslatableExpression { return try known.term(in: self) }
     // Not known, but perhaps the same for every row.
-    if let value = try? part.evaluate(PredicateBindings()) { return .captured(value) }
+    if Trap.inside(part) == nil, let value = try? part.evaluate(PredicateBindings()) { return .captured(value) }
     throw refusal(part, "it has no translation to SQL", "Filter the fetched objects in Swift instead.")
   }
 
   func expression<E: PredicateExpression>(of part: E) throws(UntranslatablePredicate) -> RowExpression {
-    switch try term(of: part) {
+    try expression(try term(of: part), of: part)
+  }
+
+  private func expression<E: PredicateExpression>(_ term: Term, of part: E) throws(UntranslatablePredicate)
+    -> RowExpression
+  {
+    switch term {
     case .expression(let expression): return expression
     case .captured(let value): return .literal(try literal(value, in: part))
     case .row(let row):
@@ -167,10 +240,12 @@ struct Translation {
 
 /// Optionals, whatever they wrap.
 protocol AnyOptional {
+  static var wrapped: Any.Type { get }
   var payload: Any? { get }
 }
 
 extension Optional: AnyOptional {
+  static var wrapped: Any.Type { Wrapped.self }
   var payload: Any? { self }
 }
 
@@ -178,7 +253,7 @@ extension RowExpression {
   /// Computed now where no column is in it.
   var folded: RowExpression {
     switch self {
-    case .literal, .exists, .countRows, .aggregate: return self
+    case .literal, .exists, .countRows, .aggregate, .computed: return self
     default: break
     }
     let isConstant = operands.allSatisfy { if case .literal = $0 { true } else { false } }

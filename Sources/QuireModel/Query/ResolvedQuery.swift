@@ -1,29 +1,46 @@
 package import Foundation
 package import QuireRow
 
+/// The part of a predicate that objects are asked: values that Swift computes, and what is asked of them.
+struct ObjectCondition {
+  let condition: RowExpression
+  let values: ComputedValues
+}
+
 /// A fetch in terms of tables: what a descriptor's predicate and order mean for an entity.
 package struct ResolvedQuery {
   package let entity: Entity
   package var select: SelectQuery
-
-  package init<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, in store: Store) throws {
-    try self.init(
-      Model.self, where: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
-      offset: descriptor.fetchOffset ?? 0, in: store)
-  }
+  /// What is to be asked of the objects of the rows besides, where the predicate has parts without SQL; limit and offset
+  /// count what it accepts.
+  var remaining: ObjectCondition?
 
   package init<Model: PersistentModel>(
+    _ descriptor: FetchDescriptor<Model>, in store: Store, evaluating: Bool = false
+  ) throws {
+    try descriptor.refuseFullText()
+    try self.init(
+      Model.self, where: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
+      offset: descriptor.fetchOffset ?? 0, in: store, evaluating: evaluating)
+  }
+
+  /// - Parameter evaluating: Whether who asks looks at ``remaining``; without that a predicate must be SQL in whole.
+  package init<Model: PersistentModel>(
     _ type: Model.Type, where predicate: Predicate<Model>?, sortBy: [SortDescriptor<Model>], limit: Int?, offset: Int,
-    in store: Store
+    in store: Store, evaluating: Bool = false
   ) throws {
     guard let entity = store.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
     self.entity = entity
     let resolver = SchemaResolver(store)
-    let filter = try predicate.map { try translate($0, resolving: resolver) }
+    let computed = evaluating ? ComputedValues() : nil
+    let filter = try predicate.map { try translate($0, resolving: resolver, computed: computed) }
     select = SelectQuery(
-      from: entity.table, key: entity.keyColumn, columns: [ColumnPath(entity.keyColumn)], where: filter,
+      from: entity.table, key: entity.keyColumn, columns: [ColumnPath(entity.keyColumn)], where: filter?.necessary,
       orderedBy: try sortBy.map { try resolver.order($0, entity) }, limit: limit.map { max(0, $0) },
       offset: max(0, offset))
+    if let computed, let filter, filter.needsObject {
+      remaining = ObjectCondition(condition: filter.beyondNecessary, values: computed)
+    }
   }
 
   /// The rows in sections: by that property before all else.

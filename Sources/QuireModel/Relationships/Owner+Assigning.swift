@@ -36,13 +36,11 @@ extension Owner {
     if let target, let inverse = side.inverse, isOneToOne(side.target, inverse) {
       leaveOthers(target, inverse, property, but: model)
     }
-    var isMade = false
-    telling(model, property) {
-      guard edit(model, property) else { return }  // who was told may have saved, or deleted it
+    let isMade = telling(model, property) {
+      _ = edit(model, property)  // who was told may have saved
       model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
-      isMade = true
     }
-    guard isMade else { return }
+    if !isMade { return refuse(assignmentTo: property, of: model) }
     guard let inverse = side.inverse else { return }
     let key = model._quireState.key
     if let oldKey, let parent = registered(side.target, oldKey) as? any PersistentModel {
@@ -54,10 +52,7 @@ extension Owner {
   /// `author.books = […]`
   func replace(_ property: Int, of model: any PersistentModel, with targets: [any PersistentModel]) {
     guard let entity = entity(of: model), let side = entity.properties[property].toMany else { return }
-    if model._quireState.flags.contains(.deleted) {
-      refuse(assignmentTo: property, of: model)
-      return
-    }
+    if isGone(model, property) { return }
     for target in targets where !belongs(target, to: model, property) { return }
     guard let list = list(of: model, property) else { return }
     let old = Set(list.keys)
@@ -65,20 +60,29 @@ extension Owner {
     let added = targets.filter { !old.contains($0._quireState.key) }
     let removed = old.subtracting(new)
     defer {
-      if let order = side.order, let store { arrange(targets, new: added, by: order, store.entities[side.target]) }
+      if let order = side.order, let store, !model.isDeleted {
+        arrange(targets, new: added, by: order, store.entities[side.target])
+      }
     }
     if added.isEmpty, removed.isEmpty { return }
     let leaving = removed.sorted().compactMap { load(side.target, key: $0) }
     switch side.via {
     case .foreignKey(let foreignKey):
-      for target in leaving { assign(nil, to: foreignKey, of: target) }
-      for target in added { assign(model, to: foreignKey, of: target) }
+      for target in leaving {
+        assign(nil, to: foreignKey, of: target)
+        if isGone(model, property) { return }
+      }
+      for target in added {
+        assign(model, to: foreignKey, of: target)
+        if isGone(model, property) { return }
+      }
     case .join(let join, let own):
       let key = model._quireState.key
       edit(property, of: model) { list in
         for target in leaving { list.remove(target._quireState.key) }
         for target in added { list.insert(target._quireState.key) }
       }
+      if isGone(model, property) { return }
       for target in leaving { joinEdits.unlink(pair(join, own, key, target._quireState.key)) }
       for target in added { joinEdits.link(pair(join, own, key, target._quireState.key)) }
       if let inverse = side.inverse {
@@ -87,6 +91,14 @@ extension Owner {
       }
       changed()
     }
+  }
+
+  /// Whether an object whose list is assigned is deleted, before or by who was told of it: what is left to do is not
+  /// done, and the next save names it.
+  private func isGone(_ model: any PersistentModel, _ property: Int) -> Bool {
+    if !model.isDeleted { return false }
+    refuse(assignmentTo: property, of: model)
+    return true
   }
 
   /// What an object brought along from before its insertion: its targets are inserted, and their side told.

@@ -22,6 +22,8 @@ package final class Entity: @unchecked Sendable {
   let mirrors: [Int]
   package let indexes: [[String]]
   package let uniques: [[String]]
+  /// Nil where the model cannot be searched.
+  let fullText: FullTextIndex?
   let positions: [AnyKeyPath: Int]
 
   /// Statements that every object of the entity uses, by slot rather than by text.
@@ -33,7 +35,7 @@ package final class Entity: @unchecked Sendable {
 
   init(
     index: Int, name: String, table: String, keyColumn: String, type: any PersistentModel.Type, properties: [Property],
-    indexes: [[String]], uniques: [[String]]
+    indexes: [[String]], uniques: [[String]], fullText: FullTextIndex?
   ) {
     self.index = index
     self.name = name
@@ -45,6 +47,7 @@ package final class Entity: @unchecked Sendable {
     relationships = properties.indices.filter { if case .value = properties[$0].kind { false } else { true } }
     self.indexes = indexes
     self.uniques = uniques
+    self.fullText = fullText
     stored = properties.indices.filter { properties[$0].column != nil }
     storedMask = stored.reduce(0) { $0 | 1 << UInt64($1) }
     keysMask = properties.indices.filter { properties[$0].toOne != nil }.reduce(0) { $0 | 1 << UInt64($1) }
@@ -73,6 +76,15 @@ package final class Entity: @unchecked Sendable {
       if let side = properties[index].toOne, side.target == target, side.whenTargetGoes == .cascade { return true }
     }
     return false
+  }
+
+  /// The entities whose rows go because a row of this one does, by a rule of its own.
+  var cascadeTargets: [Int] {
+    properties.compactMap { property in
+      if let side = property.toOne, side.deleteRule == .cascade { return side.target }
+      if let side = property.toMany, side.deleteRule == .cascade, case .join = side.via { return side.target }
+      return nil
+    }
   }
 
   /// An object of this entity as a model, without the search for a conformance that a cast is.
@@ -113,6 +125,11 @@ package struct Property: @unchecked Sendable {
   /// Binds a value that is not in an object: see ``PropertyDefinition/bind``.
   let bind: Bind
   typealias Bind = (Any, Statement, Int32) throws(ValueError) -> Void
+  /// The property's value of its column's; nil where it holds no such value.
+  let decode: Decode
+  typealias Decode = (Value) -> Any?
+  /// Whether the history keeps its value when the object is deleted.
+  let isPreserved: Bool
 
   package enum Kind {
     case value(ColumnType, isOptional: Bool, check: String?)

@@ -30,38 +30,8 @@ package struct SchemaCheck {
 
   /// What the models need and the file does not have; empty where it fits.
   package func differences(in connection: Connection) throws -> [Difference] {
-    var result: [Difference] = []
     let target = SchemaSQL(entities: entities, joins: joins)
-    for entity in entities {
-      let columns = try columns(of: entity.table, in: connection)
-      if columns.isEmpty {
-        let table = try target.table(entity)
-        result.append(Difference("table \(entity.table) is missing (for \(entity.name))", table))
-        continue
-      }
-      let key = columns[entity.keyColumn]
-      // Only an INTEGER PRIMARY KEY is the row's own number.
-      if key?.isKey != true || key?.type.uppercased() != "INTEGER" || columns.values.count(where: \.isKey) != 1 {
-        result.append(Difference("\(entity.table).\(entity.keyColumn) is not its INTEGER PRIMARY KEY"))
-      }
-      for (index, property) in entity.properties.enumerated() {
-        guard let name = property.column else { continue }
-        guard let column = columns[name] else {
-          let sql = try mending(index, entity, columns, on: connection)
-          result.append(
-            Difference("\(entity.table).\(name) is missing (for \(entity.name).\(property.name))", sql))
-          continue
-        }
-        result += differences(property, column, at: "\(entity.table).\(name)", for: "\(entity.name).\(property.name)")
-      }
-      let known = Set(entity.properties.compactMap(\.column) + [entity.keyColumn])
-      for (name, column) in columns.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
-        if column.isRequired, !column.hasDefault {
-          result.append(
-            Difference("\(entity.table).\(name) must have a value and no property of \(entity.name) gives it one"))
-        }
-      }
-    }
+    var result = try entities.flatMap { try differences(of: $0, in: connection) }
     for join in joins {
       let columns = try columns(of: join.name, in: connection)
       for column in [join.first, join.second] where columns[column.name] == nil {
@@ -72,7 +42,67 @@ package struct SchemaCheck {
         result.append(Difference("\(join.name).\(column.name) is missing"))
       }
     }
+    return result + (try objects(in: connection))
+  }
+
+  /// The same for one model's table alone.
+  package func differences(of entity: Entity, in connection: Connection) throws -> [Difference] {
+    let columns = try columns(of: entity.table, in: connection)
+    if columns.isEmpty {
+      let table = try SchemaSQL(entities: entities, joins: joins).table(entity)
+      return [Difference("table \(entity.table) is missing (for \(entity.name))", table)]
+    }
+    var result: [Difference] = []
+    let key = columns[entity.keyColumn]
+    // Only an INTEGER PRIMARY KEY is the row's own number.
+    if key?.isKey != true || key?.type.uppercased() != "INTEGER" || columns.values.count(where: \.isKey) != 1 {
+      result.append(Difference("\(entity.table).\(entity.keyColumn) is not its INTEGER PRIMARY KEY"))
+    }
+    for (index, property) in entity.properties.enumerated() {
+      guard let name = property.column else { continue }
+      guard let column = columns[name] else {
+        let sql = try mending(index, entity, columns, on: connection)
+        result.append(Difference("\(entity.table).\(name) is missing (for \(entity.name).\(property.name))", sql))
+        continue
+      }
+      result += differences(property, column, at: "\(entity.table).\(name)", for: "\(entity.name).\(property.name)")
+    }
+    let known = Set(entity.properties.compactMap(\.column) + [entity.keyColumn])
+    for (name, column) in columns.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
+      if column.isRequired, !column.hasDefault {
+        result.append(
+          Difference("\(entity.table).\(name) must have a value and no property of \(entity.name) gives it one"))
+      }
+    }
     return result
+  }
+
+  /// Full-text indexes and triggers, which do something only where their text is the very one.
+  private func objects(in connection: Connection) throws -> [Difference] {
+    var wanted: [(kind: String, name: String, drop: String, sql: String, then: String?)] = []
+    for entity in entities {
+      guard let index = entity.fullText else { continue }
+      wanted.append(
+        ("full-text index", index.table, "TABLE", try index.creation(for: entity), try index.rebuilding()))
+    }
+    for trigger in try SchemaSQL(entities: entities, joins: joins).triggers() {
+      wanted.append(("trigger", trigger.name, "TRIGGER", try trigger.sql, nil))
+    }
+    if wanted.isEmpty { return [] }
+    let rows = try connection.query("SELECT name, sql FROM sqlite_schema WHERE type IN ('table', 'trigger')").rows
+    var present: [String: String] = [:]
+    for row in rows {
+      if case .text(let name) = row[0], case .text(let sql) = row[1] { present[name.lowercased()] = plain(sql) }
+    }
+    return try wanted.compactMap { object in
+      let found = present[object.name.lowercased()]
+      if found == plain(object.sql) { return nil }
+      let drop = found == nil ? [] : ["DROP \(object.drop) \(try quoted(identifier: object.name))"]
+      let statements = drop + [object.sql] + (object.then.map { [$0] } ?? [])
+      return Difference(
+        "\(object.kind) \(object.name) is \(found == nil ? "missing" : "another one")",
+        statements.joined(separator: ";\n    "))
+    }
   }
 
   /// The statement that gives a table the column of a property: under its former name it may be there.

@@ -8,6 +8,10 @@ public enum SchemaError: Error, Hashable, Sendable {
   case inverseMismatch(model: String, property: String, reason: String)
   case unusableOrder(model: String, property: String, reason: String)
   case unknownKeyPath(model: String, in: String)
+  case unusableFullText(model: String, property: String?, reason: String)
+  /// Models with `#FullText` need a file whose triggers may write to virtual tables, and this one has triggers or views
+  /// that are not the models'.
+  case untrusted(path: String, objects: [String])
   /// Where the row that `reference` must lead to is gone, this property would have no value: give it a default.
   case noVacantValue(model: String, property: String, type: String, reference: String)
   /// A `let` whose type has neither a zero nor a first case, which an object without a row could not be made with.
@@ -39,6 +43,11 @@ extension SchemaError: CustomStringConvertible {
     case .inverseMismatch(let model, let property, let reason): "the inverse of \(model).\(property): \(reason)"
     case .unusableOrder(let model, let property, let reason): "the order of \(model).\(property): \(reason)"
     case .unknownKeyPath(let model, let place): "\(place) of \(model) names something that is no stored property of it"
+    case .unusableFullText(let model, let property, let reason):
+      "#FullText of \(model)\(property.map { ", \($0)" } ?? ""): \(reason)"
+    case .untrusted(let path, let objects):
+      "the full-text indexes of \(path) are kept by its triggers, and it has triggers or views of its own: "
+        + "\(objects.joined(separator: ", ")). Set trustsSchema in the configuration if they are yours"
     case .noVacantValue(let model, let property, let type, let reference):
       "\(model).\(property) needs a default: \(reference) must lead to a \(model), and where that row is gone, \(type) "
         + "has no value to read. Give \(property) a default, or make \(reference) optional"

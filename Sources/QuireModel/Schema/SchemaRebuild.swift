@@ -39,6 +39,28 @@ struct SchemaRebuild {
     for (name, statement) in try target.namedIndexes() where !made.contains(.text(name)) {
       try connection.query(statement)
     }
+    try arrangeObjects(target)
+  }
+
+  /// Full-text indexes and triggers: those of the old models that are not the new ones' go, and what is missing is made.
+  private func arrangeObjects(_ target: SchemaSQL) throws {
+    let former = SchemaSQL(entities: old.entities, joins: old.joins)
+    let triggers = try target.triggers()
+    for trigger in try former.triggers() where try !triggers.contains(where: { try $0.sql == trigger.sql }) {
+      try connection.query("DROP TRIGGER IF EXISTS \(try quoted(identifier: trigger.name))")
+    }
+    let texts = try new.entities.compactMap { try $0.fullText?.creation(for: $0) }
+    for entity in old.entities {
+      guard let index = entity.fullText, try !texts.contains(index.creation(for: entity)) else { continue }
+      try connection.query("DROP TABLE IF EXISTS \(try quoted(identifier: index.table))")
+    }
+    for entity in new.entities {
+      guard let index = entity.fullText else { continue }
+      if try sql(of: index.table) == nil { try connection.query(try index.creation(for: entity)) }
+      try connection.query(try index.rebuilding())
+    }
+    let made = Set(try connection.query("SELECT name FROM sqlite_schema WHERE type = 'trigger'").map { $0[0] })
+    for trigger in triggers where !made.contains(.text(trigger.name)) { try connection.query(try trigger.sql) }
   }
 
   // MARK: One table

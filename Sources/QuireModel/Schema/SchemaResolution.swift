@@ -174,7 +174,7 @@ package struct SchemaResolution {
     }
     func names(_ sets: [[AnyKeyPath]], _ place: String) throws(SchemaError) -> [[String]] {
       var result: [[String]] = []
-      for set in sets {
+      for set in sets where !set.isEmpty {
         var names: [String] = []
         for keyPath in set {
           guard let property = properties.first(where: { $0.keyPath == keyPath }), let column = property.column else {
@@ -186,10 +186,40 @@ package struct SchemaResolution {
       }
       return result
     }
+    let table = Naming.snakeCase(definition.name)
     return Entity(
-      index: index, name: definition.name, table: Naming.snakeCase(definition.name), keyColumn: keyColumn,
+      index: index, name: definition.name, table: table, keyColumn: keyColumn,
       type: definition.type, properties: properties, indexes: try names(definition.indexes, "#Index"),
-      uniques: try names(definition.uniques, "#Unique"))
+      uniques: try names(definition.uniques, "#Unique"),
+      fullText: try definition.fullText.map { fullText throws(SchemaError) in
+        try fullTextIndex(
+          fullText, columns: try names([fullText.properties], "#FullText").first ?? [], properties, table)
+      })
+  }
+
+  /// An index of words has columns of text with names that FTS5 has not taken.
+  private func fullTextIndex(
+    _ definition: FullTextDefinition, columns: [String], _ properties: [Property], _ table: String
+  ) throws(SchemaError) -> FullTextIndex {
+    let name = FullTextIndex.name(for: table)
+    let model = definitions.first { Naming.snakeCase($0.name) == table }?.name ?? table
+    if columns.isEmpty { throw .unusableFullText(model: model, property: nil, reason: "it names no property") }
+    if definitions.contains(where: { Naming.snakeCase($0.name) == name }) {
+      throw .unusableFullText(model: model, property: nil, reason: "its table would be \(name), which is a model's")
+    }
+    for property in properties {
+      guard let column = property.column, columns.contains(column) else { continue }
+      if ["rank", "rowid", name].contains(column.lowercased()) {
+        throw .unusableFullText(
+          model: model, property: property.name,
+          reason: "FTS5 has a column \(column) of its own: name another with "
+            + "@Attribute(column:)")
+      }
+      guard case .value(.text, _, _) = property.kind else {
+        throw .unusableFullText(model: model, property: property.name, reason: "it is no text")
+      }
+    }
+    return FullTextIndex(table: name, columns: columns, words: definition.words)
   }
 
   private mutating func resolve(_ property: PropertyDefinition, at side: Side) -> Property {
@@ -230,9 +260,11 @@ package struct SchemaResolution {
     }
     return Property(
       name: property.name, keyPath: property.keyPath, column: column, kind: kind,
-      occupiesRow: !property.isToMany, isUnique: property.attribute.options.contains(.unique),
+      occupiesRow: !property.isToMany,
+      isUnique: (property.attribute.options + property.relationship.options).contains(.unique),
       formerName: property.attribute.originalName ?? property.relationship.originalName, counts: property.counts,
-      bind: property.bind)
+      bind: property.bind, decode: property.decode,
+      isPreserved: property.attribute.options.contains(.preserveValueOnDeletion))
   }
 
   private subscript(side: Side) -> PropertyDefinition { definitions[side.entity].properties[side.property] }

@@ -1,13 +1,14 @@
 import QuireRow
 
 /// The statements that make an empty file the models' file: STRICT tables, foreign keys with their actions, checks,
-/// and an index on every foreign key.
+/// an index on every foreign key, the full-text indexes, and triggers for the rules that no foreign key says.
 struct SchemaSQL {
   let entities: [Entity]
   let joins: [JoinTable]
 
   func statements() throws -> [String] {
     try entities.map { try table($0) } + joins.map(table) + namedIndexes().map(\.sql)
+      + entities.compactMap { try $0.fullText?.creation(for: $0) } + triggers().map { try $0.sql }
   }
 
   func namedIndexes() throws -> [(name: String, sql: String)] {
@@ -53,18 +54,29 @@ struct SchemaSQL {
   }
 
   func table(_ join: JoinTable) throws -> String {
-    func column(_ column: JoinTable.Column) throws -> String {
+    func column(_ column: JoinTable.Column, _ side: JoinSide) throws -> String {
       let target = entities[column.entity]
+      let action = denies(target, join, side) ? "RESTRICT" : "CASCADE"
       return "\(try quoted(identifier: column.name)) INTEGER NOT NULL REFERENCES "
-        + "\(try quoted(identifier: target.table))(\(try quoted(identifier: target.keyColumn))) ON DELETE CASCADE"
+        + "\(try quoted(identifier: target.table))(\(try quoted(identifier: target.keyColumn))) ON DELETE \(action)"
     }
     return """
       CREATE TABLE \(try quoted(identifier: join.name)) (
-        \(try column(join.first)),
-        \(try column(join.second)),
+        \(try column(join.first, .first)),
+        \(try column(join.second, .second)),
         PRIMARY KEY (\(try list([join.first.name, join.second.name])))
       ) STRICT, WITHOUT ROWID
       """
+  }
+
+  /// Whether an object of that side may not go while it has any of the other. Otherwise a pair goes with either.
+  private func denies(_ entity: Entity, _ join: JoinTable, _ side: JoinSide) -> Bool {
+    entity.properties.contains { property in
+      guard let toMany = property.toMany, toMany.deleteRule == .deny, case .join(join, side) = toMany.via else {
+        return false
+      }
+      return true
+    }
   }
 
   private func indexes(_ entity: Entity) throws -> [(name: String, sql: String)] {

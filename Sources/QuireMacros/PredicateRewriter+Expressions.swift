@@ -1,0 +1,148 @@
+import SwiftSyntax
+
+extension PredicateRewriter {
+  /// An expression as calls of `PredicateExpressions.build_…`.
+  mutating func expression(_ source: ExprSyntax, _ scope: PredicateScope) throws -> String {
+    if source.is(NilLiteralExprSyntax.self) { return build("NilLiteral") }
+    if let inner = source.parenthesized { return try expression(inner, scope) }
+    let isCaptured = !source.mentions(scope)
+    // What may trap when nobody needs it is taken apart as far as it goes.
+    if isCaptured, !source.mayTrap { return build("Arg", source.trimmedDescription) }
+    if let known = try structure(source, scope) ?? postfix(source, scope) { return known }
+    if isCaptured { return build("Arg", source.trimmedDescription) }
+    throw PredicateRefusal(.part, at: source)
+  }
+
+  /// Operators and choices.
+  private mutating func structure(_ source: ExprSyntax, _ scope: PredicateScope) throws -> String? {
+    if let infix = source.as(InfixOperatorExprSyntax.self) {
+      return try self.infix(infix, scope)
+    }
+    if let prefix = source.as(PrefixOperatorExprSyntax.self) {
+      if prefix.expression.is(IntegerLiteralExprSyntax.self) || prefix.expression.is(FloatLiteralExprSyntax.self) {
+        return build("Arg", source.trimmedDescription)
+      }
+      switch prefix.operator.text {
+      case "!": return build("Negation", try expression(prefix.expression, scope))
+      case "-": return build("UnaryMinus", try expression(prefix.expression, scope))
+      case let name where source.mentions(scope): throw PredicateRefusal(.operator(name), at: source)
+      default: return nil
+      }
+    }
+    if let ternary = source.as(TernaryExprSyntax.self) {
+      return build(
+        "Conditional", try expression(ternary.condition, scope), try expression(ternary.thenExpression, scope),
+        try expression(ternary.elseExpression, scope))
+    }
+    if let choice = source.as(IfExprSyntax.self) { return try self.choice(choice, scope) }
+    guard source.mentions(scope) else { return nil }
+    if let cast = source.as(AsExprSyntax.self) {
+      let type = cast.type.trimmedDescription
+      let value = try expression(cast.expression, scope)
+      switch cast.questionOrExclamationMark?.text {
+      case "?": return "PredicateExpressions.ConditionalCast<_, \(type)>(\(value))"
+      case "!": return "PredicateExpressions.ForceCast<_, \(type)>(\(value))"
+      default: return value
+      }
+    }
+    if let check = source.as(IsExprSyntax.self) {
+      return
+        "PredicateExpressions.TypeCheck<_, \(check.type.trimmedDescription)>(\(try expression(check.expression, scope)))"
+    }
+    return nil
+  }
+
+  private mutating func infix(_ infix: InfixOperatorExprSyntax, _ scope: PredicateScope) throws -> String? {
+    guard let name = infix.operator.as(BinaryOperatorExprSyntax.self)?.operator.text else { return nil }
+    let forms: [String: (String, String, String, String?)] = [
+      "==": ("Equal", "lhs", "rhs", nil), "!=": ("NotEqual", "lhs", "rhs", nil),
+      "<": ("Comparison", "lhs", "rhs", "lessThan"), "<=": ("Comparison", "lhs", "rhs", "lessThanOrEqual"),
+      ">": ("Comparison", "lhs", "rhs", "greaterThan"), ">=": ("Comparison", "lhs", "rhs", "greaterThanOrEqual"),
+      "&&": ("Conjunction", "lhs", "rhs", nil), "||": ("Disjunction", "lhs", "rhs", nil),
+      "+": ("Arithmetic", "lhs", "rhs", "add"), "-": ("Arithmetic", "lhs", "rhs", "subtract"),
+      "*": ("Arithmetic", "lhs", "rhs", "multiply"), "/": ("Division", "lhs", "rhs", nil),
+      "%": ("Remainder", "lhs", "rhs", nil), "??": ("NilCoalesce", "lhs", "rhs", nil),
+      "..<": ("Range", "lower", "upper", nil), "...": ("ClosedRange", "lower", "upper", nil),
+    ]
+    if let (function, left, right, operation) = forms[name] {
+      let a = try expression(infix.leftOperand, scope)
+      let b = try expression(infix.rightOperand, scope)
+      return operation.map { build(function, "\(left): \(a)", "\(right): \(b)", "op: .\($0)") }
+        ?? build(function, "\(left): \(a)", "\(right): \(b)")
+    }
+    if name == "~=" {
+      return build("contains", try expression(infix.leftOperand, scope), try expression(infix.rightOperand, scope))
+    }
+    if infix.mentions(scope) { throw PredicateRefusal(.operator(name), at: infix) }
+    return nil
+  }
+
+  /// Members, calls, look-ups, forced unwraps and optional chains; nil for anything else.
+  private mutating func postfix(_ source: ExprSyntax, _ scope: PredicateScope) throws -> String? {
+    if let chain = source.firstOptionalLink {
+      let own = newName()
+      var inner = scope
+      inner[own] = own
+      let wrapped = try expression(chain.expression, scope)
+      let rest = LinkReplacer(chain, with: own).rewrite(source)
+      guard let rest = rest.as(ExprSyntax.self) else { return nil }
+      return build("flatMap", wrapped) + " { \(own) in \(try expression(rest, inner)) }"
+    }
+    if let name = source.as(DeclReferenceExprSyntax.self)?.baseName.text {
+      return scope[name].map { build("Arg", $0) }
+    }
+    if let member = source.as(MemberAccessExprSyntax.self), let base = member.base {
+      return build(
+        "KeyPath", "root: \(try expression(base, scope))", "keyPath: \\.\(member.declName.trimmedDescription)")
+    }
+    if let unwrapped = source.as(ForceUnwrapExprSyntax.self) {
+      return build("ForcedUnwrap", try expression(unwrapped.expression, scope))
+    }
+    if let call = source.as(SubscriptCallExprSyntax.self) {
+      var arguments = [try expression(call.calledExpression, scope)]
+      for argument in call.arguments {
+        let label = argument.label.map { "\($0.text): " } ?? ""
+        arguments.append(label + (try expression(argument.expression, scope)))
+      }
+      return build("subscript", arguments.joined(separator: ", "))
+    }
+    if let call = source.as(FunctionCallExprSyntax.self) { return try self.call(call, scope) }
+    return nil
+  }
+}
+
+extension ExprSyntax {
+  /// What is inside parentheses that only group.
+  fileprivate var parenthesized: ExprSyntax? {
+    guard let tuple = self.as(TupleExprSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first,
+      only.label == nil
+    else { return nil }
+    return only.expression
+  }
+
+  /// The first `?` of the optional chain that this is the end of.
+  fileprivate var firstOptionalLink: OptionalChainingExprSyntax? {
+    let base: ExprSyntax? =
+      self.as(MemberAccessExprSyntax.self)?.base ?? self.as(FunctionCallExprSyntax.self)?.calledExpression
+      ?? self.as(SubscriptCallExprSyntax.self)?.calledExpression ?? self.as(ForceUnwrapExprSyntax.self)?.expression
+      ?? self.as(OptionalChainingExprSyntax.self)?.expression
+    if let earlier = base?.firstOptionalLink { return earlier }
+    return self.as(OptionalChainingExprSyntax.self)
+  }
+}
+
+/// Puts a name in the place of the part of a chain that is unwrapped.
+private final class LinkReplacer: SyntaxRewriter {
+  private let link: OptionalChainingExprSyntax
+  private let name: String
+
+  init(_ link: OptionalChainingExprSyntax, with name: String) {
+    self.link = link
+    self.name = name
+    super.init(viewMode: .sourceAccurate)
+  }
+
+  override func visit(_ node: OptionalChainingExprSyntax) -> ExprSyntax {
+    node.id == link.id ? ExprSyntax(DeclReferenceExprSyntax(baseName: .identifier(name))) : super.visit(node)
+  }
+}

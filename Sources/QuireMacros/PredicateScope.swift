@@ -1,0 +1,79 @@
+import SwiftSyntax
+
+/// What the names in a predicate stand for that are no captured values: the source's name, and the one written for it.
+typealias PredicateScope = [String: String]
+
+extension SyntaxProtocol {
+  /// Whether it looks at the row: at a parameter of the predicate's closures.
+  func mentions(_ scope: PredicateScope) -> Bool { countMentions(scope) > 0 }
+
+  /// How often it names a parameter. `$0` in a closure without named parameters is that closure's own.
+  func countMentions(_ scope: PredicateScope) -> Int {
+    let finder = MentionFinder(scope)
+    finder.walk(self)
+    return finder.count
+  }
+
+  /// Whether running it for nothing could end the program: it calculates, unwraps by force, casts or looks up by index.
+  var mayTrap: Bool {
+    let finder = TrapFinder(viewMode: .sourceAccurate)
+    finder.walk(self)
+    return finder.found
+  }
+}
+
+private final class MentionFinder: SyntaxVisitor {
+  private var scopes: [PredicateScope]
+  private(set) var count = 0
+
+  init(_ scope: PredicateScope) {
+    scopes = [scope]
+    super.init(viewMode: .sourceAccurate)
+  }
+
+  override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
+    let isMember = node.parent?.as(MemberAccessExprSyntax.self)?.declName.id == node.id
+    if !isMember, scopes[scopes.count - 1][node.baseName.text] != nil { count += 1 }
+    return .visitChildren
+  }
+
+  override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind {
+    let names = node.parameterNames
+    scopes.append(
+      scopes[scopes.count - 1].filter { names.isEmpty ? !$0.key.hasPrefix("$") : !names.contains($0.key) })
+    return .visitChildren
+  }
+
+  override func visitPost(_ node: ClosureExprSyntax) { scopes.removeLast() }
+}
+
+private final class TrapFinder: SyntaxVisitor {
+  private(set) var found = false
+
+  override func visit(_ node: ForceUnwrapExprSyntax) -> SyntaxVisitorContinueKind { find() }
+  override func visit(_ node: SubscriptCallExprSyntax) -> SyntaxVisitorContinueKind { find() }
+  override func visit(_ node: InfixOperatorExprSyntax) -> SyntaxVisitorContinueKind {
+    let name = node.operator.trimmedDescription
+    return ["+", "-", "*", "/", "%", "..<", "..."].contains(name) ? find() : .visitChildren
+  }
+  override func visit(_ node: AsExprSyntax) -> SyntaxVisitorContinueKind {
+    node.questionOrExclamationMark?.text == "!" ? find() : .visitChildren
+  }
+  override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+
+  private func find() -> SyntaxVisitorContinueKind {
+    found = true
+    return .skipChildren
+  }
+}
+
+extension ClosureExprSyntax {
+  /// The names of its parameters, where it gives any.
+  var parameterNames: [String] {
+    switch signature?.parameterClause {
+    case .simpleInput(let names): names.map(\.name.text)
+    case .parameterClause(let clause): clause.parameters.map { ($0.secondName ?? $0.firstName).text }
+    default: []
+    }
+  }
+}

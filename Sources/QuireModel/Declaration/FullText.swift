@@ -1,0 +1,22 @@
+/// What counts as a word of a searched text.
+public enum FullTextWords: String, Hashable, Sendable {
+  /// Letters and digits in a row, whatever their case and diacritics.
+  case whole = "unicode61 remove_diacritics 2"
+  /// The same by their English stem: `searching` finds `searched`.
+  case stems = "porter unicode61 remove_diacritics 2"
+  /// Every three characters in a row, so that a part of a word finds it; texts of fewer than three find nothing.
+  case parts = "trigram"
+}
+
+/// What a model's `#FullText` says.
+public struct FullTextDefinition {
+  public let properties: [AnyKeyPath]
+  public let words: FullTextWords
+}
+
+/// The declaration, as the macro hands it on.
+public func _fullText<Model: PersistentModel>(
+  _: Model.Type, _ properties: [PartialKeyPath<Model>], words: FullTextWords = .whole
+) -> FullTextDefinition {
+  FullTextDefinition(properties: properties, words: words)
+}

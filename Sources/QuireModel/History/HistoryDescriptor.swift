@@ -1,0 +1,62 @@
+public import Foundation
+import QuireRow
+
+/// Which transactions of a store's history to fetch.
+public struct HistoryDescriptor<Transaction: HistoryTransaction> {
+  public var predicate: Predicate<Transaction>?
+  /// The order of the commits where it is empty.
+  public var sortBy: [SortDescriptor<Transaction>]
+  public var fetchLimit: Int?
+
+  public init(
+    predicate: Predicate<Transaction>? = nil, sortBy: [SortDescriptor<Transaction>] = [], fetchLimit: Int? = nil
+  ) {
+    self.predicate = predicate
+    self.sortBy = sortBy
+    self.fetchLimit = fetchLimit
+  }
+}
+
+/// Where the log has to be read from: a predicate that asks for later ones than some place needs none before it.
+enum HistoryStart {
+  case token(DefaultHistoryToken)
+  case place(Int64)
+
+  /// Nil where the predicate may accept any.
+  init?(_ predicate: Predicate<DefaultHistoryTransaction>?) {
+    guard let found = (predicate?.expression as? any HistoryStartBearing)?.historyStart else { return nil }
+    self = found
+  }
+}
+
+/// Parts of a predicate that say from where on it accepts anything.
+private protocol HistoryStartBearing {
+  var historyStart: HistoryStart? { get }
+}
+
+extension PredicateExpressions.Conjunction: HistoryStartBearing {
+  fileprivate var historyStart: HistoryStart? {
+    (lhs as? any HistoryStartBearing)?.historyStart ?? (rhs as? any HistoryStartBearing)?.historyStart
+  }
+}
+
+extension PredicateExpressions.Comparison: HistoryStartBearing {
+  fileprivate var historyStart: HistoryStart? {
+    guard op == .greaterThan else { return nil }
+    if let path = lhs as? TransactionPath<DefaultHistoryToken>, path.keyPath == \.token,
+      let bound = rhs as? PredicateExpressions.Value<DefaultHistoryToken>
+    {
+      return .token(bound.value)
+    }
+    if let path = lhs as? TransactionPath<Int64>, path.keyPath == \.transactionIdentifier,
+      let bound = rhs as? PredicateExpressions.Value<Int64>
+    {
+      return .place(bound.value)
+    }
+    return nil
+  }
+}
+
+private typealias TransactionPath<Output> = PredicateExpressions.KeyPath<
+  PredicateExpressions.Variable<DefaultHistoryTransaction>, Output
+>

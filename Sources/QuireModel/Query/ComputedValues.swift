@@ -1,0 +1,21 @@
+import QuireRow
+
+/// What a predicate asks of objects because SQL cannot tell: a closure for each part, by its number.
+///
+/// Belongs to the isolation of the context whose objects it is given.
+package final class ComputedValues {
+  private var closures: [(any PersistentModel) throws -> Value] = []
+
+  package init() {}
+
+  func add(_ words: String, _ closure: @escaping (any PersistentModel) throws -> Value) -> ComputedValue {
+    closures.append(closure)
+    return ComputedValue(closures.count - 1, words: words)
+  }
+
+  /// NULL where Swift's evaluation throws: what is unwrapped is nil, an index is not there.
+  func value(_ computed: ComputedValue, of model: any PersistentModel) -> Value {
+    guard closures.indices.contains(computed.number) else { return .null }
+    return (try? closures[computed.number](model)) ?? .null
+  }
+}

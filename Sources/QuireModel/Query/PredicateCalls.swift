@@ -1,0 +1,124 @@
+public import Foundation
+import QuireRow
+
+// What `#Predicate` writes for calls that Foundation's expressions have no kind for.
+
+extension PredicateExpressions {
+  /// `hasSuffix`, by bytes.
+  public struct StringHasSuffix<Base: PredicateExpression, Suffix: PredicateExpression>: PredicateExpression,
+    CustomStringConvertible
+  where Base.Output: StringProtocol, Suffix.Output: StringProtocol {
+    public typealias Output = Bool
+    public let base: Base
+    public let suffix: Suffix
+
+    public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
+      let (base, suffix) = (try base.evaluate(bindings).utf8, try suffix.evaluate(bindings).utf8)
+      return base.suffix(suffix.count).elementsEqual(suffix)
+    }
+
+    public var description: String { "StringHasSuffix(base: \(base), suffix: \(suffix))" }
+  }
+
+  public static func build_hasSuffix<Base, Suffix>(_ base: Base, _ suffix: Suffix) -> StringHasSuffix<Base, Suffix> {
+    StringHasSuffix(base: base, suffix: suffix)
+  }
+
+  /// A call that only Swift can answer, with one value of the row: evaluated for each object.
+  public struct Computed<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
+    public let input: Input
+    public let name: String
+    public let body: @Sendable (Input.Output) -> Output
+
+    public func evaluate(_ bindings: PredicateBindings) throws -> Output { body(try input.evaluate(bindings)) }
+
+    public var description: String { "Computed(input: \(input), name: \(name))" }
+  }
+
+  public static func build_computed<Input, Output>(
+    _ input: Input, called name: String, _ body: @escaping @Sendable (Input.Output) -> Output
+  ) -> Computed<Input, Output> {
+    Computed(input: input, name: name, body: body)
+  }
+}
+
+extension PredicateExpressions.StringHasSuffix: Sendable where Base: Sendable, Suffix: Sendable {}
+extension PredicateExpressions.StringHasSuffix: Codable where Base: Codable, Suffix: Codable {}
+extension PredicateExpressions.StringHasSuffix: StandardPredicateExpression
+where Base: StandardPredicateExpression, Suffix: StandardPredicateExpression {}
+
+extension PredicateExpressions.StringHasSuffix: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(try translation.text(.endsWith, base, suffix, in: self))
+  }
+  func words(in translation: Translation) -> String {
+    "\(translation.words(base)).hasSuffix(\(translation.words(suffix)))"
+  }
+}
+
+extension PredicateExpressions.Computed: Sendable where Input: Sendable {}
+extension PredicateExpressions.Computed: Encodable, Decodable where Input: StandardPredicateExpression {}
+extension PredicateExpressions.Computed: StandardPredicateExpression, UnarchivedExpression
+where Input: StandardPredicateExpression {}
+
+extension PredicateExpressions.Computed: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    if case .captured(let value) = try translation.term(of: input), let value = value as? Input.Output {
+      return .captured(body(value))
+    }
+    throw translation.refusal(
+      self, "it is Swift code, which SQL cannot run",
+      "Fetch with it, or store what it computes where a live result is to follow it.")
+  }
+  func words(in translation: Translation) -> String { "\(name)(\(translation.words(input)))" }
+}
+
+#if !canImport(Darwin)
+  extension PredicateExpressions {
+    /// `caseInsensitiveCompare`: the letters A to Z without case and all else as it is, see ``TextFold``.
+    public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
+      PredicateExpression, CustomStringConvertible
+    where Root.Output: StringProtocol, Other.Output: StringProtocol {
+      public typealias Output = ComparisonResult
+      public let root: Root
+      public let other: Other
+
+      public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
+        let a = TextFold.folded(try root.evaluate(bindings).utf8)
+        let b = TextFold.folded(try other.evaluate(bindings).utf8)
+        if a == b { return .orderedSame }
+        return a.lexicographicallyPrecedes(b) ? .orderedAscending : .orderedDescending
+      }
+
+      public var description: String { "StringCaseInsensitiveCompare(root: \(root), other: \(other))" }
+    }
+
+    public static func build_caseInsensitiveCompare<Root, Other>(_ root: Root, _ other: Other)
+      -> StringCaseInsensitiveCompare<Root, Other>
+    {
+      StringCaseInsensitiveCompare(root: root, other: other)
+    }
+  }
+
+  extension PredicateExpressions.StringCaseInsensitiveCompare: Sendable where Root: Sendable, Other: Sendable {}
+  extension PredicateExpressions.StringCaseInsensitiveCompare: Codable where Root: Codable, Other: Codable {}
+  extension PredicateExpressions.StringCaseInsensitiveCompare: StandardPredicateExpression
+  where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
+#endif
+
+extension PredicateExpressions.StringCaseInsensitiveCompare: TranslatableExpression {
+  /// The raw values of `ComparisonResult`: -1, 0 and 1.
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    let a = RowExpression.lowercased(try translation.expression(of: root)).folded
+    let b = RowExpression.lowercased(try translation.expression(of: other)).folded
+    let rest = RowExpression.conditional(.compare(.greater, a, b), then: .literal(1), otherwise: .null)
+    return .expression(
+      .conditional(
+        .compare(.equalIfPresent, a, b), then: .literal(0),
+        otherwise: .conditional(.compare(.less, a, b), then: .literal(-1), otherwise: rest)
+      ).folded)
+  }
+  func words(in translation: Translation) -> String {
+    "\(translation.words(root)).caseInsensitiveCompare(\(translation.words(other)))"
+  }
+}

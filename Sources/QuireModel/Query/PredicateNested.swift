@@ -1,0 +1,88 @@
+public import Foundation
+import QuireRow
+
+/// Expressions that stay in the process that made them: Foundation asks of all that they could be archived.
+///
+/// Encoding one throws, as does decoding.
+public protocol UnarchivedExpression: StandardPredicateExpression {}
+
+extension UnarchivedExpression {
+  public func encode(to encoder: any Encoder) throws {
+    throw EncodingError.invalidValue(
+      self, .init(codingPath: encoder.codingPath, debugDescription: "it holds code, which no archive does"))
+  }
+
+  public init(from decoder: any Decoder) throws {
+    throw DecodingError.dataCorrupted(
+      .init(codingPath: decoder.codingPath, debugDescription: "it holds code, which no archive does"))
+  }
+}
+
+#if !canImport(Darwin)
+  extension PredicateExpressions {
+    /// Another predicate asked of the same row, or of one it leads to.
+    public struct NestedPredicate<Input: PredicateExpression>: PredicateExpression, CustomStringConvertible {
+      public typealias Output = Bool
+      public let predicate: Predicate<Input.Output>
+      public let input: Input
+
+      public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
+        try predicate.evaluate(try input.evaluate(bindings))
+      }
+
+      public var description: String { "NestedPredicate(predicate: \(predicate), input: \(input))" }
+    }
+
+    /// An expression's value of the same row, or of one it leads to.
+    public struct NestedExpression<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
+      public let expression: Expression<Input.Output, Output>
+      public let input: Input
+
+      public func evaluate(_ bindings: PredicateBindings) throws -> Output {
+        try expression.evaluate(try input.evaluate(bindings))
+      }
+
+      public var description: String { "NestedExpression(expression: \(expression), input: \(input))" }
+    }
+
+    public static func build_evaluate<Input>(_ predicate: Predicate<Input.Output>, _ input: Input)
+      -> NestedPredicate<Input>
+    {
+      NestedPredicate(predicate: predicate, input: input)
+    }
+
+    public static func build_evaluate<Input, Output>(_ expression: Expression<Input.Output, Output>, _ input: Input)
+      -> NestedExpression<Input, Output>
+    {
+      NestedExpression(expression: expression, input: input)
+    }
+  }
+
+  extension PredicateExpressions.NestedPredicate: Sendable where Input: Sendable {}
+  extension PredicateExpressions.NestedPredicate: Encodable, Decodable where Input: StandardPredicateExpression {}
+  extension PredicateExpressions.NestedPredicate: StandardPredicateExpression, UnarchivedExpression
+  where Input: StandardPredicateExpression {}
+
+  extension PredicateExpressions.NestedExpression: Sendable where Input: Sendable {}
+  extension PredicateExpressions.NestedExpression: Encodable, Decodable where Input: StandardPredicateExpression {}
+  extension PredicateExpressions.NestedExpression: StandardPredicateExpression, UnarchivedExpression
+  where Input: StandardPredicateExpression {}
+
+  extension PredicateExpressions.NestedPredicate: TranslatableExpression {
+    func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+      let inner = translation.evaluating(
+        predicate.variable, for: try translation.term(of: input), called: translation.words(input))
+      return try inner.term(of: predicate.expression)
+    }
+    func words(in translation: Translation) -> String { "a predicate.evaluate(\(translation.words(input)))" }
+  }
+
+  extension PredicateExpressions.NestedExpression: TranslatableExpression {
+    func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+      let inner = translation.evaluating(
+        expression.variable, for: try translation.term(of: input), called: translation.words(input))
+      return try inner.term(of: expression.expression)
+    }
+    func words(in translation: Translation) -> String { "an expression.evaluate(\(translation.words(input)))" }
+  }
+#endif
