@@ -10,8 +10,8 @@ import QuireSQLite
 /// read again where values were not captured, where a table was altered within a commit, and when another process has
 /// written.
 ///
-/// Where the predicate asks about to-many relationships, the keys of the rows that count are held too: what a row's
-/// related rows were like is told by nothing else.
+/// Where the predicate asks about to-many relationships, or what only SQLite can tell, the keys of the rows that count are
+/// held too: whether a row did is told by nothing else.
 struct AggregateTracker {
   let select: SelectQuery
   let aggregates: [Aggregate]
@@ -25,6 +25,8 @@ struct AggregateTracker {
   private(set) var groups: [Value: Group] = [:]
   /// The keys of all rows that count; nil where values alone tell whether a row did.
   var members: KeySet?
+  /// Whether the values of a row do not say whether it counts.
+  let needsMembers: Bool
   private var needsFilling = false
   /// How many statements it has run.
   var queriesRun = 0
@@ -46,6 +48,7 @@ struct AggregateTracker {
     self.aggregates = aggregates
     self.group = group
     groupsReals = ofReals
+    needsMembers = select.filter?.needsRows ?? false
     var read = aggregates.compactMap(\.column)
     if let group { read.append(group) }
     var select = select
@@ -218,7 +221,7 @@ struct AggregateTracker {
   mutating func fill(on connection: Connection) throws {
     needsFilling = true
     groups = group == nil ? [.null: empty] : [:]
-    members = columns.related.isEmpty ? nil : KeySet()
+    members = needsMembers ? KeySet() : nil
     queriesRun += 1
     timesFilled += 1
     let sql = try start()
@@ -237,11 +240,11 @@ struct AggregateTracker {
   func start() throws -> SQLText { onlyCounts ? try select.count() : try select.statement() }
 
   /// Whether it must know what a row was worth, and not only that it counted.
-  var needsValues: Bool { columns.related.isEmpty || select.columns != [ColumnPath(select.key)] }
+  var needsValues: Bool { !needsMembers || select.columns != [ColumnPath(select.key)] }
 
   /// Whether nothing is asked but how many rows there are: SQLite counts them faster than it hands them out.
   private var onlyCounts: Bool {
-    group == nil && columns.related.isEmpty && aggregates.allSatisfy { $0.function == .count && $0.column == nil }
+    group == nil && !needsMembers && aggregates.allSatisfy { $0.function == .count && $0.column == nil }
   }
 
   private mutating func count(_ rows: Int) {

@@ -18,6 +18,18 @@ struct GroupList<Key, Values> {
     let id: Int64
     let name: Value
     let row: GroupRow<Key, Values>
+
+    fileprivate var place: Place { Place(name: name, id: id) }
+  }
+
+  fileprivate struct Place {
+    let name: Value
+    let id: Int64
+
+    func precedes(_ other: Place) -> Bool {
+      let order = name.compare(to: other.name)
+      return order == 0 ? id < other.id : order < 0
+    }
   }
 
   /// What a step did: the groups it touched, and how many entries at the start and at the end are as they were.
@@ -40,6 +52,8 @@ struct GroupList<Key, Values> {
 
   private let form: GroupForm<Key, Values>
   private(set) var entries: [Entry] = []
+  /// The entries' names and numbers, to look for a place without touching rows of a type that is not known here.
+  private var places: [Place] = []
   private var known: [Value: Entry] = [:]
   private var lastID: Int64 = 0
   /// Set where a step was missed: then all groups are taken anew.
@@ -66,6 +80,7 @@ struct GroupList<Key, Values> {
     }
     if isMany, !taken.touched.isEmpty {
       entries = known.values.sorted(by: precedes)
+      places = entries.map(\.place)
       taken.changesOrder = true
       (taken.start, taken.end) = (0, 0)
     }
@@ -85,11 +100,13 @@ struct GroupList<Key, Values> {
         return
       }
       entries.remove(at: place)
+      places.remove(at: place)
     }
     taken.changesOrder = true
     guard let new else { return }
     let place = lowerBound(new)
     entries.insert(new, at: place)
+    places.insert(new.place, at: place)
     taken.note(place, of: entries.count)
   }
 
@@ -113,16 +130,20 @@ struct GroupList<Key, Values> {
       if precedes(a.row, b.row) { return true }
       if precedes(b.row, a.row) { return false }
     }
-    let order = a.name.compare(to: b.name)
-    return order == 0 ? a.id < b.id : order < 0
+    return a.place.precedes(b.place)
   }
 
   private func lowerBound(_ entry: Entry) -> Int {
-    var low = 0
-    var high = entries.count
+    let place = entry.place
+    return form.precedes == nil
+      ? lowerBound { places[$0].precedes(place) } : lowerBound { precedes(entries[$0], entry) }
+  }
+
+  private func lowerBound(_ isBefore: (Int) -> Bool) -> Int {
+    var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
-      if precedes(entries[middle], entry) { low = middle + 1 } else { high = middle }
+      if isBefore(middle) { low = middle + 1 } else { high = middle }
     }
     return low
   }

@@ -127,9 +127,7 @@ extension LiveGroups {
   ///
   /// - Throws: as the fetch does; then it is paused still.
   public func resume() throws {
-    if !isPaused { return }
-    try owner.settleThrowing()
-    if !isPaused { return }  // by who was told just now
+    guard try owner.settle(toResume: isPaused) else { return }
     try prepare(asking: awaited ?? tracker.select)
     awaited = nil
     owner.take(self)

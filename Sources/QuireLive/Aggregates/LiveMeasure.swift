@@ -18,10 +18,13 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
   private(set) var value: Value
   private var next: (value: Value, error: (any Error)?)?
   private var isChanged = false
+  private var changesError = false
   private var failedAt: Int64?
   private(set) var error: (any Error)?
   var willChange: () -> Void = {}
   var didChange: () -> Void = {}
+  /// Told where there is an error now and was none before, or the other way round.
+  var didFail: () -> Void = {}
 
   /// - Throws: as the same aggregate does when it is fetched.
   init(
@@ -87,6 +90,7 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
   func apply() {
     guard let next else { return }
     isChanged = next.value != value
+    changesError = (next.error == nil) != (error == nil)
     failedAt = next.error == nil ? nil : failedAt ?? owner.position.number
     (value, error) = next
     self.next = nil
@@ -94,6 +98,10 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
   }
 
   func tell() {
+    if changesError {
+      changesError = false
+      didFail()
+    }
     guard isChanged else { return }
     isChanged = false
     didChange()

@@ -21,9 +21,9 @@ struct Explainer {
   }
 
   /// - Parameters:
-  ///   - name: Of the projection.
+  ///   - name: Of the projection; nil where it has none.
   ///   - fields: What its rows are read from.
-  func rows(_ name: String, _ fields: AffectedRows, reading row: [RowExpression], waking concerns: [Concern]) throws
+  func rows(_ name: String?, _ fields: AffectedRows, reading row: [RowExpression], waking concerns: [Concern]) throws
     -> LiveExplanation
   {
     let reader = SelectQuery(
@@ -41,7 +41,8 @@ struct Explainer {
           words: "the rows it belongs to are read by key"))
     }
     return LiveExplanation(
-      "\(shownRows) as \(name)", .requerying, because: listReasons + ["rows that changed are read by key"],
+      name.map { "\(shownRows) as \($0)" } ?? shownRows, .requerying,
+      because: listReasons + ["rows that changed are read by key"],
       wakes: wakes(concerns, reaching: fields.columns), costs: costs,
       statements: try listStatements() + [Statement(.changed, reader.statement(forKeys: []), on: connection)])
   }
@@ -65,7 +66,9 @@ struct Explainer {
     let reason =
       columns.isOwn
       ? "filter and order read \(select.table) alone: a change is judged by its values"
-      : "filter or order read \(others) too: rows that a change concerns are asked for by key"
+      : others.isEmpty
+        ? "filter or order are SQLite's to judge: rows that changed are asked for by key"
+        : "filter or order read \(others) too: rows that a change concerns are asked for by key"
     guard limit != nil else { return [reason] }
     return [reason, "rows are held to spare: removals that use them up are made good by a refill"]
   }
@@ -160,9 +163,11 @@ struct Explainer {
     var reasons = [
       columns.isOwn
         ? "filter and values are read from \(select.table) alone: a change is judged by its values"
-        : "it reads \(others) too: rows that a change concerns are asked for by key, as they were and as they are"
+        : others.isEmpty
+          ? "the filter is SQLite's to judge: rows that changed are asked for by key"
+          : "it reads \(others) too: rows that a change concerns are asked for by key, as they were and as they are"
     ]
-    if !columns.related.isEmpty { reasons.append("the keys of all rows that count are held: they tell which counted") }
+    if tracker.needsMembers { reasons.append("the keys of all rows that count are held: they tell which counted") }
     if !extremes.isEmpty { reasons.append("a least or greatest value that goes is looked up") }
     var statements = [try Statement(.start, tracker.start(), on: connection, help: filterIndex)]
     if !columns.isOwn {

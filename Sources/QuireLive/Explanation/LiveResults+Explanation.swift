@@ -17,7 +17,7 @@ extension LiveRows {
     get throws {
       let store = try owner.requireStore()
       let fields = try ProjectionQuery(Row.self, in: store).expressions
-      return try owner.readLatest { try .ofRows(Row.self, list.select, fields, on: $0) }
+      return try owner.readLatest { [list = rows.list] in try .ofRows("\(Row.self)", list.select, fields, on: $0) }
     }
   }
   /// What of it would read a whole table as rows change; see ``LiveExplanation/warnings``.
@@ -70,13 +70,14 @@ extension LiveExplanation {
       waking: columns.concerns(where: select.filter))
   }
 
-  static func ofRows<Row: Projection>(
-    _ type: Row.Type, _ select: SelectQuery, _ fields: [RowExpression], on connection: Connection
+  /// - Parameter name: Of the projection; nil where it has none.
+  static func ofRows(
+    _ name: String?, _ select: SelectQuery, _ fields: [RowExpression], on connection: Connection
   ) throws -> LiveExplanation {
     let columns = QueryColumns(select, select.decidingColumns, related: select.related)
     let affected = AffectedRows(select, fields)
     return try Explainer(select: select, columns: columns, connection: connection).rows(
-      "\(Row.self)", affected, reading: fields,
+      name, affected, reading: fields,
       waking: columns.concerns(where: select.filter) + affected.columns.concerns(where: select.filter))
   }
 }

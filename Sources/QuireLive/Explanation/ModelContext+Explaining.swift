@@ -57,7 +57,7 @@ extension ModelContext {
     try owner.settleThrowing()
     let projection = try ProjectionQuery(Row.self, in: try owner.requireStore())
     let select = try query.select(projection)
-    return try owner.readLatest { try .ofRows(Row.self, select, projection.expressions, on: $0) }
+    return try owner.readLatest { try .ofRows("\(Row.self)", select, projection.expressions, on: $0) }
   }
 
   /// The same for groups as declared values.

@@ -1,4 +1,5 @@
 import Observation
+import QuireModel
 
 /// An object that says how it loads: its ``Loaded`` properties are filled by ``load()`` when the first of them is read.
 ///
@@ -105,7 +106,7 @@ final class LoadedValue<Value>: Observable {
 
   func assign(_ new: Value, in step: LoadStep) {
     if step.isRunning { return load(new, in: step) }
-    if let value, isEqual(value, new) { return }
+    if let value, isSame(value, new) { return }
     registrar.withMutation(of: self, keyPath: \.value) { content = .set(new) }
   }
 
@@ -116,12 +117,6 @@ final class LoadedValue<Value>: Observable {
       return  // set, or loaded, before this run
     }
     content = .loaded(new)
-  }
-
-  private func isEqual(_ a: Value, _ b: Value) -> Bool {
-    func equals<E: Equatable>(_ a: E) -> Bool { a == b as? E }
-    guard let a = a as? any Equatable else { return false }
-    return equals(a)
   }
 }
 

@@ -71,7 +71,7 @@ struct AffectedRows {
   // MARK: What is known of the held rows
 
   mutating func take(_ ends: [Int64: [Int64?]]) {
-    for (key, now) in ends {
+    for (key, now) in ends where reached[key] != now {
       forget(key)
       reached[key] = now
       for (slot, end) in now.enumerated() {

@@ -47,47 +47,22 @@ extension LiveRows {
   private func ask(_ query: RowsQuery<Row>) throws {
     try owner.settleThrowing()
     let select = try query.select(ProjectionQuery(Row.self, in: try owner.requireStore()))
-    if !isPaused { try prepare(asking: select) }
+    if !isPaused { try rows.prepare(asking: select) }
     self.query = query
-    if !isPaused { owner.take(self) }
+    if !isPaused { owner.take(rows) }
   }
 
-  public var isPaused: Bool { attendance.isPaused }
+  public var isPaused: Bool { rows.isPaused }
 
   /// Stops following: the rows and their commit number stay what they are, and commits cost nothing.
-  public func pause() {
-    list.pause()
-    if isPaused { return }
-    attendance.pause(self, in: owner, at: commitNumber)
-    forgetSpare()
-    affected.forgetAll()
-  }
+  public func pause() { rows.pause() }
 
   /// Goes on: one difference leads from what it showed to the present. Costs what making it did.
   ///
   /// - Throws: as `fetch` does; then it is paused still.
   public func resume() throws {
-    if !isPaused { return }
-    try owner.settleThrowing()
-    if !isPaused { return }  // by who was told just now
-    try prepare(asking: query.select(ProjectionQuery(Row.self, in: try owner.requireStore())))
-    owner.take(self)
-  }
-
-  private func prepare(asking select: SelectQuery) throws {
-    try list.prepare(asking: select)
-    forgetSpare()
-    do {
-      let number = owner.position.number
-      next = try owner.read { connection in
-        isPaused || isStale
-          ? try refilled(number, on: connection) : try followed([:], number, on: connection)
-      }
-      isStale = false
-    } catch {
-      list.forgetStep()
-      isStale = true  // what it knows of its rows may be of those it does not show
-      throw error
-    }
+    guard try owner.settle(toResume: isPaused) else { return }
+    try rows.prepare(asking: query.select(ProjectionQuery(Row.self, in: try owner.requireStore())))
+    owner.take(rows)
   }
 }

@@ -2,10 +2,31 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Reads rows of a projection by key, each with the keys of what its paths lead through: one statement, of one text for
-/// one key and another for all sets of keys.
-final class RowReader<Row: Projection> {
-  private let projection: ProjectionQuery<Row>
+/// How rows are read: what is selected of each, and what becomes of it.
+struct RowForm<Row> {
+  let expressions: [RowExpression]
+  /// Which of them is the key.
+  let keyPlace: Int32
+  let read: (inout RowCursor) throws -> Row
+}
+
+extension RowForm where Row: Projection {
+  init(_ projection: ProjectionQuery<Row>) {
+    self.init(expressions: projection.expressions, keyPlace: projection.keyPlace) { row in
+      do throws(ValueError) {
+        return try Row._quireRow(&row, projection.origin)
+      } catch {
+        throw projection.undecodable(row, error)
+      }
+    }
+  }
+}
+
+/// Reads rows by key, each with the keys of what its paths lead through: one statement, of one text for one key and
+/// another for all sets of keys.
+final class RowReader<Row> {
+  private let form: RowForm<Row>
+  private let table: String
   private let sql: SQLText
   private let sqlForOne: SQLText
   private let ends: Int
@@ -14,6 +35,7 @@ final class RowReader<Row: Projection> {
 
   /// What was read.
   struct Rows {
+    fileprivate let table: String
     fileprivate var byKey: [Int64: Row] = [:]
     fileprivate(set) var ends: [Int64: [Int64?]] = [:]
 
@@ -28,22 +50,23 @@ final class RowReader<Row: Projection> {
 
     /// - Throws: where there is no such row, which a list of keys of the same commit has never asked for.
     func row(_ key: Int64) throws -> Row {
-      guard let row = byKey[key] else { throw ModelError.query("\(Row.Model.self) \(key) is not there to be shown") }
+      guard let row = byKey[key] else { throw ModelError.query("row \(key) of \(table) is not there to be shown") }
       return row
     }
   }
 
-  init(_ projection: ProjectionQuery<Row>, _ select: SelectQuery, ends: [ColumnPath]) throws {
-    self.projection = projection
+  init(_ form: RowForm<Row>, _ select: SelectQuery, ends: [ColumnPath]) throws {
+    self.form = form
+    table = select.table
     self.ends = ends.count
-    let expressions = projection.expressions + ends.map { .column($0) }
+    let expressions = form.expressions + ends.map { .column($0) }
     let query = SelectQuery(from: select.table, key: select.key, columns: [], expressions: expressions)
     sql = try query.statement(forKeys: [])
     sqlForOne = try query.statement(forKey: 0)
   }
 
   func rows(_ keys: [Int64], on connection: Connection) throws -> Rows {
-    var rows = Rows()
+    var rows = Rows(table: table)
     if keys.isEmpty { return rows }
     queriesRun += 1
     rows.byKey.reserveCapacity(keys.count)
@@ -53,15 +76,11 @@ final class RowReader<Row: Projection> {
     // The keys are what is bound last: the query has neither filter nor order.
     try statement.bind(
       all: sql.bindings.dropLast() + [keys.count == 1 ? .integer(keys[0]) : .text(KeyList.json(keys))])
-    let width = Int32(projection.expressions.count)
+    let width = Int32(form.expressions.count)
     while try statement.step() {
       var cursor = statement.row
-      let key = try cursor.int64(projection.keyPlace)
-      do throws(ValueError) {
-        rows.byKey[key] = try Row._quireRow(&cursor, projection.origin)
-      } catch {
-        throw projection.undecodable(cursor, error)
-      }
+      let key = try cursor.int64(form.keyPlace)
+      rows.byKey[key] = try form.read(&cursor)
       if ends > 0 {
         rows.ends[key] = (0..<Int32(ends)).map { column in
           if case .integer(let end) = cursor.value(width + column) { end } else { nil }

@@ -20,7 +20,8 @@ struct RowsQuery<Row: Projection> {
   }
 
   func select(_ projection: ProjectionQuery<Row>) throws -> SelectQuery {
-    try projection.select(
+    try descriptor.refuseFullText()
+    return try projection.select(
       where: descriptor.predicate, having: having, sortBy: order.map { .fields($0) } ?? .properties(descriptor.sortBy),
       limit: descriptor.fetchLimit, offset: descriptor.fetchOffset ?? 0)
   }

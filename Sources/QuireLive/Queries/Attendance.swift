@@ -25,3 +25,12 @@ struct Attendance {
     if let participant { owner.participants.remove(participant) }
   }
 }
+
+extension Owner {
+  /// Whether a paused result is to go on now: who is told of what there is to be told may have seen to it already.
+  func settle(toResume isPaused: @autoclosure () -> Bool) throws -> Bool {
+    if !isPaused() { return false }
+    try settleThrowing()
+    return isPaused()
+  }
+}

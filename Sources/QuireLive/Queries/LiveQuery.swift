@@ -144,9 +144,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   ///
   /// - Throws: as `fetch` does; then it is paused still.
   public func resume() throws {
-    if !isPaused { return }
-    try owner.settleThrowing()
-    if !isPaused { return }  // by who was told just now
+    guard try owner.settle(toResume: isPaused) else { return }
     try list.prepare(asking: ResolvedQuery(descriptor, in: try owner.requireStore()).select)
     let (keys, commit) = (list.keys, list.commit)
     if !listeners.isEmpty { _ = wholeRows.want(of: entity.table, in: owner) }

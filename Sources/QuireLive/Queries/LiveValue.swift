@@ -67,9 +67,7 @@ public final class LiveValue<Value: Equatable>: Observable {
   ///
   /// - Throws: as `fetchCount` does; then it is paused still.
   public func resume() throws {
-    if !isPaused { return }
-    try source.owner.settleThrowing()
-    if !isPaused { return }  // by who was told just now
+    guard try source.owner.settle(toResume: isPaused) else { return }
     try source.prepare(asking: awaited ?? source.select)
     awaited = nil
     source.owner.take(source)

@@ -12,13 +12,16 @@ struct QueryColumns {
   let reached: [(steps: [ColumnPath.Step], columns: Set<String>)]
   /// What is asked about rows that reference those.
   let related: [RelatedColumns]
-  /// Whether the query looks at its own table alone.
-  var isOwn: Bool { reached.isEmpty && related.isEmpty }
+  /// Whether only a query can tell what the rows are worth.
+  private let needsRows: Bool
+  /// Whether the query looks at its own table alone, and the values there tell.
+  var isOwn: Bool { reached.isEmpty && related.isEmpty && !needsRows }
 
   init(_ select: SelectQuery, _ columns: Set<ColumnPath>, related: [RelatedRows] = []) {
     table = select.table
     key = select.key
     self.related = RelatedColumns.all(of: related)
+    needsRows = select.filter?.needsRows ?? false || select.order.contains { $0.expression.needsRows }
     var own: Set<String> = []
     var reached: [[ColumnPath.Step]: Set<String>] = [:]
     for path in columns {

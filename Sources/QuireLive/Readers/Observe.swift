@@ -102,7 +102,7 @@ extension Reader {
       guard let next = last.next.take() else { return }
       let old = last.value
       last.value = next
-      if let old, !isEqual(old, next) { didChange(old, next) }
+      if let old, !isSame(old, next) { didChange(old, next) }
     }
   }
 }
@@ -110,11 +110,4 @@ extension Reader {
 private final class Last<Value> {
   var value: Value?
   var next: Value?
-}
-
-/// Of values that cannot be compared, none is equal to another.
-private func isEqual<Value>(_ a: Value, _ b: Value) -> Bool {
-  func equals<E: Equatable>(_ a: E) -> Bool { a == b as? E }
-  guard let a = a as? any Equatable else { return false }
-  return equals(a)
 }

@@ -43,6 +43,7 @@ final class Reader: Sendable {
     _ isolation: (any Actor)?, _ place: SourcePlace, read: @escaping () -> Void,
     willChange: @escaping () -> Void = {}, hasRead: @escaping () -> Void = {}
   ) {
+    // Called only in jobs of the isolation given, which is the one they were made in.
     nonisolated(unsafe) let (read, willChange, hasRead) = (read, willChange, hasRead)
     self.read = read
     self.willChange = willChange

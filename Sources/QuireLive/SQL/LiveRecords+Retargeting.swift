@@ -33,9 +33,7 @@ extension LiveRecords {
   ///
   /// - Throws: as `live(sql:key:)` does; then it is paused still.
   public func resume() throws {
-    if !isPaused { return }
-    try owner.settleThrowing()
-    if !isPaused { return }  // by who was told just now
+    guard try owner.settle(toResume: isPaused) else { return }
     let asked = awaited ?? question
     try take(owner.ask(asked.query, key: asked.key))
     awaited = nil

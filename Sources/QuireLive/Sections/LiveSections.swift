@@ -153,9 +153,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
   ///
   /// - Throws: as `fetch` does; then it is paused still.
   public func resume() throws {
-    if !isPaused { return }
-    try owner.settleThrowing()
-    if !isPaused { return }  // by who was told just now
+    guard try owner.settle(toResume: isPaused) else { return }
     let commit = commitNumber
     try prepare(asking: select(of: descriptor))
     if !listeners.isEmpty { _ = wholeRows.want(of: entity.table, in: owner) }

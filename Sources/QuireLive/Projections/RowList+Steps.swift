@@ -3,14 +3,14 @@ import QuireRow
 import QuireSQLite
 
 /// From the rows shown to those that will be: what is read for it, and how it is told.
-extension LiveRows {
+extension RowList {
   /// The step from the rows that may be others now, by key with their places.
   func followed(_ touched: [Int64: Int], _ number: Int64, on connection: Connection) throws -> Step {
     let difference = list.next?.difference ?? KeyDifference()
     var step = Step(number: number)
     if touched.isEmpty, !difference.changesList { return step }
-    let gone = Set(difference.deletes.map(\.key))
-    let staying = touched.filter { !gone.contains($0.key) }
+    var staying = touched
+    for (key, _) in difference.deletes { staying[key] = nil }
     let rows = try read(staying.map(\.key), and: difference.inserts, on: connection)
     for (key, at) in difference.deletes {
       // What was pushed out at the end comes back before what is behind it.

@@ -1,0 +1,155 @@
+import Observation
+package import QuireModel
+package import QuireRow
+
+/// Rows of a query made while the program runs, as records that follow their rows: what ``LiveRows`` is, for tables that
+/// no model of the program describes.
+///
+/// Always what the same query would give. A commit costs statements by key for the rows it concerns, and none where it
+/// concerns none; the query is run again only where what changed is not known, as after another process's commit to a
+/// file without a change log. Kept as long as somebody holds it; confined to its context's isolation.
+package final class LiveSelection: Observable {
+  private let context: ModelContext
+  let rows: RowList<Record>
+  private let names: ColumnNames
+  private let registrar = ObservationRegistrar()
+  private let listeners = DifferenceListeners<Difference<Record>>()
+
+  /// - Parameters:
+  ///   - select: Which rows, in which order. Its key is the table's row id, under whichever name; each table it reaches has
+  ///     one too, which is what steps lead to. The values it is ordered by are compared by their bytes.
+  ///   - columns: What each record has, by name.
+  /// - Throws: what SQLite refuses.
+  package init(_ context: ModelContext, _ select: SelectQuery, columns: [(name: String, value: RowExpression)]) throws {
+    self.context = context
+    let owner = context.owner
+    try owner.settleThrowing()
+    _ = try owner.requireStore()
+    let names = ColumnNames(columns.map(\.name))
+    self.names = names
+    let key = RowExpression.column(ColumnPath(select.key))
+    let width = Int32(columns.count)
+    let form = RowForm<Record>(expressions: columns.map(\.value) + [key], keyPlace: width) { row in
+      Record(values: (0..<width).map(row.value), names: names)
+    }
+    rows = try RowList(select, form, owner: owner)
+    rows.willChange = { [weak self] changesRows, changesError in
+      guard let self else { return }
+      if changesRows { registrar.willSet(self, keyPath: \.records) }
+      if changesError { registrar.willSet(self, keyPath: \.error) }
+    }
+    rows.didChange = { [weak self] difference, changesError in
+      guard let self else { return }
+      if changesError { registrar.didSet(self, keyPath: \.error) }
+      guard let difference else { return }
+      registrar.didSet(self, keyPath: \.records)
+      listeners.tell(difference)
+    }
+  }
+
+  package var columns: [String] { names.all }
+
+  package var records: [Record] {
+    registrar.access(self, keyPath: \.records)
+    return rows.values
+  }
+
+  /// Why it could not follow the last commit; nil while it does. The records stay what they were until it can.
+  package var error: (any Error)? {
+    registrar.access(self, keyPath: \.error)
+    return rows.error
+  }
+
+  /// The commit the records stand at.
+  package var commitNumber: Int64 { rows.commitNumber }
+  /// How many statements it has run since it was made.
+  package var queriesRun: Int { rows.queriesRun }
+
+  /// Calls `body` after each move that changed the records; see ``Difference``. Ends with the token.
+  package func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken { listeners.add(body) }
+
+  /// For tests: makes it wrong.
+  package func injectFault() {
+    rows.list.injectFault()
+    rows.affected.ignoresPaths = true
+  }
+}
+
+/// How many rows a query made while the program runs has, as one record that follows them.
+package final class LiveTally: Observable {
+  private let context: ModelContext
+  private let measure: LiveMeasure<Int>
+  private let names: ColumnNames
+  private let registrar = ObservationRegistrar()
+  private let listeners = DifferenceListeners<Difference<Record>>()
+  private var shown: Record
+
+  /// - Parameters:
+  ///   - select: Which rows, as for ``LiveSelection``.
+  ///   - name: Of the record's one column.
+  /// - Throws: what SQLite refuses.
+  package init(_ context: ModelContext, _ select: SelectQuery, named name: String) throws {
+    self.context = context
+    try context.owner.settleThrowing()
+    _ = try context.owner.requireStore()
+    let names = ColumnNames([name])
+    self.names = names
+    measure = try LiveMeasure(context, select, Aggregate(.count)) { $0.count }
+    shown = Record(values: [.integer(Int64(measure.value))], names: names)
+    measure.willChange = { [weak self] in if let self { registrar.willSet(self, keyPath: \.records) } }
+    measure.didChange = { [weak self] in self?.didChange() }
+    measure.didFail = { [weak self] in
+      if let self { registrar.withMutation(of: self, keyPath: \.error) {} }
+    }
+  }
+
+  private func didChange() {
+    let old = shown
+    shown = Record(values: [.integer(Int64(measure.value))], names: names)
+    registrar.didSet(self, keyPath: \.records)
+    listeners.tell(Difference(commit: measure.commitNumber, changes: [.update(at: 0, old: old, new: shown)]))
+  }
+
+  package var columns: [String] { names.all }
+
+  package var records: [Record] {
+    registrar.access(self, keyPath: \.records)
+    return [shown]
+  }
+
+  /// Why it could not follow the last commit; nil while it does. The number stays what it was until it can.
+  package var error: (any Error)? {
+    registrar.access(self, keyPath: \.error)
+    return measure.error
+  }
+
+  /// The commit the number stands at.
+  package var commitNumber: Int64 { measure.commitNumber }
+  /// How many statements it has run since it was made.
+  package var queriesRun: Int { measure.queriesRun }
+
+  /// Calls `body` after each move that changed the number. Ends with the token.
+  package func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken { listeners.add(body) }
+
+  /// For tests: makes it wrong.
+  package func injectFault() { measure.injectFault() }
+}
+
+extension ModelContext {
+  /// How a ``LiveSelection`` would be kept.
+  package func explainLive(_ select: SelectQuery, columns: [(name: String, value: RowExpression)]) throws
+    -> LiveExplanation
+  {
+    try owner.settleThrowing()
+    return try owner.readLatest { try .ofRows(nil, select, columns.map(\.value), on: $0) }
+  }
+
+  /// How a ``LiveTally`` would be kept.
+  package func explainLive(countOf select: SelectQuery) throws -> LiveExplanation {
+    try owner.settleThrowing()
+    return try owner.readLatest(AggregateTracker(select, [Aggregate(.count)]).explanation)
+  }
+
+  /// Whether the file keeps a log of its changes, so that what other processes have changed is known by row.
+  package var knowsForeignRows: Bool { owner.store?.database.latestToken != nil }
+}
