@@ -202,16 +202,28 @@ extension MigrationError: CustomStringConvertible {
 }
 
 extension MigrationFailure: CustomStringConvertible {
-  /// The message, the place, and the line with what is wrong underlined.
+  /// The message, the place, and the line with what is wrong underlined; of a long line what is around that.
   public var description: String {
-    var text = "\(message)    \(place)\n\(quoted(line: place.line)) \(place.text)"
-    if let column = place.column {
-      let indent = place.text.prefix(column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
-      text += "\n     │ \(indent)\(String(repeating: "^", count: length))"
+    let message = message.count > 300 ? message.prefix(300) + "…" : message[...]
+    let (line, column) = shown
+    var text = "\(message)    \(place)\n\(quoted(line: place.line)) \(line)"
+    if let column {
+      let indent = line.prefix(column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
+      text += "\n     │ \(indent)\(String(repeating: "^", count: max(1, min(length, line.count - column + 1))))"
       if let suggestion { text += " did you mean \(suggestion)?" }
     } else if let suggestion {
       text += "\n     │ did you mean \(suggestion)?"
     }
     return text
+  }
+
+  /// The line as far as it is shown, and the column in that.
+  private var shown: (line: String, column: Int?) {
+    let width = 160
+    guard place.text.utf8.count > width else { return (place.text, place.column) }
+    let start = max(0, (place.column ?? 1) - width / 2)
+    let rest = place.text.dropFirst(start)
+    let (before, after) = (start > 0 ? "…" : "", rest.dropFirst(width).isEmpty ? "" : "…")
+    return (before + rest.prefix(width) + after, place.column.map { $0 - start + before.count })
   }
 }

@@ -7,6 +7,8 @@ extension Migrator {
   /// committed, so that what fails leaves none.
   func backUpIfNeeded(before occasion: String, _ holder: MigrationConnection) throws -> UnfinishedBackup? {
     guard backsUp else { return nil }
+    // SQLite says so when the first page is to be written; a backup would be made in vain, or be what fails.
+    guard FileManager.default.isWritableFile(atPath: database) else { throw DatabaseError.readOnly(path: database) }
     let tables = try holder.query(
       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '~_quire~_%' ESCAPE '~'")
     guard tables.first?.first != .integer(0) else { return nil }

@@ -25,6 +25,7 @@ extension MigrationDirective {
   /// - Throws: ``MigrationError/directive(_:file:line:hint:)`` where it begins with `migrate:` and goes on wrongly, or
   ///   says nothing but `migrate` and one of our words, with the colon forgotten.
   init?(comment text: String, file: String, line: Int) throws(MigrationError) {
+    guard text.utf8.first.map({ $0 | 32 == UInt8(ascii: "m") }) == true else { return nil }
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     guard let first = words.first, first.lowercased().hasPrefix("migrate") else { return nil }
     var rest = Array(words.dropFirst())

@@ -17,6 +17,8 @@ public struct MigrationFile: Hashable, Sendable {
   public let undoLine: Int
   /// Without ``MigrationDirective/undo``.
   public let directives: [MigrationDirective]
+  /// The whole text as it was read, byte order mark, line ends and all.
+  let source: String
 
   /// Whether it says that a finding of the checks, such as `M001`, is meant.
   public func allows(_ code: String) -> Bool {
@@ -62,9 +64,10 @@ extension MigrationFile {
     guard name.hasSuffix(".sql"), let digits = parts.first, let version = MigrationVersion(String(digits)),
       parts.count == 2
     else { throw .name(file: path) }
-    let text = try Self.plain(text, path: path)
+    let source = text
+    let text = try Self.plain(source, path: path)
     let tokens = SQLTokens(text)
-    var title: String?
+    var title: (text: String, line: Int)?
     var sawStatement = false
     var directives: [MigrationDirective] = []
     var undo: (comment: Range<Int>, line: Int)?
@@ -87,7 +90,10 @@ extension MigrationFile {
             throw .directive(comment, file: path, line: line, hint: "move it above the undo section")
           }
         } else if title == nil, !sawStatement, undo == nil, !comment.isEmpty {
-          title = comment
+          title = (comment, line)
+        } else if let first = title, line == first.line + 1, !sawStatement, comment.first?.isLowercase == true {
+          // A sentence that goes on in the next line is no title.
+          title = (Self.words(parts[1]), first.line)
         }
       default: sawStatement = true
       }
@@ -100,12 +106,13 @@ extension MigrationFile {
       throw .empty(file: path)
     }
     self.version = version
-    self.title = title ?? String(parts[1]).replacing("_", with: " ")
+    self.title = title?.text ?? Self.words(parts[1])
     self.path = path
     self.up = up
     self.undo = undo.map { String(decoding: bytes[$0.comment.upperBound...], as: UTF8.self) }
     undoLine = undo?.line ?? line
     self.directives = directives
+    self.source = source
   }
 
   /// `text` without a byte order mark, and with LF for line ends.
@@ -120,14 +127,16 @@ extension MigrationFile {
     return text
   }
 
+  private static func words(_ name: Substring) -> String { String(name).replacing("_", with: " ") }
+
   /// The first line that says something inside a comment's marks.
   static func content(of comment: String) -> String {
-    let marks: Set<Character> = ["-", "/", "*"]
-    for line in comment.split(separator: "\n") {
-      let content = line.drop { marks.contains($0) || $0.isWhitespace }
-      if let end = content.lastIndex(where: { !marks.contains($0) && !$0.isWhitespace }) {
-        return String(content[...end])
-      }
+    func isMark(_ character: Character) -> Bool {
+      character == "-" || character == "/" || character == "*" || character.isWhitespace
+    }
+    for line in comment.utf8.split(separator: 10) {
+      let content = Substring(line).drop(while: isMark)
+      if let end = content.lastIndex(where: { !isMark($0) }) { return String(content[...end]) }
     }
     return ""
   }

@@ -24,12 +24,17 @@ public enum MigrationFolder {
     }
     var texts: [(path: String, text: String)] = []
     for name in names.sorted() where name.hasSuffix(".sql") && name != "schema.sql" && !name.hasPrefix(".") {
-      let path = folder.hasSuffix("/") ? folder + name : folder + "/" + name
+      let path = join(folder, name)
+      if name.unicodeScalars.contains(where: isControl) {
+        let shown = String(String.UnicodeScalarView(name.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }))
+        throw .malformed(
+          file: join(folder, shown), line: 1, reason: "its name has a control character in it, such as a line end")
+      }
       texts.append((path, try read(file: path)))
     }
     let files = try files(texts)
     if MigrationFormat(of: files) == .goose, let other = names.sorted().first(where: isWrittenInGo) {
-      throw .malformed(file: folder + "/" + other, line: 1, reason: "it is written in Go, which only goose can run")
+      throw .malformed(file: join(folder, other), line: 1, reason: "it is written in Go, which only goose can run")
     }
     if files.isEmpty { throw .folder(folder, reason: "has no migrations (files named YYYYMMDDhhmmss_title.sql)") }
     return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
@@ -44,12 +49,12 @@ public enum MigrationFolder {
       for (path, text) in texts { files.append(try MigrationFile(path: path, text: text)) }
       return files
     }
-    var files: [(path: String, name: MigrationName, text: String)] = []
-    for (file, named) in zip(texts, named) {
-      files.append((file.path, MigrationName(named.name), try MigrationFile.plain(file.text, path: file.path)))
-    }
+    var files: [ToolFolder.File] = []
+    for (path, text) in texts { files.append(try ToolFolder.File(path: path, source: text)) }
     return try ToolFolder(format: format, files: files).migrations()
   }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
 
   private static func isWrittenInGo(_ name: String) -> Bool {
     name.hasSuffix(".go") && !name.hasSuffix("_test.go") && MigrationName(String(name.dropLast(3))).kind == .number

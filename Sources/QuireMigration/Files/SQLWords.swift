@@ -8,43 +8,16 @@ struct SQLWords {
 
   /// The statements of a script, each with its words; a trigger's own statements belong to it.
   static func statements(of script: String) -> [SQLWords] {
-    let tokens = SQLTokens(script)
-    var statements: [SQLWords] = []
-    var start = 0
-    var isTrigger = false
-    // Lines are counted on from where the last statement began.
-    var counted = (offset: 0, line: 1)
-    func statement(until end: Int) -> SQLWords {
-      let significant = SQLTokens(String(decoding: tokens.bytes[start..<end], as: UTF8.self)).first { token in
-        switch token.kind {
-        case .blank, .lineComment, .blockComment: false
-        default: true
-        }
-      }
-      let first = start + (significant?.range.lowerBound ?? 0)
-      counted = (first, counted.line + tokens.bytes[counted.offset..<first].count { $0 == 10 })
-      var statement = SQLWords(String(decoding: tokens.bytes[start..<end], as: UTF8.self))
-      statement.line = counted.line
-      return statement
+    let bytes = Array(script.utf8)
+    var (counted, line) = (0, 1)
+    return SQLStatements(script).map { statement in
+      line += bytes[counted..<statement.range.lowerBound].count { $0 == 10 }
+      counted = statement.range.lowerBound
+      var words = SQLWords(String(decoding: bytes[statement.range], as: UTF8.self))
+      words.line = line
+      return words
     }
-    for token in tokens {
-      let text = token.kind == .word ? tokens.text(of: token).uppercased() : ""
-      if text == "TRIGGER" { isTrigger = true }
-      guard token.kind == .mark, tokens.bytes[token.range.lowerBound] == UInt8(ascii: ";") else { continue }
-      // The trigger's statements belong to it until its END.
-      if isTrigger {
-        let whole = SQLWords(String(decoding: tokens.bytes[start..<token.range.upperBound], as: UTF8.self))
-        if whole.isWord(0, "CREATE"), !whole.endsTrigger { continue }
-      }
-      statements.append(statement(until: token.range.upperBound))
-      start = token.range.upperBound
-      isTrigger = false
-    }
-    statements.append(statement(until: tokens.bytes.count))
-    return statements.filter { !$0.words.isEmpty }
   }
-
-  private var endsTrigger: Bool { words.last?.uppercased() == "END" }
 
   init(_ statement: String) {
     let tokens = SQLTokens(statement)

@@ -29,15 +29,18 @@ extension MigrationFormat {
       self = .golangMigrate
     } else if names.contains(where: { $0.kind == .versioned }) {
       self = .flyway
-    } else if files.contains(where: { Self.marks($0.text).contains { $0.tool == .goose } }) {
-      self = .goose
-    } else if files.contains(where: { Self.marks($0.text).contains { $0.tool == .dbmate } }) {
-      self = .dbmate
+    } else if let tool = Self.tool(ofMarksIn: files.map(\.text)) {
+      self = tool
     } else if files.contains(where: { MigrationVersion(String($0.name.prefix { $0 != "_" })) != nil }) {
       self = .quire
     } else {
       self = names.contains { $0.kind == .number } ? .plain : .quire
     }
+  }
+
+  private static func tool(ofMarksIn texts: [String]) -> MigrationFormat? {
+    let tools = Set(texts.flatMap { marks($0).map(\.tool) })
+    return tools.contains(.goose) ? .goose : tools.first
   }
 
   /// Of migrations that were read from a folder.
@@ -68,7 +71,9 @@ extension MigrationFormat {
     var marks: [Mark] = []
     let bytes = text.utf8.starts(with: [0xEF, 0xBB, 0xBF]) ? text.utf8.dropFirst(3) : text.utf8[...]
     for (number, line) in bytes.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
-      guard line.starts(with: "--".utf8) else { continue }
+      // Nearly every line ends here: no text is made of it.
+      guard line.starts(with: "--".utf8), line.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: ":") })
+      else { continue }
       let comment = String(decoding: line.dropFirst(2).prefix(200), as: UTF8.self)
       let words = comment.lowercased().split(whereSeparator: \.isWhitespace)
       if words.first == "+goose" {

@@ -42,29 +42,28 @@ extension Migrator {
 
   /// Records in the other tool's table what has run through Quire, so that the tool goes on from here.
   ///
-  /// - Returns: the versions that were recorded there.
-  /// - Throws: ``ToolProblem/cannotGiveBack(_:)`` of a tool that keeps more than versions.
-  public func giveBack() throws -> (history: ToolHistory, recorded: [MigrationVersion]) {
+  /// - Parameter removing: whether what that table records and Quire does not was taken back through Quire: its rows are
+  ///   taken away.
+  /// - Returns: the versions that were recorded there, and those that no longer are.
+  /// - Throws: ``MigrationError/tool(_:)``: ``ToolProblem/ahead(_:_:)`` where the table records more and `removing` is not
+  ///   set, ``ToolProblem/cannotGiveBack(_:reason:)`` where what the tool keeps of a file cannot be known.
+  public func giveBack(removing: Bool = false) throws
+    -> (history: ToolHistory, recorded: [MigrationVersion], removed: [MigrationVersion])
+  {
     let connection = try open(.readWrite)
     return try inTransaction(on: connection, keys: false) {
       let tool = try toolHistory(on: connection)
-      let applied = try MigrationHistory.read(from: connection).map(\.version)
-      let recorded = applied.filter { !tool.contains($0) }.sorted()
-      for version in recorded {
-        switch tool.tool {
-        case .dbmate:
-          try connection.query("INSERT INTO schema_migrations (version) VALUES (?)", [.text(recordedText(version))])
-        case .goose:
-          try connection.query(
-            "INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)", [.integer(version.number)])
-        case .golangMigrate:
-          try connection.query("DELETE FROM schema_migrations")
-          try connection.query(
-            "INSERT INTO schema_migrations (version, dirty) VALUES (?, 0)", [.integer(version.number)])
-        default: throw MigrationError.tool(.cannotGiveBack(tool))
-        }
+      let applied = try MigrationHistory.read(from: connection)
+      let table = try ToolTable(tool, connection)
+      let surplus = table.surplus(over: applied)
+      if !surplus.isEmpty {
+        guard removing else { throw MigrationError.tool(.ahead(tool, surplus)) }
+        try table.remove(surplus, leaving: applied)
       }
-      return (tool, recorded)
+      let new = applied.filter { !tool.contains($0.version) }.sorted { $0.version < $1.version }
+      if !new.isEmpty { try table.checkChecksums(files) }
+      for migration in new { try table.add(migration, files) }
+      return (tool, new.map(\.version), surplus)
     }
   }
 
@@ -72,13 +71,6 @@ extension Migrator {
     guard let tool = try ToolHistory.read(from: connection) else { throw MigrationError.tool(.none) }
     if let version = tool.unfinished { throw MigrationError.tool(.unfinished(tool, version)) }
     return tool
-  }
-
-  /// The digits as the file's name has them, with its zeros.
-  private func recordedText(_ version: MigrationVersion) -> String {
-    let name = files.first { $0.version == version }?.name ?? ""
-    let digits = name.prefix { ("0"..."9").contains($0) }
-    return digits.isEmpty ? "\(version)" : String(digits)
   }
 }
 

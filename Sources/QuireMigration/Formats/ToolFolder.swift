@@ -4,8 +4,22 @@
 /// effect inside one, count as blanks. Line numbers stay those of the file.
 struct ToolFolder {
   let format: MigrationFormat
-  /// Their paths and texts, in any order.
-  let files: [(path: String, name: MigrationName, text: String)]
+  /// In any order.
+  let files: [File]
+
+  struct File {
+    let path: String
+    let name: MigrationName
+    /// As it was read, and without its byte order mark and with LF for line ends.
+    let source, text: String
+
+    init(path: String, source: String) throws(MigrationError) {
+      self.path = path
+      self.source = source
+      name = MigrationName(String(path.split(separator: "/").last ?? ""))
+      text = try MigrationFile.plain(source, path: path)
+    }
+  }
 
   /// - Throws: ``MigrationError`` for a file that cannot be run without its tool.
   func migrations() throws(MigrationError) -> [MigrationFile] {
@@ -45,8 +59,7 @@ struct ToolFolder {
   }
 
   /// A file with two parts, each behind its mark.
-  private func marked(_ file: (path: String, name: MigrationName, text: String)) throws(MigrationError) -> MigrationFile
-  {
+  private func marked(_ file: File) throws(MigrationError) -> MigrationFile {
     let lines = file.text.utf8.split(separator: 10, omittingEmptySubsequences: false)
     var up: (line: Int, options: String)?
     var down: Int?
@@ -88,7 +101,7 @@ struct ToolFolder {
   }
 
   private func migration(
-    _ file: (path: String, name: MigrationName, text: String), up: String, undo: String?,
+    _ file: File, up: String, undo: String?,
     asksForNoTransaction: Bool = false, undoLine: Int = 1
   ) throws(MigrationError) -> MigrationFile {
     guard let version = file.name.version else { throw .name(file: file.path) }
@@ -103,6 +116,6 @@ struct ToolFolder {
     return MigrationFile(
       version: version, title: file.name.title, path: file.path, up: up,
       undo: undo.flatMap { SQLTokens.isEmpty($0) ? nil : $0 }, undoLine: undoLine,
-      directives: [.tool(format)] + (isAlone ? [.noTransaction] : []))
+      directives: [.tool(format)] + (isAlone ? [.noTransaction] : []), source: file.source)
   }
 }

@@ -108,6 +108,11 @@ extension ToolHistory {
     }
   }
 
+  /// What stands in a column of the tool's versions.
+  func version(of value: Value) -> MigrationVersion? {
+    [.refinery, .flyway].contains(tool) ? Self.dotted(value) : Self.number(value)
+  }
+
   private static func dotted(_ value: Value) -> MigrationVersion? {
     switch value {
     case .integer(let number): MigrationVersion(dotted: "\(number)")
@@ -127,8 +132,10 @@ public enum ToolProblem: Error, Hashable, Sendable {
   case missing(ToolHistory, [MigrationVersion])
   /// Nothing is recorded by Quire yet, and by the tool something is: all of it would run again.
   case notAdopted(ToolHistory)
-  /// The table keeps more of each migration than Quire knows, such as checksums of its own.
-  case cannotGiveBack(ToolHistory)
+  /// The table records what Quire does not.
+  case ahead(ToolHistory, [MigrationVersion])
+  /// What the table keeps of each file, such as a checksum, cannot be known.
+  case cannotGiveBack(ToolHistory, reason: String)
 }
 
 extension ToolProblem: CustomStringConvertible {
@@ -150,10 +157,15 @@ extension ToolProblem: CustomStringConvertible {
       \(history.tool.rawValue) has migrated this database, and its history is not adopted yet: everything would run again.
       Nothing was run.
       """
-    case .cannotGiveBack(let history):
+    case .ahead(let history, let versions):
       """
-      \(history.tool.rawValue) keeps checksums of its own in \(history.table), which only it can write.
-      Nothing was recorded. Its own baseline or repair command takes over what Quire has run.
+      \(history.tool.rawValue)'s table \(history.table) records \(versions.map(\.description).joined(separator: ", ")), \
+      which Quire does not. Nothing was changed.
+      """
+    case .cannotGiveBack(let history, let reason):
+      """
+      \(history.tool.rawValue)'s table \(history.table) cannot be written: \(reason).
+      Nothing was changed. Its own baseline or repair command takes over what Quire has run.
       """
     }
   }

@@ -8,6 +8,8 @@ struct MigrationRun {
   /// By name.
   let steps: [String: MigrationStep]
   let by: String
+  /// Of the folder the migrations are from.
+  let format: MigrationFormat
 
   /// Runs `file` in the transaction that is open, and records it there; on an error the transaction still is open,
   /// unless SQLite ended it.
@@ -24,7 +26,7 @@ struct MigrationRun {
 
   /// As ``up(_:sequence:allowsLosses:)``, and says what is lost instead of refusing it.
   func upAndLosses(_ file: MigrationFile, sequence: Int) throws -> (AppliedMigration, losses: [MigrationLoss]) {
-    try connection.takeQuotedStrings(MigrationFormat(of: [file]) != .quire)
+    try connection.takeQuotedStrings(format != .quire)
     let start = ContinuousClock.now
     let losses = try run(file.upText, directives: file.directives)
     let duration = start.duration(to: .now)
@@ -40,6 +42,7 @@ struct MigrationRun {
   /// - Returns: what is lost; nothing is refused here.
   func undo(_ applied: AppliedMigration, file: MigrationFile?) throws -> [MigrationLoss] {
     guard let text = applied.undoText(in: file) else { throw MigrationError.noUndo(applied) }
+    try connection.takeQuotedStrings(format != .quire)
     let directives = MigrationText(name: text.name, sql: applied.up).directives
     let losses = try run(text, directives: directives)
     try MigrationHistory.remove(applied.version, on: connection)

@@ -135,7 +135,7 @@ public struct Migrator: Sendable {
   func run(on connection: MigrationConnection) -> MigrationRun {
     MigrationRun(
       connection: connection, steps: Dictionary(steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }),
-      by: by)
+      by: by, format: MigrationFormat(of: files))
   }
 
   // MARK: The file

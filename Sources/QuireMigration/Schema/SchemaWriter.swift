@@ -156,11 +156,20 @@ struct SchemaWriter {
     }
     for table in target.virtualTables {
       guard let old = present.virtualTables.first(where: { $0.name == table.name }) else {
-        try run(table.sql.text)
+        try make(table)
         continue
       }
-      if old.sql != table.sql { throw .virtualTable(table.name) }
+      if old.sql == table.sql { continue }
+      guard old.isIndex, table.isIndex else { throw .virtualTable(table.name) }
+      try run("DROP TABLE \(table.name)")
+      try make(table)
     }
+  }
+
+  /// With what it indexes, where that is another table's.
+  private mutating func make(_ table: DatabaseSchema.Object) throws(SchemaChangeError) {
+    try run(table.sql.text)
+    if table.isIndex { try run("INSERT INTO \(table.name)(\(table.name)) VALUES ('rebuild')") }
   }
 
   // MARK: Indexes, triggers, views
@@ -236,6 +245,14 @@ struct SchemaWriter {
 @discardableResult
 private func refusing<T>(_ body: () throws(SQLiteError) -> T) throws(SchemaChangeError) -> T {
   do { return try body() } catch { throw .refused(error) }
+}
+
+extension DatabaseSchema.Object {
+  /// Whether it is a full-text index over another table's text, and so can be made anew from that.
+  fileprivate var isIndex: Bool {
+    sql.text.firstMatch(of: /(?i)\busing\s+fts5\b.*[,(]\s*content\s*=\s*(?:'[^']|"[^"]|[\w])/.dotMatchesNewlines())
+      != nil
+  }
 }
 
 extension DatabaseSchema {
