@@ -1,6 +1,7 @@
 import Catalog
 import Foundation
 import Quire
+import QuireShell
 import QuireTool
 
 /// The demo's live list and count on a terminal: what they were, what was done, what they are.

@@ -1,6 +1,7 @@
 import Catalog
 import Foundation
 import Quire
+import QuireShell
 import QuireTool
 
 /// The demo's projections on a terminal: the authors with the most books and the libraries with the most to lend, before

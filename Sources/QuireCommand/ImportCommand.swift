@@ -2,6 +2,7 @@ import Catalog
 import Foundation
 import Quire
 import QuireMigration
+import QuireShell
 import QuireTool
 
 extension Command {

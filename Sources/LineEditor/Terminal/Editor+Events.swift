@@ -110,14 +110,16 @@ extension Editor {
   ) {
     var typed = keys
     keys = []
-    while !isDone() {
-      switch next(milliseconds: milliseconds) {
+    // Looked once in any case: where there is always something to show, who types is heard all the same.
+    repeat {
+      let isOver = isDone()
+      switch next(milliseconds: isOver ? 0 : milliseconds) {
       case .key(.control("c")), .interrupted:
         typed = []
         interrupted()
       case .key(.control("z")): stop()
       case .key(let key): typed.append(key)
-      case .timedOut: tick()
+      case .timedOut: if !isOver { tick() }
       case .rung, .resized, .resumed: break
       case .closed:
         // The terminal is gone: nobody waits for the answer.
@@ -127,7 +129,7 @@ extension Editor {
           _ = doorbell.answer()
         }
       }
-    }
+    } while !isDone()
     keys = typed + keys
   }
 }

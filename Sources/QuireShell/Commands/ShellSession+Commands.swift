@@ -72,12 +72,14 @@ extension ShellSession {
     }
     shared.withLock { $0.settings.format = format }
     if kept == nil { return try await run.each(.written("answers as \(format.rawValue)")) }
-    try await last(run)
+    try await last(run, as: format)
   }
 
-  private func last(_ run: Run) async throws {
+  /// - Parameter format: Another than the one the output was made for.
+  private func last(_ run: Run, as format: AnswerFormat? = nil) async throws {
     guard let kept else { throw ShellFailure("there is no answer yet", .usage) }
-    guard let output = run.output else { return try await run.each(.answer(kept.answer)) }
+    guard var output = run.output, format?.needsWidths != true else { return try await run.each(.answer(kept.answer)) }
+    if let format { output.format = format }
     let count = try write(kept.answer, to: output)
     try await run.each(.streamed(rows: count, isCut: false, elapsed: .zero))
   }
@@ -85,7 +87,7 @@ extension ShellSession {
   private func live(_ argument: String, _ sign: Character, _ run: Run) async throws {
     if sign == "\\" {
       guard let kept, !kept.answer.sql.isEmpty else { throw ShellFailure("there is no query yet to follow", .usage) }
-      return try await run.each(.live(try livePlan(kept.answer.sql, from: 0, isModel: false)))
+      return try await run.each(.live(try livePlan(kept.answer.sql, from: 0)))
     }
     let words = argument.split(separator: " ")
     guard let first = words.first else { return try await run.each(.listLive) }

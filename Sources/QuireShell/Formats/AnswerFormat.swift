@@ -17,7 +17,7 @@ public enum AnswerFormat: String, CaseIterable, Sendable {
   }
 
   /// Whether rows are kept until widths are known.
-  var needsWidths: Bool { self == .table || self == .box }
+  public var needsWidths: Bool { self == .table || self == .box }
 
   func writer(_ columns: [String], _ output: RowOutput) throws -> any AnswerWriter {
     switch self {
@@ -41,6 +41,8 @@ public struct RowOutput: Sendable {
   public var hasHeader = true
   /// How many rows are written at most.
   public var limit: Int?
+  /// Whether rows are kept too, for `_`, `.as` and `.save`, and a model's bare name means a screenful.
+  public var keepsRows = false
   /// The table of `insert` statements.
   public var table = "answer"
   public var style: AnswerStyle

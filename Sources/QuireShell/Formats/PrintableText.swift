@@ -18,7 +18,7 @@ public func printable(_ text: String, keepingLines: Bool = false) -> String {
 }
 
 /// C0, DEL, C1, and the marks that turn the direction of writing around.
-func isControl(_ scalar: Unicode.Scalar) -> Bool {
+package func isControl(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0..<32, 127..<160, 0x202A...0x202E, 0x2066...0x2069: true
   default: false

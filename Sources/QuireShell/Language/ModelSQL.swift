@@ -1,12 +1,16 @@
 import QuireRow
 
-/// A resolved statement as SQL: values bound as `?1`, `?2` …, names of the file quoted, parameters as they were given.
+/// A resolved statement as SQL: values bound as `@_1`, `@_2` …, names of the file quoted, parameters under their names
+/// behind a colon. (A numbered `?1` would be the same as whichever named parameter comes first.)
 struct ModelSQL: Hashable, Sendable {
   var text = ""
   /// The same with the values in it, for people to read and copy; it is not what is run.
   var readable = ""
-  /// What `?1`, `?2` … stand for.
+  /// What `@_1`, `@_2` … stand for.
   var values: [Value] = []
+
+  /// - Parameter number: From 1.
+  static func name(ofValue number: Int) -> String { "@_\(number)" }
 
   static func select(_ query: ResolvedQuery) throws -> ModelSQL {
     var sql = ModelSQL()
@@ -64,7 +68,7 @@ struct ModelSQL: Hashable, Sendable {
 
   private mutating func bind(_ value: Value) {
     values.append(value)
-    text += "?\(values.count)"
+    text += Self.name(ofValue: values.count)
     readable += "\(value)"
   }
 
@@ -162,7 +166,7 @@ struct ModelSQL: Hashable, Sendable {
   private mutating func write(_ part: Resolved) throws {
     switch part {
     case .value(let value): bind(value)
-    case .parameter(let name): put(name)
+    case .parameter(let name): put(":\(name.dropFirst())")
     case .column(let alias, let name): put(try column(alias, name))
     case .everything: put("*")
     case .prefix(let sign, let inner):

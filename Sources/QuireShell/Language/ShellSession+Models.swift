@@ -57,6 +57,16 @@ extension ShellSession {
     {
       return try await run.each(reply)
     }
+    if let output = run.output, output.keepsRows, query.isBare, options.screenRows != nil {
+      // A screenful, newest last: it is read before it is written.
+      let clock = ContinuousClock()
+      let begin = clock.now
+      let alone = Run(output: nil, confirm: run.confirm, each: run.each)
+      guard case .answer(let answer) = try answer(screenful(of: resolver.query(query), query, alone), query, alone)
+      else { return }
+      let count = try write(answer, to: output)
+      return try await run.each(.streamed(rows: count, isCut: false, elapsed: clock.now - begin))
+    }
     var resolved = try screenful(of: try resolver.query(query), query, run)
     // Where nothing else says which row it is, who looks at it is shown the row id.
     if run.output == nil, let place = resolved.model, case .rowID(let name) = models[place].key {
@@ -87,6 +97,11 @@ extension ShellSession {
     try bind(statement, sql.values)
     let result = try rows(of: statement, sql: sql.readable, run)
     guard var answer = result.answer else { return result.reply }
+    if run.output != nil {
+      answer.model = resolved.model.map { models[$0].name }
+      kept = Kept(answer: answer, rows: resolved.model.flatMap { keptRows($0, answer) })
+      return result.reply
+    }
     if query.isBare, options.screenRows != nil { answer.rows.reverse() }
     answer.model = resolved.model.map { models[$0].name }
     if resolved.limit != nil, answer.isWhole {

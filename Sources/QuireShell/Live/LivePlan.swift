@@ -1,4 +1,3 @@
-public import Foundation
 public import QuireLive
 import QuireModel
 import QuireRow
@@ -11,8 +10,35 @@ public struct LivePlan: Sendable {
   public let sql: SQL
   /// Empty where only all of its values say which row it is.
   public let key: [String]
-  /// How it is kept up to date, in words.
-  public let manner: String
+  /// What is kept by its changes; nil where the query has to be run again.
+  let selection: Selection?
+  /// Why it has to be, in words; nil for what has a selection.
+  let reason: String?
+
+  /// How it is kept up to date.
+  ///
+  /// - Parameter knowsRows: Whether the file says which rows another process has changed.
+  func manner(knowsRows: Bool) -> LiveManner {
+    LiveManner(isRunAgain: selection == nil, reason: reason, knowsRows: knowsRows)
+  }
+}
+
+/// How a live answer is kept up to date.
+public struct LiveManner: Hashable, Sendable, CustomStringConvertible {
+  /// Whether the query is run again when a table it reads changes, and not kept by its changes.
+  public let isRunAgain: Bool
+  /// Why so, where there is more to say.
+  let reason: String?
+  let knowsRows: Bool
+
+  /// In three words.
+  public var short: String { isRunAgain ? "query run again" : "kept by changes" }
+
+  public var description: String {
+    if isRunAgain { return "run again when a table it reads changes" + (reason.map { ": \($0)" } ?? "") }
+    return "kept by its changes"
+      + (knowsRows ? "" : "; without a log in the file, other processes' commits are compared")
+  }
 }
 
 extension ShellSession {
@@ -21,71 +47,68 @@ extension ShellSession {
     input = text
     do {
       try refresh()
-      let reader = InputReader(models: models)
-      switch reader.kind(of: text) {
-      case .verb(.live, let start):
-        let rest = text.utf8Suffix(from: start)
-        let isModel = if case .model = reader.kind(of: rest) { true } else { false }
-        return try livePlan(text, from: start, isModel: isModel)
-      case .model(let start): return try livePlan(text, from: start, isModel: true)
-      default: return try livePlan(text, from: 0, isModel: false)
-      }
+      return try livePlan(text, from: 0)
     } catch {
       throw explained(error)
     }
   }
 
-  func livePlan(_ text: String, from start: Int, isModel: Bool) throws -> LivePlan {
-    var title = text.utf8Suffix(from: start)[...].trimmed
-    while title.hasSuffix(";") { title = title.dropLast().trimmed }
-    var values: [String: Value] = [:]
-    for (name, value) in parameters { for sigil in [":", "$", "@"] { values[sigil + name] = value } }
-    var sql = title
-    var key: [String] = []
-    if isModel {
-      let found = try selected(text, from: start)
-      sql = found.sql.text
-      for (place, value) in found.sql.values.enumerated() { values["?\(place + 1)"] = value }
-      if let model = found.query.model { key = models[model].keyColumns }
+  /// The plan for what begins at `start`: `live`, and `count` before a query of models, are words of their own.
+  func livePlan(_ text: String, from start: Int) throws -> LivePlan {
+    let rest = text.utf8Suffix(from: start)
+    switch InputReader(models: models).kind(of: rest) {
+    case .verb(.live, let next): return try livePlan(text, from: start + next)
+    case .verb(.count, let next): return try livePlan(text, from: start, query: start + next, counts: true)
+    case .model: return try livePlan(text, from: start, query: start, counts: false)
+    default: return try sqlPlan(rest)
     }
+  }
+
+  private func livePlan(_ text: String, from start: Int, query place: Int, counts: Bool) throws -> LivePlan {
+    let query = try selected(text, from: place).query
+    let sql = try counts ? ModelSQL.count(query) : ModelSQL.select(query)
+    let bound = Dictionary(
+      uniqueKeysWithValues: sql.values.enumerated().map { (ModelSQL.name(ofValue: $0 + 1), $1) })
+    let key = counts ? [] : query.model.map { models[$0].keyColumns } ?? []
+    let (selection, reason) = try followed(query, counts: counts)
+    return try plan(text.utf8Suffix(from: start), sql.text, bound, key: key, selection, reason)
+  }
+
+  private func sqlPlan(_ text: String) throws -> LivePlan {
+    let sql = Self.title(text)
+    let columns = try source.connection.prepare(sql).columnNames
+    let key = columns.first { $0.lowercased() == "id" }.map { [$0] } ?? []
+    return try plan(text, sql, [:], key: key, nil, nil)
+  }
+
+  private func followed(_ query: ResolvedQuery, counts: Bool) throws -> (Selection?, reason: String?) {
+    var translation = SelectionTranslation(models, parameters: parameters)
+    do {
+      return (try counts ? translation.tally(query) : translation.selection(query), nil)
+    } catch let error as NotFollowed {
+      return (nil, error.reason)
+    }
+  }
+
+  private func plan(
+    _ text: String, _ sql: String, _ bound: [String: Value], key: [String], _ selection: Selection?, _ reason: String?
+  ) throws -> LivePlan {
     let statement = try source.connection.prepare(sql)
     if !statement.isReadOnly { throw ShellFailure("the statement writes; only a query can be followed", .refused) }
     let columns = statement.columnNames
     if columns.isEmpty { throw ShellFailure("only a query can be followed: SELECT, WITH or VALUES", .usage) }
-    if !isModel { key = columns.first { $0.lowercased() == "id" }.map { [$0] } ?? [] }
-    if !Set(key).isSubset(of: columns) { key = [] }
+    var values: [String: Value] = [:]
+    for (name, value) in parameters { for sigil in [":", "$", "@"] { values[sigil + name] = value } }
+    values.merge(bound) { $1 }
     return LivePlan(
-      title: title, sql: SQL(verbatim: sql, named: values), key: key,
-      manner: "run again when a table it reads changes")
-  }
-}
-
-/// Opens answers that follow a file, all on one store, which is opened for the first of them.
-@MainActor public final class LiveAnswers {
-  public let file: URL
-  private var store: ModelContainer?
-  private let footprint: Footprint
-
-  public init(_ file: URL) {
-    self.file = file
-    footprint = Footprint(of: file.path(percentEncoded: false))
+      title: Self.title(text), sql: SQL(verbatim: sql, named: values),
+      key: Set(key).isSubset(of: columns) ? key : [], selection: selection, reason: reason)
   }
 
-  /// - Throws: what the store or the query is refused for, as a ``ShellFailure``.
-  public func open(_ plan: LivePlan) throws(ShellFailure) -> LiveRecords {
-    do {
-      let store = try self.store ?? ModelContainer(reading: file)
-      self.store = store
-      return try store.mainContext.live(sql: plan.sql, key: plan.key)
-    } catch {
-      throw SQLFailure(input: plan.title, file: file.path(percentEncoded: false), names: { [] }).explained(error, nil)
-    }
-  }
-
-  /// Ends them all; nothing is left beside the file.
-  public func close() {
-    try? store?.close()
-    store = nil
-    footprint.sweep()
+  /// What was typed, without the semicolon.
+  private static func title(_ text: String) -> String {
+    var title = text[...].trimmed
+    while title.hasSuffix(";") { title = title.dropLast().trimmed }
+    return title
   }
 }

@@ -17,7 +17,7 @@ struct CompiledModels {
     var places: [Int: Int] = [:]
     for entity in entities {
       guard let place = models.firstIndex(where: { $0.table == entity.table && $0.kind == .table }),
-        try SchemaCheck(entities: [entity], joins: []).differences(in: connection).isEmpty
+        try SchemaCheck(entities: entities, joins: joins).differences(of: entity, in: connection).isEmpty
       else { continue }
       places[entity.index] = place
     }

@@ -7,6 +7,11 @@ public struct FileModel: Hashable, Sendable {
   public var columns: [Column]
   /// What a row is known by.
   public let key: Key
+  /// The row id, under a name by which SQL knows it: the key where that is it, else a name that is no column. Nil where
+  /// there is none, as in a view.
+  var rowID: String?
+  /// Whether all its texts are compared by their bytes: no column has a collation of its own.
+  var comparesBytes = true
   public internal(set) var relations: [Relation] = []
   /// Whether it comes from a class compiled into the program, and not from the tables alone.
   public var isCompiled = false

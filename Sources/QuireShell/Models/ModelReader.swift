@@ -23,16 +23,22 @@ struct ModelReader {
   func read() throws -> Found {
     var found = Found()
     let listed = try connection.query(
-      "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' ORDER BY name")
+      """
+      SELECT t.name, t.type, t.wr, lower(s.sql) FROM pragma_table_list AS t
+      LEFT JOIN sqlite_schema AS s ON s.name = t.name AND s.type = 'table'
+      WHERE t.schema = 'main' AND t.type <> 'shadow' ORDER BY t.name
+      """)
     var columns = try allColumns()
     for row in listed.rows {
       guard case .text(let table) = row[0], !Self.isInternal(table) else { continue }
       let kind: FileModel.Kind = row[1] == "view" ? .view : row[1] == "virtual" ? .virtual : .table
       guard let own = try columns.removeValue(forKey: table) ?? self.columns(of: table), !own.isEmpty else { continue }
-      found.models.append(
-        FileModel(
-          name: table, table: table, kind: kind, columns: own,
-          key: Self.key(own, kind, hasRowID: row[2] == 0)))
+      var model = FileModel(
+        name: table, table: table, kind: kind, columns: own, key: Self.key(own, kind, hasRowID: row[2] == 0))
+      let sql = row[3].string ?? ""
+      if kind == .table, row[2] == 0 { model.rowID = Self.rowID(own, sql) }
+      model.comparesBytes = !sql.contains("collate")
+      found.models.append(model)
     }
     found.keys = try foreignKeys()
     found.uniques = try uniques()
@@ -48,9 +54,22 @@ struct ModelReader {
     if kind == .view { return .none }
     let declared = columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }.map(\.column)
     if !declared.isEmpty { return .columns(declared) }
-    let names = Set(columns.map { $0.column.lowercased() })
-    guard hasRowID, let free = ["rowid", "_rowid_", "oid"].first(where: { !names.contains($0) }) else { return .none }
+    guard hasRowID, let free = freeName(columns) else { return .none }
     return .rowID(free)
+  }
+
+  /// A name of the row id that is no column.
+  private static func freeName(_ columns: [FileModel.Column]) -> String? {
+    let names = Set(columns.map { $0.column.lowercased() })
+    return ["rowid", "_rowid_", "oid"].first { !names.contains($0) }
+  }
+
+  /// - Parameter sql: How the table was made, in small letters. A key that says `DESC` is not the row id, for reasons of
+  ///   SQLite's history.
+  private static func rowID(_ columns: [FileModel.Column], _ sql: String) -> String? {
+    let key = columns.filter { $0.keyPlace > 0 }
+    if key.count == 1, key[0].type.uppercased() == "INTEGER", !sql.contains("desc") { return key[0].column }
+    return freeName(columns)
   }
 
   // MARK: Columns

@@ -43,12 +43,12 @@ extension ShellSession {
 
   // MARK: Binding
 
-  /// Binds what `.set` and `-p` have given, and `values` for `?1`, `?2` ….
+  /// Binds what `.set` and `-p` have given, and `values` under the names that ``ModelSQL`` gives them.
   func bind(_ statement: Statement, _ values: [Value] = []) throws(ShellFailure) {
     let parameters = parameters
     for index in stride(from: 1, through: statement.parameterCount, by: 1) {
       let name = statement.parameterName(index)
-      if let name, name.hasPrefix("?"), let number = Int(name.dropFirst()), values.indices.contains(number - 1) {
+      if let name, name.hasPrefix("@_"), let number = Int(name.dropFirst(2)), values.indices.contains(number - 1) {
         statement.bind(values[number - 1], at: index)
       } else if let name, !name.hasPrefix("?"), let value = parameters[String(name.dropFirst())] {
         statement.bind(value, at: index)
@@ -67,17 +67,23 @@ extension ShellSession {
     let answer: Answer?
   }
 
-  /// Reads a statement's rows: into the output, or kept.
+  /// Reads a statement's rows: into the output, or kept, or both.
   func rows(of statement: Statement, sql: String, _ run: Run) throws -> Rows {
     defer { statement.reset() }
     let clock = ContinuousClock()
     let begin = clock.now
-    if let output = run.output {
-      let (count, isCut) = try stream(statement, output)
-      return Rows(reply: .streamed(rows: count, isCut: isCut, elapsed: clock.now - begin), answer: nil)
-    }
     var hasRow = try statement.step()
     var answer = Answer(columns: statement.columnNames, rows: [], sql: sql, elapsed: .zero)
+    if let output = run.output {
+      var writer = try output.format.writer(answer.columns, output)
+      let most = output.keepsRows ? options.keptRows : 0
+      let (count, isCut) = try Self.stream(statement, &hasRow, &writer, output, keeping: most, in: &answer.rows)
+      answer.isWhole = !isCut && count == answer.rows.count
+      answer.elapsed = clock.now - begin
+      if output.keepsRows { kept = Kept(answer: answer, rows: nil) }
+      return Rows(
+        reply: .streamed(rows: count, isCut: isCut, elapsed: answer.elapsed), answer: output.keepsRows ? answer : nil)
+    }
     while hasRow, answer.rows.count < options.keptRows {
       answer.rows.append(statement.row.values)
       hasRow = try statement.step()
@@ -88,15 +94,10 @@ extension ShellSession {
     return Rows(reply: .answer(answer), answer: answer)
   }
 
-  func stream(_ statement: Statement, _ output: RowOutput) throws -> (count: Int, isCut: Bool) {
-    var hasRow = try statement.step()
-    var writer = try output.format.writer(statement.columnNames, output)
-    return try Self.stream(statement, &hasRow, &writer, output)
-  }
-
   /// A function of its own, so that each writer is compiled for itself.
   private static func stream(
-    _ statement: Statement, _ hasRow: inout Bool, _ writer: inout some AnswerWriter, _ output: RowOutput
+    _ statement: Statement, _ hasRow: inout Bool, _ writer: inout some AnswerWriter, _ output: RowOutput,
+    keeping most: Int, in rows: inout [[Value]]
   ) throws -> (count: Int, isCut: Bool) {
     var bytes = ByteBuffer(output.write)
     let limit = output.limit ?? .max
@@ -104,6 +105,7 @@ extension ShellSession {
     do {
       while hasRow, count < limit {
         writer.write(statement.row, to: &bytes)
+        if count < most { rows.append(statement.row.values) }
         try bytes.flushIfLarge()
         count += 1
         hasRow = try statement.step()
@@ -119,7 +121,7 @@ extension ShellSession {
 }
 
 extension ShellFailure {
-  fileprivate init(missing name: String) {
+  init(missing name: String) {
     let bare = name.dropFirst()
     self.init("there is no value for \(name): give -p \(bare)=VALUE, or .set \(bare) VALUE", .usage)
   }

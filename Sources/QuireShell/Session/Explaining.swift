@@ -21,6 +21,7 @@ extension ShellSession {
       let place = try "\(quoted(identifier: table)) (\(quoted(identifier: column)))"
       lines.append("an index on \(table).\(column) could spare the scan:  CREATE INDEX \(index) ON \(place);")
     }
+    lines.append("live:  \(try livePlan(text, from: start).manner(knowsRows: true))")
     try await run.each(.lines(lines))
   }
 

@@ -9,7 +9,7 @@ extension ShellSession {
     let rest = text.utf8Suffix(from: start)
     let isModel = if case .model = InputReader(models: models).kind(of: rest) { true } else { false }
     switch verb {
-    case .live: try await run.each(.live(try livePlan(text, from: start, isModel: isModel)))
+    case .live: try await run.each(.live(try livePlan(text, from: start)))
     case .sql where !isModel: try await sql(text, from: start, run)
     case .sql: try await run.each(.lines([try selected(text, from: start).sql.readable + ";"]))
     case .explain: try await explain(text, from: start, run)

@@ -1,5 +1,6 @@
 public import Foundation
 import QuireMigration
+import QuireModel
 public import QuireRow
 import QuireSQLite
 
@@ -13,6 +14,9 @@ import QuireSQLite
 /// time, on the actor; ``cancel()``, completion and everything else that does not wait may be called from any thread
 /// meanwhile.
 public actor ShellSession {
+  /// A thread of its own: a statement may run for hours.
+  private let queue = JobQueue("quire.session")
+  nonisolated public var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
   /// What may be looked at from any thread.
   nonisolated let shared: Locked<Shared>
   nonisolated public let options: ShellOptions
@@ -32,6 +36,11 @@ public actor ShellSession {
     var settings = ShellSettings()
     var parameters: [String: Value]
     var watch: RunWatch
+    /// How many records of a file the present command has read.
+    var recordsRead = 0
+    var isRunning = false
+    /// When this session committed last.
+    var lastCommit: ContinuousClock.Instant?
   }
 
   /// The last answer, and whose rows it has.
@@ -72,7 +81,20 @@ public actor ShellSession {
   /// How many steps of SQLite's machine the present statement has taken.
   nonisolated public var steps: Int { shared.withLock { $0.watch.steps } }
 
-  /// Stops what is being run, at once; it is answered by a ``ShellFailure`` of kind `stopped`.
+  /// How many records of a file the present command has read; 0 where it reads none.
+  nonisolated public var recordsRead: Int { shared.withLock { $0.recordsRead } }
+
+  /// Whether a change that is noticed now may be this session's own: it is writing, or has committed no longer ago than
+  /// so.
+  nonisolated public func mayHaveCommitted(within time: Duration) -> Bool {
+    shared.withLock { shared in
+      guard shared.isWriting else { return false }
+      return shared.isRunning || shared.lastCommit.map { ContinuousClock.now - $0 < time } ?? false
+    }
+  }
+
+  /// Stops what is being run, at once; it is answered by a ``ShellFailure`` of kind `stopped`. What has not begun yet is
+  /// stopped by cancelling its task.
   nonisolated public func cancel() { shared.withLock { $0.watch }.stop() }
 
   /// The file's name in short, for a prompt: `lib` of `library.db`.
@@ -99,7 +121,8 @@ public actor ShellSession {
   /// - Parameters:
   ///   - output: Where rows go as they are read; without, they are kept and come as ``Reply/answer(_:)``.
   ///   - confirm: Asked before a write that has no condition; says whether to go on.
-  /// - Throws: ``ShellFailure``; statements before the one that failed stay done.
+  /// - Throws: ``ShellFailure``; statements before the one that failed stay done. It is of kind `stopped` where the task is
+  ///   cancelled, also before the run has begun.
   public func run(
     _ text: String, to output: RowOutput? = nil,
     confirm: @escaping @Sendable (String) async -> Bool = { _ in false },
@@ -107,13 +130,20 @@ public actor ShellSession {
   ) async throws {
     input = text
     source.watch.start()
+    shared.withLock { ($0.recordsRead, $0.isRunning) = (0, true) }
+    let before = source.connection.totalChanges
     do {
-      try await answer(text, Run(output: output, confirm: confirm, each: each))
+      try await withTaskCancellationHandler {
+        if Task.isCancelled { throw ShellFailure("stopped", .stopped) }
+        try await answer(text, Run(output: output, confirm: confirm, each: each))
+      } onCancel: {
+        cancel()
+      }
     } catch {
-      noteTransaction()
+      noteEnd(before)
       throw explained(error)
     }
-    noteTransaction()
+    noteEnd(before)
   }
 
   /// What one run was given.
@@ -145,10 +175,16 @@ public actor ShellSession {
     return SQLFailure(input: input, file: source.path, names: names).explained(error, source.watch)
   }
 
-  private func noteTransaction() {
+  /// - Parameter before: How many rows the connection had changed when the run began.
+  private func noteEnd(_ before: Int) {
     let isOpen = !source.connection.isAutocommit
-    shared.withLock { $0.isInTransaction = isOpen }
-    if source.connection.isAutocommit { undone.transactionEnded() }
+    let hasCommitted = !isOpen && (source.connection.totalChanges != before || isInTransaction)
+    shared.withLock { shared in
+      shared.isRunning = false
+      shared.isInTransaction = isOpen
+      if hasCommitted { shared.lastCommit = .now }
+    }
+    if !isOpen { undone.transactionEnded() }
   }
 
   /// Reads the models again where somebody altered the schema.

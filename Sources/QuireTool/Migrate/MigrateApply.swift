@@ -4,12 +4,7 @@ import QuireMigration
 /// `migrate apply`: rehearses where it is worth it, makes a backup, runs what is pending and says each as it is done.
 struct MigrateApply {
   let target: MigrateTarget
-  private let invocation: Invocation
-
-  init(_ invocation: Invocation, _ source: MigrationSource) throws {
-    self.invocation = invocation
-    target = try MigrateTarget(invocation, source)
-  }
+  private var invocation: Invocation { target.invocation }
 
   func run() throws -> ExitStatus {
     var migrator = try target.migrator()
@@ -97,7 +92,7 @@ struct MigrateApply {
   private func writeSchema(_ migrator: Migrator) throws -> String? {
     let path = target.folder + "/schema.sql"
     guard target.terminal.error.isTerminal, FileManager.default.fileExists(atPath: path) else { return nil }
-    let schema = try migrator.schemaText()
+    let schema = try migrator.schema().text
     guard (try? String(contentsOfFile: path, encoding: .utf8)) != schema else { return nil }
     do {
       try Data(schema.utf8).write(to: URL(filePath: path), options: .atomic)

@@ -4,12 +4,7 @@ import QuireMigration
 /// what the files make.
 struct MigrateBaseline {
   let target: MigrateTarget
-  private let invocation: Invocation
-
-  init(_ invocation: Invocation, _ source: MigrationSource) throws {
-    self.invocation = invocation
-    target = try MigrateTarget(invocation, source)
-  }
+  private var invocation: Invocation { target.invocation }
 
   func run() throws -> ExitStatus {
     if invocation.flag("--back") { return try giveBack() }
@@ -17,7 +12,7 @@ struct MigrateBaseline {
     let version = try target.version(invocation.argument("VERSION") ?? "")
     let migrator = try target.migrator()
     return try MigrateFailure(target: target, migrator: migrator).explaining {
-      let wanted = try migrator.replay(to: version)
+      let wanted = try MigrateSchemas(target: target).files(to: version)
       let differences = try migrator.schema().differences(to: wanted)
       if !differences.isEmpty { try refuse(differences, version) }
       let recorded = try migrator.baseline(version)
@@ -47,29 +42,45 @@ struct MigrateBaseline {
 
   private func giveBack() throws -> ExitStatus {
     let migrator = try target.migrator()
-    let (history, recorded) = try MigrateFailure(target: target, migrator: migrator).explaining {
-      try migrator.giveBack()
+    let failure = MigrateFailure(target: target, migrator: migrator)
+    do {
+      let (history, recorded, removed) = try migrator.giveBack(removing: invocation.flag("--yes"))
+      say(recorded.map(\.description), as: "given back", of: history, in: migrator.database, without: removed)
+      return .done
+    } catch let error as MigrationError {
+      guard case .tool(.ahead(let history, let versions)) = error else { throw failure.explained(error) }
+      let tool = history.tool.rawValue
+      let has = versions.count == 1 ? "Its row goes" : "Their rows go"
+      throw CommandFailure(
+        """
+        \(error)
+        Taken back through Quire? \(has):   \(target.pasteable("baseline --back --yes"))
+        Run by \(tool) since?   \(target.pasteable("baseline"))
+        """, .history)
     }
-    say(recorded.map(\.description), as: "given back", of: history, in: migrator.database)
-    return .done
   }
 
-  private func say(_ versions: [String], as what: String, of history: ToolHistory, in database: String) {
+  private func say(
+    _ versions: [String], as what: String, of history: ToolHistory, in database: String,
+    without removed: [MigrationVersion] = []
+  ) {
     let tool = history.tool.rawValue
     if target.isJSON {
-      target.terminal.print(
-        JSON.object([
-          ("v", 1), ("database", .string(database)), ("tool", .string(tool)),
-          ("versions", .array(versions.map { .string($0) })),
-        ]).text)
+      var members: [(String, JSON)] = [
+        ("v", 1), ("database", .string(database)), ("tool", .string(tool)),
+        ("versions", .array(versions.map { .string($0) })),
+      ]
+      if what == "given back" { members.append(("removed", .array(removed.map { .string("\($0)") }))) }
+      target.terminal.print(JSON.object(members).text)
     } else if !target.isQuiet {
       let migrations = counted(versions.count, "migration")
+      let taken = removed.isEmpty ? "" : ", \(counted(removed.count, "row")) taken away"
       target.terminal.print(
-        versions.isEmpty
+        versions.isEmpty && removed.isEmpty
           ? "nothing to do"
           : what == "recorded"
             ? "recorded \(migrations) of \(tool)'s as applied; none was run"
-            : "\(migrations) recorded in \(tool)'s table \(history.table)")
+            : "\(migrations) recorded in \(tool)'s table \(history.table)\(taken)")
     }
   }
 

@@ -1,24 +1,21 @@
 import QuireMigration
+import QuireShell
 
 /// `migrate check`: everything that can be found out before a release, for a CI job.
 struct MigrateCheck {
   let target: MigrateTarget
 
-  init(_ invocation: Invocation, _ source: MigrationSource) throws {
-    target = try MigrateTarget(invocation, source)
-  }
-
   func run() throws -> ExitStatus {
     let schemaFile = target.folder + "/schema.sql"
     guard target.optionalDatabase != nil else {
       let migrator = Migrator(database: "", files: try target.files(), steps: target.steps)
-      return try MigrateFailure(target: target, migrator: migrator).explaining {
+      return try MigrateFailure(target: target, migrator: migrator, isTrial: true).explaining {
         let findings = try migrator.checkFiles(schemaFile: schemaFile, linted: migrator.files)
         return report(try findings + modelFindings(), pending: 0, migrator)
       }
     }
     let migrator = try target.migrator()
-    return try MigrateFailure(target: target, migrator: migrator).explaining {
+    return try MigrateFailure(target: target, migrator: migrator, isTrial: true).explaining {
       let plan = try migrator.plan()
       // A number given twice is a finding; all else that is wrong with the history is an error.
       for problem in plan.problems {

@@ -10,57 +10,57 @@ extension Command {
   public static func migrate(_ source: MigrationSource) -> Command {
     func command(
       _ name: String, _ summary: String, _ arguments: [Argument] = [], _ options: [Option] = [],
-      run: @escaping @Sendable (Invocation, MigrationSource) throws -> ExitStatus
+      run: @escaping @Sendable (MigrateTarget) throws -> ExitStatus
     ) -> Command {
       Command(name, summary, arguments: arguments, options: options) { invocation in
-        try MigrateFailure.told(invocation) { try run(invocation, source) }
+        try MigrateFailure.told(invocation) { try run(MigrateTarget(invocation, source)) }
       }
     }
     return Command(
       "migrate", "bring a database to the state its migrations describe", options: common, notes: notes,
       subcommands: [
         command("status", "what is applied, what is pending", [database], [exitCode]) {
-          try MigrateStatus($0, $1).run()
+          try MigrateStatus(target: $0).run()
         },
         command("new", "write a new file", [title], [fromModel, rebuild, rename, drop, edit]) {
-          try MigrateNew($0, $1).run()
+          try MigrateNew(target: $0).run()
         },
         command("plan", "rehearse on a copy; changes nothing", [database], [to, sql, schemaOnly]) {
-          try MigratePlan($0, $1).run()
+          try MigratePlan(target: $0).run()
         },
         command("apply", "run what is pending", [database], [to, yes, create, destructive, noBackup, noRehearse]) {
-          try MigrateApply($0, $1).run()
+          try MigrateApply(target: $0).run()
         },
         command("undo", "undo the last N (1)", [count, database], [to, yes, noBackup]) {
-          try MigrateUndo($0, $1).run()
+          try MigrateUndo(target: $0).run()
         },
         command("redo", "undo the last one, then apply it from the file", [database], [yes, noBackup]) {
-          try MigrateUndo($0, $1).redo()
+          try MigrateUndo(target: $0).redo()
         },
         command(
           "check", "for CI: files, order, lint, replay from empty, schema.sql; with a database also its schema",
           [database]
-        ) { try MigrateCheck($0, $1).run() },
+        ) { try MigrateCheck(target: $0).run() },
         command(
           "diff", "schema differences; FROM, TO: db | files | model | FILE | VERSION", [from, into],
-          [sqlOfDiff, exitCodeOfDiff]
-        ) { try MigrateDiff($0, $1).run() },
-        command("schema", "write Migrations/schema.sql", [database], [stdout]) { try MigrateSchema($0, $1).run() },
+          [sqlOfDiff, rename, exitCodeOfDiff]
+        ) { try MigrateDiff(target: $0).run() },
+        command("schema", "write Migrations/schema.sql", [database], [stdout]) { try MigrateSchema(target: $0).run() },
         command("log", "the history of this database; one version: its SQL", [version(.optional), database]) {
-          try MigrateLog($0, $1).run()
+          try MigrateLog(target: $0).run()
         },
         command("renumber", "move an unapplied migration to the end of the order", [versionOrFile, database]) {
-          try MigrateRecords($0, $1).renumber()
+          try MigrateRecords(target: $0).renumber()
         },
         command("accept", "record the file's present text as the applied one", [version(.required), database]) {
-          try MigrateRecords($0, $1).accept()
+          try MigrateRecords(target: $0).accept()
         },
         command(
           "baseline",
           "record everything up to VERSION as applied, after comparing schemas; without one, what another tool has run",
           [version(.optional), database], [yes, back]
-        ) { try MigrateBaseline($0, $1).run() },
-        command("restore", "put a backup back", [backup], [list, yes]) { try MigrateRestore($0, $1).run() },
+        ) { try MigrateBaseline(target: $0).run() },
+        command("restore", "put a backup back", [backup], [list, yes]) { try MigrateRestore(target: $0).run() },
       ], defaultSubcommand: "status")
   }
 

@@ -1,15 +1,11 @@
 import Foundation
 import QuireMigration
+import QuireShell
 
 /// `migrate diff`: what there is to change to come from one schema to another.
 struct MigrateDiff {
   let target: MigrateTarget
-  private let invocation: Invocation
-
-  init(_ invocation: Invocation, _ source: MigrationSource) throws {
-    self.invocation = invocation
-    target = try MigrateTarget(invocation, source)
-  }
+  private var invocation: Invocation { target.invocation }
 
   func run() throws -> ExitStatus {
     let words = [invocation.argument("FROM"), invocation.argument("TO")].compactMap { $0 }
@@ -24,18 +20,22 @@ struct MigrateDiff {
     let (old, new) = (try sides.schema(from), try sides.schema(to))
     // Beside the models there may be more in a database: what it is the models do not say.
     let isModel = to == "model"
-    let needsSQL = isModel || invocation.flag("--sql")
-    let change = try needsSQL ? sides.change(from: old, to: new, keepingOthers: isModel) : nil
-    let differences = change?.differences ?? old.differences(to: new)
+    let renames = try invocation.renames()
+    let renamed = try SchemaChangeError.told { () throws(SchemaChangeError) in try old.renamed(by: renames) }
+    let differences =
+      try isModel
+      ? sides.change(from: renamed, to: new, keepingOthers: true).differences : renamed.differences(to: new)
     if target.isJSON {
       target.terminal.print(
         JSON.object([
           ("v", 1), ("from", .string(from)), ("to", .string(to)), ("differences", .array(differences.map(\.json))),
         ]).text)
     } else if invocation.flag("--sql") {
-      if let change { target.terminal.output.write(printable(change.sql, keepingLines: true)) }
+      let change = try sides.change(from: old, to: new, renames: renames, keepingOthers: isModel)
+      target.terminal.output.write(printable(change.sql, keepingLines: true))
     } else if !target.isQuiet {
       show(differences, from, to)
+      if !differences.isEmpty { ask(renamed.possibleRenames(to: new), from, renames) }
     }
     return invocation.flag("--exit-code") && !differences.isEmpty ? .found : .done
   }
@@ -49,6 +49,14 @@ struct MigrateDiff {
     for difference in differences {
       let style: Terminal.Stream.Style = difference.new == nil ? .red : difference.old == nil ? .green : .yellow
       target.terminal.print("    " + out.styled(printable("\(difference)"), style))
+    }
+  }
+
+  /// What is gone and what is new may be one thing under two names: that is asked here, and answered with `--rename`.
+  private func ask(_ possible: [SchemaRename], _ from: String, _ renames: [SchemaRename]) {
+    for rename in possible {
+      let kept = from == "db" ? KeptValues(of: rename, after: renames, target).text : "What is in it would be kept."
+      target.terminal.print("Renamed? \(kept)   --rename \(shellQuoted(printable("\(rename)")))")
     }
   }
 }
@@ -82,15 +90,17 @@ struct MigrateSchemas {
   /// What the files make of nothing.
   func files(to version: MigrationVersion?) throws -> DatabaseSchema {
     let migrator = Migrator(database: target.optionalDatabase ?? "", files: try target.files(), steps: target.steps)
-    return try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.replay(to: version) }
+    return try MigrateFailure(target: target, migrator: migrator, isTrial: true).explaining {
+      try migrator.replay(to: version)
+    }
   }
 
   /// - Parameter keepingOthers: Whether what `new` does not name may stay.
-  func change(from old: DatabaseSchema, to new: DatabaseSchema, keepingOthers: Bool) throws -> SchemaChange {
-    do {
-      return try SchemaChange(from: old, to: new, keepingOthers: keepingOthers)
-    } catch {
-      throw CommandFailure("\(error)")
+  func change(
+    from old: DatabaseSchema, to new: DatabaseSchema, renames: [SchemaRename] = [], keepingOthers: Bool
+  ) throws -> SchemaChange {
+    try SchemaChangeError.told { () throws(SchemaChangeError) in
+      try SchemaChange(from: old, to: new, renames: renames, keepingOthers: keepingOthers)
     }
   }
 
@@ -110,5 +120,28 @@ extension SchemaDifference {
       ("old", old.map { .string($0) } ?? .null), ("new", new.map { .string($0) } ?? .null),
       ("text", .string("\(self)")),
     ])
+  }
+}
+
+extension SchemaChangeError {
+  /// Runs `body`; what cannot be written ends the command.
+  fileprivate static func told<T>(_ body: () throws(SchemaChangeError) -> T) throws -> T {
+    do {
+      return try body()
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+}
+
+extension Invocation {
+  /// What `--rename` says, in its order.
+  func renames() throws -> [SchemaRename] {
+    try values("--rename").map { text in
+      guard let rename = SchemaRename(text) else {
+        throw usageError("--rename takes TABLE:NEW or TABLE.COLUMN:TABLE.NEW, not ‘\(text)’")
+      }
+      return rename
+    }
   }
 }

@@ -4,6 +4,8 @@ public import QuireMigration
 struct MigrateFailure {
   let target: MigrateTarget
   let migrator: Migrator
+  /// Whether the files only run on a copy, or from empty on a database of their own.
+  var isTrial = false
 
   /// Runs `body`; with `--json` an error is the answer, too.
   static func told(_ invocation: Invocation, _ body: () throws -> ExitStatus) throws -> ExitStatus {
@@ -67,6 +69,7 @@ struct MigrateFailure {
   private func advice(for error: MigrationError) -> String? {
     switch error {
     case .noDatabase: "To create one:  \(target.pasteable("apply --create"))"
+    case .failed where isTrial: "Tried on a database of its own: nothing was changed."
     case .failed(let failure):
       failure.place.file.hasPrefix("undo of")
         ? "Rolled back: \(state). The text is the database's own: correct it in the file, and record it with accept."
@@ -106,11 +109,22 @@ struct MigrateFailure {
     let restore = backup.map {
       "\nor put a backup back:\n    \(target.program) migrate restore \($0.occasion) -d \(shellQuoted(migrator.database))"
     }
-    return """
-      Write one in its file, below  -- migrate: undo , and record it:
-          \(target.pasteable("accept \(applied.version)"))\(restore ?? "")
-      or write a new migration that does the opposite.
-      """
+    let writing = placeOfUndo.map {
+      "\($0), and record it:\n    \(target.pasteable("accept \(applied.version)"))\(restore ?? "")\nor write"
+    }
+    return "\(writing ?? "Write") a new migration that does the opposite."
+  }
+
+  /// Where the folder's tool has what takes a migration back; nil where it has no place for it.
+  private var placeOfUndo: String? {
+    switch MigrationFormat(of: migrator.files) {
+    case .dbmate: "Write one in its file, below  -- migrate:down"
+    case .goose: "Write one in its file, below  -- +goose Down"
+    case .golangMigrate: "Write one in a file that ends in .down.sql"
+    case .flyway: "Write one in a file that begins with U in place of V"
+    case .quire: "Write one in its file, below  -- migrate: undo "
+    case .plain, .sqlx, .refinery: nil
+    }
   }
 
   private func advice(for problem: MigrationProblem) -> String {

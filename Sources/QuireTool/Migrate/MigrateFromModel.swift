@@ -49,18 +49,12 @@ struct MigrateFromModel {
   }
 
   private func renames(_ files: DatabaseSchema, _ wanted: DatabaseSchema) throws -> [SchemaRename] {
-    var renames: [SchemaRename] = []
-    for text in invocation.values("--rename") {
-      guard let rename = SchemaRename(text) else {
-        throw invocation.usageError("--rename takes TABLE:NEW or TABLE.COLUMN:TABLE.NEW, not ‘\(text)’")
-      }
-      renames.append(rename)
-    }
+    var renames = try invocation.renames()
     var declined: Set<SchemaRename> = []
     while let next = try files.renamed(by: renames).possibleRenames(to: wanted).first(where: {
       !declined.contains($0) && !dropping.contains(subject(of: $0).lowercased())
     }) {
-      let question = question(next)
+      let question = question(next, renames)
       switch target.isJSON ? nil : target.terminal.confirm(question, otherwise: true) {
       case true?: renames.append(next)
       case false?: declined.insert(next)
@@ -74,11 +68,12 @@ struct MigrateFromModel {
     rename.table.text + (rename.column.map { ".\($0.text)" } ?? "")
   }
 
-  private func question(_ rename: SchemaRename) -> String {
+  private func question(_ rename: SchemaRename, _ renames: [SchemaRename]) -> String {
+    let kept = KeptValues(of: rename, after: renames, target).text
     guard let column = rename.column else {
-      return "Is \(rename.newName) the new name of the table \(rename.table)? Its rows would be kept."
+      return "Is \(rename.newName) the new name of the table \(rename.table)? \(kept)"
     }
-    return "Is \(rename.table).\(rename.newName) the new name of \(column)? Its values would be kept."
+    return "Is \(rename.table).\(rename.newName) the new name of \(column)? \(kept)"
   }
 
   private func refusal(_ question: String, _ rename: SchemaRename) -> CommandFailure {
@@ -94,5 +89,27 @@ struct MigrateFromModel {
           \(command) --rename \(shellQuoted("\(rename)"))        they are kept
           \(command) --drop \(shellQuoted(subject(of: rename)))        they go
       """, .refused)
+  }
+}
+
+/// What would be kept by a rename: counted where a database is at hand that has what is renamed.
+struct KeptValues {
+  let text: String
+
+  /// - Parameter renames: those before it, by which its table may be called otherwise than in the database.
+  init(of rename: SchemaRename, after renames: [SchemaRename], _ target: MigrateTarget) {
+    let table = renames.first { $0.column == nil && $0.newName == rename.table }?.table ?? rename.table
+    // Without a database that can be asked it is a question all the same.
+    let counts = target.optionalDatabase.flatMap { path in
+      (try? Migrator(database: path, files: []).values(in: table, column: rename.column)) ?? nil
+    }
+    switch (counts, rename.column) {
+    case (nil, nil): text = "Its rows would be kept."
+    case (nil, _?): text = "Its values would be kept."
+    case (let (rows, _)?, nil): text = "Its \(counted(rows, "row")) would be kept."
+    case (let (rows, values)?, _?) where rows == values:
+      text = rows == 1 ? "Its 1 value would be kept." : "Its \(grouped(rows)) values would be kept."
+    case (let (rows, values)?, _?): text = "Its \(counted(values, "value")) in \(counted(rows, "row")) would be kept."
+    }
   }
 }

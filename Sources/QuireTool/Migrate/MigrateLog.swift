@@ -1,14 +1,10 @@
 import QuireMigration
+import QuireShell
 
 /// `migrate log`: the history of a database, or one version's SQL as it ran beside what its file says now.
 struct MigrateLog {
   let target: MigrateTarget
-  private let invocation: Invocation
-
-  init(_ invocation: Invocation, _ source: MigrationSource) throws {
-    self.invocation = invocation
-    target = try MigrateTarget(invocation, source)
-  }
+  private var invocation: Invocation { target.invocation }
 
   func run() throws -> ExitStatus {
     let migrator = try target.migrator(needsFiles: false)

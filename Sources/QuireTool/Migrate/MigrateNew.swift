@@ -1,15 +1,11 @@
 import Foundation
 import QuireMigration
+import QuireShell
 
 /// `migrate new`: writes a file at the end of the order.
 struct MigrateNew {
   let target: MigrateTarget
-  private let invocation: Invocation
-
-  init(_ invocation: Invocation, _ source: MigrationSource) throws {
-    self.invocation = invocation
-    target = try MigrateTarget(invocation, source)
-  }
+  private var invocation: Invocation { target.invocation }
 
   func run() throws -> ExitStatus {
     let title = invocation.arguments("TITLE").joined(separator: " ")

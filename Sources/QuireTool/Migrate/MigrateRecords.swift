@@ -1,15 +1,11 @@
 import Foundation
 import QuireMigration
+import QuireShell
 
 /// `migrate accept` and `migrate renumber`: what is recorded, and under which number.
 struct MigrateRecords {
   let target: MigrateTarget
-  private let invocation: Invocation
-
-  init(_ invocation: Invocation, _ source: MigrationSource) throws {
-    self.invocation = invocation
-    target = try MigrateTarget(invocation, source)
-  }
+  private var invocation: Invocation { target.invocation }
 
   func accept() throws -> ExitStatus {
     let version = try target.version(invocation.argument("VERSION") ?? "")

@@ -1,15 +1,11 @@
 import Foundation
 import QuireMigration
+import QuireShell
 
 /// `migrate restore`: puts a backup back, or lists them.
 struct MigrateRestore {
   let target: MigrateTarget
-  private let invocation: Invocation
-
-  init(_ invocation: Invocation, _ source: MigrationSource) throws {
-    self.invocation = invocation
-    target = try MigrateTarget(invocation, source)
-  }
+  private var invocation: Invocation { target.invocation }
 
   func run() throws -> ExitStatus {
     let migrator = try target.migrator(needsFiles: false)

@@ -1,6 +1,7 @@
 import Foundation
 import QuireMigration
 import QuireSQLite
+import QuireShell
 import Synchronization
 
 /// A migrator on the way, as a person watches it: progress, Ctrl-C, what has been done.

@@ -1,15 +1,11 @@
 import Foundation
 import QuireMigration
+import QuireShell
 
 /// `migrate schema`: writes `schema.sql` beside the migrations, for reading and for reviews; it is never run.
 struct MigrateSchema {
   let target: MigrateTarget
-  private let invocation: Invocation
-
-  init(_ invocation: Invocation, _ source: MigrationSource) throws {
-    self.invocation = invocation
-    target = try MigrateTarget(invocation, source)
-  }
+  private var invocation: Invocation { target.invocation }
 
   /// Of the database where one is named, else of what the files make.
   func run() throws -> ExitStatus {

@@ -3,15 +3,11 @@ import QuireMigration
 /// `migrate undo` and `migrate redo`.
 struct MigrateUndo {
   let target: MigrateTarget
-  private let invocation: Invocation
-
-  init(_ invocation: Invocation, _ source: MigrationSource) throws {
-    self.invocation = invocation
-    target = try MigrateTarget(invocation, source)
-  }
+  private var invocation: Invocation { target.invocation }
 
   func run() throws -> ExitStatus {
-    let version = try target.limit()
+    let all = MigrationVersion(number: 0)
+    let version = try invocation["--to"] == "0" ? all : target.limit()
     if version != nil, invocation.argument("N") != nil {
       throw invocation.usageError("how many, or --to which: one of the two")
     }

@@ -5,14 +5,17 @@ import QuireShell
 /// A live answer as lines: all of it once, then what changed.
 @MainActor final class LiveLines: LiveView {
   private let terminal: Terminal
-  init(_ terminal: Terminal) { self.terminal = terminal }
+  private let manner: LiveManner
 
-  func begin(_ live: LiveRecords) {
-    for line in RowTable(live.columns, live.map(\.values)).lines(on: terminal, width: nil) { terminal.print(line) }
-    terminal.print("\(live.count) \(live.count == 1 ? "row" : "rows")")
+  init(_ terminal: Terminal, _ manner: LiveManner) { (self.terminal, self.manner) = (terminal, manner) }
+
+  func begin(_ live: any LiveAnswer) {
+    let records = live.records
+    for line in RowTable(live.columns, records.map(\.values)).lines(on: terminal, width: nil) { terminal.print(line) }
+    terminal.print("\(records.count) \(records.count == 1 ? "row" : "rows")")
   }
 
-  func show(_ difference: Difference<Record>, _ live: LiveRecords) {
+  func show(_ difference: Difference<Record>, _ live: any LiveAnswer) {
     let rows = difference.changes.map { change -> [String] in
       switch change {
       case .insert(let at, let new): ["+", "\(at)"] + Self.cells(new)
@@ -22,17 +25,17 @@ import QuireShell
       }
     }
     for line in Table(alignRight: [1], rows: rows).lines() { terminal.print(line) }
-    terminal.print(LiveStatus(difference, live).text)
+    terminal.print(LiveStatus(difference, live, manner).text)
   }
 
   func fail(_ reason: String) { terminal.printError(reason + "\n" + LiveStatus.stays) }
 
-  private static func cells(_ record: Record) -> [String] { record.values.map { CellText($0).text } }
+  private static func cells(_ record: Record) -> [String] { record.values.map { ShownCell($0).text } }
 
   /// `price 8.0 → 9.5`.
   private static func told(_ old: Record, _ new: Record) -> [String] {
     let told = new.changed(from: old).map { name, was, now in
-      "\(printable(name)) \(CellText(was).text) → \(CellText(now).text)"
+      "\(printable(name)) \(ShownCell(was).text) → \(ShownCell(now).text)"
     }
     return told.isEmpty ? [] : ["(" + told.joined(separator: ", ") + ")"]
   }
@@ -43,11 +46,11 @@ import QuireShell
   private let terminal: Terminal
   init(_ terminal: Terminal) { self.terminal = terminal }
 
-  func begin(_ live: LiveRecords) {
-    for (at, record) in live.enumerated() { say(live.commitNumber, "insert", [("at", .integer(at))], record) }
+  func begin(_ live: any LiveAnswer) {
+    for (at, record) in live.records.enumerated() { say(live.commitNumber, "insert", [("at", .integer(at))], record) }
   }
 
-  func show(_ difference: Difference<Record>, _ live: LiveRecords) {
+  func show(_ difference: Difference<Record>, _ live: any LiveAnswer) {
     for change in difference {
       switch change {
       case .insert(let at, let new): say(difference.commit, "insert", [("at", .integer(at))], new)
@@ -91,8 +94,9 @@ struct LiveStatus {
   let text: String
   static let stays = "The answer stays what it was until the query works again."
 
-  @MainActor init(_ difference: Difference<Record>?, _ live: LiveRecords) {
-    var parts = ["\(live.count) \(live.count == 1 ? "row" : "rows")"]
+  @MainActor init(_ difference: Difference<Record>?, _ live: any LiveAnswer, _ manner: LiveManner) {
+    let count = live.records.count
+    var parts = ["\(count) \(count == 1 ? "row" : "rows")"]
     if let difference {
       var counts: [(String, Int)] = [("+", 0), ("-", 0), (">", 0), ("~", 0)]
       for change in difference {
@@ -104,7 +108,7 @@ struct LiveStatus {
         }
       }
       parts.append(counts.filter { $0.1 > 0 }.map { "\($0.0)\($0.1)" }.joined(separator: " "))
-      parts += ["commit \(difference.commit)", Self.time(.now), "another process", "query run again"]
+      parts += ["commit \(difference.commit)", Self.time(.now), "another process", manner.short]
     }
     text = parts.joined(separator: " · ")
   }

@@ -21,40 +21,34 @@ import QuireShell
   }
 
   func run() async throws -> ExitStatus {
-    let failures = QueryFailure(query)
     do {
-      let plan = try await plan()  // and finds out what the file and the query are
+      let plan = try await query.session().livePlan(query.text)  // and finds out what the file and the query are
       let given = query.invocation.values("--key")
-      let store = try ModelContainer(reading: URL(filePath: query.file))
-      let live = try store.mainContext.live(sql: plan.sql, key: given.isEmpty ? plan.key : given)
-      follow(live)
+      let answers = LiveAnswers(URL(filePath: query.file))
+      let (live, manner) = try answers.open(plan, key: given.isEmpty ? nil : given)
+      follow(live, manner)
       let signal = StopSignal { [end] in end.yield() }
       for await _ in ends { break }
       signal.cancel()
       view?.end()
       if let failure { throw failure }
-      try store.close()
+      (tokens, view) = ([], nil)
+      answers.close()
       return .interrupted
-    } catch {
-      throw failures.explained(error)
-    }
-  }
-
-  private func plan() async throws -> LivePlan {
-    do {
-      return try await query.session().livePlan(query.text)
     } catch let failure as ShellFailure {
       throw CommandFailure(failure, in: query.text)
+    } catch {
+      throw QueryFailure(query).explained(error)
     }
   }
 
-  private func follow(_ live: LiveRecords) {
+  private func follow(_ live: any LiveAnswer, _ manner: LiveManner) {
     let terminal = query.terminal
     let isScreen = terminal.output.isTerminal && query.invocation.environment["TERM"] != "dumb"
     let view: any LiveView =
       switch query.format {
       case .json, .jsonl: LiveJSON(terminal)
-      default: isScreen ? LiveScreen(terminal) : LiveLines(terminal)
+      default: isScreen ? LiveScreen(terminal, manner) : LiveLines(terminal, manner)
       }
     self.view = view
     view.begin(live)
@@ -76,8 +70,8 @@ import QuireShell
 
 /// What shows an answer and how it changes.
 @MainActor protocol LiveView: AnyObject {
-  func begin(_ live: LiveRecords)
-  func show(_ difference: Difference<Record>, _ live: LiveRecords)
+  func begin(_ live: any LiveAnswer)
+  func show(_ difference: Difference<Record>, _ live: any LiveAnswer)
   /// The query cannot be run as the database is now: what is shown stays until it can.
   func fail(_ reason: String)
   func end()

@@ -1,9 +1,11 @@
 import Foundation
 import Quire
+import QuireShell
 
 /// A live answer on a terminal, drawn over itself: what came and what changed is marked, and coloured for two seconds.
 @MainActor final class LiveScreen: LiveView {
   private let terminal: Terminal
+  private let manner: LiveManner
   /// How many lines are drawn, the cursor standing below them.
   private var drawn = 0
   private var frame: Frame?
@@ -19,16 +21,16 @@ import Quire
     var changed: [Int: Set<Int>] = [:]
   }
 
-  init(_ terminal: Terminal) { self.terminal = terminal }
+  init(_ terminal: Terminal, _ manner: LiveManner) { (self.terminal, self.manner) = (terminal, manner) }
 
-  func begin(_ live: LiveRecords) {
+  func begin(_ live: any LiveAnswer) {
     terminal.output.write("\u{1B}[?25l")
     let frame = frame(live, nil)
     self.frame = frame
     draw(frame, isColoured: false)
   }
 
-  func show(_ difference: Difference<Record>, _ live: LiveRecords) {
+  func show(_ difference: Difference<Record>, _ live: any LiveAnswer) {
     var frame = frame(live, difference)
     for change in difference {
       switch change {
@@ -63,10 +65,11 @@ import Quire
 
   func end() { terminal.output.write("\u{1B}[?25h") }
 
-  private func frame(_ live: LiveRecords, _ difference: Difference<Record>?) -> Frame {
-    Frame(
-      columns: live.columns, rows: live.prefix(shownRows(of: live.count)).map(\.values),
-      status: LiveStatus(difference, live).text + " · Ctrl-C stops")
+  private func frame(_ live: any LiveAnswer, _ difference: Difference<Record>?) -> Frame {
+    let records = live.records
+    return Frame(
+      columns: live.columns, rows: records.prefix(shownRows(of: records.count)).map(\.values),
+      status: LiveStatus(difference, live, manner).text + " · Ctrl-C stops")
   }
 
   /// As many as leave room for the header, the status and the line below.

@@ -7,9 +7,9 @@ extension QueryRun {
   @MainActor func explain() async throws -> ExitStatus {
     do {
       let plan = try await session().livePlan(text)  // finds out what the file is
-      let store = try ModelContainer(reading: URL(filePath: file))
-      let explanation = try store.mainContext.explainLive(sql: plan.sql)
-      try store.close()
+      let answers = LiveAnswers(URL(filePath: file))
+      let explanation = try answers.explanation(of: plan)
+      answers.close()
       if format == .json {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,5 +1,6 @@
 import Quire
 import QuireMigration
+import QuireShell
 
 /// What a query's error is told as: what is wrong, where in the query, what was probably meant.
 struct QueryFailure {

@@ -24,13 +24,15 @@ extension QueryRun {
   func once() async throws -> ExitStatus {
     let session = try session()
     if text.allSatisfy(\.isWhitespace) { throw CommandFailure("there is no statement in the text") }
-    if let seconds = invocation["--timeout"].flatMap({ Double($0) }) {
-      DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak session] in session?.cancel() }
-    }
     let rows = RowCount()
     let asked = invocation.flag("--sql") ? "sql \(text)" : text
+    // A task, which may be cancelled before the run has begun.
+    let run = Task { try await session.run(asked, to: output) { reply in tell(reply, rows) } }
+    if let timeout {
+      DispatchQueue.global().asyncAfter(deadline: .now() + Double(timeout / .milliseconds(1)) / 1000) { run.cancel() }
+    }
     do {
-      try await session.run(asked, to: output) { reply in tell(reply, rows) }
+      try await run.value
     } catch let failure as ShellFailure {
       if failure.kind == .stopped, let seconds = invocation["--timeout"] {
         throw CommandFailure("stopped after \(seconds) s (--timeout): the answer is not whole", .timedOut)

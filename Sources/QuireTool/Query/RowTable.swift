@@ -1,18 +1,20 @@
 import Quire
+import QuireShell
 
 /// Rows in aligned columns, numbers on the right, NULL told from the text by its style.
 struct RowTable {
-  private let cells: [[CellText]]
+  private let cells: [[ShownCell]]
   private let table: Table
 
   /// - Parameter marks: What stands before a row, such as `+`; nil for a table without marks.
   init(_ columns: [String], _ rows: [[Value]], hasHeader: Bool = true, marks: [String]? = nil) {
-    cells = rows.map { $0.map(CellText.init) }
+    let shown = rows.map { $0.map(ShownCell.init) }
     let numbers = columns.indices.filter { column in
-      let values = rows.compactMap { $0.indices.contains(column) ? $0[column] : nil }
-      return values.contains(where: \.isNumber) && values.allSatisfy { $0.isNumber || $0 == .null }
+      let values = shown.compactMap { $0.indices.contains(column) ? $0[column] : nil }
+      return values.contains(where: \.isNumber) && values.allSatisfy { $0.isNumber || $0.isNull }
     }
-    var texts = cells.map { $0.map(\.text) }
+    cells = shown
+    var texts = shown.map { $0.map(\.text) }
     if let marks { texts = zip(marks, texts).map { [$0] + $1 } }
     let offset = marks == nil ? 0 : 1
     let header = (marks == nil ? [] : [""]) + columns

@@ -16,7 +16,7 @@ import Synchronization
 
   private struct Entry {
     let number: Int
-    let live: LiveRecords
+    let live: any LiveAnswer
     let tokens: [Any]
   }
 
@@ -41,20 +41,22 @@ import Synchronization
 
   /// Begins to follow.
   ///
+  /// - Parameter isOurs: Whether a commit that is noticed now may be the conversation's own.
   /// - Returns: Its number, by which it is ended.
-  func open(_ plan: LivePlan, _ file: String) throws(ShellFailure) -> Int {
+  func open(_ plan: LivePlan, _ file: String, isOurs: @escaping () -> Bool) throws(ShellFailure) -> Int {
     let url = URL(filePath: file)
     let source = answers.first { $0.file == url } ?? LiveAnswers(url)
-    let live = try source.open(plan)
+    let (live, manner) = try source.open(plan)
     if !answers.contains(where: { $0 === source }) { answers.append(source) }
     last += 1
     let number = last
-    var picture = LivePicture(number: number, title: printable(plan.title), manner: plan.manner)
-    picture.take(live, nil)
+    var picture = LivePicture(number: number, title: printable(plan.title), manner: printable("\(manner)"))
+    picture.take(live, nil, from: "")
     shown.withLock { $0.append(picture) }
     let tokens: [Any] = [
       live.onDifference { [unowned self] difference in
-        change(number) { $0.take(live, difference) }
+        let writer = isOurs() ? "this session" : "another process"
+        change(number) { $0.take(live, difference, from: writer) }
         fade(number)
       },
       observe { [unowned self] in

@@ -18,7 +18,7 @@ struct LivePicture: Sendable {
   /// What is coloured, for two seconds.
   var fresh: Set<Int> = []
   var changed: [Int: Set<Int>] = [:]
-  /// `+1 ~1 · 14:03:22.118`, empty before the first change.
+  /// `+1 ~1 · 14:03:22.118 · another process`, empty before the first change.
   var news = ""
   var error: String?
   /// Whether it stands above the prompt.
@@ -31,10 +31,13 @@ struct LivePicture: Sendable {
   }
 
   /// The answer as it is, after a difference or to begin with.
-  mutating func take(_ live: LiveRecords, _ difference: Difference<Record>?) {
+  ///
+  /// - Parameter writer: Who wrote, in words.
+  @MainActor mutating func take(_ live: any LiveAnswer, _ difference: Difference<Record>?, from writer: String) {
+    let records = live.records
     columns = live.columns
-    rows = live.prefix(Self.mostRows).map(\.values)
-    count = live.count
+    rows = records.prefix(Self.mostRows).map(\.values)
+    count = records.count
     error = nil
     guard let difference else { return }
     (marks, fresh, changed) = ([:], [], [:])
@@ -57,7 +60,7 @@ struct LivePicture: Sendable {
       }
     }
     let said = counts.filter { $0.count > 0 }.map { "\($0.sign)\($0.count)" }.joined(separator: " ")
-    news = [said, Self.time(.now)].filter { !$0.isEmpty }.joined(separator: " · ")
+    news = [said, Self.time(.now), writer].filter { !$0.isEmpty }.joined(separator: " · ")
   }
 
   mutating func fade() { (fresh, changed) = ([], [:]) }
@@ -76,7 +79,7 @@ struct LivePicture: Sendable {
 
   // MARK: Drawing
 
-  /// `2 rows · +1 ~1 · 14:03:22.118`.
+  /// `2 rows · +1 ~1 · 14:03:22.118 · another process`.
   var status: String {
     let rows = "\(count) \(count == 1 ? "row" : "rows")"
     if let error { return "\(rows) · error: \(error) · the answer stays what it was" }

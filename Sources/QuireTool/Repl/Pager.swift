@@ -1,4 +1,5 @@
 import LineEditor
+import QuireShell
 
 /// A long answer, a screenful at a time, without running anything again.
 ///

@@ -5,8 +5,10 @@ import Synchronization
 extension Repl {
   /// Opens a live answer, and shows it alone until one goes back to the prompt.
   func follow(_ plan: LivePlan) {
-    let (board, file) = (board, session.file)
-    switch onMain({ () throws(ShellFailure) in try board.open(plan, file) }) {
+    let (board, session) = (board, session)
+    let file = session.file
+    let isOurs = { @Sendable in session.file == file && session.mayHaveCommitted(within: .seconds(1)) }
+    switch onMain({ () throws(ShellFailure) in try board.open(plan, file, isOurs: isOurs) }) {
     case .failure(let failure):
       say(
         paint("error:", .red) + " "

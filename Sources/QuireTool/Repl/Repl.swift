@@ -98,13 +98,18 @@ final class Repl {
   ///
   /// - Returns: Whether the conversation goes on.
   private func answer(_ text: String) -> Bool {
-    let run = ReplRun(session, text, editor.doorbell)
+    let run = ReplRun(session, text, streamed, editor.doorbell)
     let clock = ReplClock(session)
     var goesOn = true
+    var isWriting = false
     while true {
-      wait(for: run, clock)
+      wait(for: run, clock, isQuiet: isWriting)
       for mail in run.mail() {
         switch mail {
+        case .bytes(let bytes):
+          isWriting = true
+          bytes.withUnsafeBytes { terminal.output.writeBytes($0) }
+          run.didShowPiece()
         case .reply(.quit): goesOn = false
         case .reply(let reply): show(reply)
         case .question(let question, let answer): answer.resume(returning: asks(question))
@@ -117,16 +122,32 @@ final class Repl {
     }
   }
 
+  /// How rows look that are written as they are read; nil for formats that first look at all of them.
+  private var streamed: RowOutput? {
+    let settings = session.settings
+    let format = settings.isWide ? .line : settings.format
+    if format.needsWidths { return nil }
+    var style = AnswerStyle()
+    style.isTerminal = true
+    style.width = displayWidth
+    style.columns = editor.size.columns
+    var output = RowOutput(format, style: style) { _ in }
+    output.keepsRows = true
+    return output
+  }
+
   /// Waits until there is mail, tells after half a second how it goes, and stops the statement at Ctrl-C.
-  private func wait(for run: ReplRun, _ clock: ReplClock) {
+  ///
+  /// - Parameter isQuiet: Whether nothing is told, as rows are being written.
+  private func wait(for run: ReplRun, _ clock: ReplClock, isQuiet: Bool) {
     var isDrawn = false
     editor.wait(
       every: 100, until: { run.hasMail },
       tick: {
-        guard let line = clock.line, editor.isInteractive else { return }
+        guard !isQuiet, let line = clock.line, editor.isInteractive else { return }
         editor.show(["  " + paint(line, .dim)])
         isDrawn = true
-      }, interrupted: { session.cancel() })
+      }, interrupted: { run.stop() })
     if isDrawn { editor.finishShowing(keeping: false) }
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import LineEditor
 import QuireShell
 import Synchronization
@@ -6,8 +7,13 @@ import Synchronization
 final class ReplRun: Sendable {
   private let box = Mutex<[Mail]>([])
   private let doorbell: Doorbell
+  private let task = Mutex<Task<Void, Never>?>(nil)
+  /// Pieces of rows that may wait to be shown: who reads them is held up by who shows them.
+  private let room = DispatchSemaphore(value: 4)
 
   enum Mail: Sendable {
+    /// A piece of an answer that is written as it is read.
+    case bytes([UInt8])
     case reply(Reply)
     /// A question that the run waits for the answer of.
     case question(String, CheckedContinuation<Bool, Never>)
@@ -15,11 +21,17 @@ final class ReplRun: Sendable {
     case done
   }
 
-  init(_ session: ShellSession, _ text: String, _ doorbell: Doorbell) {
+  /// - Parameter output: How rows look that are written as they are read; nil where they are kept.
+  init(_ session: ShellSession, _ text: String, _ output: RowOutput?, _ doorbell: Doorbell) {
     self.doorbell = doorbell
-    Task {
+    var output = output
+    output?.write = { [self] bytes in
+      room.wait()
+      put(.bytes(Array(bytes)))
+    }
+    let begun = Task { [output] in
       do {
-        try await session.run(text) { question in
+        try await session.run(text, to: output) { question in
           await withCheckedContinuation { self.put(.question(question, $0)) }
         } each: {
           self.put(.reply($0))
@@ -29,7 +41,14 @@ final class ReplRun: Sendable {
         put(.failed(error as? ShellFailure ?? ShellFailure("\(error)")))
       }
     }
+    task.withLock { $0 = begun }
   }
+
+  /// Stops it, also where it has not begun yet.
+  func stop() { task.withLock { $0 }?.cancel() }
+
+  /// To be called for each piece that has been shown.
+  func didShowPiece() { room.signal() }
 
   private func put(_ mail: Mail) {
     box.withLock { $0.append(mail) }
@@ -60,6 +79,8 @@ struct ReplClock {
   var line: String? {
     let elapsed = elapsed
     guard elapsed >= .milliseconds(500) else { return nil }
+    let records = session.recordsRead
+    if records > 0 { return "running \(elapsed.spoken) · \(records) records read · Ctrl-C stops and adds none" }
     let steps = session.steps
     let count = steps < 1_000_000 ? "\(steps / 1000) k" : "\(steps / 1_000_000) M"
     return "running \(elapsed.spoken) · \(count) steps · Ctrl-C stops"

@@ -1,3 +1,5 @@
+import QuireShell
+
 /// A JSON document whose members keep their order.
 public indirect enum JSON: Sendable {
   case null

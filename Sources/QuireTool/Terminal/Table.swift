@@ -1,3 +1,5 @@
+import QuireShell
+
 /// Rows under one another in columns as wide as what is in them.
 ///
 ///     Table(["id", "title"], alignRight: [0], rows: [["1", "Solaris"], ["12", "Eden"]]).lines(width: 80)

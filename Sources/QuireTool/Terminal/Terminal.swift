@@ -1,4 +1,5 @@
 import Foundation
+import QuireShell
 
 /// Where a command's answer and its errors go, and what may be done there.
 ///
@@ -147,28 +148,5 @@ extension Terminal.Stream {
   /// `text` in a style, where this stream takes colour.
   public func styled(_ text: String, _ style: Style) -> String {
     usesColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
-  }
-}
-
-/// `text` with its control characters made visible, so that nothing from a file or a database can steer the terminal.
-public func printable(_ text: String, keepingLines: Bool = false) -> String {
-  guard text.unicodeScalars.contains(where: { isControl($0) }) else { return text }
-  var result = String.UnicodeScalarView()
-  for scalar in text.unicodeScalars {
-    switch scalar.value {
-    case 10 where keepingLines: result.append(scalar)
-    case 0..<32: result.append(Unicode.Scalar(0x2400 + scalar.value) ?? "\u{FFFD}")
-    case 127: result.append("\u{2421}")
-    default: result.append(isControl(scalar) ? "\u{FFFD}" : scalar)
-    }
-  }
-  return String(result)
-}
-
-/// C0, DEL, C1, and the marks that turn the direction of writing around.
-func isControl(_ scalar: Unicode.Scalar) -> Bool {
-  switch scalar.value {
-  case 0..<32, 127..<160, 0x202A...0x202E, 0x2066...0x2069: true
-  default: false
   }
 }

@@ -1,0 +1,151 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+/// The records of a CSV, TSV or JSONL file, each with the line it begins on, read piece by piece.
+struct ImportRecords {
+  let sizeInBytes: Int
+  private var form: Form
+
+  private enum Form {
+    /// The names are read with the first record.
+    case separated(SeparatedReader, names: [String]?)
+    case objects(FileBytes, line: Int)
+  }
+
+  init(_ file: String) throws(ShellFailure) {
+    let isTabs: Bool?
+    switch AnswerFormat(ofFile: file) {
+    case .csv: isTabs = false
+    case .tsv: isTabs = true
+    case .jsonl: isTabs = nil
+    default: throw ShellFailure("\(printable(file)) is none of .csv, .tsv and .jsonl", .usage)
+    }
+    guard let handle = FileHandle(forReadingAtPath: file), var bytes = FileBytes(handle) else {
+      throw ShellFailure("\(printable(file)) cannot be read", .usage)
+    }
+    sizeInBytes = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
+    try bytes.passMark()
+    form =
+      isTabs.map { .separated(SeparatedReader(bytes, $0 ? UInt8(ascii: "\t") : UInt8(ascii: ",")), names: nil) }
+      ?? .objects(bytes, line: 0)
+  }
+
+  /// Nil at the end.
+  mutating func next() throws -> (record: [(name: String, value: Value)], line: Int)? {
+    switch form {
+    case .separated(var reader, var names):
+      form = .objects(FileBytes([]), line: 0)  // so that the reader is nobody else's while it reads
+      defer { form = .separated(reader, names: names) }
+      if names == nil { names = try reader.next()?.map(\.text) }
+      guard let names else { return nil }
+      while let fields = try reader.next() {
+        if fields.count == 1, fields[0] == .absent { continue }
+        guard fields.count == names.count else {
+          throw ShellFailure("line \(reader.line): \(fields.count) fields, and \(names.count) names. Nothing was added")
+        }
+        return (zip(names, fields).map { ($0, $1.value) }, reader.line)
+      }
+      return nil
+    case .objects(var bytes, var line):
+      form = .objects(FileBytes([]), line: 0)
+      defer { form = .objects(bytes, line: line) }
+      while let text = try bytes.line() {
+        line += 1
+        if !text.allSatisfy({ $0 == 32 || $0 == 13 }) { return (try Self.object(text, line), line) }
+      }
+      return nil
+    }
+  }
+
+  private static func object(_ text: [UInt8], _ line: Int) throws(ShellFailure) -> [(name: String, value: Value)] {
+    guard let object = try? JSONSerialization.jsonObject(with: Data(text)) as? [String: Any] else {
+      throw ShellFailure("line \(line): no JSON object. Nothing was added")
+    }
+    var record: [(name: String, value: Value)] = []
+    for (name, value) in object.sorted(by: { $0.key < $1.key }) {
+      record.append((name, try Self.value(value, name, line)))
+    }
+    return record
+  }
+
+  private static func value(_ value: Any, _ name: String, _ line: Int) throws(ShellFailure) -> Value {
+    switch value {
+    case is NSNull: return .null
+    case let text as String: return .text(text)
+    case let number as NSNumber:
+      let isReal = ["d", "f"].contains(String(cString: number.objCType))
+      return isReal ? .real(number.doubleValue) : .integer(number.int64Value)
+    case let object as [String: String]:
+      if let data = object["base64"].flatMap({ Data(base64Encoded: $0) }) { return .blob(data) }
+      if let data = object["malformedText"].flatMap({ Data(base64Encoded: $0) }) { return .malformedText(data) }
+      fallthrough
+    default: throw ShellFailure("line \(line): \(name) is no value a column takes. Nothing was added")
+    }
+  }
+}
+
+/// The bytes of a file in order, a piece of it in memory.
+struct FileBytes {
+  /// Nil at the end of the file.
+  private var handle: FileHandle?
+  private var piece: [UInt8] = []
+  private var place = 0
+  private static let size = 1 << 18
+
+  /// Nil for what cannot be read, such as a folder.
+  init?(_ handle: FileHandle) {
+    self.handle = handle
+    do { try fill() } catch { return nil }
+  }
+
+  /// These bytes, of no file.
+  init(_ bytes: some Sequence<UInt8>) { piece = Array(bytes) }
+
+  private mutating func fill() throws {
+    guard let read = try handle?.read(upToCount: Self.size), !read.isEmpty else {
+      handle = nil
+      (piece, place) = ([], 0)
+      return
+    }
+    (piece, place) = (Array(read), 0)
+  }
+
+  /// The next byte, which stays the next; nil at the end.
+  @inline(__always) mutating func peek() throws(ShellFailure) -> UInt8? {
+    if place < piece.count { return piece[place] }
+    if handle == nil { return nil }
+    do {
+      try fill()
+    } catch {
+      throw ShellFailure("the file cannot be read any further: \(error.localizedDescription). Nothing was added")
+    }
+    return piece.first
+  }
+
+  /// To be called after ``peek()`` has found a byte.
+  @inline(__always) mutating func pass() { place += 1 }
+
+  /// Passes over the mark that some programs begin a file of text with.
+  fileprivate mutating func passMark() throws(ShellFailure) {
+    if piece.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
+  }
+
+  /// The rest of the line, without its end; nil at the end of the file.
+  fileprivate mutating func line() throws(ShellFailure) -> [UInt8]? {
+    guard try peek() != nil else { return nil }
+    var line: [UInt8] = []
+    while try peek() != nil {
+      let rest = piece[place...]
+      guard let end = rest.firstIndex(of: 10) else {
+        line += rest
+        place = piece.count
+        continue
+      }
+      line += rest[..<end]
+      place = end + 1
+      break
+    }
+    return line
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import QuireRow
+
+/// Reads separated fields as they are written by the formats csv and tsv: an empty field is NULL, `""` is empty text.
+struct SeparatedReader {
+  enum Field: Hashable {
+    case absent
+    case bare(String)
+    case quoted(String)
+
+    var text: String {
+      switch self {
+      case .absent: ""
+      case .bare(let text), .quoted(let text): text
+      }
+    }
+
+    /// Numbers stay text, which a column's affinity makes numbers of; bytes are as SQL writes them.
+    var value: Value {
+      switch self {
+      case .absent: return .null
+      case .quoted(let text): return .text(text)
+      case .bare(let text):
+        if text.hasPrefix("x'"), case .blob(let bytes)? = Tokenizer.tokens(of: text).first?.kind {
+          return .blob(Data(bytes))
+        }
+        return .text(text)
+      }
+    }
+  }
+
+  private var bytes: FileBytes
+  private let separator: UInt8
+  /// Where the last record began, from 1.
+  private(set) var line = 0
+  private var nextLine = 1
+
+  init(_ bytes: FileBytes, _ separator: UInt8) {
+    self.bytes = bytes
+    self.separator = separator
+  }
+
+  /// Nil at the end.
+  mutating func next() throws(ShellFailure) -> [Field]? {
+    guard try bytes.peek() != nil else { return nil }
+    line = nextLine
+    var fields: [Field] = []
+    while true {
+      fields.append(try field())
+      guard let byte = try bytes.peek() else { return fields }
+      bytes.pass()
+      if byte == separator { continue }
+      if byte == 13, try bytes.peek() == 10 { bytes.pass() }
+      nextLine += 1
+      return fields
+    }
+  }
+
+  private mutating func field() throws(ShellFailure) -> Field {
+    var content: [UInt8] = []
+    guard try bytes.peek() == UInt8(ascii: "\"") else {
+      while let byte = try bytes.peek(), byte != separator, byte != 10, byte != 13 {
+        content.append(byte)
+        bytes.pass()
+      }
+      return content.isEmpty ? .absent : .bare(String(decoding: content, as: UTF8.self))
+    }
+    bytes.pass()
+    while let byte = try bytes.peek() {
+      bytes.pass()
+      if byte == UInt8(ascii: "\"") {
+        guard try bytes.peek() == byte else { return .quoted(String(decoding: content, as: UTF8.self)) }
+        bytes.pass()
+      } else if byte == 10 {
+        nextLine += 1
+      }
+      content.append(byte)
+    }
+    throw ShellFailure("line \(line): a quote that is not closed. Nothing was added")
+  }
+}

@@ -1,0 +1,91 @@
+public import Foundation
+public import QuireLive
+import QuireModel
+import QuireSQLite
+
+/// An answer that follows its file: always what the same query would give.
+///
+/// Who reads the records or the error in `observe` is woken when they are others. Kept as long as somebody holds it.
+@MainActor public protocol LiveAnswer: AnyObject {
+  var columns: [String] { get }
+  var records: [Record] { get }
+  /// Why it could not follow the last commit; nil while it does. The records stay what they were until it can.
+  var error: (any Error)? { get }
+  /// The commit the records stand at.
+  var commitNumber: Int64 { get }
+  /// How many statements it has run since it was made.
+  var queriesRun: Int { get }
+  /// Calls `body` after each move that changed the records. Ends with the token.
+  func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken
+}
+
+extension LiveRecords: LiveAnswer {
+  public var records: [Record] { Array(self) }
+}
+extension LiveSelection: LiveAnswer {}
+extension LiveTally: LiveAnswer {}
+
+/// Opens answers that follow a file, all on one store, which is opened for the first of them.
+@MainActor public final class LiveAnswers {
+  public let file: URL
+  private(set) var store: ModelContainer?
+  private let footprint: Footprint
+
+  public init(_ file: URL) {
+    self.file = file
+    footprint = Footprint(of: file.path(percentEncoded: false))
+  }
+
+  /// - Parameter key: By which columns a row is known again, in place of the plan's; then the query is run again.
+  /// - Throws: what the store or the query is refused for, as a ``ShellFailure``.
+  public func open(_ plan: LivePlan, key: [String]? = nil) throws(ShellFailure) -> (
+    answer: any LiveAnswer, manner: LiveManner
+  ) {
+    do {
+      let context = try context()
+      if let key {
+        return (try context.live(sql: plan.sql, key: key), LiveManner(isRunAgain: true, reason: nil, knowsRows: false))
+      }
+      return (try Self.answer(plan, context), plan.manner(knowsRows: context.knowsForeignRows))
+    } catch {
+      throw explained(error, plan)
+    }
+  }
+
+  private static func answer(_ plan: LivePlan, _ context: ModelContext) throws -> any LiveAnswer {
+    guard let selection = plan.selection else { return try context.live(sql: plan.sql, key: plan.key) }
+    if let name = selection.tally { return try LiveTally(context, selection.select, named: name) }
+    return try LiveSelection(context, selection.select, columns: selection.columns)
+  }
+
+  /// How it would be kept, which changes would wake it and what they would cost; nothing of it is run.
+  ///
+  /// - Throws: as ``open(_:key:)``.
+  public func explanation(of plan: LivePlan) throws(ShellFailure) -> LiveExplanation {
+    do {
+      let context = try context()
+      guard let selection = plan.selection else { return try context.explainLive(sql: plan.sql) }
+      if selection.tally != nil { return try context.explainLive(countOf: selection.select) }
+      return try context.explainLive(selection.select, columns: selection.columns)
+    } catch {
+      throw explained(error, plan)
+    }
+  }
+
+  private func context() throws -> ModelContext {
+    let store = try self.store ?? ModelContainer(reading: file)
+    self.store = store
+    return store.mainContext
+  }
+
+  private func explained(_ error: any Error, _ plan: LivePlan) -> ShellFailure {
+    SQLFailure(input: plan.title, file: file.path(percentEncoded: false), names: { [] }).explained(error, nil)
+  }
+
+  /// Ends them all; nothing is left beside the file.
+  public func close() {
+    try? store?.close()
+    store = nil
+    footprint.sweep()
+  }
+}

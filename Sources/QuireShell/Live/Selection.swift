@@ -1,0 +1,30 @@
+import QuireRow
+
+/// A query as rows of one table and what they reach: what can be followed by its changes, without running it again.
+struct Selection: Sendable {
+  let select: SelectQuery
+  /// What each row has, by name.
+  let columns: [(name: String, value: RowExpression)]
+  /// The name of the one value, where the answer is how many rows there are.
+  var tally: String?
+}
+
+/// Why a query cannot be followed by its changes, in words that go on from “because”.
+struct NotFollowed: Error {
+  let reason: String
+  init(_ reason: String) { self.reason = reason }
+}
+
+extension FileModel.Column {
+  /// What SQLite makes of values that are put into it.
+  enum Affinity { case integer, text, blob, real, numeric }
+
+  /// By SQLite's rules for a declared type, in their order.
+  var affinity: Affinity {
+    let type = type.uppercased()
+    if type.contains("INT") { return .integer }
+    if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) { return .text }
+    if type.isEmpty || type.contains("BLOB") { return .blob }
+    return ["REAL", "FLOA", "DOUB"].contains(where: type.contains) ? .real : .numeric
+  }
+}
