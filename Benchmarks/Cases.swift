@@ -139,14 +139,36 @@
     .init("quire") { try QuireMemory($0) }
   ),
   BenchCase(
-    "migrate-status", "a file of migrations read and compared with what ran, 1 000 of them", vs: "raw",
-    .init("raw") { try QuireMigrateStatus($0, isRaw: true) },
-    .init("quire") { try QuireMigrateStatus($0, isRaw: false) }
+    "migrate-status", "a file of migrations compared with what ran, 1 000 of them, as a process", vs: "sqlite3",
+    .init("sqlite3") { try MigrateStatusProcess($0, isShell: true) },
+    .init("quire") { try MigrateStatusProcess($0, isShell: false) },
+    .init("in-process") { try QuireMigrateStatus($0) }
   ),
   BenchCase(
-    "migrate-apply", "a migration run on a new database, 1 000 of them", vs: "raw",
-    .init("raw") { try QuireMigrateApply($0, isRaw: true) },
-    .init("quire") { try QuireMigrateApply($0, isRaw: false) }
+    "migrate-apply", "a migration run on a new database, 1 000 of them, as a process", vs: "sqlite3", goal: 2.0,
+    .init("sqlite3") { try MigrateApplyProcess($0, isShell: true) },
+    .init("quire") { try MigrateApplyProcess($0, isShell: false) },
+    .init("in-process") { try QuireMigrateApply($0) }
+  ),
+  BenchCase(
+    "shell-start", "`quire query` started, asked for one value and ended, as a process", vs: "sqlite3", goal: 2.0,
+    .init("sqlite3") { try ShellProcess($0, .sqlite, .once) },
+    .init("quire") { try ShellProcess($0, .quire, .once) }
+  ),
+  BenchCase(
+    "shell-prompt", "`quire FILE` started on a terminal and left at its first prompt", vs: "sqlite3", goal: 2.0,
+    .init("sqlite3") { try ShellProcess($0, .sqlite, .prompt) },
+    .init("quire") { try ShellProcess($0, .quire, .prompt) }
+  ),
+  BenchCase(
+    "shell-csv", "all books as CSV, start and end included", vs: "sqlite3", goal: 1.0,
+    .init("sqlite3") { try ShellProcess($0, .sqlite, .csv) },
+    .init("quire") { try ShellProcess($0, .quire, .csv) }
+  ),
+  BenchCase(
+    "shell-json", "the same as JSON", vs: "sqlite3", goal: 1.0,
+    .init("sqlite3") { try ShellProcess($0, .sqlite, .json) },
+    .init("quire") { try ShellProcess($0, .quire, .json) }
   ),
 ]
 

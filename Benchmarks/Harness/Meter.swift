@@ -68,6 +68,30 @@ struct Stopwatch {
     self.operations += operations
   }
 
+  /// Times `operations` processes that `body` starts and waits for: what they and the system took for them, and nothing
+  /// of ours.
+  mutating func measureChildren(_ operations: Int, _ body: () throws -> Void) rethrows {
+    let before = Self.childrenTime
+    let watch = Stopwatch()
+    try body()
+    wall += watch.elapsed().wall
+    cpu += Self.childrenTime - before
+    self.operations += operations
+  }
+
+  /// CPU time of all processes that were waited for, in nanoseconds.
+  private static var childrenTime: Double {
+    var usage = rusage()
+    #if canImport(Darwin)
+      getrusage(RUSAGE_CHILDREN, &usage)
+    #else
+      getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
+    #endif
+    let seconds = Double(usage.ru_utime.tv_sec) + Double(usage.ru_stime.tv_sec)
+    let microseconds = Double(usage.ru_utime.tv_usec) + Double(usage.ru_stime.tv_usec)
+    return seconds * 1e9 + microseconds * 1e3
+  }
+
   /// Times one operation, which is kept on its own for the median and the 99th percentile.
   @inline(__always) mutating func sample<Result>(_ body: () throws -> Result) rethrows -> Result {
     let before = counts?()

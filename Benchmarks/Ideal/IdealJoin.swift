@@ -40,7 +40,7 @@
         + " ORDER BY title, book.id LIMIT 100")
     capture = IdealCapture(database)
     plan = JoinPlan(rows: stage.rows)
-    try refill()
+    try window.refill(from: behind) { observed.append(.list($0)) }
     for row in window.shown { try meet(row.authorID) }
   }
 
@@ -92,7 +92,7 @@
       }
     }
     capture.clear()
-    if window.isShort { try refill() }
+    if window.isShort { try window.refill(from: behind) { observed.append(.list($0)) } }
     // What has moved up from the spare rows.
     if let last = window.shown.last { try meet(last.authorID) }
   }
@@ -102,22 +102,6 @@
     nameOf.bind(1, author)
     names[author] = try nameOf.step() ? nameOf.text(0) : ""
     nameOf.reset()
-  }
-
-  private func refill() throws {
-    let last = window.rows.last
-    let asked = 2 * window.limit - window.rows.count
-    behind.bind(2, last?.id ?? 0)
-    behind.bind(3, Int64(asked))
-    let more = try behind.binding(1, last?.title ?? "") {
-      var more: [BookRow] = []
-      while try behind.step() { more.append(behind.book) }
-      behind.reset()
-      return more
-    }
-    let shown = window.shown.count
-    window.refill(more, asked: asked)
-    for index in shown..<window.shown.count { observed.append(.list(.inserted(at: index))) }
   }
 
   private func again() throws -> [SignedBook] {

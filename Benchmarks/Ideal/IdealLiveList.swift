@@ -34,7 +34,7 @@ import CSQLite
     afresh = try database.prepare(listed + " ORDER BY title, id LIMIT 100")
     capture = IdealCapture(database)
     plan = WritePlan(rows: stage.rows)
-    try refill()
+    try window.refill(from: behind) { observed.append($0) }
   }
 
   func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
@@ -79,23 +79,7 @@ import CSQLite
       window.apply(old: change.old, new: change.new) { observed.append($0) }
     }
     capture.clear()
-    if window.isShort { try refill() }
-  }
-
-  private func refill() throws {
-    let last = window.rows.last
-    let asked = 2 * window.limit - window.rows.count
-    behind.bind(2, last?.id ?? 0)
-    behind.bind(3, Int64(asked))
-    let more = try behind.binding(1, last?.title ?? "") {
-      var more: [BookRow] = []
-      while try behind.step() { more.append(behind.book) }
-      behind.reset()
-      return more
-    }
-    let shown = window.shown.count
-    window.refill(more, asked: asked)
-    for index in shown..<window.shown.count { observed.append(.inserted(at: index)) }
+    if window.isShort { try window.refill(from: behind) { observed.append($0) } }
   }
 
   private func again() throws -> [BookRow] {

@@ -46,10 +46,22 @@ struct SortedWindow {
     }
   }
 
-  /// Adds what the table has behind the last row; `more` are all there are where fewer than asked for.
-  mutating func refill(_ more: [BookRow], asked: Int) {
+  /// Adds what the table has behind the last row.
+  /// - Parameter behind: Gives the rows behind a title and key, as many as it is asked for.
+  @MainActor mutating func refill(from behind: RawStatement, _ tell: (Step) -> Void) throws {
+    let (last, before) = (rows.last, shown.count)
+    let asked = 2 * limit - rows.count
+    behind.bind(2, last?.id ?? 0)
+    behind.bind(3, Int64(asked))
+    let more = try behind.binding(1, last?.title ?? "") {
+      var more: [BookRow] = []
+      while try behind.step() { more.append(behind.book) }
+      behind.reset()
+      return more
+    }
     rows += more
     isExhausted = more.count < asked
+    for index in before..<shown.count { tell(.inserted(at: index)) }
   }
 
   private func index(of row: BookRow) -> Int? {

@@ -59,34 +59,21 @@ import Quire
   private let container: ModelContainer
   private let context: ModelContext
   private let years: Years
-  private let observer: Observer
+  private let listener: Listener<GroupRow<Int, (Int, Double?)>>
   private let elsewhere: Elsewhere?
   private var plan: AggregatePlan
-
-  private final class Observer {
-    var changes: [Difference<GroupRow<Int, (Int, Double?)>>.Change] = []
-    var calls = 0
-    var token: DifferenceToken?
-
-    init(_ years: Years) {
-      token = years.onDifference { [unowned self] in
-        changes += $0.changes
-        calls += 1
-      }
-    }
-  }
 
   init(_ stage: Stage, hops: Bool = false) async throws {
     container = try openContainer(try stage.file())
     context = ModelContext(container)
     years = try Self.years(in: context)
-    observer = Observer(years)
+    listener = Listener(years.onDifference)
     plan = AggregatePlan(rows: stage.rows)
     elsewhere =
       hops
       ? try await Elsewhere(container) { context in
         let years = try Self.years(in: context)
-        return [years, Observer(years)]
+        return [years, Listener(years.onDifference)]
       } : nil
   }
 
@@ -99,17 +86,16 @@ import Quire
     for _ in 0..<IdealAggregate.count {
       let (id, write) = plan.next(movesGroups: true)
       guard let book = context.model(Book.self, key: id) else { continue }
-      observer.changes.removeAll(keepingCapacity: true)
-      observer.calls = 0
+      listener.forget()
       try await meter.sample(context, and: elsewhere) { try book.perform(write, in: context) }
-      meter.wake(observer.calls)
+      meter.wake(listener.calls)
     }
     for year in years { checksum.add(aggregate: year.key, year.values.0, year.values.1 ?? 0) }
     return checksum
   }
 
   func close() async throws {
-    observer.token = nil
+    listener.stop()
     await elsewhere?.stop()
     try container.close()
   }

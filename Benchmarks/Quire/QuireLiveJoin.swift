@@ -14,34 +14,21 @@ import Quire
   private let container: ModelContainer
   private let context: ModelContext
   private let rows: LiveRows<BookListed>
-  private let observer: Observer
+  private let listener: Listener<BookListed>
   private let elsewhere: Elsewhere?
   private var plan: JoinPlan
-
-  private final class Observer {
-    var changes: [Difference<BookListed>.Change] = []
-    var calls = 0
-    var token: DifferenceToken?
-
-    init(_ rows: LiveRows<BookListed>) {
-      token = rows.onDifference { [unowned self] in
-        changes += $0.changes
-        calls += 1
-      }
-    }
-  }
 
   init(_ stage: Stage, hops: Bool = false) async throws {
     container = try openContainer(try stage.file())
     context = ModelContext(container)
     rows = try Self.rows(in: context)
-    observer = Observer(rows)
+    listener = Listener(rows.onDifference)
     plan = JoinPlan(rows: stage.rows)
     elsewhere =
       hops
       ? try await Elsewhere(container) { context in
         let rows = try Self.rows(in: context)
-        return [rows, Observer(rows)]
+        return [rows, Listener(rows.onDifference)]
       } : nil
   }
 
@@ -58,8 +45,7 @@ import Quire
         let row = rows[place]
         return (row.id.rowKey ?? 0, row.title, row.authorID.rowKey ?? 0)
       }
-      observer.changes.removeAll(keepingCapacity: true)
-      observer.calls = 0
+      listener.forget()
       switch write {
       case .book(let id, let write):
         guard let book = context.model(Book.self, key: id) else { continue }
@@ -74,7 +60,7 @@ import Quire
           try context.save()
         }
       }
-      meter.wake(observer.calls)
+      meter.wake(listener.calls)
       for row in rows { checksum.add(row.id.rowKey ?? 0) }
     }
     for row in rows { checksum.add(row.id.rowKey ?? 0, row.title, row.author) }
@@ -82,7 +68,7 @@ import Quire
   }
 
   func close() async throws {
-    observer.token = nil
+    listener.stop()
     await elsewhere?.stop()
     try container.close()
   }

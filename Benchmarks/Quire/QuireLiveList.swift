@@ -6,35 +6,21 @@ import Quire
   private let container: ModelContainer
   private let context: ModelContext
   private let list: LiveQuery<Book>
-  private let observer: Observer
+  private let listener: Listener<ModelRow<Book>>
   private let elsewhere: Elsewhere?
   private var plan: WritePlan
-
-  /// What the list told since it was last asked.
-  private final class Observer {
-    var changes: [Difference<ModelRow<Book>>.Change] = []
-    var calls = 0
-    var token: DifferenceToken?
-
-    init(_ list: LiveQuery<Book>) {
-      token = list.onDifference { [unowned self] in
-        changes += $0.changes
-        calls += 1
-      }
-    }
-  }
 
   init(_ stage: Stage, hops: Bool = false) async throws {
     container = try openContainer(try stage.file())
     context = ModelContext(container)
     list = try Self.list(in: context)
-    observer = Observer(list)
+    listener = Listener(list.onDifference)
     plan = WritePlan(rows: stage.rows)
     elsewhere =
       hops
       ? try await Elsewhere(container) { context in
         let list = try Self.list(in: context)
-        return [list, Observer(list)]
+        return [list, Listener(list.onDifference)]
       } : nil
   }
 
@@ -49,13 +35,12 @@ import Quire
     for _ in 0..<IdealLiveList.count {
       let (id, write) = plan.next(count: list.count) { (list[$0].key, list[$0].title) }
       guard let book = context.model(Book.self, key: id) else { continue }
-      observer.changes.removeAll(keepingCapacity: true)
-      observer.calls = 0
+      listener.forget()
       try await meter.sample(context, and: elsewhere) {
         book.take(write)
         try context.save()
       }
-      meter.wake(observer.calls)
+      meter.wake(listener.calls)
       for book in list { checksum.add(book.key) }
     }
     for book in list { checksum.add(book) }
@@ -63,7 +48,7 @@ import Quire
   }
 
   func close() async throws {
-    observer.token = nil
+    listener.stop()
     await elsewhere?.stop()
     try container.close()
   }

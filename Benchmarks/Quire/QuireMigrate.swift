@@ -31,17 +31,15 @@ import QuireMigration
   func remove() { try? FileManager.default.removeItem(atPath: folder) }
 }
 
-/// `migrate-status`: the files read and compared with the history of a database that all of them ran on. Raw: the files
-/// read, and the versions in the history.
+/// `migrate-status` without a process of its own: the files read and compared with the history of a database that all of
+/// them ran on.
 @MainActor final class QuireMigrateStatus: Variant {
   private let files: MigrationFiles
   private let database: String
-  private let isRaw: Bool
 
-  init(_ stage: Stage, isRaw: Bool) throws {
+  init(_ stage: Stage) throws {
     files = try MigrationFiles(stage)
     database = files.folder + "/status.db"
-    self.isRaw = isRaw
     var migrator = Migrator(database: database, files: try MigrationFolder.read(files.folder))
     migrator.createsDatabase = true
     try migrator.apply()
@@ -49,7 +47,6 @@ import QuireMigration
 
   func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
     let count = try meter.measure(MigrationFiles.count) {
-      if isRaw { return try raw() }
       let plan = try Migrator(database: database, files: try MigrationFolder.read(files.folder)).plan()
       return plan.entries.count { $0.file != nil && $0.applied != nil }
     }
@@ -58,52 +55,26 @@ import QuireMigration
     return checksum
   }
 
-  private func raw() throws -> Int {
-    let names = try FileManager.default.contentsOfDirectory(atPath: files.folder).filter { $0.hasSuffix(".sql") }
-    let texts = names.compactMap { FileManager.default.contents(atPath: files.folder + "/" + $0) }
-    let raw = try RawDatabase(database, .sqlite)
-    defer { raw.close() }
-    try raw.run("SELECT version, up FROM _quire_migrations")
-    return texts.count
-  }
-
   func close() { files.remove() }
 }
 
-/// `migrate-apply`: a file's SQL run on a new database, in a transaction with its record. Raw: the same SQL and a record
-/// of the version, as the sqlite3 shell runs a script.
+/// `migrate-apply` without a process of its own: the files read and run on a new database.
 @MainActor final class QuireMigrateApply: Variant {
   private let files: MigrationFiles
-  private let isRaw: Bool
 
-  init(_ stage: Stage, isRaw: Bool) throws {
-    files = try MigrationFiles(stage)
-    self.isRaw = isRaw
-  }
+  init(_ stage: Stage) throws { files = try MigrationFiles(stage) }
 
   func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
     let database = files.folder + "/apply-\(number).db"
-    defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: database + end) } }
-    // Both with a write-ahead log.
-    let raw = try RawDatabase(database, .sqlite)
-    defer { raw.close() }
-    try raw.run("CREATE TABLE applied (version INTEGER PRIMARY KEY, up TEXT)")
-    try meter.measure(MigrationFiles.count) {
-      if isRaw { return try run(on: raw) }
-      try Migrator(database: database, files: try MigrationFolder.read(files.folder)).apply()
+    defer { for end in ["", "-journal"] { try? FileManager.default.removeItem(atPath: database + end) } }
+    let applied = try meter.measure(MigrationFiles.count) {
+      var migrator = Migrator(database: database, files: try MigrationFolder.read(files.folder))
+      migrator.createsDatabase = true
+      return try migrator.apply()
     }
     var checksum = Checksum()
-    checksum.add(Int64(MigrationFiles.count))
+    checksum.add(Int64(applied.count))
     return checksum
-  }
-
-  private func run(on raw: RawDatabase) throws {
-    for number in 0..<MigrationFiles.count {
-      let text = MigrationFiles.text(number)
-      try raw.run("BEGIN IMMEDIATE")
-      try raw.run(String(text[..<(text.firstRange(of: "-- migrate")?.lowerBound ?? text.endIndex)]))
-      try raw.run("INSERT INTO applied VALUES (\(number), ''); PRAGMA foreign_key_check; COMMIT")
-    }
   }
 
   func close() { files.remove() }
