@@ -85,7 +85,8 @@ let package = Package(
     .target(
       name: "Catalog", dependencies: ["Quire"], resources: [.copy("Sample"), .copy("Migrations")], swiftSettings: swift),
     .executableTarget(
-      name: "QuireCommand", dependencies: ["Quire", "QuireMigration", "QuireTool", "Catalog"], swiftSettings: swift),
+      name: "QuireCommand", dependencies: ["Quire", "QuireMigration", "QuireShell", "QuireTool", "Catalog"],
+      swiftSettings: swift),
     .executableTarget(
       name: "CatalogueExample", dependencies: ["Quire", "Catalog"], path: "Examples/Catalogue", swiftSettings: swift),
     .executableTarget(
@@ -100,19 +101,24 @@ let package = Package(
       name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite", "TestSupport"],
       swiftSettings: swift),
     .testTarget(
-      name: "QuireModelTests", dependencies: ["Quire", "QuireModel", "QuireRow", "QuireSQLite"], swiftSettings: swift),
+      name: "QuireModelTests", dependencies: ["Quire", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],
+      swiftSettings: swift),
     .testTarget(name: "QuireMacrosTests", dependencies: ["Quire"], swiftSettings: swift),
     .testTarget(name: "SwiftDataStyleTests", dependencies: ["Quire"], swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
+      name: "OtherWriter", dependencies: ["Quire"], path: "Tests/OtherWriter", swiftSettings: swift),
     .testTarget(
       name: "QuireLiveTests",
-      dependencies: ["Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],
+      dependencies: ["OtherWriter", "Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],
       exclude: ["Corpus"], swiftSettings: swift),
     .testTarget(
-      name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow"], swiftSettings: swift),
+      name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow", "TestSupport"],
+      swiftSettings: swift),
     .testTarget(
       name: "CatalogTests", dependencies: ["Catalog", "Quire"], swiftSettings: swift),
     .testTarget(
-      name: "QuireShellTests", dependencies: ["QuireShell", "QuireModel", "QuireLive", "QuireSQLite", "QuireRow"],
+      name: "QuireShellTests",
+      dependencies: ["Quire", "QuireShell", "QuireModel", "QuireLive", "QuireSQLite", "QuireRow"],
       exclude: ["Errors.txt"], swiftSettings: swift),
     .target(name: "PseudoTerminal", dependencies: ["LineEditor"], path: "Tests/PseudoTerminal", swiftSettings: swift),
     .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "PseudoTerminal"], swiftSettings: swift),

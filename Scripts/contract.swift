@@ -8,7 +8,7 @@ let columns = [
   ("plain objects", "→ plain objects"),
 ]
 let headings = [
-  "set here", "another context", "SQL", "trigger, cascade", "another process", "plain objects", "by itself",
+  "set here", "another context", "SQL", "trigger, cascade", "another process", "plain objects",
 ]
 
 let log = try String(decoding: Data(contentsOf: URL(filePath: CommandLine.arguments[1])), as: UTF8.self)
@@ -35,19 +35,33 @@ guard !passed.isEmpty else {
   exit(1)
 }
 
+/// Why a test is there for no source: what `/// By itself:` says above it.
+var reasons: [String: String] = [:]
+let anAlone = #/\/\/\/ By itself: (?<why>.*)\n\s*@Test[^`]*`(?<name>[A-F]\d+: [^`]+)`/#
+let files = FileManager.default.enumerator(at: URL(filePath: "Tests"), includingPropertiesForKeys: nil)
+for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
+  for match in try String(contentsOf: file, encoding: .utf8).matches(of: anAlone) {
+    reasons[String(match.name)] = String(match.why)
+  }
+}
+
 func order(_ name: String) -> (String, Int, String) {
   let line = name.prefix { $0 != ":" }
   return (String(line.prefix(1)), Int(line.dropFirst()) ?? 0, name)
 }
 
-var table = "| | behaviour | " + headings.joined(separator: " | ") + " |\n"
-table += "|---|---|" + headings.map { _ in ":-:|" }.joined() + "\n"
+var table = "| | behaviour | " + headings.joined(separator: " | ") + " | by itself |\n"
+table += "|---|---|" + headings.map { _ in ":-:|" }.joined() + "---|\n"
 for name in passed.sorted(by: { order($0) < order($1) }) {
   let parts = name.split(separator: ": ", maxSplits: 1)
-  let sources = held[name].flatMap { $0.isEmpty ? nil : $0 } ?? ["by itself"]
-  table +=
-    "| \(parts[0]) | \(parts[1]) | " + headings.map { sources.contains($0) ? "✓" : "" }.joined(separator: " | ")
-    + " |\n"
+  let sources = held[name, default: []]
+  let marks = headings.map { sources.contains($0) ? "✓" : "" }
+  guard !sources.isEmpty || reasons[name] != nil else {
+    print("error: it is not said why there is no source for: \(name)")
+    exit(1)
+  }
+  let alone = sources.isEmpty ? reasons[name] ?? "" : ""
+  table += "| \(parts[0]) | \(parts[1]) | " + (marks + [alone]).joined(separator: " | ") + " |\n"
 }
 
 let begin = "<!-- begin: lines -->\n"

@@ -30,7 +30,7 @@ import Testing
           Antigone                  Sophocles            1•│
         ───────────────────────────────────────────────────┴────────────────────────────
         ↑ ↓ select  e title  a author  space lend  d delete  s SQL  q quit       edit 1•
-        evaluated: 10 rows, list, cursor, detail, head, edit · the live results ran 3 statements
+        evaluated: 10 rows, list, cursor, detail, head, edit · statements run: 3
 
         > title A Doll's House, again
 
@@ -49,14 +49,14 @@ import Testing
           Antigone                  Sophocles            1 │
         ───────────────────────────────────────────────────┴────────────────────────────
         ↑ ↓ select  e title  a author  space lend  d delete  s SQL  q quit       edit 1
-        evaluated: 1 row, detail · the live results ran 0 statements
+        evaluated: 1 row, detail · statements run: 0
         """)
   }
 
   @Test func `editing one title evaluates its row and no other`() async throws {
     #expect(
       try await evaluated(by: ["title A Doll's House, again"]) == [
-        "1 row, detail · the live results ran 0 statements"
+        "1 row, detail · statements run: 0"
       ])
   }
 
@@ -76,7 +76,7 @@ import Testing
       ("sql DELETE FROM author WHERE name = 'Samuel Clemens'", "1 row, list, detail, head"),
     ] {
       steps.append(command)
-      expected.append(evaluated + " · the live results ran 0 statements")
+      expected.append(evaluated + " · statements run: 0")
     }
     #expect(try await evaluated(by: steps) == expected)
   }
@@ -95,5 +95,51 @@ import Testing
     await views.settle()
     #expect(views.rows.map(\.view.evaluations) == [2] + Array(repeating: 1, count: 9))
     #expect(views.list.evaluations == 1 && views.detail.lines[0] == "A Doll's House?" && desk.draft == nil)
+  }
+
+  @Test func `pages end where the list does, and the rows that stay are not evaluated`() async throws {
+    let desk = try Desk(try Main.open(nil))
+    let views = Views(desk)
+    await views.settle()
+    desk.move(by: -10)
+    #expect(desk.place == 0 && desk.books.descriptor.fetchOffset ?? 0 == 0)
+    desk.move(by: 10)
+    #expect(desk.place == 0 && desk.books.descriptor.fetchOffset == 10)
+    let last = desk.count.value - Desk.shown
+    desk.move(by: 1000)
+    #expect(desk.place == Desk.shown - 1 && desk.books.descriptor.fetchOffset == last)
+    desk.move(by: 10)
+    #expect(desk.place == Desk.shown - 1 && desk.books.descriptor.fetchOffset == last)
+    await views.settle()
+    #expect(views.rows.count == Desk.shown)
+  }
+
+  @Test func `a book is deleted when that has been confirmed, and what cannot be renamed says so`() async throws {
+    let desk = try Desk(try Main.open(nil))
+    let count = desk.count.value
+    for event in [Terminal.Event.character("d"), .character("n"), .character("d"), .escape] { _ = desk.take(event) }
+    #expect(desk.count.value == count && desk.draft == nil)
+    for event in [Terminal.Event.character("d"), .character("y")] { _ = desk.take(event) }
+    #expect(desk.count.value == count - 1 && desk.draft == nil)
+    desk.run("UPDATE book SET author_id = NULL")
+    _ = desk.take(.character("a"))
+    #expect(desk.draft == nil && desk.problem == "this book's author is not known")
+  }
+
+  @Test(
+    arguments: [
+      ("\u{1B}[A\u{1B}[A\u{1B}OB", [.up, .up, .down]), ("\u{1B}", [.escape]),
+      ("\u{1B}[5~j\u{1B}[6~", [.pageUp, .character("j"), .pageDown]),
+      ("\u{1B}[1;5Cé\r", [.character("é"), .enter]), ("\u{7F}\u{3}", [.erase, .end]), ("\u{1B}[", []), ("\t", []),
+    ] as [(String, [Terminal.Event])])
+  func `keys that come together are all taken`(typed: String, events: [Terminal.Event]) {
+    #expect(Terminal.events(in: Array(typed.utf8)) == events)
+  }
+
+  @Test func `text fills its columns, wide characters too`() {
+    #expect("abc".fitted(to: 5) == "abc  " && "abcdef".fitted(to: 4) == "abc…" && "a\nb".fitted(to: 3) == "a b")
+    #expect("漢字かな".fitted(to: 8) == "漢字かな" && "漢字かな".fitted(to: 6) == "漢字… " && "😀".columns == 2)
+    #expect("abcdef".fittedAtEnd(to: 4) == "…def" && "漢字かな".fittedAtEnd(to: 6) == "…かな ")
+    #expect("\u{1B}[1mabc\u{1B}[0m".clipped(to: 2) == "\u{1B}[1mab\u{1B}[0m" && "漢字".clipped(to: 3) == "漢")
   }
 }

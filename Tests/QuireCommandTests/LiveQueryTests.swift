@@ -54,6 +54,20 @@ import Testing
     #expect(live.error.isEmpty)
   }
 
+  @Test func `a query of models is kept by its changes, and says so`() async throws {
+    let live = try Following(quire, "query", "library.db", "Book where price < 10 order by title limit 1", "--live")
+    try await live.wait { $0.contains("1 row\n") }
+    try write("UPDATE book SET price = 5 WHERE id = 1; UPDATE book SET title = 'Zoo' WHERE id = 2")
+    try await live.wait { $0.contains("Solaris") }
+    #expect(try await live.interrupt() == 130)
+    #expect(live.output.contains("another process · kept by changes\n"), "\(live.output)")
+    let count = try Following(quire, "query", "library.db", "count Book where title = :t", "--live", "-p", "t=Zoo")
+    try await count.wait { $0.contains("1 row\n") }
+    try write("DELETE FROM book")
+    try await count.wait { $0.contains("count 1 → 0") }
+    #expect(try await count.interrupt() == 130 && count.error.isEmpty)
+  }
+
   @Test func `with --json every row and every change is a line`() async throws {
     let live = try Following(
       quire, "query", "library.db", "SELECT id, title, price FROM book WHERE price < :most ORDER BY id", "--live",

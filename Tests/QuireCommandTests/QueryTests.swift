@@ -258,6 +258,15 @@ import Testing
 
   // MARK: Models
 
+  @Test func `how a query of models would be kept is told`() throws {
+    let list = try ask("Book where price > 10 order by title limit 2", "--explain")
+    #expect(list.output.hasPrefix("the first 2 rows of book: "), "\(list)")
+    #expect(list.output.contains("filter and order read book alone"), "\(list)")
+    let count = try ask("count Book where author.name like 'S%'", "--explain")
+    #expect(count.output.hasPrefix("the number of rows of book: "), "\(count)")
+    #expect(try ask("Book group by price", "--explain").output.contains("it is run again once a move"))
+  }
+
   @Test func `models of any file are asked and written to`() throws {
     #expect(
       try ask("Book where author.name = 'Stanisław Lem' and price > :p select title", "-p", "p=10").output

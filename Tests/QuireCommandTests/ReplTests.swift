@@ -239,6 +239,42 @@ import Testing
     try leave(program)
   }
 
+  @Test func `who wrote what a live answer shows is told`() throws {
+    let program = try start("library.db", "--write")
+    terminal.type("live count Book where price > 10\r")
+    try terminal.wait(for: "& keep")
+    #expect(terminal.screen.text.contains("kept by its changes"))
+    try writer.execute("UPDATE book SET price = 50 WHERE id = 2")
+    try terminal.wait(for: "another process")
+    terminal.type("&")
+    try prompt()
+    terminal.type("update book set price = 60 where id = 3;\r")
+    try terminal.wait { $0.text.contains("this session") && $0.lines.contains { $0.hasPrefix("~      3") } }
+    try prompt()
+    try leave(program)
+  }
+
+  @Test func `a format that is no table is written as it is read, and stopped in the middle`() throws {
+    let program = try start()
+    terminal.type(".as jsonl\r")
+    try terminal.wait(for: "answers as jsonl")
+    terminal.type("with recursive n(i) as (select 1 union all select i + 1 from n) select i from n;\r")
+    try terminal.wait(for: #"{"i":"#)
+    terminal.type("\u{3}")
+    try terminal.wait(for: "^C stopped after")
+    try prompt()
+    terminal.type("select title from book where id < 3;\r")
+    try terminal.wait(for: "2 rows")
+    try prompt()
+    terminal.type(".as csv\r")
+    try terminal.wait { $0.text.contains("title\nSolaris\nEden") }
+    try prompt()
+    terminal.type("Author\r")
+    try terminal.wait(for: "1,Stanisław Lem")
+    try prompt()
+    try leave(program)
+  }
+
   // MARK: Beside
 
   @Test func `Ctrl-X Ctrl-E edits the text elsewhere`() throws {

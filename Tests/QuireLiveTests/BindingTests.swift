@@ -74,13 +74,7 @@ private struct Field { @ModelBinding var text: String }
 
   // MARK: Editing
 
-  @Test func `F4: editing is plain assignment`() throws {
-    stored.isAvailable.toggle()
-    #expect(!stored.isAvailable && stored.hasChanges)
-    try context.save()
-    #expect(try store.query("SELECT is_available FROM title WHERE id = 1") == [[0]])
-  }
-
+  /// By itself: it is set here
   @Test func `F5: a binding is made from a stored, a global, a local and a loop variable, and from a parameter`() throws
   {
     $stored.name.wrappedValue = "Eden II"
@@ -172,6 +166,7 @@ private struct Field { @ModelBinding var text: String }
 
   // MARK: What refuses a value
 
+  /// By itself: it is set here
   @Test func `F5: a rule refuses a value where it is set, and nobody hears of it`() async throws {
     var runs = 0
     let token = observe {
@@ -190,6 +185,7 @@ private struct Field { @ModelBinding var text: String }
     withExtendedLifetime(token) {}
   }
 
+  /// By itself: it is set here
   @Test(arguments: ["the property", "a binding", "a field's binding", "a form's binding"])
   func `F5: a plain assignment that is refused keeps the old value, and the next save throws`(way: String) async throws
   {
@@ -209,7 +205,7 @@ private struct Field { @ModelBinding var text: String }
     await turn()
     #expect(stored.rating == 3 && stored.edition.year == 1961 && runs == 1)
     let error = #expect(throws: ModelError.self) { try context.save() }
-    guard case .ignoredAssignments(let refused)? = error else { throw error! }
+    guard case .ignoredAssignments(let refused)? = error else { throw try #require(error) }
     #expect(refused.count == 1)
     #expect(try store.query("SELECT is_available FROM title WHERE id = 1") == [[1]])
     try context.save()
@@ -257,6 +253,7 @@ private struct Field { @ModelBinding var text: String }
     try context.save()
   }
 
+  /// By itself: it is set here
   @Test func `F5: what the file's own constraints and triggers refuse is refused where it is set`() throws {
     try store.execute("CREATE UNIQUE INDEX by_name ON title (lower(name))")
     try store.execute(

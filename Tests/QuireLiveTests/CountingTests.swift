@@ -4,6 +4,8 @@ import Quire
 import Testing
 
 @testable import QuireLive
+@testable import QuireModel
+@testable import QuireSQLite
 
 /// What a commit costs: statements run and readers woken.
 @MainActor @Suite struct CountingTests {
@@ -196,5 +198,24 @@ import Testing
     #expect(time < .seconds(2), "100 changes took \(time)")
     #expect(list.queriesRun == 1)
     token.cancel()
+  }
+
+  @Test func `a context that reads before every save keeps the log from growing no more than one that does not`() throws
+  {
+    let context = ModelContext(store)
+    let database = try #require(context.owner.store).database
+    let count = try context.liveCount(Book.self, where: #Predicate { $0.isIn })
+    let book = try #require(try context.fetch(FetchDescriptor<Book>()).first)
+    let pages = 100
+    for round in 0..<3 * database.configuration.pagesBetweenCheckpoints / pages {
+      // What it reads on stays open until the save has been taken in.
+      _ = try context.fetchCount(FetchDescriptor<Book>())
+      book.note = String(repeating: round.isMultiple(of: 2) ? "a" : "b", count: pages * 4096)
+      book.isIn = round.isMultiple(of: 2)
+      try context.save()
+      #expect(count.value == 9_999 + (round.isMultiple(of: 2) ? 1 : 0))
+    }
+    let log = try FileManager.default.attributesOfItem(atPath: database.path + "-wal")[.size] as? Int
+    #expect(try #require(log) < (database.configuration.pagesBetweenCheckpoints + 3 * pages) * 4200)
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -14,7 +15,7 @@ import Testing
     try RandomRun(seed: seed).run(steps: 40)
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
+  @Test(.enabled(if: isSoaking))
   func `a live query equals the same query run afresh, for long`() throws {
     try soak("differential") { try RandomRun(seed: $0).run(steps: 150) ? nil : "see above" }
   }

@@ -24,11 +24,6 @@ import Testing
 
   private func turn() async { for _ in 0..<20 { await Task.yield() } }
 
-  private func settle(_ condition: () -> Bool) async throws {
-    for _ in 0..<2000 where !condition() { try await Task.sleep(for: .milliseconds(1)) }
-    await turn()
-  }
-
   /// Some layers below, with no parameter for any of it.
   private func layers(_ depth: Int) throws -> String {
     if depth > 0 { return try layers(depth - 1) }
@@ -41,6 +36,7 @@ import Testing
     return try environment[Author.self].name
   }
 
+  /// By itself: a look-up
   @Test func `F1: an environment hands models down by type, without passing them through every layer`() async throws {
     let below = try withEnvironment(author) { try layers(5) }
     let found = try withEnvironment(author) { try environment[Author.self] }
@@ -52,6 +48,7 @@ import Testing
     #expect(inherited == "Lem")
   }
 
+  /// By itself: a look-up
   @Test func `F1: a key has its default value where nobody put one in`() async {
     #expect(environment[PageSize.self] == 20 && environment[Shown.self] == nil)
     let near = withEnvironment(PageSize.self, 5) { environment[PageSize.self] }
@@ -65,6 +62,7 @@ import Testing
     #expect(environment[PageSize.self] == 20 && environment[Shown.self] == nil)
   }
 
+  /// By itself: a look-up
   @Test func `F2: the required look-up fails naming the missing type; the optional one gives nil`() throws {
     let error = #expect(throws: ModelEnvironmentError.self) { try environment[Author.self] }
     #expect(error == .missing(type: "Author"))
@@ -76,6 +74,7 @@ import Testing
     }
   }
 
+  /// By itself: a look-up
   @Test func `F3: a nearer environment overrides an outer one and leaves it as it was`() async throws {
     struct Stop: Error {}
     let other = Author("Le Guin")
@@ -171,47 +170,6 @@ import Testing
     try await run(store)
   }
 
-  /// Who changes what the reader reads: in an environment of its own.
-  enum Source: String, CaseIterable, CustomTestStringConvertible {
-    case property = "set here"
-    case otherContext = "another context's save"
-    case sql = "raw SQL"
-    case cascade = "a cascade"
-    var testDescription: String { rawValue }
-  }
-
-  private func change(_ source: Source) throws {
-    switch source {
-    case .property: book.title = "Solaris"
-    case .otherContext:
-      let other = ModelContext(store, isolation: nil)
-      try #require(try other.fetch(FetchDescriptor<Book>()).first).title = "Solaris"
-      try other.save()
-    case .sql: try store.execute("UPDATE book SET title = 'Solaris'")
-    case .cascade: try store.execute("DELETE FROM author")
-    }
-  }
-
-  @Test(arguments: Source.allCases)
-  func `F6: a reader runs again in the environment it was made in, whoever made the change`(source: Source) async throws
-  {
-    let other = Author("Le Guin")
-    let list = try context.live(Book.self)
-    var seen: [String] = []
-    let token = withEnvironment(author) {
-      withEnvironment(PageSize.self, 7) {
-        observe {
-          _ = book.title
-          _ = list.count
-          seen.append("\(environment[Author?.self] === author) \(environment[PageSize.self])")
-        }
-      }
-    }
-    try withEnvironment(other) { try withEnvironment(PageSize.self, 99) { try change(source) } }
-    try await settle { token.runs > 1 }
-    #expect(seen == ["true 7", "true 7"])
-  }
-
   @Test func `a task-local alone would show the writer's values: what the capture is for`() async {
     @MainActor final class Seen { var sizes: [Int] = [] }
     let seen = Seen()
@@ -227,6 +185,7 @@ import Testing
     #expect(seen.sizes == [99])
   }
 
+  /// By itself: a look-up
   @Test func `F6: a reader made outside of any environment finds none, though the writer has one`() async {
     var seen: [Bool] = []
     let token = observe {

@@ -122,7 +122,8 @@ import Testing
     context.insert(Volume("a"))
     try context.save()
     let loud = #Predicate<Volume> { $0.loud == "a" }
-    #expect(throws: UntranslatablePredicate.self) { try context.fetchCount(FetchDescriptor(predicate: loud)) }
+    #expect(try context.fetchCount(FetchDescriptor(predicate: loud)) == 0)
+    #expect(throws: UntranslatablePredicate.self) { try context.live(Volume.self, where: loud) }
   }
 
   @Test func `they are followed, ordered by and filtered by, without a statement where their columns stay`() throws {

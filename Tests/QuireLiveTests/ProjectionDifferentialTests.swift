@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -25,20 +26,10 @@ import Testing
     #expect(run.differences > 60, "seed \(seed): \(run.differences) differences prove little")
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
+  @Test(.enabled(if: isSoaking))
   func `live rows equal the same fetch afresh, for long`() throws {
-    let seconds = ProcessInfo.processInfo.environment["QUIRE_SOAK"].flatMap(Double.init) ?? 0
-    let end = Date.now.addingTimeInterval(seconds)
-    var seed = UInt64(Date.now.timeIntervalSince1970) << 20
-    print("projection soak from seed \(seed)")
-    while Date.now < end {
-      if let problem = try BookRowsRun(seed: seed).firstProblem(steps: 100)
-        ?? VolumeRowsRun(seed: seed).firstProblem(steps: 150)
-      {
-        Issue.record("seed \(seed), \(problem)")
-        return
-      }
-      seed += 1
+    try soak("projections") { seed in
+      try BookRowsRun(seed: seed).firstProblem(steps: 100) ?? VolumeRowsRun(seed: seed).firstProblem(steps: 150)
     }
   }
 

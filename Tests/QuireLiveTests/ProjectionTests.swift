@@ -1,6 +1,7 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive

@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireModel
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -22,20 +23,10 @@ import Testing
     #expect(run.differences > 15, "seed \(seed): \(run.differences) differences prove little")
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
+  @Test(.enabled(if: isSoaking))
   func `rows with totals are followed, for long`() throws {
-    let seconds = ProcessInfo.processInfo.environment["QUIRE_SOAK"].flatMap(Double.init) ?? 0
-    let end = Date.now.addingTimeInterval(seconds)
-    var seed = UInt64(Date.now.timeIntervalSince1970) << 20
-    print("totals soak from seed \(seed)")
-    while Date.now < end {
-      if let problem = try AuthorTotalsRun(seed: seed).firstProblem(steps: 100)
-        ?? PaperTotalsRun(seed: seed).firstProblem(steps: 100)
-      {
-        Issue.record("seed \(seed), \(problem)")
-        return
-      }
-      seed += 1
+    try soak("totals") { seed in
+      try AuthorTotalsRun(seed: seed).firstProblem(steps: 100) ?? PaperTotalsRun(seed: seed).firstProblem(steps: 100)
     }
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireSQLite
+import TestSupport
 
 /// A store of authors and books, and random writes to it by every way there is.
 @MainActor final class RandomGraph {

@@ -1,7 +1,5 @@
 import Foundation
-import Observation
 import Quire
-import Synchronization
 import Testing
 
 @testable import QuireLive
@@ -102,6 +100,89 @@ extension ContractTests {
       _ = last
     }
 
+    /// Who hears of a change, and how.
+    enum Form: CaseIterable { case willListener, didListener, reader, willReader, didReader, reference, difference }
+
+    private final class Owner {
+      var token: AnyObject?
+      var reference: Reference<Novel>?
+    }
+
+    @Test(arguments: Form.allCases, allSources)
+    func `an observer whose owner goes in the middle of its news hears no more, and the others go on`(
+      form: Form, source: any ChangeSource
+    ) async throws {
+      let eden = library.eden
+      let list = try context.live(Novel.self)
+      var (heard, isArmed, owner) = (0, false, Optional(Owner()))
+      func hear() {
+        guard isArmed else { return }
+        heard += 1
+        owner = nil
+      }
+      let token: AnyObject
+      switch form {
+      case .willListener: token = eden.onWillChange { _ in hear() }
+      case .didListener: token = eden.onDidChange { _ in hear() }
+      case .reader:
+        token = observe {
+          _ = eden.title
+          hear()
+        }
+      case .willReader:
+        token = observe {
+          eden.title
+        } willChange: { _ in
+          hear()
+        }
+      case .didReader:
+        token = observe {
+          eden.title
+        } didChange: { _, _ in
+          hear()
+        }
+      case .reference:
+        let reference = Reference(eden)
+        owner?.reference = reference
+        token = reference.onDidChange { _ in hear() }
+      case .difference: token = list.onDifference { _ in hear() }
+      }
+      owner?.token = consume token
+      isArmed = true
+      var others = 0
+      let listeners = [eden.onWillChange { _ in others += 1 }, eden.onDidChange { _ in others += 1 }]
+      let difference = list.onDifference { _ in others += 1 }
+      let reader = observe { _ = (eden.title, list.count) }
+      try await library.make(source, .title(1, "x"))
+      #expect(heard == 1 && owner == nil && others == 3 && reader.runs == 2)
+      try await library.make(source, .title(1, "y"))
+      #expect(heard == 1 && others == 6 && reader.runs == 3 && eden.title == "y")
+      _ = (listeners, difference)
+    }
+
+    @Test(arguments: allSources)
+    func `an observer that throws ends alone`(source: any ChangeSource) async throws {
+      struct Failed: Error {}
+      let eden = library.eden
+      let titles = observing { () throws(Failed) -> String in
+        if eden.title == "x" { throw Failed() }
+        return eden.title
+      }
+      var (seen, failure): ([String], (any Error)?) = ([], nil)
+      let values = Task {
+        do { for try await title in titles { seen.append(title) } } catch { failure = error }
+      }
+      var heard: [String] = []
+      let token = eden.onDidChange { _ in heard.append(eden.title) }
+      let reader = observe { _ = eden.title }
+      await library.turn()
+      for title in ["x", "y"] { try await library.make(source, .title(1, title)) }
+      await values.value
+      #expect(seen == ["Eden"] && failure is Failed)
+      #expect(heard == ["x", "y"] && reader.runs == 3 && eden.title == "y" && !context.hasChanges)
+      _ = token
+    }
+
     @Test func `an observer that is made while news are told harms nobody and hears the rest`() async throws {
       let eden = library.eden
       var made: [ChangeToken] = []
@@ -133,6 +214,54 @@ extension ContractTests {
       try context.refresh()
       #expect(library.volume(2).title == "elsewhere")
       _ = token
+    }
+
+    // MARK: An object that is deleted meanwhile
+
+    /// What is assigned.
+    enum Assigned: CaseIterable { case title, edition, writer, volumes }
+
+    @Test(arguments: Assigned.allCases, [true, false])
+    func `an object that is deleted by who hears before keeps its value, and the next save names the assignment`(
+      assigned: Assigned, isReader: Bool
+    ) async throws {
+      let (eden, lem, guin) = (library.eden, library.writer(1), library.writer(2))
+      #expect(lem.volumes.count == 2 && eden.writer === lem && guin.volumes.count == 1)
+      var told: [String] = []
+      func delete() { if assigned == .volumes { context.delete(lem) } else { context.delete(eden) } }
+      let (listeners, reader): ([ChangeToken], ObservationToken?)
+      if isReader {
+        let reads = observe {
+          "\(eden.title) \(eden.edition) \(eden.writer?.name ?? "") \(lem.volumes.count)"
+        } willChange: { _ in
+          delete()
+        }
+        (listeners, reader) = ([], reads)
+      } else {
+        (listeners, reader) = (
+          [
+            eden.onWillChange { if !$0.vanishes, assigned != .volumes { delete() } },
+            lem.onWillChange { if !$0.vanishes, assigned == .volumes { delete() } },
+            eden.onDidChange { told.append($0.vanishes ? "gone" : "changed") },
+          ], nil
+        )
+      }
+      switch assigned {
+      case .title: eden.title = "x"
+      case .edition: eden.edition.year = 1
+      case .writer: eden.writer = guin
+      case .volumes: lem.volumes = [eden, library.volume(3)]
+      }
+      #expect(eden.title == "Eden" && eden.edition == Imprint() && eden.writer === lem)
+      #expect(assigned == .volumes ? lem.isDeleted : eden.isDeleted)
+      #expect(guin.volumes.count == 1 && (isReader || assigned == .volumes || told == ["gone"]))
+      let error = #expect(throws: ModelError.self) { try context.save() }
+      guard case .ignoredAssignments(let names)? = error else { throw try #require(error) }
+      #expect(names.count == 1 && names[0].contains(".\(assigned) of "))
+      try context.save()
+      try #expect(library.store.query("SELECT 1 FROM novel WHERE id = 1").isEmpty)
+      await library.turn()
+      _ = (listeners, reader)
     }
 
     // MARK: What changes while a reader runs
@@ -173,91 +302,6 @@ extension ContractTests {
       }
       await library.turn()
       #expect(seen == ["Eden", "x"] && reader.runs == 2)
-    }
-
-    // MARK: Endless loops
-
-    private func waitUntil(_ condition: () -> Bool) async {
-      for _ in 0..<5000 where !condition() { await Task.yield() }
-    }
-
-    @Test func `readers that set each other off without end are ended and named, and the others go on`() async throws {
-      let (eden, solaris) = (library.eden, library.volume(2))
-      let reported = Mutex<[ObservationLoop]>([])
-      ObservationLoop.onDetection { loop in reported.withLock { $0.append(loop) } }
-      let bystander = observe { _ = eden.edition.number }
-      let line = #line + 1
-      let a = observe { solaris.edition.number = eden.edition.number + 1 }
-      let b = observe { eden.edition.number = solaris.edition.number + 1 }
-      await waitUntil { a.loop != nil || b.loop != nil }
-      let loop = try #require(a.loop ?? b.loop)
-      #expect(loop.line == line + (a.loop == nil ? 1 : 0) && loop.file.hasSuffix("ReadersReentrancyTests.swift"))
-      #expect(loop.rounds == ObservationLoop.limit && (a.loop == nil) != (b.loop == nil))
-      #expect(reported.withLock { $0 }.contains(loop) && "\(loop)".contains(":\(loop.line) "))
-      await library.turn()
-      let runs = bystander.runs
-      eden.edition.number = -7
-      await library.turn()
-      #expect(bystander.runs == runs + 1 && bystander.loop == nil)
-      try context.save()
-    }
-
-    @Test func `a didChange that assigns what it reads without end is ended and named`() async throws {
-      let eden = library.eden
-      let token = observe {
-        eden.edition.number
-      } didChange: { _, new in
-        eden.edition.number = new + 1
-      }
-      eden.edition.number = 2
-      await waitUntil { token.loop != nil }
-      #expect(token.loop?.rounds == ObservationLoop.limit && token.runs == ObservationLoop.limit + 1)
-    }
-
-    @Test func `a listener that changes its own object without end is ended and named, and the others hear all`() {
-      let eden = library.eden
-      var heard = 0
-      let bystander = eden.onDidChange { _ in heard += 1 }
-      let line = #line + 1
-      let token = eden.onDidChange { _ in eden.edition.number += 1 }
-      eden.edition.number = 2
-      #expect(token.loop?.line == line && token.loop?.rounds == ObservationLoop.limit)
-      #expect(heard == ObservationLoop.limit + 1 && eden.edition.number == ObservationLoop.limit + 2)
-      let current = Reference(eden)
-      let own = current.onWillChange { _ in current.model = current.model == nil ? eden : nil }
-      current.model = nil
-      #expect(own.loop != nil && bystander.loop == nil)
-    }
-
-    @Test func `readers of contexts on no actor that set each other off are ended and named`() async throws {
-      let store = library.store
-      try await Task.detached {
-        let context = ModelContext(store, isolation: nil)
-        let eden = try #require(context.model(Novel.self, key: 1))
-        let solaris = try #require(context.model(Novel.self, key: 2))
-        let a = observe(in: context) { solaris.edition.number = eden.edition.number + 1 }
-        let b = observe(in: context) { eden.edition.number = solaris.edition.number + 1 }
-        try context.save()
-        #expect((a.loop ?? b.loop)?.rounds == ObservationLoop.limit)
-      }.value
-    }
-
-    @Test func `a reader that corrects what it reads until it is right is no loop`() async throws {
-      let eden = library.eden
-      let clamp = observe {
-        eden.edition.number
-      } didChange: { _, new in
-        if new > 10 { eden.edition.number = new - 1 }
-      }
-      eden.edition.number = 60
-      await waitUntil { eden.edition.number == 10 }
-      await library.turn()
-      #expect(clamp.loop == nil && eden.edition.number == 10)
-      for number in 0..<300 {
-        eden.edition.number = number % 2
-        await library.turn()
-      }
-      #expect(clamp.loop == nil && clamp.runs > 300, "changes from outside are no rounds of a loop")
     }
   }
 }

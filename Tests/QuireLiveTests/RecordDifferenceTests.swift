@@ -1,4 +1,5 @@
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -17,7 +18,7 @@ import Testing
     #expect(run.differences > 40, "seed \(seed): \(run.differences) differences prove little")
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
+  @Test(.enabled(if: isSoaking))
   func `what asks something else equals the same query run afresh, for long`() throws {
     try soak("retargeting") { try RetargetRun(seed: $0).firstProblem(steps: 150) }
   }

@@ -34,7 +34,7 @@ import Testing
     try await play(seed: seed, from: elsewhere)
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
+  @Test(.enabled(if: isSoaking))
   func `queries of every shape equal the same afresh, for long`() async throws {
     let seconds = ProcessInfo.processInfo.environment["QUIRE_SOAK"].flatMap(Double.init) ?? 0
     let end = ContinuousClock.now + .seconds(seconds)

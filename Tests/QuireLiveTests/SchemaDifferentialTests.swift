@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Random schemas, data, questions and transactions: after every commit each live answer equals the same question asked
@@ -27,7 +28,7 @@ import Testing
       """)
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
+  @Test(.enabled(if: isSoaking))
   func `live answers on a random schema equal the same questions asked afresh, for long`() throws {
     var compared = 0
     try soak("schema") { seed in

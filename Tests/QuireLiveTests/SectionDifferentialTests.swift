@@ -1,6 +1,7 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -19,7 +20,7 @@ import Testing
     #expect(run.differences > 40, "seed \(seed): \(run.differences) differences prove little")
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
+  @Test(.enabled(if: isSoaking))
   func `sections equal the same rows afresh, for long`() throws {
     try soak("sections") { try SectionRun(seed: $0).firstProblem(steps: 150) }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -21,20 +22,10 @@ import Testing
     #expect(told > 20, "seed \(seed): \(told) differences prove little")
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
+  @Test(.enabled(if: isSoaking))
   func `to-many queries are followed, for long`() throws {
-    let seconds = ProcessInfo.processInfo.environment["QUIRE_SOAK"].flatMap(Double.init) ?? 0
-    let end = Date.now.addingTimeInterval(seconds)
-    var seed = UInt64(Date.now.timeIntervalSince1970) << 20
-    print("to-many soak from seed \(seed)")
-    while Date.now < end {
-      for problem in [try authors(seed, steps: 120).problem, try papers(seed, steps: 120).problem] {
-        if let problem {
-          Issue.record("seed \(seed), \(problem)")
-          return
-        }
-      }
-      seed += 1
+    try soak("to-many") { seed in
+      try authors(seed, steps: 120).problem ?? papers(seed, steps: 120).problem
     }
   }
 

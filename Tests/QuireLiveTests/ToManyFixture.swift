@@ -1,4 +1,5 @@
 import Quire
+import TestSupport
 
 // Relationships the shared fixture has not: of a class to itself, and many to many.
 

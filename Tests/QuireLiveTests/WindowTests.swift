@@ -1,5 +1,6 @@
 import Foundation
 import QuireRow
+import TestSupport
 import Testing
 
 @testable import QuireLive

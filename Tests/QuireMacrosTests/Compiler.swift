@@ -45,6 +45,11 @@ struct Compiler {
     return paths.map { path in text.split(separator: "\n").compactMap { Diagnosis($0, in: path) } }
   }
 
+  /// What the compiler says of a source that says itself what is expected, fix-its and all: nothing where it is so.
+  func verify(_ source: String) throws -> String {
+    try check([source], ["-Xfrontend", "-verify"])[0].map { "\($0)" }.joined(separator: "\n")
+  }
+
   private func run(_ paths: [String], _ options: [String], in folder: URL) throws -> String {
     let process = Process()
     process.executableURL = swiftc

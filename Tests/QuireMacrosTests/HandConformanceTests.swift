@@ -3,6 +3,7 @@ import Testing
 /// The observation contract, A13: what the compiler says.
 @Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
 struct HandConformanceTests {
+  /// By itself: the compiler
   @Test func `A13: conforming to the model protocol by hand is refused by the compiler, which names @Model`() throws {
     let source = """
       import Quire

@@ -28,6 +28,51 @@ struct RefusalTests {
     let texts = ["write ‘final class’", "remove @Observable", "remove @MainActor", "write ‘var’"]
     #expect(notes.map(\.text) == texts)
   }
+
+  @Test func `what one declaration, one label or one name too many or too few is offered to be mended`() throws {
+    let source = """
+      import Quire
+      @Model final class Author {
+        private var first = "", last: String?, a, b: Int
+        weak var friend: Author?
+        @Relationship(.cascade, inverse: \\Book.authors) var books: Set<Book>
+        @Relationship var names: [String] = []
+        @Attribute(.unique) var full: String { first }
+        @Transient @Attribute(.unique) var isOpen = false
+        var rank: Int??
+        #Index<Book>([\\.title])
+      }
+      @Model final class Book {
+        var title: String
+        var authors: [Author]
+      }
+      @ModelActor final class Worker {}
+      """
+    let notes = try Compiler.shared!.check([source])[0].filter { $0.severity == "note" }
+    let expected = [
+      (3, "write 4 declarations"), (4, "remove ‘weak’"), (5, "write ‘deleteRule: .cascade’"), (5, "write ‘[Book]’"),
+      (6, "remove @Relationship"), (7, "remove @Attribute"), (8, "remove @Attribute"), (9, "write ‘Int?’"),
+      (10, "write ‘Author’"), (12, "write the init"), (16, "write ‘actor’"),
+    ]
+    #expect(notes.map(\.line) == expected.map(\.0) && notes.map(\.text) == expected.map(\.1), "\(notes)")
+  }
+
+  @Test func `the declarations and the init that are offered are those that were meant`() throws {
+    let source = """
+      import Quire
+      enum Shop {
+        @Model public final class Item {  // expected-error {{needs an init}} expected-note {{write the init}} {{6:22-7:4=\\n\\n    public init(name: String, price: Int) {\\n      self.name = name\\n      self.price = price\\n    }\\n  \\}}}
+          public var name: String
+          var price: Int
+          var note: String?
+        }
+      }
+      @Model final class Author {
+        private var first = "", last: String?, a, b: Int  // expected-error {{share one declaration}} expected-note {{write 4 declarations}} {{3-51=private var first = ""\\n  private var last: String?\\n  private var a: Int\\n  private var b: Int}}
+      }
+      """
+    #expect(try Compiler.shared!.verify(source) == "")
+  }
 }
 
 /// A source whose lines say after `// ✗` what they are refused with.

@@ -180,6 +180,7 @@ let refusedSources: [String] = [
   @Model final class Book {
     @Attribute(.ephemeral) var b: String  // ✗ an object read from its row has no value for it: give it a default
     @Relationship(.cascade) var next: Book?  // ✗ write ‘deleteRule: .cascade’
+    @Relationship(.deny, inverse: \\Book.next) var last: Book?  // ✗ write ‘deleteRule: .deny’
     init() { b = "" }
   }
   """,
@@ -204,5 +205,35 @@ let refusedSources: [String] = [
     #Index<Author>([\\.name])  // ✗ write ‘#Index<Book>’, or move it into ‘Author’
     var title = ""
   }
+  """,
+  """
+  @Model final class Book { var title = ""; var pages = 0 }
+  static let odd = #Predicate<Book> { $0.pages & 1 == 1 }  // ✗ ‘&’ has no meaning for rows
+  static let most = #Predicate<Book> { max($0.pages, $0.pages) == 1 }  // ✗ ‘max’ is called with several values of the row
+  static let counted = #Predicate<Book> { book in
+    var number = 0
+    number += 1  // ✗ compute the rest before it
+    return book.pages > number
+  }
+  static let switched = #Predicate<Book> { book in
+    switch book.pages { case 1: true default: false }  // ✗ this cannot be asked of rows
+  }
+  func made(_ stored: (Book) -> Bool) -> Predicate<Book> {
+    #Predicate<Book>(stored)  // ✗ write ‘#Predicate { … }’
+  }
+  """,
+  """
+  @Model final class Author { var name = "" }
+  @Model final class Book {
+    #FullText<Author>([\\.name])  // ✗ stands in the class whose table it is of: write ‘#FullText<Book>’
+    #FullText<Book>([\\.title])  // ✗ ‘Book’ has one full-text index: name all its properties in one #FullText
+    var title = ""
+  }
+  """,
+  """
+  final class Book {
+    #FullText<Page>([\\.text])  // ✗ #FullText means something in a @Model class only
+  }
+  @Model final class Page { var text = "" }
   """,
 ]

@@ -3,6 +3,7 @@ import Testing
 /// The observation contract, D3: the half that the compiler says.
 @Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
 struct SelfLoadingRefusalTests {
+  /// By itself: the compiler
   @Test func `D3: in a struct a self-loading property is refused at its line, with a sentence`() throws {
     let source = """
       import Quire

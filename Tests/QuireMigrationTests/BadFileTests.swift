@@ -29,6 +29,27 @@ import Testing
     }
   }
 
+  @Test func `a name with a line end or an escape in it is refused, and shown without`() throws {
+    try fixture.write("SELECT 1;", as: "20260102000000_x\nerror: all is well\u{1B}[2J.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator() }
+    #expect(
+      error?.description.hasSuffix(
+        "x\u{FFFD}error: all is well\u{FFFD}[2J.sql:1: its name has a control character in it, such as a line end")
+        == true)
+  }
+
+  @Test func `of a long line is shown what is around the error`() throws {
+    let long = String(repeating: "é", count: 40_000)
+    try fixture.write("SELECT '\(long)', nosuch, '\(long)';", as: "20260102000000_long.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator(creating: true).apply() }
+    let lines = (error?.description ?? "").split(separator: "\n").map(Array.init)
+    #expect(lines.count == 3 && lines.allSatisfy { $0.count < 300 })
+    #expect(lines.last?.firstIndex(of: "^") == lines[1].firstIndex(of: "n"))
+    try fixture.write("SELECT '" + String(repeating: "x", count: 100_000), as: "20260102000000_long.sql")
+    let unclosed = #expect(throws: MigrationError.self) { try fixture.migrator(creating: true).apply() }
+    #expect((unclosed?.description.count ?? 0) > 100 && (unclosed?.description.count ?? .max) < 1000)
+  }
+
   @Test func `a folder is not a database`() throws {
     let migrator = Migrator(database: fixture.path, files: [])
     #expect(throws: MigrationError.unusable(.isDirectory(path: fixture.path))) { try migrator.plan() }

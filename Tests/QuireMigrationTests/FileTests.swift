@@ -21,6 +21,12 @@ private func file(_ text: String, named name: String = "20261120143005_add_isbn.
     #expect(try file("/* in a block\n comment */ SELECT 1").title == "in a block")
   }
 
+  @Test func `a sentence over several lines is no title, a title with a remark below it is`() throws {
+    #expect(try file("-- Whether a person ran it, or\n-- a program did.\nSELECT 1;").title == "add isbn")
+    #expect(try file("-- add isbn\n-- Lists are ordered by it.\nSELECT 1;").title == "add isbn")
+    #expect(try file("-- add a column\n\n-- and more\nSELECT 1;").title == "add a column")
+  }
+
   @Test func `line endings and a byte order mark leave no trace`() throws {
     #expect(try file("\u{FEFF}-- a title\r\nSELECT 1;\r\n").up == "-- a title\nSELECT 1;\n")
   }

@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import TestSupport
 import Testing
 
 /// Random pairs of schemas and random rows: what is written, run by the migrator, makes the second schema, keeps every
@@ -17,7 +18,7 @@ import Testing
     #expect(rows > 25 && refused < 9, "\(rows) rows compared, rows that do not fit \(refused) times: proves little")
   }
 
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["QUIRE_SOAK"] != nil))
+  @Test(.enabled(if: isSoaking))
   func `a change that is written makes the schema and keeps the rows, for long`() throws {
     try soak("schema change") { seed in
       var run = try SchemaChangeRun(seed: seed)
@@ -37,28 +38,4 @@ import Testing
     }
     Issue.record("the differential test would not notice \(fault)")
   }
-}
-
-/// The long form of a random test: seed after seed for `QUIRE_SOAK` seconds, until one has a problem. Says every ten
-/// seconds how far it has come.
-func soak(_ name: String, _ problem: (_ seed: UInt64) throws -> String?) throws {
-  let seconds = ProcessInfo.processInfo.environment["QUIRE_SOAK"].flatMap(Double.init) ?? 0
-  let clock = ContinuousClock()
-  let begun = clock.now
-  var (seed, seeds, told) = (UInt64(Date.now.timeIntervalSince1970) << 20, 0, begun)
-  print("\(name) soak from seed \(seed)")
-  while clock.now - begun < .seconds(seconds) {
-    if let problem = try problem(seed) {
-      Issue.record("\(name), seed \(seed): \(problem)")
-      return
-    }
-    seed += 1
-    seeds += 1
-    if clock.now - told > .seconds(10) {
-      told = clock.now
-      print("\(name) soak: \(seeds) seeds in \((told - begun).components.seconds) of \(Int(seconds)) s")
-      fflush(nil)
-    }
-  }
-  #expect(seeds > 0)
 }

@@ -191,6 +191,21 @@ import Testing
         == [[9, "Solaris"]])
   }
 
+  @Test func `a full text index over a table is made with its words, and made anew where it is another`() throws {
+    let table = ["CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, note TEXT)"]
+    func index(_ columns: String) -> [String] {
+      ["CREATE VIRTUAL TABLE found USING fts5 (\(columns), content = 'book', content_rowid = 'id')"]
+    }
+    let rows = ["INSERT INTO book VALUES (5, 'Eden', 'sand'), (9, 'Solaris', 'ocean')"]
+    let made = try change(table, table + index("title"))
+    let question = "SELECT rowid FROM found WHERE found MATCH 'solaris OR ocean'"
+    #expect(try self.rows(question, after: made, on: table + rows) == [[9]])
+    let wider = try change(table + index("title"), table + index("title, note"))
+    let filled = table + rows + index("title") + ["INSERT INTO found (found) VALUES ('rebuild')"]
+    #expect(try self.rows("SELECT rowid FROM found WHERE note MATCH 'sand'", after: wider, on: filled) == [[5]])
+    #expect(wider.undo?.isEmpty == false)
+  }
+
   @Test func `a view that leads nowhere does not stand in the way`() throws {
     let old = ["CREATE TABLE book (a)", "CREATE VIEW broken AS SELECT x FROM nowhere"]
     let change = try change(old, ["CREATE TABLE book (a, UNIQUE (a))", old[1]])

@@ -1,4 +1,5 @@
 import Quire
+import TestSupport
 import Testing
 
 /// A context under random edits, beside plain values of the same: every fetch, list and reference must agree.
@@ -15,17 +16,6 @@ import Testing
       let operation = try run.step()
       try run.check("seed \(seed), step \(step), after \(operation)")
     }
-  }
-}
-
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }
 
@@ -47,7 +37,7 @@ final class RandomEdits {
 
   let store: ModelContainer
   let context: ModelContext
-  var random: SplitMix
+  var random: Random
   var now = Plain()
   var saved = Plain()
   var volumes: [Int: Volume] = [:]
@@ -60,7 +50,7 @@ final class RandomEdits {
   init(seed: UInt64) throws {
     store = try QuireModelTests.store()
     context = ModelContext(store)
-    random = SplitMix(state: seed)
+    random = Random(seed: seed)
   }
 
   func any<C: Collection>(_ choices: C) -> C.Element? { choices.randomElement(using: &random) }

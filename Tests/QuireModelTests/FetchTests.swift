@@ -101,9 +101,11 @@ import Testing
     #expect(try store.value("SELECT count(*) FROM volume") == 0)
   }
 
-  @Test func `a predicate without SQL is refused by its part`() throws {
-    let error = #expect(throws: (any Error).self) { try titles(#Predicate { $0.contributors.first?.name == "Lem" }) }
-    #expect(error.map { "\($0)" }?.contains("contributors") == true)
+  @Test func `deleting by a predicate without SQL is refused by its part`() throws {
+    let error = #expect(throws: UntranslatablePredicate.self) {
+      try context.delete(model: Volume.self, where: #Predicate { $0.contributors.first?.name == "Lem" })
+    }
+    #expect(error?.part.contains("contributors") == true)
   }
 
   @Test func `a model that is not of the container is refused by name`() throws {

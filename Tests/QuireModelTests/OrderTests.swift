@@ -1,4 +1,5 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Lists that stay as they are assigned, and lists that say how long they may be.
@@ -65,7 +66,7 @@ import Testing
 
   @Test func `random moves leave the list as an array would be, and mostly write one row each`() throws {
     let seed = UInt64.random(in: .min ... .max)
-    var random = SplitMix(state: seed)
+    var random = Random(seed: seed)
     var expected = novel.chapters
     var renumbered = 0
     for step in 0..<200 {
@@ -106,6 +107,90 @@ import Testing
     #expect(throws: ModelError.self) { try context.save() }
     context.rollback()
     #expect(team.players.count == 2)
+  }
+
+  @Test func `counts hold where the list has not been read, and where rows are deleted by predicate`() throws {
+    let store = try ModelContainer(for: Team.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store)
+    for _ in 0..<2 {
+      let team = Team()
+      team.players = [Player()]
+      context.insert(team)
+    }
+    try context.save()
+    func refusal(_ body: (ModelContext, [Player]) throws -> Void) throws -> Int? {
+      let other = ModelContext(store)
+      let players = try other.fetch(FetchDescriptor<Player>())
+      do {
+        try body(other, players)
+        try other.save()
+      } catch ModelError.relationshipCount("Team", "players", let count, 1...2) {
+        return count
+      }
+      return nil
+    }
+    #expect(try refusal { context, players in context.delete(players[0]) } == 0)
+    #expect(try refusal { _, players in players[0].team = nil } == 0)
+    #expect(try refusal { _, players in players[0].team = players[1].team } == 0)
+    #expect(try refusal { context, _ in try context.delete(model: Player.self) } == 0)
+    #expect(
+      try refusal { context, players in
+        for _ in 0..<2 {
+          let new = Player()
+          new.team = players[1].team
+          context.insert(new)
+        }
+      } == 3)
+    #expect(try store.value("SELECT count(*) FROM player") == 2)
+    // An exchange keeps both, and a team goes with its players.
+    #expect(
+      try refusal { _, players in (players[0].team, players[1].team) = (players[1].team, players[0].team) } == nil)
+    #expect(
+      try refusal { context, players in
+        if let team = players[0].team { context.delete(team) }
+        context.delete(players[0])
+      } == nil)
+    #expect(try store.query("SELECT (SELECT count(*) FROM team), (SELECT count(*) FROM player)") == [[1, 1]])
+  }
+
+  @Test func `counts of a many to many hold on both sides`() throws {
+    let store = try ModelContainer(for: Choir.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store)
+    let (choir, other) = (Choir(), Choir())
+    let (ann, bob) = (Singer(), Singer())
+    choir.singers = [ann]
+    other.singers = [bob]
+    context.insert(choir)
+    context.insert(other)
+    try context.save()
+    let refused = { (body: () -> Void) in
+      body()
+      let error = #expect(throws: ModelError.self) { try context.save() }
+      context.rollback()
+      return error.map { "\($0)" } ?? ""
+    }
+    #expect(refused { choir.singers = [] }.hasPrefix("Choir.singers would have 0"))
+    #expect(refused { choir.singers = [ann, bob] }.hasPrefix("Singer.choirs would have 2"))
+    #expect(refused { context.delete(bob) }.hasPrefix("Choir.singers would have 0"))
+    let fresh = ModelContext(store)
+    let theirs = try #require(try fresh.fetch(FetchDescriptor<Singer>()).first)
+    fresh.delete(theirs)
+    #expect(throws: ModelError.self) { try fresh.save() }
+    choir.singers = [bob]
+    other.singers = [ann]
+    try context.save()
+    #expect(try store.query("SELECT singer_id FROM choir_singers ORDER BY choir_id") == [[2], [1]])
+  }
+
+  @Test func `the control: a list that is not as it was moved is noticed`() throws {
+    let expected = ["two", "one", "three", "four"]
+    novel.chapters.swapAt(0, 1)
+    try context.save()
+    #expect(try afresh() == expected)
+    try store.execute("UPDATE chapter SET place = -place")
+    #expect(try afresh() != expected)
+    try store.execute("UPDATE chapter SET place = 0")
+    #expect(try afresh() != expected)
   }
 
   #if DEBUG
@@ -170,6 +255,16 @@ import Testing
 @Model final class Waiting {
   var place = 0
   var queue: Queue?
+  init() {}
+}
+
+@Model final class Choir {
+  @Relationship(minimumModelCount: 1, inverse: \Singer.choirs) var singers: [Singer] = []
+  init() {}
+}
+
+@Model final class Singer {
+  @Relationship(maximumModelCount: 1) var choirs: [Choir] = []
   init() {}
 }
 

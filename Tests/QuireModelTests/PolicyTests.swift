@@ -1,4 +1,5 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Unique values and conflicting edits, by the rules that a context is given.
@@ -79,6 +80,41 @@ import Testing
     #expect(shelf.tomes.first === present && present.readers.first?.name == "third")
     #expect(try titles() == [["a", "Emma", 1], ["b", "Odyssey", 2], ["c", "Walden", 1]])
     #expect(try store.query("SELECT tome_id FROM tome_readers") == [[2]])
+  }
+
+  @Test func `random upserts leave what a dictionary would hold, and refusals what it held first`() throws {
+    for policy in [UniqueClashPolicy.upsert, .refuse] {
+      let seed = UInt64.random(in: .min ... .max)
+      var random = Random(seed: seed)
+      var last = ["a": "Emma", "b": "Ulysses", "c": "Walden"]
+      var first = last
+      let context = ModelContext(store)
+      context.onUniqueClash = policy
+      for step in 0..<60 {
+        let code = String("abcdefgh".randomElement(using: &random) ?? "a")
+        let title = "\(policy) \(step)"
+        if step % 9 == 0, let old = try context.fetch(FetchDescriptor<Tome>()).randomElement(using: &random) {
+          (last[old.code], first[old.code]) = (nil, nil)
+          context.delete(old)
+          try context.save()
+        }
+        context.insert(Tome(code, title, shelf: nil))
+        last[code] = title
+        first[code] = first[code] ?? title
+        do { try context.save() } catch ModelError.notUnique { context.rollback() }
+      }
+      let found = Dictionary(
+        uniqueKeysWithValues: try ModelContext(store).fetch(FetchDescriptor<Tome>()).map { ($0.code, $0.title) })
+      // Each is the other's control: what the one leaves is not what the other does.
+      #expect(found == (policy == .upsert ? last : first), "seed \(seed)")
+      #expect(found != (policy == .upsert ? first : last), "seed \(seed)")
+      try store.deleteAllData()
+      let again = ModelContext(store)
+      for (code, title) in [("a", "Emma"), ("b", "Ulysses"), ("c", "Walden")] {
+        again.insert(Tome(code, title, shelf: nil))
+      }
+      try again.save()
+    }
   }
 
   @Test func `who refers to a new object refers to the row`() throws {

@@ -278,4 +278,24 @@ import Testing
     #expect(theirs.modelContext === other)
     #expect(throws: ModelError.self) { try context.save() }
   }
+
+  @Test func `an object that is deleted while its links are assigned has none, and the save names the assignment`()
+    throws
+  {
+    let (bottle, labels) = (Bottle("red"), [Label("a"), Label("b")])
+    bottle.labels = [labels[0]]
+    context.insert(bottle)
+    context.insert(labels[1])
+    try context.save()
+    #expect(bottle.labels.count == 1 && labels[1].bottles.isEmpty)
+    let token = bottle.onWillChange { if !$0.vanishes { context.delete(bottle) } }
+    bottle.labels = labels
+    #expect(bottle.isDeleted && labels[1].bottles.isEmpty)
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .ignoredAssignments(let names)? = error else { throw try #require(error) }
+    #expect(names.count == 1 && names[0].contains("Bottle.labels of "))
+    try context.save()
+    #expect(try store.value("SELECT (SELECT count(*) FROM bottle) + (SELECT count(*) FROM label)") == 2)
+    _ = token
+  }
 }

@@ -1,4 +1,5 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Saves taken back and done again.
@@ -123,7 +124,35 @@ import Testing
 
   @Test func `random saves go back one by one to where they began`() throws {
     let seed = UInt64.random(in: .min ... .max)
-    var random = SplitMix(state: seed)
+    let states = try statesOfRandomSaves(seed)
+    for state in states.dropLast().reversed() {
+      try context.undo()
+      #expect(try rows() == state, "seed \(seed)")
+    }
+    for state in states.dropFirst() {
+      try context.redo()
+      #expect(try rows() == state, "seed \(seed)")
+    }
+  }
+
+  @Test func `the control: a save that is not taken back is noticed`() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    var states = try statesOfRandomSaves(seed)
+    context.insert(Writer(name: "unseen"))
+    try context.save()
+    undo.forgetLatest()
+    states.append(try rows())
+    var noticed = 0
+    for state in states.dropLast(2).reversed() {
+      try context.undo()
+      if try rows() != state { noticed += 1 }
+    }
+    #expect(noticed == states.count - 2 && noticed > 0, "seed \(seed)")
+  }
+
+  /// The rows before and after each of some random saves.
+  private func statesOfRandomSaves(_ seed: UInt64) throws -> [[[[Value]]]] {
+    var random = Random(seed: seed)
     var states = [try rows()]
     for step in 0..<40 {
       let writers = try context.all(Writer.self)
@@ -147,13 +176,6 @@ import Testing
       do { try context.save() } catch ModelError.ignoredAssignments { try context.save() }
       if undo.undoable.count > before { states.append(try rows()) }
     }
-    for state in states.dropLast().reversed() {
-      try context.undo()
-      #expect(try rows() == state, "seed \(seed)")
-    }
-    for state in states.dropFirst() {
-      try context.redo()
-      #expect(try rows() == state, "seed \(seed)")
-    }
+    return states
   }
 }

@@ -3,22 +3,11 @@ import Testing
 
 /// Sums without rounding, against sums made in another way.
 @Suite struct AggregateTests {
-  struct Generator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   private static let tiny = Double.leastNonzeroMagnitude
   private var tiny: Double { Self.tiny }
 
   /// Reals of all sizes, with pairs that cancel.
-  private static func real(_ random: inout Generator) -> Double {
+  private static func real(_ random: inout SeededGenerator) -> Double {
     switch Int.random(in: 0..<6, using: &random) {
     case 0: Double(Int.random(in: -500...500, using: &random)) / 100
     case 1: [0, -0.0, tiny, -tiny, 1e-308, 2.2250738585072014e-308, 1, -1].randomElement(using: &random) ?? 0
@@ -64,7 +53,7 @@ import Testing
 
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
   func `a sum of reals is the exact one, rounded once, whatever was added and removed in between`(seed: UInt64) {
-    var random = Generator(state: seed)
+    var random = SeededGenerator(seed)
     var values: [Double] = []
     var sum = ExactSum()
     for _ in 0..<300 {
@@ -85,7 +74,7 @@ import Testing
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func `sums of integers are exact beyond 64 bits on the way, and averages the nearest reals`(seed: UInt64) {
-    var random = Generator(state: seed)
+    var random = SeededGenerator(seed)
     var total: Int128 = 0
     var values: [Int64] = []
     var sum = ExactSum()

@@ -46,6 +46,37 @@ import Testing
 
   static let seeds: [UInt64] = [1, 2, 3, 4, 5, 6, 7, 8, UInt64.random(in: 100...UInt64.max)]
 
+  @Test(arguments: seeds) func `what SQL narrows by and what is asked afterwards are the whole condition`(seed: UInt64)
+    throws
+  {
+    var generator = RandomExpression(random: SeededGenerator(seed))
+    var narrowed = 0
+    for _ in 0..<1500 {
+      let condition = generator.computedCondition(Int.random(in: 1...4, using: &generator.random))
+      let (necessary, beyond) = (condition.necessary, condition.beyondNecessary)
+      #expect(!necessary.needsObject)
+      if condition.needsObject, necessary != .true { narrowed += 1 }
+      for _ in 0..<8 {
+        let columns = Dictionary(
+          uniqueKeysWithValues: condition.columns.map { path in
+            (path, generator.random.pick([.null, 0, 1, generator.integer(), generator.text()]))
+          })
+        let values = (0..<4).map { _ in generator.random.pick([Value.null, 0, 1]) }
+        func accepts(_ condition: RowExpression) -> Bool {
+          condition.accepts({ columns[$0] ?? .null }, related: { _ in nil }, computed: { values[$0.number] })
+        }
+        let both = accepts(necessary) && (!condition.needsObject || accepts(beyond))
+        #expect(both == accepts(condition), "seed \(seed): \(condition) narrowed by \(necessary)")
+      }
+    }
+    #expect(narrowed > 100)
+  }
+
+  @Test func `what only Swift can tell is no SQL`() {
+    let loud = RowExpression.compare(.equal, .computed(ComputedValue(0, words: "$0.loud")), .literal("A"))
+    #expect(throws: QueryError.computed("$0.loud")) { try loud.sql() }
+  }
+
   @Test(arguments: seeds) func `an expression means the same in memory as in SQLite`(seed: UInt64) throws {
     var generator = RandomExpression(random: SeededGenerator(seed))
     let database = try Self.fill(&generator)

@@ -52,12 +52,13 @@ struct RandomExpression {
   }
 
   mutating func text(_ depth: Int) -> RowExpression {
-    switch Int.random(in: 0..<(depth > 0 ? 7 : 5), using: &random) {
+    switch Int.random(in: 0..<(depth > 0 ? 8 : 5), using: &random) {
     case 0...2: return .column(random.pick(Self.texts))
     case 3, 4: return .literal(text())
     case 5:
       return .conditional(
         condition(depth - 1), then: text(depth - 1), otherwise: random.chance(1, in: 3) ? .null : text(depth - 1))
+    case 6: return .lowercased(text(depth - 1))
     default: return .coalesce(text(depth - 1), text(depth - 1))
     }
   }
@@ -92,6 +93,22 @@ struct RandomExpression {
     case 12:
       return .text(random.pick([.contains, .startsWith, .endsWith, .containsFolded]), text(depth - 1), text(depth - 1))
     default: return .coalesce(condition(depth - 1), random.pick([.false, .true]))
+    }
+  }
+
+  /// One with parts that only Swift can tell.
+  mutating func computedCondition(_ depth: Int) -> RowExpression {
+    switch Int.random(in: 0..<(depth > 0 ? 9 : 2), using: &random) {
+    case 0: return .computed(ComputedValue(Int.random(in: 0..<4, using: &random), words: "computed"))
+    case 1: return condition(1)
+    case 2, 3: return .all([computedCondition(depth - 1), computedCondition(depth - 1)])
+    case 4: return .any([computedCondition(depth - 1), computedCondition(depth - 1)])
+    case 5: return .not(computedCondition(depth - 1))
+    case 6: return !computedCondition(depth - 1)
+    case 7: return .coalesce(computedCondition(depth - 1), random.pick([.false, .true]))
+    default:
+      return .conditional(
+        computedCondition(depth - 1), then: computedCondition(depth - 1), otherwise: computedCondition(depth - 1))
     }
   }
 

@@ -173,7 +173,7 @@ import Testing
     let interest = database.addInterest(.everything)
     let token = database.latestToken
     let other = try Connection(path: file, access: .readWrite)
-    try other.execute("ALTER TABLE t ADD COLUMN b DEFAULT 5; UPDATE t SET b = 6")
+    try other.execute("BEGIN; ALTER TABLE t ADD COLUMN b DEFAULT 5; UPDATE t SET b = 6; COMMIT")
     database.lookForForeignCommits()
     try other.execute("UPDATE t SET b = 7")
     database.lookForForeignCommits()

@@ -32,7 +32,7 @@ import Testing
 
   @Test(arguments: Array(1...40 as ClosedRange<UInt64>) + [UInt64.random(in: 100...UInt64.max)])
   func `sums and averages of reals are those of ExactSum`(seed: UInt64) throws {
-    var random = Seeded(seed)
+    var random = Random(seed: seed)
     for _ in 0..<50 {
       var sum = ExactSum()
       let values = (0..<Int.random(in: 1...12, using: &random)).map { _ -> Double in
@@ -49,7 +49,7 @@ import Testing
 
   @Test(arguments: Array(1...20 as ClosedRange<UInt64>) + [UInt64.random(in: 100...UInt64.max)])
   func `sums and averages of whole numbers are those of ExactSum, and beyond Int64 it is said`(seed: UInt64) throws {
-    var random = Seeded(seed)
+    var random = Random(seed: seed)
     var beyond = 0
     for _ in 0..<50 {
       var sum = ExactSum()
@@ -91,17 +91,5 @@ import Testing
   @Test func `a view cannot use them: a file makes sense to every tool`() throws {
     try connection.execute("CREATE VIEW v AS SELECT quire_sum(1) AS total")
     #expect(throws: SQLiteError.self) { try connection.query("SELECT total FROM v") }
-  }
-}
-
-private struct Seeded: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

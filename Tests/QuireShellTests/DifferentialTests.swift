@@ -40,7 +40,7 @@ import Testing
 }
 
 /// Makes conditions on a book twice: in the model language, and in SQL.
-private struct PairMaker {
+struct PairMaker {
   private var state: UInt64
   private let isWrong: Bool
 
@@ -54,12 +54,12 @@ private struct PairMaker {
     self.isWrong = isWrong
   }
 
-  private mutating func below(_ limit: Int) -> Int {
+  mutating func below(_ limit: Int) -> Int {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return Int((state >> 33) % UInt64(limit))
   }
 
-  private mutating func one<T>(of list: [T]) -> T { list[below(list.count)] }
+  mutating func one<T>(of list: [T]) -> T { list[below(list.count)] }
 
   // MARK: Data
 
@@ -80,7 +80,7 @@ private struct PairMaker {
     return sql
   }
 
-  private mutating func nullable(_ value: Int) -> String { below(6) == 0 ? "NULL" : "\(value)" }
+  mutating func nullable(_ value: Int) -> String { below(6) == 0 ? "NULL" : "\(value)" }
 
   mutating func order() -> (String, String) {
     one(of: [

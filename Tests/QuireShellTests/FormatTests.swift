@@ -44,7 +44,9 @@ import Testing
     let query = "SELECT id, x, typeof(x) FROM v WHERE typeof(x) <> 'blob'"
     let ours = try await written(.csv, query, library)
     let theirs = try #require(try shell(["-csv", "-header", query], library))
-    var (a, b) = (SeparatedReader(ours, UInt8(ascii: ",")), SeparatedReader(theirs, UInt8(ascii: ",")))
+    var (a, b) = (
+      SeparatedReader(FileBytes(ours), UInt8(ascii: ",")), SeparatedReader(FileBytes(theirs), UInt8(ascii: ","))
+    )
     var count = 0
     while let own = try a.next(), let other = try b.next() {
       count += 1

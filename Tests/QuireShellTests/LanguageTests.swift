@@ -89,6 +89,9 @@ import Testing
     _ = try await session.replies(".set name x' OR 1 = 1 --")
     #expect(try await session.column("Book where year > :y") == [1, 4])
     #expect(try await session.column("Book where title = :name") == [])
+    // Beside values, before and behind them.
+    #expect(try await session.column("Book where year > :y and year < 1980") == [1])
+    #expect(try await session.column("Book where year < 1980 and year > @y") == [1])
     #expect(try await session.column("select id from book where year > $y") == [1, 4])
     #expect(await session.failure("Book where year > :z").hasPrefix("there is no value for :z"))
     #expect(try await session.rows("Book where title = \"x' OR 1 = 1 --\"").isEmpty)

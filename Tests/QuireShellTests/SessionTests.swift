@@ -17,17 +17,16 @@ import Testing
 
   @Test func `a running query is stopped at once, and the session goes on`() async throws {
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-    let isOver = Locked(false)
-    // A thread, because tasks may have none left beside the query. A call that comes before it has begun stops nothing.
-    Thread.detachNewThread { [session] in
-      while !isOver.withLock({ $0 }) {
+    // One that comes before the query has begun stops nothing.
+    let stopping = Task { [session] in
+      while !Task.isCancelled {
         session.cancel()
-        usleep(5_000)
+        await Task.yield()
       }
     }
     #expect(await session.failure(endless) == "stopped")
-    isOver.withLock { $0 = true }
-    try await Task.sleep(for: .milliseconds(50))
+    stopping.cancel()
+    await stopping.value
     #expect(try await session.column("SELECT 1") == [1])
   }
 

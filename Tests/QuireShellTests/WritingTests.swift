@@ -191,6 +191,52 @@ import Testing
     #expect(await session.failure("Tag 1 set name = 'b'") == ShellSession.onlyReads)
   }
 
+  @Test(arguments: ["csv", "tsv", "jsonl"])
+  func `a file longer than a piece of it is read piece by piece`(ending: String) async throws {
+    let library = try Library()
+    let session = try library.writing()
+    let separator = ending == "csv" ? "," : "\t"
+    let texts = (0..<9000).map { number in
+      let long = String(repeating: "ä", count: number % 40)
+      return ending == "jsonl"
+        ? #"{"text":"\#(long)\n\#(number)","about_id":\#(number)}"# : "\"\(long)\n\(number)\"\(separator)\(number)"
+    }
+    let head = ending == "jsonl" ? "" : "\u{FEFF}text\(separator)about_id\r\n"
+    let file = library.folder.appending(path: "long.\(ending)")
+    try Data((head + texts.joined(separator: "\r\n")).utf8).write(to: file)
+    #expect(try await session.said(".import \(file.path) Note").hasPrefix("9 000 rows added to Note"))
+    let found = try library.rows(
+      "SELECT count(*), sum(about_id), sum(length(text)), count(DISTINCT text) FROM note WHERE text LIKE '%' || char(10) || '%'"
+    )
+    let lengths = (0..<9000).reduce(0) { $0 + $1 % 40 + 1 + "\($1)".count }
+    #expect(found == [[9000, .integer(9000 * 8999 / 2), .integer(Int64(lengths)), 9000]])
+    #expect(session.recordsRead == 9000)
+    _ = try await session.said("undo")
+    #expect(try library.rows("SELECT count(*) FROM note") == [[2]])
+  }
+
+  @Test func `a run whose task is cancelled before it begins is not run`() async throws {
+    let library = try Library()
+    let session = try library.writing()
+    let run = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await session.failure("update book set price = 77 where id = 1")
+    }
+    #expect(await run.value == "stopped")
+    #expect(try library.rows("SELECT count(*) FROM book WHERE price = 77") == [[0]])
+    #expect(try await session.said("update book set price = 77 where id = 1").hasPrefix("1 row changed"))
+  }
+
+  @Test func `whose change it may be is known for a while`() async throws {
+    let library = try Library()
+    let session = try library.writing()
+    #expect(!session.mayHaveCommitted(within: .seconds(9)))
+    _ = try await session.said("select 1; begin; update book set price = 1 where id = 1")
+    #expect(!session.mayHaveCommitted(within: .seconds(9)))
+    _ = try await session.said("commit")
+    #expect(session.mayHaveCommitted(within: .seconds(9)) && !session.mayHaveCommitted(within: .zero))
+  }
+
   @Test func `rows come back from a file as they went out`() async throws {
     let session = try library.writing()
     _ = try await session.replies("insert into note values ('a,\"b\"\nc', 5), ('', 6), (NULL, 7), ('x''00''', 8)")

@@ -1,4 +1,5 @@
 import Foundation
+import QuireSQLite
 import QuireTool
 import Testing
 
@@ -13,7 +14,13 @@ import Testing
   }
 
   /// Runs `migrate` of a program whose models want `models`.
-  private func migrate(_ words: String..., models: [String]? = nil) async -> (
+  private func migrate(_ first: String, _ words: String..., models: [String]? = nil) async -> (
+    status: Int32, output: String, error: String
+  ) {
+    await migrate(first, words, models: models)
+  }
+
+  private func migrate(_ first: String, _ words: [String], models: [String]? = nil) async -> (
     status: Int32, output: String, error: String
   ) {
     let recorder = Recorder()
@@ -21,7 +28,7 @@ import Testing
     if let models { source = source.models { models } }
     let tool = Tool("quire", version: "1", "", commands: [.migrate(source)])
     let status = await tool.run(
-      ["migrate"] + words + ["-m", path + "/Migrations"], terminal: recorder.terminal(), environment: [:])
+      ["migrate", first] + words + ["-m", path + "/Migrations"], terminal: recorder.terminal(), environment: [:])
     return (status, recorder.output, recorder.error)
   }
 
@@ -60,7 +67,7 @@ import Testing
     let second = ["CREATE TABLE book (id INTEGER PRIMARY KEY, heading TEXT NOT NULL) STRICT"]
     let asked = await migrate("new", "rename title", "--from-model", models: second)
     #expect(asked.status == 5 && asked.error.contains("--rename book.title:book.heading"))
-    #expect(asked.error.contains("--drop book.title"))
+    #expect(asked.error.contains("--drop book.title") && asked.error.contains("Its values would be kept."))
     let written = await migrate(
       "new", "rename title", "--from-model", "--rename", "book.title:book.heading", models: second)
     #expect(written.status == 0 && written.output.hasSuffix("    ALTER TABLE book RENAME COLUMN title TO heading;\n"))
@@ -70,6 +77,90 @@ import Testing
     #expect(await migrate("undo", "--yes", database).status == 0)
     let after = await migrate("diff", "-d", database, "model", models: first)
     #expect(after.output == "no difference between db and model\n")
+  }
+
+  @Test func `what a rename keeps is counted where a database is at hand`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write(
+      """
+      CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT);
+      INSERT INTO book (title) VALUES ('Solaris'), (NULL), ('Eden');
+      """, as: "20260101000000_a.sql")
+    #expect(await migrate("apply", "--create", database).status == 0)
+    let column = ["CREATE TABLE book (id INTEGER PRIMARY KEY, heading TEXT)"]
+    let asked = await migrate("new", "rename", "--from-model", "-d", database, models: column)
+    #expect(asked.error.contains("Is book.heading the new name of title? Its 2 values in 3 rows would be kept."))
+    let table = ["CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT)"]
+    #expect(
+      await migrate("new", "x", "--from-model", "-d", database, models: table).error.contains(
+        "Its 3 rows would be kept."))
+    // A column of a table that has another name in the database.
+    let both = ["CREATE TABLE volume (id INTEGER PRIMARY KEY, heading TEXT)"]
+    let second = await migrate("new", "x", "--from-model", "--rename", "book:volume", "-d", database, models: both)
+    #expect(second.error.contains("Its 2 values in 3 rows would be kept."))
+    let gone = await migrate("new", "x", "--from-model", "-d", path + "/nosuch.db", models: column)
+    #expect(gone.status == 5 && gone.error.contains("Its values would be kept."))
+
+    let shown = await migrate("diff", "model", "-d", database, models: column)
+    #expect(
+      shown.output == """
+        to come from db to model:
+            book − title TEXT
+            book + heading TEXT
+        Renamed? Its 2 values in 3 rows would be kept.   --rename book.title:book.heading
+
+        """)
+    let renamed = await migrate("diff", "model", "--rename", "book.title:book.heading", "-d", database, models: column)
+    #expect(renamed.output == "no difference between db and model\n")
+    let sql = await migrate("diff", "model", "--sql", "--rename", "book.title:heading", "-d", database, models: column)
+    #expect(sql.output == "ALTER TABLE book RENAME COLUMN title TO heading;\n")
+    #expect(
+      await migrate("diff", "model", "--rename", "book.nosuch:heading", "-d", database, models: column).status == 1)
+  }
+
+  @Test func `all of another tool's can be undone, and where it has what takes one back is said`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write("CREATE TABLE a (b);", as: "V1__a.sql")
+    try write("DROP TABLE a;", as: "U1__a.sql")
+    #expect(await migrate("apply", "--create", database).status == 0)
+    #expect(await migrate("undo", "--to", "0", database).output.hasSuffix("1 undone · no migration applied\n"))
+    try write("CREATE TABLE c (d);", as: "V2__c.sql")
+    #expect(await migrate("apply", database).status == 0)
+    let stuck = await migrate("undo", database)
+    #expect(stuck.status == 1 && stuck.error.contains("a file that begins with U in place of V, and record it:\n"))
+  }
+
+  @Test func `what is tried on a database of its own is said to have changed nothing`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
+    #expect(await migrate("apply", "--create", database).status == 0)
+    try write("SELECT nosuch;", as: "20260102000000_b.sql")
+    for words in [
+      ["check"], ["schema", "--stdout"], ["diff", "-d", database], ["baseline", "20260102000000", database],
+    ] {
+      let ran = await migrate(words[0], Array(words.dropFirst()))
+      #expect(
+        ran.status == 1 && ran.error.hasSuffix("Tried on a database of its own: nothing was changed.\n"), "\(words)")
+      #expect(!ran.error.contains("Rolled back"), "\(words)")
+    }
+  }
+
+  @Test func `a history is given back, and what was taken back meanwhile is asked about`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write("-- migrate:up\nCREATE TABLE a (b);\n-- migrate:down\nDROP TABLE a;", as: "20260101000000_a.sql")
+    #expect(await migrate("apply", "--create", database).status == 0)
+    let connection = try MigrationConnection(path: database, access: .readWrite, busyTimeout: .zero)
+    try connection.query("CREATE TABLE schema_migrations (version varchar(128) primary key)")
+    let given = await migrate("baseline", "--back", database)
+    #expect(given.output == "1 migration recorded in dbmate's table schema_migrations\n")
+    #expect(await migrate("undo", "--yes", database).status == 0)
+    let asked = await migrate("baseline", "--back", database)
+    #expect(
+      asked.status == 4
+        && asked.error.contains("Taken back through Quire? Its row goes:   quire migrate baseline --back --yes"))
+    let json = await migrate("baseline", "--back", "--yes", "--json", database)
+    #expect(json.output.contains("\"removed\":[\"20260101000000\"]"))
+    #expect(try connection.query("SELECT * FROM schema_migrations").isEmpty)
   }
 
   @Test func `in another tool's folder a new file has that tool's form`() async throws {

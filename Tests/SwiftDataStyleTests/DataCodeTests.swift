@@ -141,7 +141,7 @@ import Testing
     #expect(throws: ModelError.self) { try context.save() }
     let shared = ModelConfiguration(
       "Shared", schema: schema, groupContainer: .identifier("group.recipes"), cloudKitDatabase: .private("iCloud.x"))
-    #expect(shared.url?.path.hasSuffix("group.recipes/Shared.store") == true)
+    #expect(shared.url.path.hasSuffix("group.recipes/Shared.store") == true)
     let memory = try ModelContainer(
       for: Recipe.self, configurations: ModelConfiguration(for: Recipe.self, isStoredInMemoryOnly: true))
     memory.mainContext.insert(Recipe(title: "Bread"))

@@ -89,13 +89,40 @@ import Testing
     #expect(ran.status == 0 && ran.output.hasPrefix("library.db · nothing pending"), "\(ran.error)")
   }
 
-  @Test func `a database that may only be read is said to be so, and stays as it is`() throws {
-    try quire.write("Migrations/20260102000000_t.sql", "CREATE TABLE t (a);")
-    let ran = try quire.shell(
-      "chmod 444 library.db && su nobody -s /bin/sh -c true 2>/dev/null; quire migrate apply library.db; s=$?; chmod 644 library.db; exit $s"
-    )
-    // Root may write to it all the same.
-    #expect(geteuid() == 0 ? ran.status == 0 : ran.status == 1 && ran.error.contains("reading only"), "\(ran.error)")
+  /// Whether something can be run as somebody who may not write: root has to put on another user for it.
+  static let canBeOthers = geteuid() != 0 || CompletionTests.has("setpriv")
+
+  /// Runs `quire` as somebody to whom files say what may be done with them.
+  private func unprivileged(_ words: String) throws -> Scratch.Ran {
+    let other = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : ""
+    return try quire.shell("exec \(other)\(Scratch.binary.path) migrate \(words)")
+  }
+
+  @Test(
+    .enabled(if: canBeOthers, "run as root, it needs setpriv"),
+    arguments: [("0444", "0555"), ("0444", "0777"), ("0666", "0555")])
+  func `where the file or its folder may only be read, what asks is answered and what writes is refused`(
+    file: String, folder: String
+  ) throws {
+    try quire.write(
+      "Migrations/20260102000000_t.sql", "CREATE TABLE t (a);", "DELETE FROM book WHERE id > 9;", "-- migrate: undo",
+      "DROP TABLE t;")
+    let before = try quire.bytes("library.db")
+    _ = try quire.shell("chmod \(file) library.db; chmod \(folder) .")
+    defer { _ = try? quire.shell("chmod 755 . && chmod 644 library.db") }
+    // A file that may be written to has no room for its backup.
+    let reason = file == "0444" ? "library.db is open for reading only; nothing was written" : "Permission denied"
+    for (words, status): (String, Int32) in [
+      ("status", 0), ("plan", 0), ("check", 3), ("log", 0), ("diff -d", 0), ("apply", 1), ("undo --yes", 1),
+      ("redo --yes", 1),
+    ] {
+      let ran = try unprivileged("\(words) library.db")
+      #expect(ran.status == status && ran.messages == (status == 1 ? 1 : 0), "\(words): \(ran.status) \(ran.error)")
+      #expect(status != 1 || ran.firstLine.contains(reason), "\(words): \(ran.error)")
+      #expect(try quire.bytes("library.db") == before, "\(words)")
+      let names = try FileManager.default.contentsOfDirectory(atPath: quire.folder.path)
+      #expect(names.sorted() == ["Migrations", "library.db"], "\(words)")
+    }
   }
 
   @Test func `a program carries its migrations and steps in itself`() throws {

@@ -166,12 +166,17 @@ extension ContractTests {
       async throws
     {
       let library = try subject.open()
-      let dispossessed = library.novel(3)
-      var seen: [String?] = []
-      let reader = observe { seen.append(dispossessed.author?.novels.first?.author?.novels.last?.title) }
-      try await library.make(.title(1, "unread"))
-      try await library.make(.title(3, "x"))
-      #expect(seen == ["The Dispossessed", "x"] && reader.runs == 2)
+      let eden = library.novel(1)
+      var seen: [String] = []
+      let reader = observe {
+        let last = eden.author?.novels.last
+        seen.append("\(last?.title ?? "") by \(last?.author?.name ?? "")")
+      }
+      try await library.make(.title(1, "unread"), .title(3, "unread"), .name(2, "unread"))
+      #expect(seen == ["Solaris by Lem"])
+      try await library.make(.title(2, "Solaris II"))
+      try await library.make(.name(1, "S. Lem"))
+      #expect(seen == ["Solaris by Lem", "Solaris II by Lem", "Solaris II by S. Lem"] && reader.runs == 3)
     }
 
     @Test(arguments: Subject.all)

@@ -73,6 +73,8 @@ enum ContractChange: Sendable {
   case deleteWriter(Int64)
   case visits(Int)
   case degrees(Int)
+  /// A value kept under a name, where there is a table of them.
+  case kept(String, Int)
 }
 
 extension ObservedLibrary {

@@ -48,7 +48,7 @@ import Observation
         guard let novel = novels[key] else { continue }
         put(novel, nil)
         shelf.novels.removeAll { $0 === novel }
-      case .deleteWriter, .visits, .degrees: break
+      case .deleteWriter, .visits, .degrees, .kept: break
       }
     }
   }

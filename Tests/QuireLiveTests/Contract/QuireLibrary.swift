@@ -86,6 +86,8 @@ extension ContractChange {
     case .deleteWriter(let key): "DELETE FROM novelist WHERE id = \(key)"
     case .visits(let count): "UPDATE visits SET count = \(count) WHERE id = 1"
     case .degrees(let degrees): "UPDATE temperature SET degrees = \(degrees) WHERE id = 1"
+    case .kept(let name, let value):
+      "INSERT INTO kept_value VALUES ('\(name)', '\(value)') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     }
   }
 
@@ -104,6 +106,7 @@ extension ContractChange {
     case .deleteWriter(let key): context.delete(try writer(key))
     case .visits(let count): try #require(context.model(Visits.self, key: 1)).count = count
     case .degrees(let degrees): try #require(context.model(Temperature.self, key: 1)).degrees = degrees
+    case .kept(let name, let value): try context.kept(name, default: value + 1).set(value)
     }
   }
 }
@@ -157,8 +160,8 @@ struct Trigger: ChangeSource {
   }
 }
 
-/// The sqlite3 program with the file open. Where that is not installed, and where commits must be told apart, a second
-/// container: to this one it is another process that uses Quire.
+/// The sqlite3 program with the file open; where the file has a change log, and where that program is not installed, a
+/// program that uses Quire, whose commits the log tells apart.
 struct OtherProcess: ChangeSource {
   let testDescription = "another process"
   func make(_ changes: [ContractChange], in library: QuireLibrary) throws {
@@ -197,32 +200,28 @@ struct OtherProcess: ChangeSource {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  private static func open(_ file: URL, _ changeLog: ChangeLog = .asInFile) throws -> ModelContainer {
+  static func open(_ file: URL, _ changeLog: ChangeLog = .asInFile) throws -> ModelContainer {
     var configuration = ModelConfiguration(url: file, changeLog: changeLog)
     configuration.synchronous = .off
     return try ModelContainer(
       for: Schema(Novelist.self, Novel.self, Visits.self, Temperature.self), configurations: configuration)
   }
 
-  private var shell: SQLiteShell?
-  private var opened: ModelContainer?
+  /// The program that is the other process.
+  private var other: OtherProgram?
 
   func inOtherProcess(_ sql: String) throws {
-    // What triggers note down for a writer that knows nothing of the log has no commits' bounds: there it is one that does.
-    guard SQLiteShell.path != nil, !hasLog else {
-      let other = try opened ?? QuireLibrary.open(file)
-      opened = other
-      return try other.write { transaction in
-        for line in sql.split(separator: ";\n").dropFirst().dropLast() {
-          try transaction.connection.execute(String(line))
-        }
-      }
+    if let other {
+      try other.run(sql)
+    } else if SQLiteShell.path != nil, !hasLog {
+      let shell = try SQLiteShell(file.path)
+      other = shell
+      try shell.run("PRAGMA foreign_keys = ON;\n\(sql)")
+    } else {
+      let quire = try QuireProgram(file.path)
+      other = quire
+      try quire.run(sql)
     }
-    if shell == nil {
-      shell = try SQLiteShell(file.path)
-      try shell?.run("PRAGMA foreign_keys = ON;")
-    }
-    try shell?.run(sql)
   }
 
   // MARK: What the contract asks for

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Makes random cases: the same for the same seed.
 struct CaseMaker {

@@ -2,6 +2,7 @@ import Foundation
 import QuireMigration
 import QuireRow
 import QuireSQLite
+import TestSupport
 
 /// One random change, run as a migration on a file with random rows and compared with the definition of what it should
 /// be: the second schema made afresh, with each row's values put into it one by one.

@@ -1,5 +1,6 @@
 import Foundation
 import QuireRow
+import TestSupport
 import Testing
 
 @testable import QuireSQLite
@@ -55,18 +56,5 @@ extension RowChange {
   private func text(_ image: Image?) -> String {
     guard let image else { return "?" }
     return "(" + image.values.map { $0.map { "\($0)" } ?? "·" }.joined(separator: ", ") + ")"
-  }
-}
-
-/// A pseudo-random sequence that a seed gives again.
-struct Random: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

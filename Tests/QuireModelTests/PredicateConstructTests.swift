@@ -1,0 +1,398 @@
+import Quire
+import Testing
+
+/// Every construct that predicates are written with, asked of saved rows, of unsaved objects, and of Foundation.
+@Suite struct PredicateConstructTests {
+  typealias Book = Bookshop.Book
+  typealias Author = Bookshop.Author
+
+  /// Asks the same of saved rows, of unsaved objects and of Foundation, and looks where it was evaluated.
+  struct Asking {
+    enum Place { case sql, both, objects }
+    let place: Place
+    var everyOrNone = false
+    private let books: [Book]
+    private let unsaved: ModelContext
+    private let saved: ModelContext
+
+    init(_ place: Place, everyOrNone: Bool = false) throws {
+      self.place = place
+      self.everyOrNone = everyOrNone
+      unsaved = ModelContext(try Bookshop.container())
+      books = Bookshop.fill(unsaved)
+      let container = try Bookshop.container()
+      let context = ModelContext(container)
+      Bookshop.fill(context)
+      try context.save()
+      saved = ModelContext(container)
+    }
+
+    func callAsFunction(_ predicate: Predicate<Book>, at location: SourceLocation = #_sourceLocation) throws {
+      let expected = Set(try books.filter { try predicate.evaluate($0) }.map(\.id))
+      #expect(try ids(predicate, in: saved) == expected, "saved", sourceLocation: location)
+      #expect(try ids(predicate, in: unsaved) == expected, "unsaved", sourceLocation: location)
+      let descriptor = FetchDescriptor(predicate: predicate)
+      #expect(try saved.fetchCount(descriptor) == expected.count, "counted", sourceLocation: location)
+      let explanation = try saved.explain(descriptor)
+      let found: Place = explanation.computed.isEmpty ? .sql : explanation.sql.contains(" WHERE ") ? .both : .objects
+      #expect(found == place, "\(explanation)", sourceLocation: location)
+      if !everyOrNone { #expect((1..<60).contains(expected.count), "\(expected.count)", sourceLocation: location) }
+    }
+
+    private func ids(_ predicate: Predicate<Book>, in context: ModelContext) throws -> Set<UUID> {
+      Set(try context.fetch(FetchDescriptor(predicate: predicate)).map(\.id))
+    }
+  }
+
+  struct Search: Codable, Sendable {
+    var text = "Left"
+    var years = [1910, 1911, 2000]
+    var limit: Int?
+  }
+
+  // MARK: By how often they are written
+
+  @Test func `equality, logic, paths and order`() throws {
+    let title = "Left"
+    let id = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7))
+    let day = Date(timeIntervalSince1970: 5e7)
+    let none: Int? = nil
+    do {
+      let ask = try Asking(.sql)
+      try ask(#Predicate { $0.title == title })
+      try ask(#Predicate { $0.id == id })
+      try ask(#Predicate<Book> { book in book.isAvailable == true && book.pages > 60 })
+      try ask(#Predicate { $0.author?.name == "Kofi" })
+      try ask(#Predicate { $0.author?.country?.name == "Ghana" })
+      try ask(#Predicate { $0.author == nil || $0.author!.name == "Kofi" })
+      try ask(#Predicate { $0.added >= day && $0.added < Date(timeIntervalSince1970: 7e7) })
+      try ask(#Predicate { $0.pages <= 90 })
+      try ask(#Predicate { $0.title != title && $0.year != 1907 })
+      try ask(#Predicate { $0.year == none })
+      try ask(#Predicate { $0.year == nil || $0.returned != nil })
+      try ask(#Predicate { !$0.isAvailable })
+      try ask(#Predicate { $0.isAvailable })
+      try ask(#Predicate { $0.isSigned ?? true })
+      try ask(#Predicate { ($0.author?.age ?? 0) > 33 })
+      try ask(#Predicate { $0.title == $0.author?.name ?? "none" || $0.pages < ($0.year ?? 0) - 1890 })
+    }
+    do {
+      let ask = try Asking(.sql, everyOrNone: true)
+      try ask(#Predicate { _ in true })
+      try ask(#Predicate { _ in false })
+    }
+  }
+
+  @Test func `lists and texts that contain`() throws {
+    let search = Search()
+    let ids = Set((1...20).map { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8($0))) })
+    let many = Array(-1000...60)
+    let maybe: [Int?] = [1901, nil]
+    let genres = [Bookshop.Genre.poem, .essay]
+    do {
+      let ask = try Asking(.sql)
+      try ask(#Predicate { $0.title.contains("eft") })
+      try ask(#Predicate { $0.title.contains(search.text) })
+      try ask(#Predicate { search.text.isEmpty || $0.title.localizedStandardContains(search.text) })
+      try ask(#Predicate { $0.subtitle?.localizedStandardContains("LEFT") == true })
+      try ask(#Predicate { $0.subtitle.flatMap { $0.contains("st") } ?? true })
+      try ask(#Predicate { ids.contains($0.id) })
+      try ask(#Predicate { !ids.contains($0.id) })
+      try ask(#Predicate { many.contains($0.pages) })
+      try ask(#Predicate { search.years.contains($0.year ?? 0) })
+      try ask(#Predicate { maybe.contains($0.year) })
+      try ask(#Predicate { genres.contains($0.genre) })
+      try ask(#Predicate { [1910, 1911].contains($0.year ?? 0) })
+      try ask(#Predicate { book in ["Kofi", "Marie"].contains { $0 == book.author?.name } })
+      try ask(#Predicate { (30...90).contains($0.pages) })
+      try ask(#Predicate { 30..<90 ~= $0.pages })
+      try ask(#Predicate { $0.title.starts(with: "Left") })
+      try ask(#Predicate { $0.title.hasPrefix("germ") || $0.title.hasSuffix("Hand") })
+      try ask(#Predicate { $0.title.caseInsensitiveCompare("GERMINAL") == .orderedSame })
+      try ask(#Predicate { $0.title.caseInsensitiveCompare("GERMINAL") == ComparisonResult.orderedDescending })
+    }
+  }
+
+  @Test func `choices, emptiness and counts`() throws {
+    do {
+      let ask = try Asking(.sql)
+      try ask(#Predicate { $0.isAvailable ? $0.pages > 100 : $0.weight > 0.5 })
+      try ask(#Predicate { book in if let year = book.year { year > 1950 } else { book.isAvailable } })
+      try ask(#Predicate { if let author = $0.author { author.isAlive || author.age == nil } else { false } })
+      try ask(
+        #Predicate { if let author = $0.author, let age = author.age, age > 31 { $0.isAvailable } else { false } })
+      try ask(
+        #Predicate {
+          if $0.isAvailable { return true } else if $0.pages > 90 { return $0.year == nil } else { return false }
+        })
+      try ask(
+        #Predicate { book in
+          guard let author = book.author else { return book.isAvailable }
+          let age = author.age ?? 0
+          let limit = 31
+          if book.pages < 0 { return true }
+          return age > limit
+        })
+      try ask(#Predicate { $0.title.isEmpty })
+      try ask(#Predicate { $0.title.isEmpty == false })
+      try ask(#Predicate { $0.subtitle?.isEmpty ?? true })
+      try ask(#Predicate { $0.tags!.isEmpty })
+      try ask(#Predicate { $0.tags?.isEmpty == true })
+      try ask(#Predicate { ($0.tags?.count ?? 0) > 1 })
+      try ask(#Predicate { $0.author?.books.isEmpty == false })
+      try ask(#Predicate { $0.title.count > 6 })
+      try ask(#Predicate { $0.year.flatMap { $0 > 1950 } ?? true })
+      try ask(#Predicate { $0.year.map { $0 > 1950 } ?? true })
+    }
+  }
+
+  @Test func `arithmetic, enums and raw values`() throws {
+    let genre = Bookshop.Genre.poem
+    let step = 7
+    do {
+      let ask = try Asking(.sql)
+      try ask(#Predicate { $0.pages + 10 > 100 })
+      try ask(#Predicate { $0.pages - step * 2 == 46 })
+      try ask(#Predicate { $0.pages / 7 == 8 || $0.pages % 7 == -2 })
+      try ask(#Predicate { -$0.pages > 0 })
+      try ask(#Predicate { $0.weight / 0.5 > 1.5 })
+      try ask(#Predicate { $0.genre == genre })
+      try ask(#Predicate { $0.genre == .poem })
+      try ask(#Predicate { $0.genre == Bookshop.Genre.essay && $0.mood != .novel })
+      try ask(#Predicate { $0.mood == genre })
+      try ask(#Predicate { $0.genre.rawValue == "essay" })
+      try ask(#Predicate { $0.genre.rawValue == genre.rawValue })
+      try ask(#Predicate { $0.mood?.rawValue == "novel" })
+      try ask(#Predicate { $0.rank > .low })
+      try ask(#Predicate { $0.rank.rawValue >= 5 })
+    }
+  }
+
+  @Test func `questions about many rows`() throws {
+    do {
+      let ask = try Asking(.sql)
+      try ask(#Predicate { $0.tags?.contains { $0.word == "loud" } ?? false })
+      try ask(#Predicate { $0.tags!.contains(where: { $0.word.contains("o") }) })
+      try ask(#Predicate { $0.tags?.allSatisfy { $0.word == "rare" } == true })
+      try ask(#Predicate { ($0.tags?.filter { $0.word != "rare" }.count ?? 0) == 1 })
+      try ask(#Predicate { $0.author?.books.contains { $0.year == 1908 } ?? false })
+    }
+  }
+
+  @Test func `identifiers of objects`() throws {
+    let container = try Bookshop.container()
+    let context = ModelContext(container)
+    Bookshop.fill(context)
+    try context.save()
+    let author = try #require(
+      try context.fetch(FetchDescriptor<Author>(predicate: #Predicate { $0.name == "Kofi" })).first)
+    let key = author.persistentModelID
+    let keys: Set = [key]
+    let predicates: [Predicate<Book>] = [
+      #Predicate { $0.author?.persistentModelID == key },
+      #Predicate { $0.author?.persistentModelID == author.persistentModelID },
+      #Predicate { $0.author?.id == author.id },
+      #Predicate { if let author = $0.author { keys.contains(author.persistentModelID) } else { false } },
+      #Predicate { $0.author?.name == author.name },
+    ]
+    for predicate in predicates {
+      let found = try context.fetch(FetchDescriptor(predicate: predicate))
+      #expect(!found.isEmpty && found.allSatisfy { $0.author === author })
+      #expect(try context.explain(FetchDescriptor(predicate: predicate)).computed == [])
+    }
+    let book = try #require(try context.fetch(FetchDescriptor<Book>()).first)
+    let own = book.persistentModelID
+    #expect(try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.persistentModelID == own })) == [book])
+  }
+
+  // MARK: Nested
+
+  @Test func `predicates and expressions inside predicates`() throws {
+    let recent = #Predicate<Book> { ($0.year ?? 0) > 1930 }
+    let alive = #Predicate<Author> { $0.isAlive }
+    let decade = #Expression<Book, Int> { ($0.year ?? 0) / 10 }
+    let both = #Predicate<Book> { recent.evaluate($0) && $0.isAvailable }
+    do {
+      let ask = try Asking(.sql)
+      try ask(#Predicate { recent.evaluate($0) })
+      try ask(#Predicate { !recent.evaluate($0) && $0.pages > 30 })
+      try ask(#Predicate { both.evaluate($0) || $0.title == "Left" })
+      try ask(#Predicate { if let author = $0.author { alive.evaluate(author) } else { false } })
+      try ask(#Predicate { $0.author.flatMap { alive.evaluate($0) } ?? true })
+      try ask(#Predicate { $0.author?.books.contains { recent.evaluate($0) } ?? false })
+      try ask(#Predicate { decade.evaluate($0) == 193 })
+    }
+    let loud = #Predicate<Book> { $0.shout == "LEFT" }
+    do {
+      let ask = try Asking(.both)
+      try ask(#Predicate { $0.pages > 30 && loud.evaluate($0) })
+    }
+    // A list of them is put together as filters are.
+    var all = #Predicate<Book> { _ in true }
+    for next in [recent, both] {
+      let sofar = all
+      all = #Predicate { sofar.evaluate($0) && next.evaluate($0) }
+    }
+    do {
+      let ask = try Asking(.sql)
+      try ask(all)
+    }
+  }
+
+  @Test func `what is captured may be any expression`() throws {
+    let search: Search? = Search(limit: 90)
+    let names = ["x": "Kofi"]
+    let nobody: Author? = nil
+    do {
+      let ask = try Asking(.sql)
+      try ask(#Predicate { $0.added < Date(timeIntervalSince1970: 3e7).addingTimeInterval(86_400) })
+      try ask(#Predicate { $0.pages < search?.limit ?? 0 })
+      try ask(#Predicate { $0.title == search!.text })
+      try ask(#Predicate { $0.author?.name == names["x"] })
+      try ask(#Predicate { search?.years.contains($0.year ?? 0) == true })
+      try ask(#Predicate { $0.author?.name == nobody?.name })
+      try ask(#Predicate { nobody == nil && $0.isAvailable })
+      try ask(#Predicate { $0.returned.flatMap { $0 < Date.now } ?? false })
+    }
+    // What nobody needs is not computed.
+    let limit = 0
+    let absent: String? = nil
+    do {
+      let ask = try Asking(.sql, everyOrNone: true)
+      try ask(#Predicate { limit > 0 && $0.pages > 10 / limit })
+      try ask(#Predicate { absent != nil && $0.title == absent! })
+    }
+  }
+
+  // MARK: Where SQL has only a part
+
+  @Test func `what has no SQL is asked of the objects that SQL leaves`() throws {
+    let mood = Bookshop.Binding.boards(color: "red")
+    let price = Decimal(1)
+    let word = "red"
+    let nan = Double.nan
+    do {
+      let ask = try Asking(.objects)
+      try ask(#Predicate { $0.shout == "LEFT" })
+      try ask(#Predicate { $0.words.contains(word) })
+      try ask(#Predicate { !$0.words.isEmpty })
+      try ask(#Predicate { $0.words.count == 2 })
+      try ask(#Predicate { $0.words.contains { $0.hasPrefix("sig") } })
+      try ask(#Predicate { $0.marks?.contains(3) == true })
+      try ask(#Predicate { $0.marks?.max() == 4 })
+      try ask(#Predicate { $0.words.first == "old" })
+      try ask(#Predicate { $0.words.count > 1 && $0.words[1] == "red" })
+      try ask(#Predicate { $0.notes["damage"] == 2 })
+      try ask(#Predicate { $0.binding == mood })
+      try ask(#Predicate { $0.size.width == 3 })
+      try ask(#Predicate { $0.size.unit == nil })
+      try ask(#Predicate { $0.spare?.unit == "in" })
+      try ask(#Predicate { $0.spare == nil || $0.size.width > 2 })
+      try ask(#Predicate { $0.price > price })
+      try ask(#Predicate { $0.price * 2 == price })
+      try ask(#Predicate { $0.title.lowercased() == "left" })
+      try ask(#Predicate { abs($0.pages) == 30 })
+      try ask(#Predicate { ($0.title as String).uppercased().hasSuffix("HAND") })
+      try ask(#Predicate { $0.rating != nan && $0.words.isEmpty })
+    }
+    do {
+      let ask = try Asking(.both)
+      try ask(#Predicate { $0.isAvailable && $0.words.contains(word) })
+      try ask(#Predicate { $0.year != nil && ($0.pages > 100 || $0.shout == "LEFT") })
+      try ask(#Predicate { !($0.isAvailable || $0.words.contains(word)) })
+      try ask(#Predicate { $0.pages > 0 ? ($0.pages < 100 && $0.words.isEmpty) : $0.isAvailable })
+      try ask(#Predicate { ($0.isAvailable && $0.shout == "LEFT") || $0.pages == 90 })
+    }
+  }
+
+  @Test func `what ends the program in Swift gives no object here`() throws {
+    let container = try Bookshop.container()
+    let context = ModelContext(container)
+    Bookshop.fill(context)
+    try context.save()
+    func found(_ predicate: Predicate<Book>) throws -> Int {
+      try context.fetchCount(FetchDescriptor(predicate: predicate))
+    }
+    let zero = 0
+    let most = Int.max
+    #expect(try found(#Predicate { $0.pages / zero == 1 }) == 0)
+    #expect(try found(#Predicate { $0.pages % zero == 1 }) == 0)
+    #expect(try found(#Predicate { $0.pages + most > 0 && $0.pages == 270 }) > 0)
+    #expect(try found(#Predicate { $0.year! > 1950 }) == found(#Predicate { ($0.year ?? 0) > 1950 }))
+    #expect(try found(#Predicate { $0.words[7] == "red" }) == 0)
+    #expect(try found(#Predicate { (9...zero).contains($0.pages) }) == 0)
+    #expect(throws: UntranslatablePredicate.self) {
+      try found(#Predicate { $0.words.count / zero == 1 || $0.marks!.contains { $0 / zero == 1 } })
+    }
+  }
+
+  @Test func `order, limit and offset count what the objects accept`() throws {
+    let container = try Bookshop.container()
+    let context = ModelContext(container)
+    let books = Bookshop.fill(context)
+    try context.save()
+    let word = "red"
+    var descriptor = FetchDescriptor<Book>(
+      predicate: #Predicate { $0.pages > 0 && $0.words.contains(word) },
+      sortBy: [SortDescriptor(\.pages, order: .reverse), SortDescriptor(\.title)])
+    let all = try context.fetch(descriptor)
+    #expect(all.count == books.filter { $0.pages > 0 && $0.words.contains(word) }.count)
+    descriptor.fetchOffset = 3
+    descriptor.fetchLimit = 5
+    #expect(try context.fetch(descriptor) == Array(all[3..<8]))
+    #expect(try context.fetchCount(descriptor) == 5)
+    #expect(try context.fetchIdentifiers(descriptor) == all[3..<8].map(\.persistentModelID))
+    #expect(
+      try context.fetchSum(\Book.pages, where: #Predicate { $0.words.contains(word) })
+        == books.filter { $0.words.contains(word) }.reduce(0) { $0 + $1.pages })
+  }
+
+  @Test func `what is asked of objects is not tracked`() throws {
+    let container = try Bookshop.container()
+    let context = ModelContext(container)
+    let books = Bookshop.fill(context)
+    try context.save()
+    let wakes = Tally()
+    let word = "red"
+    withObservationTracking {
+      _ = try? context.fetchCount(FetchDescriptor<Book>(predicate: #Predicate { $0.words.contains(word) }))
+    } onChange: {
+      wakes.add()
+    }
+    for book in books { book.words = ["new"] }
+    #expect(wakes.count == 0)
+    withObservationTracking {
+      _ = books[0].words
+    } onChange: {
+      wakes.add()
+    }
+    books[0].words = []
+    #expect(wakes.count == 1)
+  }
+
+  @Test func `live results and deletion in SQL refuse what has no SQL, by name`() throws {
+    let context = ModelContext(try Bookshop.container())
+    let loud: Predicate<Book> = #Predicate { $0.pages > 3 && $0.title.lowercased() == "left" }
+    for ask in [
+      { _ = try context.explainLive(Book.self, where: loud) }, { try context.delete(model: Book.self, where: loud) },
+    ] {
+      let error = #expect(throws: UntranslatablePredicate.self) { try ask() }
+      #expect(error?.part == "lowercased($0.title)")
+    }
+  }
+
+  @Test func `an order names stored properties, and computed ones are not taken for what they read`() throws {
+    let context = ModelContext(try Bookshop.container())
+    Bookshop.fill(context)
+    try context.save()
+    func first(_ order: SortDescriptor<Book>) throws -> Book? {
+      try context.fetch(FetchDescriptor(sortBy: [order])).first
+    }
+    #expect(try first(SortDescriptor(\.author?.name, order: .reverse))?.author?.name == "Émile")
+    #expect(try first(SortDescriptor(\.author?.country?.name, order: .reverse))?.author?.country?.name == "Haiti")
+    #expect(try first(SortDescriptor(\.genre.rawValue))?.genre == .essay)
+    #expect(throws: ModelError.self) { try first(SortDescriptor(\.shout)) }
+    #expect(throws: ModelError.self) { try first(SortDescriptor(\.title.count)) }
+    #expect(throws: ModelError.self) { try context.fetchMax(\Book.shout) }
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import QuireRow
+import TestSupport
+import Testing
+
+@testable import QuireSQLite
+
+/// What becomes of the file itself, and of the thread that watches it.
+extension ForeignTests {
+  @Test(arguments: ["replaced", "moved", "deleted"])
+  func `a file gone from its path is reported once, and nothing more is written`(
+    how: String
+  ) throws {
+    let heard = Heard(database)
+    let late: Heard
+    try up(database)
+    let file = scratch.file()
+    switch how {
+    case "replaced":
+      let other = try Database(DatabaseConfiguration(.file(scratch.file("other.db"))))
+      try other.write { try $0.connection.execute("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (77)") }
+      try other.close()
+      #expect(rename(scratch.file("other.db"), file) == 0)
+    case "moved": #expect(rename(file, scratch.file("moved.db")) == 0)
+    default: #expect(unlink(file) == 0)
+    }
+    try wait(for: "the report") { heard.failures.withLock { !$0.isEmpty } }
+    #expect(throws: DatabaseError.fileReplaced(path: database.path)) { try up(database) }
+    #expect(throws: DatabaseError.fileReplaced(path: database.path)) { try up(database) }
+    #expect(heard.failures.withLock { $0 } == [.fileReplaced(path: database.path)])
+    late = Heard(database)
+    #expect(late.failures.withLock { $0.count } == 1)
+    try database.close()
+    let log = try? FileManager.default.attributesOfItem(atPath: file + "-wal")[.size] as? Int
+    #expect(log == nil || log == 0)  // nothing that another file could take for its own
+    let left: (String, Value)? =
+      switch how {
+      case "replaced": (file, 77)
+      case "moved": (scratch.file("moved.db"), 1)  // with what was in the log
+      default: nil
+      }
+    if let (path, value) = left {
+      let fresh = try Database(DatabaseConfiguration(.file(path)))
+      #expect(try fresh.read { try $0.query("SELECT n FROM t").first } == value)
+    } else {
+      #expect(!FileManager.default.fileExists(atPath: file))
+    }
+  }
+
+  @Test func `without a subscriber too, a write finds out`() throws {
+    #expect(unlink(scratch.file()) == 0)
+    usleep(300_000)  // the path is looked at again every 250 ms
+    #expect(throws: DatabaseError.fileReplaced(path: database.path)) { try up(database) }
+  }
+
+  @Test func `other files of the folder do not matter`() throws {
+    let heard = Heard(database)
+    for name in ["library.db2", "x", "library"] {
+      try Data("x".utf8).write(to: URL(filePath: scratch.file(name)))
+      try FileManager.default.removeItem(atPath: scratch.file(name))
+    }
+    try up(database)
+    try wait(for: "the commit") { heard.all.count == 1 }
+    #expect(heard.failures.withLock { $0.isEmpty } && !database.isReplaced)
+  }
+
+  @Test func `the thread is there while somebody is subscribed`() throws {
+    #expect(!database.isWatched)
+    var heard: Heard? = Heard(database)
+    #expect(heard != nil && database.isWatched)
+    heard = nil
+    try wait(for: "its end") { !database.isWatched }
+    let again = Heard(database)
+    #expect(database.isWatched)
+    _ = again
+  }
+
+  @Test func `a temporary database has no thread, and a database goes with its last reference`() throws {
+    let temporary = try Database(DatabaseConfiguration(.temporary))
+    let heard = Heard(temporary)
+    #expect(!temporary.isWatched)
+    weak var gone: Database?
+    do {
+      let short = try ForeignTests.open(scratch.file("short.db"))
+      let listening = Heard(short)
+      gone = short
+      #expect(short.isWatched)
+      _ = listening
+    }
+    try wait(for: "its end") { gone == nil }
+    _ = heard
+  }
+}
