@@ -21,7 +21,20 @@ import Quire
     let field: Field
     var text: String
 
-    enum Field: String { case title = "Title", author = "Author", sql = "SQL" }
+    enum Field {
+      case title, author, sql
+      /// A question that a key answers.
+      case deletion
+
+      var prompt: String {
+        switch self {
+        case .title: "Title: "
+        case .author: "Author: "
+        case .sql: "SQL: "
+        case .deletion: "Delete this book? y, or any other key to keep it "
+        }
+      }
+    }
   }
 
   init(_ store: ModelContainer) throws {
@@ -52,7 +65,7 @@ import Quire
 // MARK: What can be done
 
 extension Desk {
-  /// Selects another book; beyond the end the list shows others, and all but one of its rows stay.
+  /// Selects another book; beyond the end the list shows others, and the rows of those that it showed already stay.
   func move(by step: Int) {
     let next = place + step
     if books.indices.contains(next) {
@@ -60,8 +73,11 @@ extension Desk {
       return
     }
     attempt {
-      let offset = (books.descriptor.fetchOffset ?? 0) + step
-      if next < 0 ? offset >= 0 : offset + Self.shown <= count.value { try books.retarget { $0.fetchOffset = offset } }
+      let now = books.descriptor.fetchOffset ?? 0
+      let offset = max(0, min(now + step, count.value - Self.shown))
+      if offset != now { try books.retarget { $0.fetchOffset = offset } }
+      let end = step < 0 ? 0 : books.count - 1
+      if abs(offset - now) < abs(step), books.indices.contains(end), end != place { place = end }
     }
   }
 
@@ -123,9 +139,15 @@ extension Desk {
       switch field {
       case .title: selected?.title
       case .author: selected?.author?.name
+      case .deletion: selected.map { _ in "" }
       case .sql: ""
       }
-    if let text { draft = Draft(field: field, text: text) }
+    if problem != nil { problem = nil }
+    if let text {
+      draft = Draft(field: field, text: text)
+    } else {
+      problem = selected == nil ? "no book is selected" : "this book's author is not known"
+    }
   }
 
   func finish() {
@@ -135,6 +157,7 @@ extension Desk {
     case .title: retitle(typed.text)
     case .author: renameAuthor(typed.text)
     case .sql: run(typed.text)
+    case .deletion: delete()
     }
   }
 }

@@ -68,25 +68,30 @@ extension Desk {
     switch event {
     case .up, .character("k"): move(by: -1)
     case .down, .character("j"): move(by: 1)
+    case .pageUp: move(by: -Desk.shown)
+    case .pageDown: move(by: Desk.shown)
     case .enter, .character("e"): begin(.title)
     case .character("a"): begin(.author)
     case .character("s"): begin(.sql)
     case .character(" "): lend()
-    case .character("d"): delete()
+    case .character("d"): begin(.deletion)
     case .character("q"), .end: return false
-    case .character, .escape, .erase, .evaluated: break
+    case .character, .escape, .erase, .resized, .evaluated: break
     }
     return true
   }
 
   private func type(_ event: Terminal.Event) -> Bool {
     switch event {
+    case .evaluated, .resized: break
+    case .character("y") where draft?.field == .deletion: finish()
+    case .end: return false
+    case _ where draft?.field == .deletion: draft = nil
     case .character(let character): draft?.text.append(character)
     case .erase: _ = draft?.text.popLast()
     case .enter: finish()
     case .escape: draft = nil
-    case .end: return false
-    case .up, .down, .evaluated: break
+    case .up, .down, .pageUp, .pageDown: break
     }
     return true
   }

@@ -37,19 +37,19 @@ import Quire
       if index < views.rows.count {
         let view = views.rows[index].view
         let text = (index == place ? "› " : "  ") + view.lines[0]
-        row = (index == place ? bold(text) : text) + label("", view, width: Self.left - text.count)
+        row = (index == place ? bold(text) : text) + label("", view, width: Self.left - text.columns)
       }
       lines.append(row + dim("│ ") + detail.fitted(to: Self.right))
     }
     lines.append(dim(rule.replacing("┬", with: "┴")))
-    lines.append(views.edit.lines[0].fitted(to: width - 10) + label("edit", views.edit, width: 10))
+    lines.append(views.edit.lines[0].fittedAtEnd(to: width - 10) + label("edit", views.edit, width: 10))
     lines.append(dim(summary))
     for view in views.all { view.noteDrawn() }
     statementsDrawn = desk.statements
     return lines
   }
 
-  /// What has been evaluated since the screen was drawn last.
+  /// What has been evaluated since the screen was drawn last, and what the live results have asked the file for it.
   private var summary: String {
     let rows = views.rows.count { $0.view.isNew }
     var parts = rows == 0 ? [] : [rows == 1 ? "1 row" : "\(rows) rows"]
@@ -59,9 +59,8 @@ import Quire
     ] where view.isNew {
       parts.append(name)
     }
-    let statements = desk.statements - statementsDrawn
     return "evaluated: " + (parts.isEmpty ? "nothing" : parts.joined(separator: ", "))
-      + " · the live results ran \(statements == 1 ? "1 statement" : "\(statements) statements")"
+      + " · statements run: \(desk.statements - statementsDrawn)"
   }
 
   /// How often a view was evaluated, marked where that has just gone up.

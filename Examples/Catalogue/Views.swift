@@ -65,17 +65,8 @@ extension Views {
   }
 
   private static func edit(_ desk: Desk) -> String {
-    if let draft = desk.draft { return "\(draft.field.rawValue): \(draft.text)▏" }
+    if let draft = desk.draft { return draft.field.prompt + draft.text + "▏" }
     if let problem = desk.problem { return problem }
     return "↑ ↓ select  e title  a author  space lend  d delete  s SQL  q quit"
-  }
-}
-
-extension String {
-  /// Exactly so many characters, on one line.
-  func fitted(to width: Int) -> String {
-    let line = replacing("\n", with: " ")
-    if line.count > width { return line.prefix(width - 1) + "…" }
-    return line + String(repeating: " ", count: width - line.count)
   }
 }
