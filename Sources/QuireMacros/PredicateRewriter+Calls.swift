@@ -61,23 +61,7 @@ extension PredicateRewriter {
       throw PredicateRefusal(places.count > 1 ? .several(name) : .call(name), at: call)
     }
     let own = newName()
-    let text = PlaceReplacer(place, with: own).rewrite(call).trimmedDescription
+    let text = ExprSyntax(call).replacing(place, by: own).trimmedDescription
     return build("computed", try expression(place, scope), "called: \"\(name)\"") + " { \(own) in \(text) }"
-  }
-}
-
-/// Puts a name in the place of the part of a call that looks at the row.
-private final class PlaceReplacer: SyntaxRewriter {
-  private let place: ExprSyntax
-  private let name: String
-
-  init(_ place: ExprSyntax, with name: String) {
-    self.place = place
-    self.name = name
-    super.init(viewMode: .sourceAccurate)
-  }
-
-  override func visitAny(_ node: Syntax) -> Syntax? {
-    node.id == place.id ? Syntax(DeclReferenceExprSyntax(baseName: .identifier(name))) : nil
   }
 }

@@ -84,9 +84,8 @@ extension PredicateRewriter {
       var inner = scope
       inner[own] = own
       let wrapped = try expression(chain.expression, scope)
-      let rest = LinkReplacer(chain, with: own).rewrite(source)
-      guard let rest = rest.as(ExprSyntax.self) else { return nil }
-      return build("flatMap", wrapped) + " { \(own) in \(try expression(rest, inner)) }"
+      let rest = try expression(source.replacing(chain, by: own), inner)
+      return build("flatMap", wrapped) + " { \(own) in \(rest) }"
     }
     if let name = source.as(DeclReferenceExprSyntax.self)?.baseName.text {
       return scope[name].map { build("Arg", $0) }
@@ -128,21 +127,5 @@ extension ExprSyntax {
       ?? self.as(OptionalChainingExprSyntax.self)?.expression
     if let earlier = base?.firstOptionalLink { return earlier }
     return self.as(OptionalChainingExprSyntax.self)
-  }
-}
-
-/// Puts a name in the place of the part of a chain that is unwrapped.
-private final class LinkReplacer: SyntaxRewriter {
-  private let link: OptionalChainingExprSyntax
-  private let name: String
-
-  init(_ link: OptionalChainingExprSyntax, with name: String) {
-    self.link = link
-    self.name = name
-    super.init(viewMode: .sourceAccurate)
-  }
-
-  override func visit(_ node: OptionalChainingExprSyntax) -> ExprSyntax {
-    node.id == link.id ? ExprSyntax(DeclReferenceExprSyntax(baseName: .identifier(name))) : super.visit(node)
   }
 }

@@ -47,12 +47,14 @@ struct PredicateRewriter {
         let binding = variable.bindings.first, let value = binding.initializer?.value,
         let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.text
       else { throw PredicateRefusal(.statement, at: first) }
-      if !value.mentions(scope) { return "\(declaration.trimmedDescription); \(try tail(rest, scope, in: block))" }
+      if !value.mentions(scope) {
+        return "\(declaration.trimmedDescription); \(try statements(rest, scope, in: block))"
+      }
       let own = newName()
       var inner = scope
       let written = try expression(value, scope)
       inner[name] = own
-      return "let \(own) = \(written); \(try tail(rest, inner, in: block))"
+      return "let \(own) = \(written); \(try statements(rest, inner, in: block))"
     case .stmt(let statement):
       if let value = statement.as(ReturnStmtSyntax.self)?.expression, rest.isEmpty {
         return "return \(try expression(value, scope))"
@@ -69,13 +71,6 @@ struct PredicateRewriter {
     case .expr(let value): return try last(value, rest, scope, block)
     default: throw PredicateRefusal(.statement, at: first)
     }
-  }
-
-  private mutating func tail(
-    _ items: Slice<CodeBlockItemListSyntax>, _ scope: PredicateScope, in block: some SyntaxProtocol
-  ) throws -> String {
-    let text = try statements(items, scope, in: block)
-    return text.hasPrefix("return ") || text.hasPrefix("let ") || text.hasPrefix("var ") ? text : "return " + text
   }
 
   private mutating func last(

@@ -4,14 +4,11 @@ import SwiftSyntax
 typealias PredicateScope = [String: String]
 
 extension SyntaxProtocol {
-  /// Whether it looks at the row: at a parameter of the predicate's closures.
-  func mentions(_ scope: PredicateScope) -> Bool { countMentions(scope) > 0 }
-
-  /// How often it names a parameter. `$0` in a closure without named parameters is that closure's own.
-  func countMentions(_ scope: PredicateScope) -> Int {
+  /// Whether it looks at the row: names a parameter of the predicate's closures. `$0` in a closure without named parameters is that closure's own.
+  func mentions(_ scope: PredicateScope) -> Bool {
     let finder = MentionFinder(scope)
     finder.walk(self)
-    return finder.count
+    return finder.found
   }
 
   /// Whether running it for nothing could end the program: it calculates, unwraps by force, casts or looks up by index.
@@ -22,9 +19,31 @@ extension SyntaxProtocol {
   }
 }
 
+extension ExprSyntax {
+  /// This with a name in the place of one of its parts.
+  func replacing(_ part: some ExprSyntaxProtocol, by name: String) -> ExprSyntax {
+    PartReplacer(part, by: name).rewrite(self).as(ExprSyntax.self) ?? self
+  }
+}
+
+private final class PartReplacer: SyntaxRewriter {
+  private let part: SyntaxIdentifier
+  private let name: String
+
+  init(_ part: some ExprSyntaxProtocol, by name: String) {
+    self.part = part.id
+    self.name = name
+    super.init(viewMode: .sourceAccurate)
+  }
+
+  override func visitAny(_ node: Syntax) -> Syntax? {
+    node.id == part ? Syntax(DeclReferenceExprSyntax(baseName: .identifier(name))) : nil
+  }
+}
+
 private final class MentionFinder: SyntaxVisitor {
   private var scopes: [PredicateScope]
-  private(set) var count = 0
+  private(set) var found = false
 
   init(_ scope: PredicateScope) {
     scopes = [scope]
@@ -33,7 +52,7 @@ private final class MentionFinder: SyntaxVisitor {
 
   override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
     let isMember = node.parent?.as(MemberAccessExprSyntax.self)?.declName.id == node.id
-    if !isMember, scopes[scopes.count - 1][node.baseName.text] != nil { count += 1 }
+    if !isMember, scopes[scopes.count - 1][node.baseName.text] != nil { found = true }
     return .visitChildren
   }
 

@@ -253,11 +253,10 @@ extension RowExpression {
   /// Computed now where no column is in it.
   var folded: RowExpression {
     switch self {
-    case .literal, .exists, .countRows, .aggregate, .computed: return self
+    case .literal, .column, .exists, .countRows, .aggregate, .written, .computed: return self
     default: break
     }
     let isConstant = operands.allSatisfy { if case .literal = $0 { true } else { false } }
-    if case .column = self { return self }
     return isConstant ? .literal(evaluate { _ in .null }) : self
   }
 }

@@ -21,14 +21,16 @@ extension RowExpression {
   public func evaluate(
     _ column: (ColumnPath) -> Value, related: (RelatedRows) -> Int?, computed: (ComputedValue) -> Value = { _ in .null }
   ) -> Value {
+    func value(_ operand: RowExpression) -> Value { operand.evaluate(column, related: related, computed: computed) }
+    func truth(_ operand: RowExpression) -> Value { operand.truth(column, related, computed) }
     switch self {
-    case .computed(let value): return computed(value)
+    case .computed(let computation): return computed(computation)
     case .column(let path): return column(path)
-    case .literal(let value): return value
+    case .literal(let literal): return literal
     case .and(let operands):
       var result = Value.integer(1)
       for operand in operands {
-        switch operand.truth(column, related, computed) {
+        switch truth(operand) {
         case .integer(0): return .integer(0)
         case .null: result = .null
         default: continue
@@ -38,7 +40,7 @@ extension RowExpression {
     case .or(let operands):
       var result = Value.integer(0)
       for operand in operands {
-        switch operand.truth(column, related, computed) {
+        switch truth(operand) {
         case .integer(1): return .integer(1)
         case .null: result = .null
         default: continue
@@ -47,41 +49,34 @@ extension RowExpression {
       return result
     case .not(.column(let path)): return Value.test(column(path), 0) { $0 == 0 }
     case .not(let operand):
-      let truth = operand.truth(column, related, computed)
-      return truth == .null ? .null : Value(truth == .integer(0))
+      let holds = truth(operand)
+      return holds == .null ? .null : Value(holds == .integer(0))
     case .compare(let comparison, let a, let b):
-      return comparison.holds(
-        a.evaluate(column, related: related, computed: computed),
-        b.evaluate(column, related: related, computed: computed))
-    case .isNull(let operand): return Value(operand.evaluate(column, related: related, computed: computed) == .null)
+      return comparison.holds(value(a), value(b))
+    case .isNull(let operand): return Value(value(operand) == .null)
     case .oneOf(let operand, let values):
       if values.isEmpty { return .integer(0) }
-      let element = operand.evaluate(column, related: related, computed: computed)
+      let element = value(operand)
       return element == .null ? .null : Value(values.contains { $0.compare(to: element) == 0 })
     case .text(let test, let a, let b):
-      return test.holds(a.evaluate(column, related: related, computed: computed), b)(
-        b.evaluate(column, related: related, computed: computed))
-    case .count(let operand): return operand.evaluate(column, related: related, computed: computed).count
+      return test.holds(value(a), b)(value(b))
+    case .count(let operand): return value(operand).count
     case .conditional(let condition, let then, let otherwise):
-      return condition.truth(column, related, computed) == .integer(1)
-        ? then.evaluate(column, related: related, computed: computed)
-        : otherwise.evaluate(column, related: related, computed: computed)
+      return value(truth(condition) == .integer(1) ? then : otherwise)
     case .coalesce(let a, let b):
-      let first = a.evaluate(column, related: related, computed: computed)
-      return first == .null ? b.evaluate(column, related: related, computed: computed) : first
+      let first = value(a)
+      return first == .null ? value(b) : first
     case .arithmetic(let operation, let a, let b):
-      return operation.apply(
-        a.evaluate(column, related: related, computed: computed),
-        b.evaluate(column, related: related, computed: computed))
+      return operation.apply(value(a), value(b))
     case .exists(let rows): return related(rows).map { Value($0 > 0) } ?? .null
     case .countRows(let rows): return related(rows).map { .integer(Int64($0)) } ?? .null
     case .aggregate, .written: return .null
     case .lowercased(let operand):
-      switch operand.evaluate(column, related: related, computed: computed) {
+      switch value(operand) {
       case .null: return .null
       case .text(let text): return .text(TextFold.folded(text))
       case .malformedText(let bytes): return .malformedText(Data(TextFold.folded(bytes)))
-      case let value: return .text(String(decoding: TextFold.folded(value.bytes), as: UTF8.self))
+      case let other: return .text(String(decoding: TextFold.folded(other.bytes), as: UTF8.self))
       }
     }
   }
