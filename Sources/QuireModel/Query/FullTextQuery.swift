@@ -58,10 +58,11 @@ extension PersistentModel {
 }
 
 extension FetchDescriptor {
-  /// For results that follow their rows: how one row's words rank depends on all others'.
+  /// For results that follow their rows, where how one row's words rank depends on all others', and for explanations.
   package func refuseFullText() throws {
     if fullText == nil { return }
     throw ModelError.query(
-      "a live result cannot follow a full-text search: fetch it, and again when the model's rows have changed")
+      "a full-text search is for fetches: live results cannot follow it, and nothing explains it. Fetch it again when the model's rows have changed"
+    )
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// Fetching: one object for each row, unsaved edits included.
+/// Fetching: one object for each row. Unsaved edits are judged in `Owner+UnsavedRows`, what has no SQL in `Owner+ObjectConditions`.
 extension Owner {
   func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
     try settleThrowing()
@@ -15,17 +15,18 @@ extension Owner {
       return result
     }
     let query = try ResolvedQuery(descriptor, in: store, evaluating: true)
-    let result: [Model]
-    if query.remaining != nil {
-      result = try fetchByObjects(query, withEdits: descriptor.includePendingChanges)
-    } else if descriptor.includePendingChanges, hasPendingRows(query) {
-      result = try fetchWithEdits(query)
-    } else {
-      result = try run(try query.selectingObjects(), query.entity)
-    }
+    let result: [Model] =
+      try judged(query, withEdits: descriptor.includePendingChanges) ?? run(try query.selectingObjects(), query.entity)
     for keyPath in descriptor.relationshipKeyPathsForPrefetching { prefetch(keyPath, of: result, query.entity) }
     changed()
     return result
+  }
+
+  /// The objects, where some must be asked themselves: they have unsaved edits, or the predicate has parts without SQL.
+  /// Nil where SQL alone answers.
+  private func judged<Model: PersistentModel>(_ query: ResolvedQuery, withEdits: Bool) throws -> [Model]? {
+    if query.remaining != nil { return try fetchByObjects(query, withEdits: withEdits) }
+    return withEdits && hasPendingRows(query) ? try fetchWithEdits(query) : nil
   }
 
   /// Runs a statement whose rows are objects.
@@ -70,12 +71,7 @@ extension Owner {
     try settleThrowing()
     if let text = descriptor.fullText { return try found(descriptor, text).keys.count }
     let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true)
-    if query.remaining != nil {
-      return try (fetchByObjects(query, withEdits: descriptor.includePendingChanges) as [Model]).count
-    }
-    if descriptor.includePendingChanges, hasPendingRows(query) {
-      return try (fetchWithEdits(query) as [Model]).count
-    }
+    if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) { return models.count }
     let sql = try query.select.count()
     return try read { connection in
       let statement = try connection.statement(sql.text)
@@ -93,12 +89,8 @@ extension Owner {
       return keys.map { PersistentIdentifier(store: storeNumber, entity: UInt32(entity.index), key: $0) }
     }
     let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true)
-    if query.remaining != nil {
-      return try (fetchByObjects(query, withEdits: descriptor.includePendingChanges) as [Model])
-        .map(\.persistentModelID)
-    }
-    if descriptor.includePendingChanges, hasPendingRows(query) {
-      return try (fetchWithEdits(query) as [Model]).map(\.persistentModelID)
+    if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) {
+      return models.map(\.persistentModelID)
     }
     return try keys(try query.select.statement()).map {
       PersistentIdentifier(store: storeNumber, entity: UInt32(query.entity.index), key: $0)
@@ -155,67 +147,6 @@ extension Owner {
     }
   }
 
-  // MARK: Unsaved edits
-
-  /// Whether any unsaved edit could show in the query: of its own rows, or of rows its paths reach.
-  func hasPendingRows(_ query: ResolvedQuery) -> Bool {
-    guard hasChanges else { return false }
-    if hasPendingPairs(query) { return true }
-    let tables = query.select.tables
-    return pendingModels.contains { model in entity(of: model).map { tables.contains($0.table) } ?? false }
-  }
-
-  var pendingModels: [any PersistentModel] {
-    edits.filter { $0._quireState.dirty != 0 } + inserted.compactMap { $0 } + deleted
-  }
-
-  /// Rows that no unsaved edit touches come from SQL, the others are judged in memory, by the same condition and order.
-  func fetchWithEdits<Model: PersistentModel>(_ query: ResolvedQuery) throws -> [Model] {
-    let store = try requireStore()
-    let pending = pendingModels
-    var candidates: [Model] = pending.compactMap { $0 as? Model }
-    let saved = Set(candidates.map(\._quireState.key).filter { $0 >= ModelState.firstKey })
-    let reached = try rowsReaching(pending, query).union(rowsRelated(to: pending, query)).subtracting(saved)
-    candidates += try objects(query.entity, keys: reached.sorted())
-    let (end, overflows) = (query.select.limit ?? .max).addingReportingOverflow(query.select.offset)
-    var untouched = query
-    untouched.select.offset = 0
-    untouched.select.limit = overflows || query.select.limit == nil ? nil : end
-    let affected = saved.union(reached)
-    let rows: [Model] = try run(
-      try untouched.objectStatement { query throws(QueryError) in try query.statement(excluding: affected) },
-      query.entity)
-    let result = try read { connection in
-      let values = try PendingRows(self, store, on: connection)
-      let matching = candidates.filter { model in
-        !model.isDeleted && query.select.filter.map { values.accepts($0, model, query.entity) } ?? true
-      }
-      return merged(rows, matching, query, values)
-    }
-    return Array(result.dropFirst(query.select.offset).prefix(query.select.limit ?? .max))
-  }
-
-  /// Ordered rows, with others put in where they belong.
-  private func merged<Model: PersistentModel>(
-    _ rows: [Model], _ others: [Model], _ query: ResolvedQuery, _ values: PendingRows
-  ) -> [Model] {
-    var result: [Model] = []
-    result.reserveCapacity(rows.count + others.count)
-    var start = 0
-    for (model, place) in others.map({ ($0, values.place(of: $0, in: query)) }).sorted(by: { $0.1.precedes($1.1) }) {
-      var low = start
-      var high = rows.count
-      while low < high {
-        let middle = (low + high) / 2
-        if values.place(of: rows[middle], in: query).precedes(place) { low = middle + 1 } else { high = middle }
-      }
-      result += rows[start..<low]
-      result.append(model)
-      start = low
-    }
-    return result + rows[start...]
-  }
-
   /// The objects with these keys; what is not in memory is loaded.
   func objects<Model: PersistentModel>(_ entity: Entity, keys: [Int64]) throws -> [Model] {
     let known = loadErrors.count
@@ -224,138 +155,9 @@ extension Owner {
     return keys.compactMap { registered(entity.index, $0) as? Model }
   }
 
-  /// Keys of the query's rows whose paths lead to an object with unsaved edits.
-  func rowsReaching(_ pending: [any PersistentModel], _ query: ResolvedQuery) throws -> Set<Int64> {
-    let paths = Set(query.select.decidingColumns.map(\.steps)).filter { !$0.isEmpty }
-    var result: Set<Int64> = []
-    for path in paths {
-      for length in 1...path.count {
-        let steps = Array(path.prefix(length))
-        let touched = pending.filter { entity(of: $0)?.table == steps[length - 1].table }
-          .map(\._quireState.key).filter { $0 >= ModelState.firstKey }
-        if touched.isEmpty { continue }
-        var all = query.select
-        all.filter = nil
-        result.formUnion(try keys(try all.statement(forKeys: touched, reachedBy: steps)))
-      }
-    }
-    return result
-  }
-
-  // MARK: Deleting by predicate
-
-  func deleteRows<Model: PersistentModel>(of type: Model.Type, where predicate: Predicate<Model>?) throws {
-    try settleThrowing()
-    let store = try requireStore()
-    let query = try ResolvedQuery(type, where: predicate, sortBy: [], limit: nil, offset: 0, in: store)
-    let sql = try query.select.statement()
-    let table = try quoted(identifier: query.entity.table)
-    let key = try quoted(identifier: query.entity.keyColumn)
-    try write(explain: { deniedDelete($0, query, sql, $1) }) { connection, store in
-      let highest = try store.keys.highest(of: store.takenWith([query.entity.index]), in: store, on: connection)
-      let lists = try countedLists(left: sql, in: query.entity, store, on: connection)
-      try connection.execute("DELETE FROM \(table) WHERE \(key) IN (\(sql.text))", sql.bindings)
-      for list in lists { try list.check(on: connection) }
-      try store.keys.remember(highest, in: store, on: connection)
-    }
-  }
-}
-
-extension ModelContext {
-  /// The objects that match, one for each row, in order.
-  ///
-  /// Takes in commits made elsewhere first. Cost: one statement, and decoding of the rows that are not in memory. Where a
-  /// part of the predicate has no SQL, the objects are asked that the rest of it leaves, in batches: their number is the
-  /// cost, and ``explain(_:)`` tells the part.
-  /// - Throws: ``ModelError/undecodable(model:key:property:reason:)`` for a row that is no such object,
-  ///   ``UntranslatablePredicate`` for a predicate that neither SQL nor an object can be asked.
-  public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
-    try owner.fetch(descriptor)
-  }
-
-  public func fetchCount<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
-    try owner.count(descriptor)
-  }
-
-  public func fetchIdentifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws
-    -> [PersistentIdentifier]
-  {
-    try owner.identifiers(descriptor)
-  }
-
-  /// The same; the batch size is accepted for SwiftData's sake: an identifier is three numbers.
-  public func fetchIdentifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, batchSize: Int) throws
-    -> [PersistentIdentifier]
-  {
-    try owner.identifiers(descriptor)
-  }
-
-  /// Visits the objects that match, holding no more than a batch of them.
-  ///
-  /// - Parameter allowEscapingMutations: Accepted for SwiftData's sake: what is edited is kept until it is saved.
-  public func enumerate<Model: PersistentModel>(
-    _ descriptor: FetchDescriptor<Model>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
-    block: (Model) throws -> Void
-  ) throws {
-    let identifiers = try owner.identifiers(descriptor)
-    for start in stride(from: 0, to: identifiers.count, by: max(1, batchSize)) {
-      let batch = identifiers[start..<min(identifiers.count, start + max(1, batchSize))]
-      guard let entity = owner.store?.entity(for: Model.self) else { throw ModelError.closed }
-      let models: [Model] = try owner.objects(entity, keys: batch.map(\.key))
-      for model in models where !model.isDeleted { try block(model) }
-      owner.sweep()
-    }
-  }
-}
-
-extension Owner {
   func loadBatch<Model: PersistentModel>(_ type: Model.Type, keys: [Int64]) throws {
     guard let entity = store?.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
     let missing = keys.filter { registered(entity.index, $0) == nil }
     try read { try load(entity, keys: missing, on: $0) }
-  }
-}
-
-/// Objects of one class while they come in: an array of them that does not know the class, because an array of a
-/// generic parameter looks its own type up at every append.
-private struct ObjectBuffer: ~Copyable {
-  private var start: UnsafeMutablePointer<AnyObject>?
-  private var count = 0
-  private var capacity = 0
-
-  init() {}
-
-  mutating func append(_ object: AnyObject) {
-    if count == capacity { grow() }
-    start.unsafelyUnwrapped.advanced(by: count).initialize(to: object)
-    count += 1
-  }
-
-  private mutating func grow() {
-    capacity = max(16, capacity * 2)
-    let larger = UnsafeMutablePointer<AnyObject>.allocate(capacity: capacity)
-    if let start {
-      larger.moveInitialize(from: start, count: count)
-      start.deallocate()
-    }
-    start = larger
-  }
-
-  /// All of them, which are of that class; the references move, none is counted.
-  consuming func models<Model: AnyObject>() -> [Model] {
-    guard let start else { return [] }
-    let count = count
-    self.count = 0
-    return [Model](unsafeUninitializedCapacity: count) { models, initialized in
-      if let place = models.baseAddress {
-        start.withMemoryRebound(to: Model.self, capacity: count) { place.moveInitialize(from: $0, count: count) }
-      }
-      initialized = count
-    }
-  }
-
-  deinit {
-    start?.deinitialize(count: count)
-    start?.deallocate()
   }
 }
