@@ -1,6 +1,7 @@
 /// How many cells of a terminal `text` takes.
 public func displayWidth(_ text: String) -> Int {
-  text.reduce(0) { $0 + displayWidth($1) }
+  // Most text is ASCII, where each byte is a character of one cell.
+  text.utf8.allSatisfy { 32..<127 ~= $0 } ? text.utf8.count : text.reduce(0) { $0 + displayWidth($1) }
 }
 
 /// How many cells of a terminal one character takes: two for East Asian wide characters, emoji and flags, none for a

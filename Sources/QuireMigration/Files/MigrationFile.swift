@@ -120,7 +120,7 @@ extension MigrationFile {
   /// - Throws: ``MigrationError/malformed(file:line:reason:)`` where it has a NUL, behind which SQLite would not look.
   static func plain(_ text: String, path: String) throws(MigrationError) -> String {
     var text = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
-    text.replace("\r\n", with: "\n")
+    if text.utf8.contains(13) { text.replace("\r\n", with: "\n") }
     if let nul = text.utf8.firstIndex(of: 0) {
       throw .malformed(file: path, line: text.utf8[..<nul].count { $0 == 10 } + 1, reason: "it contains a NUL byte")
     }
