@@ -24,7 +24,7 @@ struct HistoryReading {
         guard case .integer(let key) = row.key else { continue }
         let name = Owner.Name(entity: entity.index, key: key)
         let linked = pairs.removeValue(forKey: name) ?? []
-        result += [change(row, entity, changes.table, linked, name, transaction)].compactMap(\.self)
+        if let change = change(row, entity, changes.table, linked, name, transaction) { result.append(change) }
       }
     }
     for (name, linked) in pairs.sorted(by: { ($0.key.entity, $0.key.key) < ($1.key.entity, $1.key.key) }) {

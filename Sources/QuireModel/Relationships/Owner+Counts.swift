@@ -32,7 +32,7 @@ extension Owner {
   /// The lists with a count that unsaved objects are in, or were when they were last saved.
   private func countedPlaces(_ store: Store) throws -> Set<Place> {
     var result: Set<Place> = []
-    var leaving: [Name: [Int64]] = [:]  // by entity and, in the key's place, property
+    var leaving: [ListPlace.Kind: [Int64]] = [:]
     for model in pendingModels {
       guard let entity = entity(of: model) else { continue }
       let state = model._quireState
@@ -44,12 +44,12 @@ extension Owner {
             result.insert(Place(entity: side.target, key: key, property: inverse))
           }
           if state.key >= ModelState.firstKey, model.isDeleted || state.dirty & 1 << UInt64(index) != 0 {
-            leaving[Name(entity: entity.index, key: Int64(index)), default: []].append(state.key)
+            leaving[ListPlace.Kind(entity: entity.index, property: index), default: []].append(state.key)
           }
         } else if let side = property.toMany, case .join = side.via, model.isDeleted, let inverse = side.inverse,
           store.entities[side.target].properties[inverse].counts != nil, state.key >= ModelState.firstKey
         {
-          leaving[Name(entity: entity.index, key: Int64(index)), default: []].append(state.key)
+          leaving[ListPlace.Kind(entity: entity.index, property: index), default: []].append(state.key)
         }
         if property.counts != nil, state.flags.contains(.inserted), !model.isDeleted {
           result.insert(Place(entity: entity.index, key: state.key, property: index))
@@ -57,7 +57,7 @@ extension Owner {
       }
     }
     for (place, keys) in leaving {
-      result.formUnion(try lists(left: keys, by: Int(place.key), of: store.entities[place.entity], store))
+      result.formUnion(try lists(left: keys, by: place.property, of: store.entities[place.entity], store))
     }
     for (pair, _) in joinEdits.sorted {
       let join = store.joins[pair.join]
