@@ -22,9 +22,9 @@ public final class Database: Sendable {
   // Touched only by the thread that holds `lock`.
   nonisolated(unsafe) private var writer: Writer?
   nonisolated(unsafe) private var framesAtCheckpoint = 0
+  nonisolated(unsafe) private var folder: TemporaryFolder?
   /// A checkpoint is due and waits for a position that has yet to leave the commit before.
   private let awaitsCheckpoint = Atomic(false)
-  nonisolated(unsafe) private var folder: TemporaryFolder?
   private let closed = Atomic(false)
   /// Held from COMMIT until its subscribers are told, and while a commit of another process is numbered and told: so
   /// that all are told in the order of their numbers. Under it nobody waits for the file.
