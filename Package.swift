@@ -95,7 +95,7 @@ let package = Package(
     .executableTarget(
       name: "QuireBench", dependencies: ["CSQLite", "Quire", "QuireMigration"], path: "Benchmarks", swiftSettings: swift
     ),
-    .testTarget(name: "QuireRowTests", dependencies: ["CSQLite", "QuireRow"], swiftSettings: swift),
+    .testTarget(name: "QuireRowTests", dependencies: ["CSQLite", "QuireRow", "TestSupport"], swiftSettings: swift),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swift),
     .testTarget(
       name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite", "TestSupport"],
@@ -118,7 +118,7 @@ let package = Package(
       name: "CatalogTests", dependencies: ["Catalog", "Quire"], swiftSettings: swift),
     .testTarget(
       name: "QuireShellTests",
-      dependencies: ["Quire", "QuireShell", "QuireModel", "QuireLive", "QuireSQLite", "QuireRow"],
+      dependencies: ["Quire", "QuireShell", "QuireModel", "QuireLive", "QuireSQLite", "QuireRow", "TestSupport"],
       exclude: ["Errors.txt"], swiftSettings: swift),
     .target(name: "PseudoTerminal", dependencies: ["LineEditor"], path: "Tests/PseudoTerminal", swiftSettings: swift),
     .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "PseudoTerminal"], swiftSettings: swift),

@@ -65,7 +65,7 @@ public final class PseudoTerminal {
 
   /// Reads until the screen is as wanted.
   @discardableResult
-  public func wait(seconds: Int = 60, for isShown: (VirtualScreen) -> Bool) throws -> VirtualScreen {
+  public func wait(seconds: Int = 300, for isShown: (VirtualScreen) -> Bool) throws -> VirtualScreen {
     let end = ContinuousClock.now + .seconds(seconds)
     while !isShown(screen) {
       guard ContinuousClock.now < end, takeIn(milliseconds: 100) || !isAtEnd else {
@@ -106,6 +106,8 @@ public final class PseudoTerminal {
     posix_spawn_file_actions_addopen(&actions, 0, path, O_RDWR, 0)
     posix_spawn_file_actions_adddup2(&actions, 0, 1)
     posix_spawn_file_actions_adddup2(&actions, 0, 2)
+    // What other tests have open just now is not for it to keep open.
+    for descriptor: Int32 in 3..<1024 { posix_spawn_file_actions_addclose(&actions, descriptor) }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -150,7 +152,7 @@ public final class PseudoTerminal {
     }
 
     /// Its exit status, or the negative of the signal that ended it, once it is done.
-    public func end(seconds: Int = 60) throws -> Int32 {
+    public func end(seconds: Int = 300) throws -> Int32 {
       let end = ContinuousClock.now + .seconds(seconds)
       var status: Int32 = 0
       while waitpid(process, &status, WNOHANG) == 0 {

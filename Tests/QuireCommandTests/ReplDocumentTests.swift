@@ -5,7 +5,7 @@ import Testing
 
 /// The session recorded in Documentation/Repl.md, typed again: what stands behind the prompt is typed, and all else is
 /// what is shown. `Scripts/record-session` writes it anew.
-@Suite(.timeLimit(.minutes(5))) struct ReplDocumentTests {
+@Suite(.timeLimit(.minutes(30))) struct ReplDocumentTests {
   private static let root = ReadmeSessionTests.root
   private static let document = root.appending(path: "Documentation/Repl.md")
   private static let begin = "<!-- run: session -->\n```text\n"

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -71,7 +72,7 @@ import Testing
     _ = token
   }
 
-  @Test(arguments: [1, 2, UInt64.random(in: 100...1 << 40)])
+  @Test(arguments: [1, 2, extraSeed])
   func `live groups equal the same fetch afresh`(seed: UInt64) throws {
     let graph = try RandomGraph(seed: seed)
     let all = try graph.context.live(YearShelf.self)

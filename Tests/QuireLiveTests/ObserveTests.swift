@@ -21,7 +21,7 @@ import Testing
   private func turn() async { for _ in 0..<20 { await Task.yield() } }
 
   private func settle(_ condition: () -> Bool) async throws {
-    for _ in 0..<2000 where !condition() { try await Task.sleep(for: .milliseconds(1)) }
+    for _ in 0..<20_000 where !condition() { try await Task.sleep(for: .milliseconds(1)) }
     await turn()
   }
 

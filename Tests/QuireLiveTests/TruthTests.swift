@@ -7,7 +7,7 @@ import Testing
 /// Kept values and the latest of a sequence, beside what the observation contract says of them.
 @MainActor @Suite struct TruthTests {
   private func settle(_ condition: () -> Bool) async throws {
-    for _ in 0..<2000 where !condition() { try await Task.sleep(for: .milliseconds(1)) }
+    for _ in 0..<20_000 where !condition() { try await Task.sleep(for: .milliseconds(1)) }
   }
 
   @Test func `a kept value that is no longer readable stays, says so, and follows again`() throws {

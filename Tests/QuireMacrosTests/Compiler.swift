@@ -45,6 +45,21 @@ struct Compiler {
     return paths.map { path in text.split(separator: "\n").compactMap { Diagnosis($0, in: path) } }
   }
 
+  /// How many ways the type checker tries for a source that compiles: what its time goes with, however busy the machine is.
+  func attempts(_ source: String) throws -> Int {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "quire-statistics-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let found = try check([source], ["-stats-output-dir", folder.path])[0]
+    if !found.isEmpty { throw Failed(description: "\(found)") }
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.contains("frontend") {
+      let data = try Data(contentsOf: folder.appending(path: name))
+      let numbers = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+      if let count = numbers?["Sema.NumConstraintScopes"] as? Int { return count }
+    }
+    throw Failed(description: "the compiler keeps no statistics")
+  }
+
   /// What the compiler says of a source that says itself what is expected, fix-its and all: nothing where it is so.
   func verify(_ source: String) throws -> String {
     try check([source], ["-Xfrontend", "-verify"])[0].map { "\($0)" }.joined(separator: "\n")

@@ -32,7 +32,7 @@ import Testing
     await Task.detached {
       _ = try? store.execute("UPDATE volume SET title = 'Eden II'")
     }.value
-    for _ in 0..<500 where eden.title == "Eden" { await turn() }
+    for _ in 0..<10_000 where eden.title == "Eden" { await turn() }
     #expect(eden.title == "Eden II")
   }
 
@@ -212,7 +212,8 @@ import Testing
     }
     var torn = 0
     while context.commitNumber < first + 200 {
-      usleep(.random(in: 0..<4000))  // some wait for it, while the next is on its way
+      // Some wait for it, while the next is on its way.
+      try await Task.sleep(for: .microseconds(.random(in: 0..<4000)))
       try context.refresh()
       let last = Int(context.commitNumber - first)
       let (even, odd) = (last / 2 * 2, (last + 1) / 2 * 2 - 1)

@@ -82,7 +82,7 @@ import Testing
     eden.year = 1959
     context.insert(Volume("new"))
     #expect(try store.value("SELECT title FROM volume") == "Eden")
-    for _ in 0..<100 where context.hasChanges { await turn() }
+    for _ in 0..<10_000 where context.hasChanges { await turn() }
     #expect(try store.query("SELECT title, year FROM volume") == [["Eden II", 1959], ["new", nil]])
     #expect(store.store.database.commitNumber == before + 1)
     context.autosaveEnabled = false
@@ -96,16 +96,16 @@ import Testing
     let context = store.mainContext
     let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
     eden.price = .nan
-    for _ in 0..<100 where context.autosaveError == nil { await turn() }
+    for _ in 0..<10_000 where context.autosaveError == nil { await turn() }
     #expect(context.autosaveError is ModelError && context.hasChanges)
     eden.price = 1
-    for _ in 0..<100 where context.hasChanges { await turn() }
+    for _ in 0..<10_000 where context.hasChanges { await turn() }
     #expect(try store.value("SELECT price FROM volume") == 1.0)
     context.delete(eden)
     try context.save()
     eden.title = "ignored"
     solaris.title = "kept"
-    for _ in 0..<100 where context.hasChanges { await turn() }
+    for _ in 0..<10_000 where context.hasChanges { await turn() }
     guard case .ignoredAssignments? = context.autosaveError as? ModelError else { throw context.autosaveError! }
     #expect(try store.value("SELECT title FROM volume") == "kept")
   }
@@ -127,7 +127,7 @@ import Testing
     let shelf = BoundShelf(store)
     try await shelf.load()
     try store.execute("UPDATE volume SET title = 'Eden II'")
-    for _ in 0..<500 where await shelf.title == "Eden" { await turn() }
+    for _ in 0..<10_000 where await shelf.title == "Eden" { await turn() }
     #expect(await shelf.title == "Eden II")
   }
 }

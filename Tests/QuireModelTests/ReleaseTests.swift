@@ -136,7 +136,7 @@ import Testing
       volume?.title = "unsaved"
     }
     try use()
-    for _ in 0..<100 where owner != nil { await turn() }
+    for _ in 0..<10_000 where owner != nil { await turn() }
     #expect(owner == nil)
     #expect(volume == nil)
   }
@@ -147,7 +147,7 @@ import Testing
     func load() throws { #expect(try context.all(Volume.self).first?.writer?.volumes.count == 2) }
     try load()
     #expect(context.registeredCount == 3)
-    for _ in 0..<100 where context.registeredCount > 0 { await turn() }
+    for _ in 0..<10_000 where context.registeredCount > 0 { await turn() }
     #expect(context.registeredCount == 0)
   }
 }

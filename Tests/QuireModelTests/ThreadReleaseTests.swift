@@ -42,7 +42,7 @@ import Testing
       }.value
       await Task.detached { withExtendedLifetime(box) {} }.value
     }
-    for _ in 0..<200 where await MainActor.run(body: { ModelContext(store).registeredCount }) != 0 {
+    for _ in 0..<10_000 where await MainActor.run(body: { ModelContext(store).registeredCount }) != 0 {
       await turn()
     }
     #expect(try store.value("SELECT count(*) FROM volume") == 2)

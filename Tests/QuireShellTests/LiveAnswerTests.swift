@@ -3,13 +3,14 @@ import QuireLive
 import QuireModel
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireShell
 
 /// Answers that follow a file, against the same queries asked afresh.
 @MainActor @Suite struct LiveAnswerTests {
-  @Test(arguments: [1, 2, 3, UInt64.random(in: 100...1 << 40)])
+  @Test(arguments: [1, 2, 3, extraSeed])
   func `a live answer is what the query gives afresh`(seed: UInt64) async throws {
     let run = try await LiveRun(seed)
     #expect(try await run.problem(steps: 40) == nil, "seed \(seed)")

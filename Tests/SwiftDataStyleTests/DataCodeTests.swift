@@ -50,7 +50,7 @@ import Testing
     #expect(try app.context.fetchCount(FetchDescriptor<Recipe>()) == 2)
     let bread = try #require(app.context.model(for: ids[0]) as? Recipe)
     try await importer.rename(ids[0], to: "Rye bread")
-    for _ in 0..<200 where bread.title == "Bread" { try await _Concurrency.Task.sleep(for: .milliseconds(5)) }
+    for _ in 0..<6000 where bread.title == "Bread" { try await _Concurrency.Task.sleep(for: .milliseconds(5)) }
     #expect(bread.title == "Rye bread")
     #expect(try await importer.count() == 2)
   }

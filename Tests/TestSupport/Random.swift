@@ -1,3 +1,5 @@
+import Foundation
+
 /// A generator that gives the same numbers for the same seed (SplitMix64).
 package struct Random: RandomNumberGenerator {
   private var state: UInt64
@@ -15,3 +17,9 @@ package struct Random: RandomNumberGenerator {
   package mutating func chance(_ one: Int) -> Bool { below(one) == 0 }
   package mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
 }
+
+/// A seed for a random test besides its fixed ones: `QUIRE_SEED`, or in a long run one that no run has had before. Else always
+/// the same, so that what the tests say depends on the code alone.
+package let extraSeed: UInt64 =
+  ProcessInfo.processInfo.environment["QUIRE_SEED"].flatMap(UInt64.init)
+  ?? (isSoaking ? .random(in: 1000...1 << 40) : 20_261_120)

@@ -254,7 +254,7 @@ struct OtherProcess: ChangeSource {
 
   /// Until what must come by itself has come.
   func settle(_ condition: () -> Bool) async throws {
-    for _ in 0..<5000 where !condition() { try await Task.sleep(for: .milliseconds(1)) }
+    for _ in 0..<20_000 where !condition() { try await Task.sleep(for: .milliseconds(1)) }
     await turn()
   }
 }
