@@ -4,14 +4,37 @@ public import QuireRow
 
 extension ModelContext {
   /// The groups of the rows that match, by a property of their own or of what a to-one relationship leads to, with
-  /// aggregates of each group; see ``LiveGroups``.
+  /// aggregates of each group: once, unsaved edits included.
   ///
+  ///     let shelves = try context.fetchGroups(
+  ///       Book.self, by: \.author?.name, .count, .average(\.rating), having: { $0.values.0 > 1 },
+  ///       sortBy: { $0.values.0 > $1.values.0 }, limit: 10)
+  ///     for shelf in shelves { print(shelf.key ?? "nobody", shelf.values.0) }
+  ///
+  /// Nil is a key like any other. ``liveGroups(_:by:_:where:having:sortBy:limit:)`` follows the same groups on the
+  /// committed state. Reads the columns it needs of every row that matches, in one statement.
   /// - Parameters:
-  ///   - having: Which groups are shown.
+  ///   - having: Which groups are given.
   ///   - precedes: Their order, ties by the key; without it that of the key, nil first and text by its bytes.
-  ///   - limit: How many groups are shown.
-  /// - Throws: as `fetch` does, and ``AggregateError`` for a sum beyond `Int`. `having` and `precedes` must give the
-  ///   same answer for the same rows every time; they are called in the middle of a move, and look at nothing else.
+  ///   - limit: How many groups are given.
+  /// - Throws: as `fetch` does, and ``AggregateError`` for a sum beyond `Int`.
+  public func fetchGroups<Model: PersistentModel, Key: StoredValue, each Result: Equatable>(
+    _ type: Model.Type, by property: KeyPath<Model, Key>, _ aggregates: repeat GroupAggregate<Model, each Result>,
+    where predicate: Predicate<Model>? = nil, having: ((GroupRow<Key, (repeat each Result)>) -> Bool)? = nil,
+    sortBy precedes: ((GroupRow<Key, (repeat each Result)>, GroupRow<Key, (repeat each Result)>) -> Bool)? = nil,
+    limit: Int? = nil
+  ) throws -> [GroupRow<Key, (repeat each Result)>] {
+    try owner.settleThrowing()
+    let query = try AggregateQuery(
+      terms(repeat each aggregates), by: property, where: predicate, in: try owner.requireStore(), evaluating: true)
+    let form = groupForm(by: property, repeat each aggregates, having: having, sortBy: precedes, limit: limit)
+    return try groups(of: type, query, form)
+  }
+
+  /// The same groups, followed; see ``LiveGroups``.
+  ///
+  /// - Throws: as ``fetchGroups(_:by:_:where:having:sortBy:limit:)``. `having` and `precedes` must give the same answer for
+  ///   the same rows every time; they are called in the middle of a move, and look at nothing else.
   public func liveGroups<Model: PersistentModel, Key: StoredValue, each Result: Equatable>(
     _ type: Model.Type, by property: KeyPath<Model, Key>, _ aggregates: repeat GroupAggregate<Model, each Result>,
     where predicate: Predicate<Model>? = nil, having: ((GroupRow<Key, (repeat each Result)>) -> Bool)? = nil,
@@ -19,10 +42,36 @@ extension ModelContext {
     limit: Int? = nil
   ) throws -> LiveGroups<Key, (repeat each Result)> {
     try owner.settleThrowing()
+    let query = try AggregateQuery(
+      terms(repeat each aggregates), by: property, where: predicate, in: try owner.requireStore())
+    let form = groupForm(by: property, repeat each aggregates, having: having, sortBy: precedes, limit: limit)
+    return try LiveGroups(self, query, form)
+  }
+
+  private func groups<Model: PersistentModel, Key, Values>(
+    of type: Model.Type, _ query: AggregateQuery, _ form: GroupForm<Key, Values>
+  ) throws -> [GroupRow<Key, Values>] {
+    var tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
+    try tracker.fill(type, query, unsavedIn: owner)
+    var list = GroupList(form)
+    _ = try list.take(Set(tracker.groups.keys), of: tracker)
+    return list.entries.prefix(form.limit).map { $0.row }
+  }
+
+  private func terms<Model: PersistentModel, each Result>(_ aggregates: repeat GroupAggregate<Model, each Result>) -> [(
+    Aggregate.Function, PartialKeyPath<Model>?
+  )] {
     var terms: [(Aggregate.Function, PartialKeyPath<Model>?)] = []
     for aggregate in repeat each aggregates { terms.append((aggregate.function, aggregate.property)) }
-    let query = try AggregateQuery(terms, by: property, where: predicate, in: try owner.requireStore())
-    let form = GroupForm<Key, (repeat each Result)>(
+    return terms
+  }
+
+  private func groupForm<Model: PersistentModel, Key: StoredValue, each Result: Equatable>(
+    by property: KeyPath<Model, Key>, _ aggregates: repeat GroupAggregate<Model, each Result>,
+    having: ((GroupRow<Key, (repeat each Result)>) -> Bool)?,
+    sortBy precedes: ((GroupRow<Key, (repeat each Result)>, GroupRow<Key, (repeat each Result)>) -> Bool)?, limit: Int?
+  ) -> GroupForm<Key, (repeat each Result)> {
+    GroupForm(
       groupsReals: Key.columnType == .real, key: { name in try Key.decoded(name) },
       values: { _, states in
         var place = 0
@@ -37,6 +86,23 @@ extension ModelContext {
         return true
       },
       isShown: having, precedes: precedes, limit: Swift.max(0, limit ?? .max))
-    return try LiveGroups(self, query, form)
+  }
+}
+
+extension AggregateTracker {
+  /// Takes all rows as they would be if unsaved edits were saved: for groups that are asked for once.
+  fileprivate mutating func fill<Model: PersistentModel>(
+    _ type: Model.Type, _ query: AggregateQuery, unsavedIn owner: Owner
+  )
+    throws
+  {
+    var places: [ColumnPath: Int] = [:]
+    for (place, column) in select.columns.enumerated() { places[column] = places[column] ?? place }
+    let own = aggregates.map { $0.column.flatMap { places[$0] } }
+    let groupPlace = group.flatMap { places[$0] }
+    try owner.visit(type, query, select) { column in
+      let name = groupPlace.map(column).map(named) ?? .null
+      change(name, true) { own[$0].map(column) ?? .integer(1) }
+    }
   }
 }

@@ -116,7 +116,7 @@ extension SelectQuery {
   }
 
   /// ` WHERE …`, or nothing; the JSON of excluded keys is bound by the caller, after the rest.
-  private func whereClause(
+  func whereClause(
     _ writer: inout ExpressionWriter, excluding: Bool, after: ((inout ExpressionWriter) throws(QueryError) -> Void)?
   ) throws(QueryError) -> SQLText {
     var parts: [String] = []
