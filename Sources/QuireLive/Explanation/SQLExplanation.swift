@@ -65,7 +65,7 @@ extension ModelContext {
   /// - Throws: as ``live(sql:key:)``.
   public func explainLive(sql: SQL) throws -> LiveExplanation {
     try owner.settleThrowing()
-    let query = try RecordQuery(sql)
+    let query = try RecordQuery(sql, in: try owner.requireStore())
     return try owner.readLatest { try query.explanation(try $0.sources(ofQuery: query.text), on: $0) }
   }
 }

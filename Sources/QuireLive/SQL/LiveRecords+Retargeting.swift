@@ -54,7 +54,7 @@ extension LiveRecords {
 
 extension Owner {
   func ask(_ sql: SQL, key: [String]) throws -> (question: LiveRecords.Question, answer: RecordQuery.Answer) {
-    try ask(RecordQuery(sql), key: key)
+    try ask(RecordQuery(sql, in: try requireStore()), key: key)
   }
 
   /// What a query reads, and its answer at the commit the context stands at.

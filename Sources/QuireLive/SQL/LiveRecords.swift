@@ -228,17 +228,4 @@ extension ModelContext {
 
   /// The same with the names of the key columns in an array.
   public func live(sql: SQL, key: [String]) throws -> LiveRecords { try LiveRecords(self, sql, key: key) }
-
-  /// The answer of a query on the committed state this context stands at.
-  ///
-  /// - Throws: as ``live(sql:key:)``; `CancellationError` where the task is cancelled while it runs.
-  public func fetch(sql: SQL) throws -> [Record] {
-    try owner.settleThrowing()
-    _ = try owner.requireStore()
-    let query = try RecordQuery(sql)
-    return try owner.read { connection in
-      try connection.requireQuery(query.text)
-      return try query.runWaiting(on: connection).records
-    }
-  }
 }

@@ -1,3 +1,4 @@
+import QuireModel
 import QuireRow
 import QuireSQLite
 
@@ -8,10 +9,10 @@ struct RecordQuery {
   let named: [String: Value]
 
   /// - Throws: what could not go into the statement.
-  init(_ sql: SQL) throws {
-    if let failure = sql.failure { throw failure }
-    text = sql.text
-    arguments = sql.arguments
+  init(_ sql: SQL, in store: Store) throws {
+    let statement = try sql.statement(in: store)
+    text = statement.text
+    arguments = statement.bindings
     named = sql.named
   }
 
@@ -19,8 +20,13 @@ struct RecordQuery {
 
   /// As ``run(on:known:)``, for a task that waits for the answer and may be cancelled meanwhile.
   func runWaiting(on connection: Connection) throws -> Answer {
+    try Self.waiting(on: connection) { try run(on: connection) }
+  }
+
+  /// Runs the body, and ends its statement when the task that waits for it is cancelled.
+  static func waiting<Result>(on connection: Connection, _ body: () throws -> Result) throws -> Result {
     do {
-      return try connection.interrupted(when: { Task.isCancelled }) { try run(on: connection) }
+      return try connection.interrupted(when: { Task.isCancelled }, body)
     } catch let error as SQLiteError {
       throw error.isInterrupted && Task.isCancelled ? CancellationError() : error
     }
@@ -28,20 +34,36 @@ struct RecordQuery {
 
   /// All its rows, and the names of its columns.
   func run(on connection: Connection, known: ColumnNames? = nil) throws -> Answer {
+    var names = ColumnNames([])
+    var records: [Record] = []
+    try visit(on: connection) { all in
+      names = known.flatMap { $0.all == all ? $0 : nil } ?? ColumnNames(all)
+    } row: { row in
+      records.append(Record(values: (0..<row.count).map(row.value), names: names))
+    }
+    return (names, records)
+  }
+
+  /// Passes the names of its columns, also where there is no row, and then its rows.
+  ///
+  /// - Parameter limit: How many rows are asked for.
+  func visit(
+    on connection: Connection, limit: Int = .max, columns: ([String]) throws -> Void,
+    row body: (inout RowCursor) throws -> Void
+  ) throws {
     let statement = try connection.statement(text)
     defer { statement.reset() }
     try bind(to: statement)
     // The names are right once it has been stepped: after a change of the schema SQLite prepares it again then.
     var hasRow = try statement.step()
-    let all = statement.columnNames
-    let names = known.flatMap { $0.all == all ? $0 : nil } ?? ColumnNames(all)
-    var records: [Record] = []
-    while hasRow {
-      let row = statement.row
-      records.append(Record(values: (0..<row.count).map(row.value), names: names))
-      hasRow = try statement.step()
+    try columns(statement.columnNames)
+    var count = 0
+    while hasRow, count < limit {
+      var row = statement.row
+      try body(&row)
+      count += 1
+      hasRow = try count < limit && statement.step()
     }
-    return (names, records)
   }
 
   /// Parameters with a name that is known, and all others in order.

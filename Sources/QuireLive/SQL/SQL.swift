@@ -1,3 +1,4 @@
+import QuireModel
 public import QuireRow
 
 /// SQL with the values it is about, written as one text.
@@ -6,20 +7,31 @@ public import QuireRow
 ///
 /// What is put in by `\(…)` is bound and never becomes SQL: a `String` is text, whatever it says. A name goes in quoted,
 /// as `\(identifier: column)`, and a part of a statement as `\(part)` where that is `SQL` itself. Text made at run time
-/// becomes SQL by ``init(verbatim:_:named:)`` only.
+/// becomes SQL by ``init(verbatim:_:named:)`` only. Models, their properties and objects stand for what they are in the
+/// file, and a predicate for the rows it accepts:
+///
+///     let shelf: SQL = """
+///       SELECT \(\Book.title) FROM \(Book.self) WHERE \(\Book.author) = \(lem)
+///       AND \(\Book.persistentModelID) IN \(keysOf: Book.self, where: #Predicate { $0.rating > 4 })
+///       """
+///
+/// These are written out by the context that uses the statement, in terms of its store.
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
-  public private(set) var text: String
-  /// What each `?` stands for, in order.
-  public private(set) var arguments: [Value]
+  private(set) var parts: [Part]
   /// Values of named parameters such as `:year`, by name with sigil.
   public private(set) var named: [String: Value]
   /// The first value or name that cannot stand in SQL, such as NaN: thrown where the statement is used.
   public private(set) var failure: (any Error & Sendable)?
 
+  enum Part: Sendable {
+    case text(SQLText)
+    /// What only a store tells, and what stands for it until then.
+    case model(name: String, @Sendable (Store) throws -> SQLText)
+  }
+
   /// The text as it is. Whoever writes it can read everything in the database: it must not come from outside.
   public init(verbatim text: String, _ arguments: [Value] = [], named: [String: Value] = [:]) {
-    self.text = text
-    self.arguments = arguments
+    parts = [.text(SQLText(text, arguments))]
     self.named = named
   }
 
@@ -27,44 +39,63 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
   public init(stringInterpolation parts: Interpolation) { self = parts.sql }
 
+  /// The statement; what only a store tells stands in it as `‹Book.title›`.
+  public var text: String {
+    parts.map { part in
+      switch part {
+      case .text(let text): text.text
+      case .model(let name, _): "‹\(name)›"
+      }
+    }.joined()
+  }
+
+  /// What each `?` of ``text`` stands for, in order.
+  public var arguments: [Value] {
+    parts.flatMap { part -> [Value] in if case .text(let text) = part { text.bindings } else { [] } }
+  }
+
+  /// The statement in terms of a store.
+  ///
+  /// - Throws: what could not go into it, and ``QuireModel/ModelError`` for what is no model or column of the store's.
+  func statement(in store: Store) throws -> SQLText {
+    if let failure { throw failure }
+    var statement = SQLText()
+    for part in parts {
+      let text =
+        switch part {
+        case .text(let text): text
+        case .model(_, let write): try write(store)
+        }
+      statement.text += text.text
+      statement.bindings += text.bindings
+    }
+    return statement
+  }
+
   public struct Interpolation: StringInterpolationProtocol {
-    fileprivate var sql = SQL(verbatim: "")
+    var sql = SQL(verbatim: "")
 
     public init(literalCapacity: Int, interpolationCount: Int) {}
 
-    public mutating func appendLiteral(_ text: String) { sql.text += text }
+    public mutating func appendLiteral(_ text: String) { sql.parts.append(.text(SQLText(text))) }
 
     /// A value, bound.
-    public mutating func appendInterpolation(_ value: some StoredValue) {
-      sql.text += "?"
-      bind(value)
-    }
+    public mutating func appendInterpolation(_ value: some StoredValue) { append("?", [bound(value)]) }
 
     /// A value, bound; NULL for nil.
-    public mutating func appendInterpolation(_ value: (some StoredValue)?) {
-      sql.text += "?"
-      bind(value)
-    }
+    public mutating func appendInterpolation(_ value: (some StoredValue)?) { append("?", [bound(value)]) }
 
-    public mutating func appendInterpolation(_ value: Value) {
-      sql.text += "?"
-      sql.arguments.append(value)
-    }
+    public mutating func appendInterpolation(_ value: Value) { append("?", [value]) }
 
     /// Values in parentheses, as `IN` wants them.
     public mutating func appendInterpolation(list values: some Sequence<some StoredValue>) {
-      var count = 0
-      for value in values {
-        bind(value)
-        count += 1
-      }
-      sql.text += "(" + Array(repeating: "?", count: count).joined(separator: ", ") + ")"
+      append(list: values.map { bound($0) })
     }
 
     /// The name of a table or column, quoted.
     public mutating func appendInterpolation(identifier name: String) {
       do {
-        sql.text += try quoted(identifier: name)
+        append(try quoted(identifier: name), [])
       } catch {
         sql.failure = sql.failure ?? error
       }
@@ -72,19 +103,29 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
     /// A part of the statement, with its own values.
     public mutating func appendInterpolation(_ part: SQL) {
-      sql.text += part.text
-      sql.arguments += part.arguments
+      sql.parts += part.parts
       sql.named.merge(part.named) { _, new in new }
       sql.failure = sql.failure ?? part.failure
     }
 
-    private mutating func bind(_ value: some StoredValue) {
+    private mutating func append(_ text: String, _ values: [Value]) { sql.parts.append(.text(SQLText(text, values))) }
+
+    private mutating func append(list values: [Value]) {
+      append("(" + Array(repeating: "?", count: values.count).joined(separator: ", ") + ")", values)
+    }
+
+    private mutating func bound(_ value: some StoredValue) -> Value {
       do {
-        sql.arguments.append(try Value(storing: value))
+        return try Value(storing: value)
       } catch {
-        sql.arguments.append(.null)
         sql.failure = sql.failure ?? error
+        return .null
       }
+    }
+
+    /// What a store tells when the statement is used.
+    mutating func append(_ name: String, _ write: @escaping @Sendable (Store) throws -> SQLText) {
+      sql.parts.append(.model(name: name, write))
     }
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 public import QuireRow
 public import QuireSQLite
 
@@ -127,7 +127,7 @@ extension JSONEncoder {
 }
 
 extension JSONDecoder {
-  static func ofColumns() -> JSONDecoder {
+  package static func ofColumns() -> JSONDecoder {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")

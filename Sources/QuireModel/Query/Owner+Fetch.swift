@@ -155,6 +155,16 @@ extension Owner {
     return keys.compactMap { registered(entity.index, $0) as? Model }
   }
 
+  /// The objects of rows, by their keys: those in memory as they are, with their edits. Keys without a row are left out.
+  package func objects<Model: PersistentModel>(withKeys keys: Set<Int64>) throws -> [Int64: Model] {
+    guard let entity = try requireStore().entity(for: Model.self) else {
+      throw ModelError.unknownModel("\(Model.self)")
+    }
+    let objects: [Model] = try objects(entity, keys: keys.filter { $0 >= ModelState.firstKey }.sorted())
+    changed()
+    return Dictionary(uniqueKeysWithValues: objects.map { ($0._quireState.key, $0) })
+  }
+
   func loadBatch<Model: PersistentModel>(_ type: Model.Type, keys: [Int64]) throws {
     guard let entity = store?.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
     let missing = keys.filter { registered(entity.index, $0) == nil }

@@ -1,6 +1,6 @@
 /// How Swift names become SQL names: `isAvailable` is `is_available`, `Book` is `book`, `ISBNCode` is `isbn_code`.
-enum Naming {
-  static func snakeCase(_ name: String) -> String {
+package enum Naming {
+  package static func snakeCase(_ name: String) -> String {
     var result = ""
     let characters = Array(name)
     for (index, character) in characters.enumerated() {

@@ -1,0 +1,48 @@
+package import Foundation
+package import QuireRow
+
+/// What models are in the file, for statements that somebody writes.
+extension Store {
+  package func quotedTable<Model: PersistentModel>(of model: Model.Type) throws -> String {
+    try quoted(identifier: requireEntity(model).table)
+  }
+
+  /// The column of one property; of a to-one relationship its foreign key.
+  package func quotedColumn<Model: PersistentModel>(of property: PartialKeyPath<Model>) throws -> String {
+    let entity = try requireEntity(Model.self)
+    switch SchemaResolver(self).resolve(property, from: Model.self) {
+    case .column(let name), .key(let name): return try quoted(identifier: name)
+    case .toOne(let step, _): return try quoted(identifier: step.foreignKey)
+    default:
+      throw ModelError.query(
+        "\(property) is no column of \(entity.table): name a stored property, and join what a path leads to")
+    }
+  }
+
+  /// The key of the row an identifier names.
+  package func key(of identifier: PersistentIdentifier) throws -> Int64 {
+    guard identifier.store == number else {
+      throw ModelError.query("\(identifier) is of another store, and has no key in this one")
+    }
+    guard let key = identifier.rowKey else { throw ModelError.query("\(identifier): save it first, then it has a key") }
+    return key
+  }
+
+  /// `(SELECT …)`: one column of the rows that match, the key where none is named.
+  package func subquery<Model: PersistentModel>(
+    of model: Model.Type, _ property: PartialKeyPath<Model>?, where predicate: Predicate<Model>?,
+    sortBy: [SortDescriptor<Model>], limit: Int?
+  ) throws -> SQLText {
+    var query = try ResolvedQuery(model, where: predicate, sortBy: sortBy, limit: limit, offset: 0, in: self)
+    if let property {
+      query.select.columns = [try SchemaResolver(self).column(property, of: query.entity, isOrdered: false)]
+    }
+    let sql = try query.select.statement()
+    return SQLText("(\(sql.text))", sql.bindings)
+  }
+
+  private func requireEntity<Model: PersistentModel>(_ model: Model.Type) throws -> Entity {
+    guard let entity = entity(for: model) else { throw ModelError.unknownModel("\(model)") }
+    return entity
+  }
+}
