@@ -118,7 +118,9 @@ let package = Package(
       name: "CatalogTests", dependencies: ["Catalog", "Quire"], swiftSettings: swift),
     .testTarget(
       name: "QuireShellTests",
-      dependencies: ["Quire", "QuireShell", "QuireModel", "QuireLive", "QuireSQLite", "QuireRow", "TestSupport"],
+      dependencies: [
+        "Catalog", "Quire", "QuireShell", "QuireModel", "QuireLive", "QuireSQLite", "QuireRow", "TestSupport",
+      ],
       exclude: ["Errors.txt"], swiftSettings: swift),
     .target(name: "PseudoTerminal", dependencies: ["LineEditor"], path: "Tests/PseudoTerminal", swiftSettings: swift),
     .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "PseudoTerminal"], swiftSettings: swift),

@@ -21,3 +21,13 @@ int quire_wal_commit_count(const volatile void *index, uint32_t *count) {
   *count = first[2];
   return 1;
 }
+
+int quire_header_commit_count(sqlite3 *db, uint32_t *count) {
+  // <https://sqlite.org/fileformat.html#file_change_counter>
+  sqlite3_file *file = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file) return 0;
+  unsigned char bytes[4];
+  if (!file->pMethods || file->pMethods->xRead(file, bytes, 4, 24) != SQLITE_OK) return 0;
+  *count = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+  return 1;
+}

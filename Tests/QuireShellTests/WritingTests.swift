@@ -227,16 +227,6 @@ import Testing
     #expect(try await session.said("update book set price = 77 where id = 1").hasPrefix("1 row changed"))
   }
 
-  @Test func `whose change it may be is known for a while`() async throws {
-    let library = try Library()
-    let session = try library.writing()
-    #expect(!session.mayHaveCommitted(within: .seconds(9)))
-    _ = try await session.said("select 1; begin; update book set price = 1 where id = 1")
-    #expect(!session.mayHaveCommitted(within: .seconds(9)))
-    _ = try await session.said("commit")
-    #expect(session.mayHaveCommitted(within: .seconds(9)) && !session.mayHaveCommitted(within: .zero))
-  }
-
   @Test func `rows come back from a file as they went out`() async throws {
     let session = try library.writing()
     _ = try await session.replies("insert into note values ('a,\"b\"\nc', 5), ('', 6), (NULL, 7), ('x''00''', 8)")

@@ -16,6 +16,9 @@ unsigned quire_data_version(sqlite3 *db);
 const volatile void *quire_wal_index(sqlite3 *db);
 /// The header's count of commits, of whatever process; 0 is returned in the middle of its being written.
 int quire_wal_commit_count(const volatile void *index, uint32_t *count);
+/// The file's own count, in its header, as it is on the disk: of a file without a write-ahead log. Right while a transaction
+/// is open, whose own commit will be the next one; 0 is returned where it cannot be read.
+int quire_header_commit_count(sqlite3 *db, uint32_t *count);
 
 /// Adds the aggregates `quire_sum(x)`, 0 of nothing, and `quire_average(x)`, NULL of nothing: exact, rounded once. NULL is
 /// skipped; where there is no such number the value is TEXT that says why. Not for views and triggers.

@@ -1,6 +1,7 @@
 import Observation
 package import QuireModel
 package import QuireRow
+package import QuireSQLite
 
 /// Rows of a query made while the program runs, as records that follow their rows: what ``LiveRows`` is, for tables that
 /// no model of the program describes.
@@ -89,6 +90,12 @@ extension ModelContext {
     try owner.settleThrowing()
     return try owner.readLatest(AggregateTracker(select, [Aggregate(.count)]).explanation)
   }
+
+  /// Who has made the commits of which live results are being told; empty while nothing is.
+  package var toldOrigins: Set<ChangeSet.Origin> { owner.toldOrigins }
+
+  /// Has the store tell such commits as this program's own.
+  package func recognize(_ commits: OwnCommits) { owner.store?.database.recognize(commits) }
 
   /// Whether the file keeps a log of its changes, so that what other processes have changed is known by row.
   package var knowsForeignRows: Bool { owner.store?.database.latestToken != nil }

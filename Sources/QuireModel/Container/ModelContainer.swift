@@ -42,8 +42,12 @@ public final class ModelContainer: Sendable {
   }
 
   /// A store without models, on any SQLite file, which is only read: for queries in SQL.
-  public convenience init(reading file: URL) throws {
-    try self.init([], [], ModelConfiguration(url: file, allowsSave: false))
+  ///
+  /// - Parameter trustsSchema: Whether the file's views may use virtual tables: see ``ModelConfiguration/trustsSchema``.
+  public convenience init(reading file: URL, trustsSchema: Bool = false) throws {
+    var configuration = ModelConfiguration(url: file, allowsSave: false)
+    configuration.trustsSchema = trustsSchema
+    try self.init([], [], configuration)
   }
 
   private convenience init(

@@ -133,7 +133,8 @@ extension Mailbox.State {
     guard let last = commits.last else { return }
     let all = (folded.map { [$0] } ?? []) + commits
     folded = ChangeSet(
-      number: last.number, origin: last.origin, tables: News.tables(of: all),
+      number: last.number, origin: Set(all.map(\.origin)).count == 1 ? last.origin : .otherProcess,
+      tables: News.tables(of: all),
       isComparison: all.contains(where: \.isComparison), altersSchema: all.contains(where: \.altersSchema))
     commits.removeAll(keepingCapacity: true)
   }

@@ -1,4 +1,4 @@
-import QuireRow
+package import QuireRow
 import QuireSQLite
 
 extension Owner {
@@ -68,7 +68,7 @@ extension Owner {
   private func prepare(_ commits: [ChangeSet], _ advance: ReadPosition.Advance) {
     let news = News(
       number: advance.number, tables: News.tables(of: commits), isComparison: commits.contains(where: \.isComparison),
-      altersSchema: commits.contains(where: \.altersSchema))
+      altersSchema: commits.contains(where: \.altersSchema), origins: Set(commits.map(\.origin)))
     noteKeys(in: commits)
     var step = Move(number: advance.number)
     step.advance = advance
@@ -103,7 +103,8 @@ extension Owner {
     if !onlyOwn || !participants.isEmpty {
       let news = News(
         number: commit.number, tables: News.tables(of: missed + [commit.changes]), isComparison: isComparison,
-        altersSchema: commit.schemaChanged || missed.contains(where: \.altersSchema))
+        altersSchema: commit.schemaChanged || missed.contains(where: \.altersSchema),
+        origins: Set(missed.map(\.origin) + [commit.origin]))
       if !onlyOwn { objects(in: news, on: commit.connection, into: &step) }
       step.participants = prepared(news, on: commit.connection)
       step.news = news
@@ -131,6 +132,9 @@ extension Owner {
   }
 
   // MARK: Announce, apply, tell
+
+  /// Who has made the commits of the present move; empty outside one.
+  package var toldOrigins: Set<ChangeSet.Origin> { move?.news?.origins ?? [] }
 
   /// Takes a prepared move through its remaining stages. Re-entrant: called from inside an announcement (a fetch or a
   /// save there), it does the rest, and the outer call finds nothing left.

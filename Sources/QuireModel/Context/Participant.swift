@@ -51,6 +51,8 @@ package struct News {
   package var isComparison = false
   /// Whether tables, views or indexes may be others than before.
   package var altersSchema = false
+  /// Who has committed.
+  package var origins: Set<ChangeSet.Origin> = []
   /// What has befallen the file: there is nothing to follow any longer. Nothing has changed.
   package var failure: DatabaseError?
 

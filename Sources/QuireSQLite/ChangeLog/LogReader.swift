@@ -24,6 +24,12 @@ struct LoggedSet {
 }
 
 extension LoggedSet {
+  func made(by origin: ChangeSet.Origin) -> LoggedSet {
+    var set = self
+    set.origin = origin
+    return set
+  }
+
   /// For tests: what somebody would be told who overlooks rows that are gone.
   var withoutDeletes: LoggedSet {
     var set = self

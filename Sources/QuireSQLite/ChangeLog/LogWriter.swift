@@ -80,6 +80,11 @@ final class LogWriter {
     state = try LogState(on: connection)
   }
 
+  /// Marks the place: until here changes are missing.
+  func noteGap() throws {
+    if isOn { try connection.execute("INSERT INTO _quire_changes (kind) VALUES ('gap')") }
+  }
+
   private func arranging(_ body: () throws -> Void) throws {
     isArranging = true
     defer { isArranging = false }

@@ -7,6 +7,16 @@ extension Database {
   /// Costs a look at shared memory where there is nothing new. Not for a temporary database, which nobody else has.
   package func lookForForeignCommits() { numberForeign() }
 
+  /// Commits of this program that others make in the same file are told as its own SQL from now on.
+  package func recognize(_ commits: OwnCommits) {
+    numberForeign()
+    let seen = clock.count.isBlocking ? try? read { try $0.fileCommitCount() } : clock.count.value
+    own.withLock { own in
+      if !own.commits.contains(where: { $0 === commits }) { own.commits.append(commits) }
+      if own.seen == nil { own.seen = seen }
+    }
+  }
+
   /// Where the file keeps a change log, each commit that has a record there gets a number of its own, and what has
   /// none gets one together; without a log everything does.
   func numberForeign() {
@@ -22,7 +32,7 @@ extension Database {
           let token = place.state.map { CommitToken(log: $0.log, place: set.place) }
           subscribers.publish(
             ChangeSet(
-              number: number, origin: .otherProcess, author: set.author, token: token, tables: set.tables,
+              number: number, origin: set.origin, author: set.author, token: token, tables: set.tables,
               isComparison: set.isComparison, altersSchema: true))  // the log tells rows alone
         }
       }
@@ -41,7 +51,8 @@ extension Database {
         try reader.beginSnapshot()
         // The same count before and after: the snapshot shows the commit it was counted with.
         if clock.count.value == count {
-          return (count, try place.follow(reader, process: process, known: tables))
+          let sets = try place.follow(reader, process: process, known: tables)
+          return (count, try attributed(sets, reader, count))
         }
         reader.endSnapshot()
       }
@@ -50,6 +61,25 @@ extension Database {
     }
     place.lose()
     return (clock.count.value, [LoggedSet(tables: [], place: place.last, isComparison: true)])
+  }
+
+  /// The sets with who made them: by the record in the log, or by the file's count. A comparison that is of both comes
+  /// twice, once for each.
+  private func attributed(_ sets: [LoggedSet], _ reader: Connection, _ count: Int64) throws -> [LoggedSet] {
+    try own.withLock { own in
+      if own.commits.isEmpty { return sets.map { $0.made(by: .otherProcess) } }
+      let before = own.seen
+      let now = clock.count.isBlocking ? try reader.fileCommitCount() : count
+      own.seen = now
+      guard sets.count == 1, sets[0].process == nil, let before, let now, now > before else {
+        return sets.map { set in
+          set.made(by: own.commits.contains { $0.contains(set.process) } ? .sql : .otherProcess)
+        }
+      }
+      let ours = own.commits.reduce(0) { $0 + $1.count(after: before, upTo: now) }
+      let others = ours < now - before ? sets.map { $0.made(by: .otherProcess) } : []
+      return others + (ours > 0 ? sets.map { $0.made(by: .sql) } : [])
+    }
   }
 
   var isShared: Bool { positions.isShared.load(ordering: .relaxed) }

@@ -35,6 +35,8 @@ public final class Database: Sendable {
   let process: String?
   let identity: FileIdentity?
   let watcher = Locked<ForeignWatcher?>(nil)
+  /// Commits of this program that are none of the store's, and the file's count of commits when it was last looked.
+  let own = Locked((commits: [OwnCommits](), seen: Int64?.none))
 
   public init(_ configuration: DatabaseConfiguration) throws {
     var configuration = configuration

@@ -50,6 +50,8 @@ struct ShellCommand: Sendable {
   ]
 
   static func find(_ name: String, _ sign: Character) -> ShellCommand? {
+    // psql's `\d+` says more than `\d`; ours has said it.
+    let name = sign == "\\" && name.hasSuffix("+") ? String(name.dropLast()) : name
     if sign != "\\", let found = all.first(where: { $0.name == name }) { return found }
     let spelled = "\(sign)\(name)"
     return all.first { $0.others.contains(spelled) }

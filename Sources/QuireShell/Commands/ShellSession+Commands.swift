@@ -14,7 +14,8 @@ extension ShellSession {
       let near = nearest(to: "\(sign)\(name)", among: ShellCommand.spellings)
       throw ShellFailure(
         "there is no command \(sign)\(name)", at: 0..<name.utf8.count + 1,
-        hint: near.map { "did you mean \($0)?" } ?? ".help lists them", .usage)
+        hint: OtherShells.hint(forCommand: name, sign) ?? near.map { "did you mean \($0)?" } ?? ".help lists them",
+        .usage)
     }
     switch command.kind {
     case .help: try await run.each(.lines(ShellHelp.lines))
@@ -138,6 +139,7 @@ extension ShellSession {
       (shared.models, shared.functions) = found
       shared.banner = banner
       shared.watch = opened.watch
+      shared.own = opened.own
     }
     return banner
   }

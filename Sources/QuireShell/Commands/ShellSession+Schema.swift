@@ -7,6 +7,7 @@ import QuireSQLite
 extension ShellSession {
   var modelLines: [String] {
     let models = models
+    if models.all.isEmpty { return ["no models: the file has no tables"] }
     return Self.aligned(
       models.all.map { model in
         [
@@ -39,7 +40,9 @@ extension ShellSession {
     return rows.isEmpty ? ["\(name.isEmpty ? "no model" : name) leads nowhere"] : Self.aligned(rows)
   }
 
+  /// - Parameter pattern: As LIKE has it, or with `*` and `?`.
   func tableLines(_ pattern: String) throws -> [String] {
+    let pattern = pattern.replacing("*", with: "%").replacing("?", with: "_")
     let rows = try source.connection.query(
       """
       SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'

@@ -20,7 +20,7 @@ extension ShellSession {
       let start = text.utf8.prefix { $0 == 32 }.count
       let length = text.utf8.dropFirst(start).prefix { $0 != 32 }.count
       return [InputSpan(range: start..<start + length, kind: .command)]
-    case .sql: return Self.sqlSpans(text, from: 0)
+    case .sql, .foreign: return Self.sqlSpans(text, from: 0)
     case .model(let start): return Self.modelSpans(text, from: start, models)
     case .verb(_, let start):
       let word = text.utf8.prefix { $0 == 32 }.count

@@ -25,6 +25,11 @@ extension LiveRecords: LiveAnswer {
 extension LiveSelection: LiveAnswer {}
 extension LiveTally: LiveAnswer {}
 
+/// The commits of a session.
+public struct SessionCommits: Sendable {
+  let own: OwnCommits
+}
+
 /// Opens answers that follow a file, all on one store, which is opened for the first of them.
 @MainActor public final class LiveAnswers {
   public let file: URL
@@ -34,6 +39,22 @@ extension LiveTally: LiveAnswer {}
   public init(_ file: URL) {
     self.file = file
     footprint = Footprint(of: file.path(percentEncoded: false))
+  }
+
+  /// From now on ``writer`` knows these commits.
+  public func recognize(_ commits: SessionCommits) throws(ShellFailure) {
+    do {
+      try context().recognize(commits.own)
+    } catch {
+      throw SQLFailure(input: "", file: file.path(percentEncoded: false), names: { [] }).explained(error, nil)
+    }
+  }
+
+  /// Who has made the commits that an answer is being told of, in words. Right inside ``LiveAnswer/onDifference(_:)``.
+  public var writer: String {
+    let origins = store?.mainContext.toldOrigins ?? []
+    if !origins.contains(.sql) { return "another process" }
+    return origins.count == 1 ? "this session" : "this session and another process"
   }
 
   /// - Parameter key: By which columns a row is known again, in place of the plan's; then the query is run again.
@@ -73,7 +94,7 @@ extension LiveTally: LiveAnswer {}
   }
 
   private func context() throws -> ModelContext {
-    let store = try self.store ?? ModelContainer(reading: file)
+    let store = try self.store ?? ModelContainer(reading: file, trustsSchema: true)
     self.store = store
     return store.mainContext
   }

@@ -23,7 +23,12 @@ extension ShellSession {
     if statement.isReadOnly || statement.isExplanation {
       try bind(statement)
       if statement.columnCount == 0 {
-        try statement.run()
+        if let recording = source.recording, undone.isEnd(words) {
+          try recording.ending { try statement.run() }
+        } else {
+          try statement.run()
+          source.recording?.transactionEnded()
+        }
         note(words)
         if let said = words.said { try await run.each(.written(said)) }
         return

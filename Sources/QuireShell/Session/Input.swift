@@ -10,6 +10,8 @@ enum Input: Hashable, Sendable {
   /// A query or write of the model language; it begins at that byte.
   case model(start: Int)
   case sql
+  /// A statement of another database, with what to do instead.
+  case foreign(String, hint: String, Range<Int>)
   /// A word before a query, and where that begins.
   case verb(Verb, start: Int)
 
@@ -34,9 +36,18 @@ struct InputReader {
 
   /// Whether it begins as SQL alone does, so that nobody need know the models.
   static func isSurelySQL(_ text: String) -> Bool {
-    let word = text.drop { $0.isWhitespace }.prefix { $0.isASCII && $0.isLetter }.lowercased()
+    let begin = text.drop { $0.isWhitespace }
+    let word = begin.prefix { $0.isASCII && $0.isLetter }.lowercased()
+    let rest = begin.dropFirst(word.count).drop { $0.isWhitespace }
+    // A table may be called `commit`.
+    if rest.first == "." || modelClauses.contains(rest.prefix { $0.isASCII && $0.isLetter }.lowercased()) {
+      return false
+    }
     return statementWords.subtracting(["insert", "delete", "explain"]).contains(word)
   }
+
+  /// What stands behind a model's name, and behind no word that begins a statement.
+  private static let modelClauses: Set<String> = ["where", "order", "limit", "group", "offset"]
 
   private func command(_ text: Substring) -> Input {
     let sign = text.first ?? "."
@@ -60,6 +71,10 @@ struct InputReader {
     case .word(let word):
       if Parser.kept(word) != nil { return .model(start: start) }
       let next = tokens[1]
+      // `Live where …`, where there is such a model: no statement goes on like that.
+      if models.place(of: word) != nil, next.isSign(".") || Self.modelClauses.contains(where: next.isWord) {
+        return .model(start: start)
+      }
       switch word.lowercased() {
       case "insert" where !next.isWord("into") && !next.isWord("or"): return .model(start: start)
       case "delete" where !next.isWord("from"): return .model(start: start)
@@ -70,6 +85,9 @@ struct InputReader {
       default: break
       }
       if statementWords.contains(word.lowercased()) { return .sql }
+      if let hint = OtherShells.statements[word.lowercased()], models.place(of: word) == nil {
+        return .foreign(word, hint: hint, first.range)
+      }
       return isModel(first, next) ? .model(start: start) : .sql
     default: return .sql
     }

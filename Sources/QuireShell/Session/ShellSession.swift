@@ -38,9 +38,8 @@ public actor ShellSession {
     var watch: RunWatch
     /// How many records of a file the present command has read.
     var recordsRead = 0
-    var isRunning = false
-    /// When this session committed last.
-    var lastCommit: ContinuousClock.Instant?
+    /// What it has committed in the present file.
+    var own: OwnCommits
   }
 
   /// The last answer, and whose rows it has.
@@ -57,7 +56,7 @@ public actor ShellSession {
     shared = Locked(
       Shared(
         file: file.relativePath, isWriting: options.allowsWriting, parameters: options.parameters,
-        watch: source.connection.watched()))
+        watch: source.connection.watched(), own: source.own))
     guard options.readsModels else { return }
     let found = try source.look(options.models)
     shared.withLock { shared in
@@ -84,14 +83,8 @@ public actor ShellSession {
   /// How many records of a file the present command has read; 0 where it reads none.
   nonisolated public var recordsRead: Int { shared.withLock { $0.recordsRead } }
 
-  /// Whether a change that is noticed now may be this session's own: it is writing, or has committed no longer ago than
-  /// so.
-  nonisolated public func mayHaveCommitted(within time: Duration) -> Bool {
-    shared.withLock { shared in
-      guard shared.isWriting else { return false }
-      return shared.isRunning || shared.lastCommit.map { ContinuousClock.now - $0 < time } ?? false
-    }
-  }
+  /// What it has committed in the present file: for live answers, which tell it from what others have.
+  nonisolated public var commits: SessionCommits { SessionCommits(own: shared.withLock { $0.own }) }
 
   /// Stops what is being run, at once; it is answered by a ``ShellFailure`` of kind `stopped`. What has not begun yet is
   /// stopped by cancelling its task.
@@ -106,7 +99,7 @@ public actor ShellSession {
   /// Whether a text could be run as it is, and is not still being typed.
   nonisolated public func isComplete(_ text: String) -> Bool {
     switch InputReader(models: models).kind(of: text) {
-    case .nothing, .command, .undo, .redo: true
+    case .nothing, .command, .undo, .redo, .foreign: true
     case .sql: Completeness.isComplete(sql: text)
     case .model: ModelCompleteness.isComplete(text)
     case .verb(_, let start):
@@ -130,8 +123,7 @@ public actor ShellSession {
   ) async throws {
     input = text
     source.watch.start()
-    shared.withLock { ($0.recordsRead, $0.isRunning) = (0, true) }
-    let before = source.connection.totalChanges
+    shared.withLock { $0.recordsRead = 0 }
     do {
       try await withTaskCancellationHandler {
         if Task.isCancelled { throw ShellFailure("stopped", .stopped) }
@@ -140,10 +132,10 @@ public actor ShellSession {
         cancel()
       }
     } catch {
-      noteEnd(before)
+      noteEnd()
       throw explained(error)
     }
-    noteEnd(before)
+    noteEnd()
   }
 
   /// What one run was given.
@@ -163,6 +155,8 @@ public actor ShellSession {
     case .redo: try await run.each(.written(try redo()))
     case .model(let start): try await model(text, from: start, run)
     case .sql: try await sql(text, run)
+    case .foreign(let word, let hint, let range):
+      throw ShellFailure("‘\(word)’ is not SQLite's", at: range, hint: hint, .usage)
     case .verb(let verb, let start): try await self.verb(verb, text, from: start, run)
     }
   }
@@ -175,15 +169,10 @@ public actor ShellSession {
     return SQLFailure(input: input, file: source.path, names: names).explained(error, source.watch)
   }
 
-  /// - Parameter before: How many rows the connection had changed when the run began.
-  private func noteEnd(_ before: Int) {
+  private func noteEnd() {
     let isOpen = !source.connection.isAutocommit
-    let hasCommitted = !isOpen && (source.connection.totalChanges != before || isInTransaction)
-    shared.withLock { shared in
-      shared.isRunning = false
-      shared.isInTransaction = isOpen
-      if hasCommitted { shared.lastCommit = .now }
-    }
+    source.recording?.transactionEnded()
+    shared.withLock { $0.isInTransaction = isOpen }
     if !isOpen { undone.transactionEnded() }
   }
 

@@ -10,22 +10,29 @@ struct Source {
   /// Tells what writes change; nil while the session only reads.
   let recording: RecordingConnection?
   let watch: RunWatch
+  /// What is committed here, for live answers that must know it from others' commits.
+  let own: OwnCommits
 
   init(opening path: String, _ options: ShellOptions) throws(ShellFailure) {
     try self.init(opening: path, isWriting: options.allowsWriting, options)
   }
 
-  init(opening path: String, isWriting: Bool, _ options: ShellOptions) throws(ShellFailure) {
+  /// - Parameter own: Those of the session so far, where it is the same file.
+  init(opening path: String, isWriting: Bool, own: OwnCommits = OwnCommits(), _ options: ShellOptions)
+    throws(ShellFailure)
+  {
     self.path = path
+    self.own = own
     do {
       if isWriting {
-        let opened = try RecordingConnection(path: path, busyTimeout: options.busyTimeout)
+        let opened = try RecordingConnection(path: path, busyTimeout: options.busyTimeout, own: own, author: "quire")
         recording = opened
         connection = opened.connection
       } else {
         var settings = ConnectionOptions()
         settings.busyTimeout = options.busyTimeout
         settings.leavesNothing = true
+        settings.trustsSchema = true  // as the sqlite3 program does: there are no functions here but SQLite's own
         connection = try Connection(path: path, access: .readOnly, options: settings)
         recording = nil
       }

@@ -13,23 +13,13 @@ struct Inverse {
 
   /// - Parameter isForward: Whether to do it again.
   func apply(_ tables: [TableChanges], isForward: Bool) throws {
-    try recording.withoutTriggers {
-      let isOwn = connection.isAutocommit
-      try connection.execute(isOwn ? "BEGIN IMMEDIATE" : "SAVEPOINT quire_undo")
-      do {
-        let before = try brokenKeys(tables)
-        for changes in tables { try check(changes, isForward) }
-        for changes in tables { try remove(changes, isForward) }
-        for changes in tables { try put(changes, isForward) }
-        if try brokenKeys(tables) > before {
-          throw ShellFailure("\(Self.cannot(isForward)): rows that came since would point nowhere. Nothing was changed")
-        }
-        try connection.execute(isOwn ? "COMMIT" : "RELEASE quire_undo")
-      } catch {
-        if !connection.isAutocommit {
-          try connection.execute(isOwn ? "ROLLBACK" : "ROLLBACK TO quire_undo; RELEASE quire_undo")
-        }
-        throw error
+    try recording.withoutTriggers(savepoint: "quire_undo") {
+      let before = try brokenKeys(tables)
+      for changes in tables { try check(changes, isForward) }
+      for changes in tables { try remove(changes, isForward) }
+      for changes in tables { try put(changes, isForward) }
+      if try brokenKeys(tables) > before {
+        throw ShellFailure("\(Self.cannot(isForward)): rows that came since would point nowhere. Nothing was changed")
       }
     }
   }

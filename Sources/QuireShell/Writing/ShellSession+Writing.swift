@@ -38,7 +38,11 @@ extension ShellSession {
     if statement.columnCount > 0 { return try rows(of: statement, sql: words.text, run).reply }
     let clock = ContinuousClock()
     let begin = clock.now
-    try statement.run()
+    if let recording = source.recording, !words.isOutsideTransaction {
+      try recording.alter(table: words.verb == "alter") { try statement.run() }
+    } else {
+      try statement.run()
+    }
     if let said = words.said {
       note(words)
       return .written(said)
@@ -136,7 +140,7 @@ extension ShellSession {
   func setWriting(_ isOn: Bool) throws -> String {
     if isOn == (source.recording != nil) { return isOn ? "writing is on already" : "writing is off already" }
     if !source.connection.isAutocommit { throw ShellFailure("a transaction is open: commit or rollback first", .usage) }
-    let opened = try Source(opening: source.path, isWriting: isOn, options)
+    let opened = try Source(opening: source.path, isWriting: isOn, own: source.own, options)
     source = opened
     undone = UndoLog()
     shared.withLock { shared in

@@ -37,5 +37,14 @@ struct UndoLog {
     undone = []
   }
 
+  /// Whether a statement commits the transaction, and not only a savepoint in it.
+  func isEnd(_ words: StatementWords) -> Bool {
+    switch words.verb {
+    case "commit", "end": true
+    case "release": marks.first?.name == words.name(behind: "release")?.lowercased()
+    default: false
+    }
+  }
+
   mutating func transactionEnded() { marks = [] }
 }

@@ -41,12 +41,13 @@ import Synchronization
 
   /// Begins to follow.
   ///
-  /// - Parameter isOurs: Whether a commit that is noticed now may be the conversation's own.
+  /// - Parameter own: The commits of the conversation itself.
   /// - Returns: Its number, by which it is ended.
-  func open(_ plan: LivePlan, _ file: String, isOurs: @escaping () -> Bool) throws(ShellFailure) -> Int {
+  func open(_ plan: LivePlan, _ file: String, own: SessionCommits) throws(ShellFailure) -> Int {
     let url = URL(filePath: file)
     let source = answers.first { $0.file == url } ?? LiveAnswers(url)
     let (live, manner) = try source.open(plan)
+    try source.recognize(own)
     if !answers.contains(where: { $0 === source }) { answers.append(source) }
     last += 1
     let number = last
@@ -55,8 +56,7 @@ import Synchronization
     shown.withLock { $0.append(picture) }
     let tokens: [Any] = [
       live.onDifference { [unowned self] difference in
-        let writer = isOurs() ? "this session" : "another process"
-        change(number) { $0.take(live, difference, from: writer) }
+        change(number) { $0.take(live, difference, from: source.writer) }
         fade(number)
       },
       observe { [unowned self] in

@@ -7,8 +7,8 @@ extension Repl {
   func follow(_ plan: LivePlan) {
     let (board, session) = (board, session)
     let file = session.file
-    let isOurs = { @Sendable in session.file == file && session.mayHaveCommitted(within: .seconds(1)) }
-    switch onMain({ () throws(ShellFailure) in try board.open(plan, file, isOurs: isOurs) }) {
+    let own = session.commits
+    switch onMain({ () throws(ShellFailure) in try board.open(plan, file, own: own) }) {
     case .failure(let failure):
       say(
         paint("error:", .red) + " "
@@ -79,8 +79,11 @@ extension Repl {
     let height = max(1, size.rows / 2 / pictures.count - 2)
     return pictures.flatMap { picture -> [String] in
       let more = picture.count > height ? "the first \(min(height, picture.rows.count)) of " : ""
-      let title = "live \(picture.number)  \(picture.title.replacing("\n", with: " ")) · \(more)\(picture.status)"
-      return [paint(truncated(title, to: size.columns), .cyan)]
+      // What has happened is read first: rather the query is cut.
+      let status = " · \(more)\(picture.status)"
+      let room = max(20, size.columns - displayWidth(status))
+      let title = truncated("live \(picture.number)  \(picture.title.replacing("\n", with: " "))", to: room)
+      return [paint(truncated(title + status, to: size.columns), .cyan)]
         + picture.lines(rows: height, width: size.columns, paint)
     }
   }

@@ -1,0 +1,29 @@
+/// What people type who know another shell, where it is done otherwise here: what to do instead.
+enum OtherShells {
+  /// For a command that is none here, such as `.read` or `\e`.
+  static func hint(forCommand name: String, _ sign: Character) -> String? {
+    switch name {
+    case "read", "i", "ir": "quire query FILE @\(sign == "." ? "script" : "file").sql runs a file"
+    case "dump": ".save FILE.sql QUERY writes rows as statements; .schema says how the tables were made"
+    case "headers", "header": "quire query --no-header leaves the names out"
+    case "nullvalue", "separator", "width", "pset", "f", "t", "H": ".as has the formats"
+    case "databases", "l": "pragma database_list; .open FILE goes on with another file"
+    case "e", "edit": "Ctrl-X Ctrl-E edits the text"
+    case "!", "shell", "system": "Ctrl-Z goes to the shell, and fg comes back"
+    case "eqp", "scanstats", "stats": "explain QUERY"
+    case "parameter", "bind": ".set NAME VALUE"
+    case "changes": "each write says how many rows it changed"
+    case "bail", "echo", "prompt", "timeout", "binary", "log", "trace", "trim", "limit", "load", "cd", "backup",
+      "restore",
+      "clone", "recover", "archive", "sha3sum", "lint", "conninfo", "du", "dn", "df":
+      "the sqlite3 program has more of this kind"
+    default: nil
+    }
+  }
+
+  /// For statements of other databases.
+  static let statements: [String: String] = [
+    "show": ".tables lists tables, .indexes indexes", "describe": ".schema NAME", "desc": ".schema NAME",
+    "use": ".open FILE goes on with another file",
+  ]
+}
