@@ -84,6 +84,52 @@ import Testing
       try await session.rows("Book select distinct author.name order by 1") == [[nil], ["Stanisław Lem"], ["三島由紀夫"]])
   }
 
+  @Test(arguments: [
+    ("Author select name, count(books) as books order by count(books) desc, name", "[Stanisław Lem, 3]"),
+    ("Author select name, count(books) as books order by books, name", "[Jane O'Hara, 0]"),
+    ("Author select name, count(books) as Books order by BOOKS desc limit 1", "[Stanisław Lem, 3]"),
+    (
+      "Author select name, count(books where year > 1960) as books order by count(books where year > 1960) desc",
+      "[Stanisław Lem, 2]"
+    ),
+    ("Author select name, count(books) as books where count(books) = 1", "[三島由紀夫, 1]"),
+    ("Author select name, count(books) as n where n = 1", "[三島由紀夫, 1]"),
+    ("Author select name, any(books) as books order by any(books), name", "[Jane O'Hara, 0]"),
+    ("Author select name, sum(books.price) as price order by abs(sum(books.price)) desc", "[Stanisław Lem, 21.5]"),
+    (
+      "Book select author.name as author, sum(price) as price group by author having sum(price) > 20 order by sum(price)",
+      "[Stanisław Lem, 21.5]"
+    ),
+    (
+      "Book select author.name as author, sum(price) as price group by author having price > 20 order by price",
+      "[Stanisław Lem, 21.5]"
+    ),
+    (
+      "Book select max(year, 1960) as year, count(*) as n group by max(year, 1960) order by max(year, 1960) desc",
+      "[1986, 1]"
+    ),
+    ("Book select year / 10 as decade, count(*) as count group by decade order by count(*) desc, decade", "[195, 2]"),
+    ("Book select year / 10 as decade, count(*) group by 1 order by 2 desc, 1", "[195, 2]"),
+    ("Book select *, price * 2 as double order by 7, id limit 1", "[4, Fiasko, 1986, NULL, 1, NULL, NULL]"),
+    ("Book order by 3 desc limit 1", "[4, Fiasko, 1986, NULL, 1, NULL]"),
+    ("Book group by author.name order by count(*) desc, 1", "[Stanisław Lem, 3]"),
+  ])
+  func `a name given by as stands for its value, but not in what is asked about rows`(query: String, first: String)
+    async throws
+  {
+    #expect(
+      try await session.rows(query).first.map { "[" + $0.map { ShownCell($0).text }.joined(separator: ", ") + "]" }
+        == first)
+    // The same is kept as a live answer, in whichever way.
+    _ = try await session.livePlan(query)
+  }
+
+  @Test func `a place that is none is told`() async {
+    #expect(await session.failure("Book select title order by 2").hasPrefix("2 is no place of a selected value"))
+    #expect(await session.failure("Book group by 1").hasPrefix("1 is no place of a selected value"))
+    #expect(await session.failure("Book order by 9").hasPrefix("9 is no place of a selected value"))
+  }
+
   @Test func `parameters are bound, and never become SQL`() async throws {
     _ = try await session.replies(".set y 1960")
     _ = try await session.replies(".set name x' OR 1 = 1 --")

@@ -77,7 +77,17 @@ extension Double {
   var asSQLiteWritesIt: String {
     if !isFinite { return isNaN ? "" : self < 0 ? "-Inf" : "Inf" }
     let text = description
+    if magnitude >= 1e15, !text.contains("e") { return exponential(text) }
     guard let e = text.firstIndex(of: "e"), !text.contains(".") else { return text }
     return text[..<e] + ".0" + text[e...]
+  }
+
+  /// `1000000000000000.0` → `1.0e+15`
+  private func exponential(_ text: String) -> String {
+    let sign = self < 0 ? "-" : ""
+    let digits = text.drop { $0 == "-" }.prefix { $0 != "." }
+    var fraction = digits.dropFirst()
+    while fraction.last == "0" { fraction.removeLast() }
+    return "\(sign)\(digits.prefix(1)).\(fraction.isEmpty ? "0" : fraction)e+\(digits.count - 1)"
   }
 }

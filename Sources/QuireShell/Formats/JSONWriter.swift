@@ -109,6 +109,8 @@ enum JSONText {
     case 10: return (1, "\\n")
     case 13: return (1, "\\r")
     case 9: return (1, "\\t")
+    case 8: return (1, "\\b")
+    case 12: return (1, "\\f")
     case 0..<32, 127: return (1, escape(UInt32(byte)))
     case 0xC2 where place + 1 < text.count && text[place + 1] < 0xA0: return (2, escape(UInt32(text[place + 1])))
     case 0xE2 where place + 2 < text.count && (text[place + 1] == 0x80 || text[place + 1] == 0x81):

@@ -1,28 +1,49 @@
-extension Syntax {
-  /// With what names stand for in their place.
-  func replacing(_ names: [String: Syntax]) -> Syntax {
-    if names.isEmpty { return self }
-    func all(_ list: [Syntax]) -> [Syntax] { list.map { $0.replacing(names) } }
-    let replaced: Kind =
-      switch kind {
-      case .literal, .parameter, .everything, .row: kind
-      case .path(let path): path.count == 1 ? names[path[0].text]?.kind ?? kind : kind
-      case .unary(let sign, let a): .unary(sign, a.replacing(names))
-      case .binary(let sign, let a, let b): .binary(sign, a.replacing(names), b.replacing(names))
-      case .isNull(let a, let isNegated): .isNull(a.replacing(names), isNegated: isNegated)
-      case .oneOf(let a, let values, let isNegated): .oneOf(a.replacing(names), all(values), isNegated: isNegated)
+/// Names that a query has given to values by `as`, and what they stand for.
+struct GivenNames {
+  /// By name in small letters.
+  private var values: [String: Syntax] = [:]
+  /// The same without names that the model has itself.
+  private var foreign: [String: Syntax] = [:]
+
+  init(_ selected: [ModelQuery.Selected], in model: FileModel) {
+    values = Dictionary(
+      selected.filter(\.isNamed).map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
+    let own = Set(model.names.map { $0.lowercased() } + model.columns.map { $0.column.lowercased() })
+    foreign = values.filter { !own.contains($0.key) }
+  }
+
+  /// For `order by` and `having`: a name given counts before the model's, but not in what is asked about rows:
+  /// `count(books) as books order by count(books)` counts books.
+  func first(in syntax: Syntax) -> Syntax { replacing(syntax, values) }
+
+  /// For `where` and `group by`: the model's names count before those given.
+  func last(in syntax: Syntax) -> Syntax { replacing(syntax, foreign) }
+
+  private func replacing(_ syntax: Syntax, _ names: [String: Syntax]) -> Syntax {
+    if names.isEmpty { return syntax }
+    func one(_ part: Syntax) -> Syntax { replacing(part, names) }
+    let kind: Syntax.Kind =
+      switch syntax.kind {
+      case .literal, .parameter, .everything, .row: syntax.kind
+      case .path(let path): path.count == 1 ? names[path[0].text.lowercased()]?.kind ?? syntax.kind : syntax.kind
+      case .unary(let sign, let a): .unary(sign, one(a))
+      case .binary(let sign, let a, let b): .binary(sign, one(a), one(b))
+      case .isNull(let a, let isNegated): .isNull(one(a), isNegated: isNegated)
+      case .oneOf(let a, let list, let isNegated): .oneOf(one(a), list.map(one), isNegated: isNegated)
       case .between(let a, let low, let high, let isNegated):
-        .between(a.replacing(names), low.replacing(names), high.replacing(names), isNegated: isNegated)
-      case .match(let word, let a, let b, let isNegated):
-        .match(word, a.replacing(names), b.replacing(names), isNegated: isNegated)
-      // What stands in a question about a list is looked up there.
+        .between(one(a), one(low), one(high), isNegated: isNegated)
+      case .match(let word, let a, let b, let isNegated): .match(word, one(a), one(b), isNegated: isNegated)
       case .call(let name, let arguments, let condition, let isDistinct):
-        condition == nil ? .call(name, all(arguments), where: nil, isDistinct: isDistinct) : kind
+        if ListWords.contains(name.text, arguments: arguments.count) {
+          // A condition in it is about the list's rows, and looked up there.
+          .call(name, arguments.map { replacing($0, foreign) }, where: condition, isDistinct: isDistinct)
+        } else {
+          .call(name, arguments.map(one), where: condition, isDistinct: isDistinct)
+        }
       case .choice(let branches, let otherwise):
         .choice(
-          branches.map { Branch(when: $0.when.replacing(names), then: $0.then.replacing(names)) },
-          otherwise: otherwise?.replacing(names))
+          branches.map { Syntax.Branch(when: one($0.when), then: one($0.then)) }, otherwise: otherwise.map(one))
       }
-    return Syntax(kind: replaced, range: range)
+    return Syntax(kind: kind, range: syntax.range)
   }
 }

@@ -64,7 +64,7 @@ extension Parser {
         if !take(word: "and") { throw unexpected("between needs and: between 1950 and 1960") }
         let high = try sum()
         left = made(.between(left, low, high, isNegated: isNegated), high.range.upperBound)
-      } else if let word = ["like", "glob", "contains"].first(where: { current.isWord($0) }) {
+      } else if let word = ["like", "glob", "contains", "match"].first(where: { current.isWord($0) }) {
         advance()
         let pattern = try sum()
         left = made(.match(word, left, pattern, isNegated: isNegated), pattern.range.upperBound)

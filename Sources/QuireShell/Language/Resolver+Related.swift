@@ -4,22 +4,19 @@ import QuireRow
 // Functions, and questions about the rows of a list:  count(tags)  any(books where …)  sum(books.price)
 
 extension Resolver {
-  private static let aggregates: Set<String> = ["count", "sum", "avg", "min", "max", "total", "group_concat"]
-  private static let questions: Set<String> = ["any", "none", "all", "exists"]
-
   func call(
     _ name: Name, _ arguments: [Syntax], where condition: Syntax?, _ isDistinct: Bool, _ at: Scope.Position
   ) throws(ShellFailure) -> Resolved {
     let word = name.text.lowercased()
-    if Self.questions.contains(word) { return try question(name, word, arguments, condition, at) }
-    if Self.aggregates.contains(word), arguments.count == 1, let list = try list(arguments[0], at) {
+    if ListWords.questions.contains(word) { return try question(name, word, arguments, condition, at) }
+    if ListWords.aggregates.contains(word), arguments.count == 1, let list = try list(arguments[0], at) {
       return try aggregate(name, word, list, condition, isDistinct)
     }
     if let condition {
       throw ShellFailure("where in \(word)(…) is for a list, and this is none", at: condition.range)
     }
     guard functions.contains(word) else {
-      let near = nearest(to: word, among: functions.union(Self.questions).union(Self.aggregates).sorted())
+      let near = nearest(to: word, among: functions.union(ListWords.questions).union(ListWords.aggregates).sorted())
       throw ShellFailure(
         "there is no function \(name.text)", at: name.range, hint: near.map { "did you mean \($0)?" })
     }

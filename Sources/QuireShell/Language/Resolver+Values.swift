@@ -46,7 +46,8 @@ extension Resolver {
     let model = models[end.model]
     if let column = model.column(named: name.text) { return .column(alias: last, column.column) }
     if let key = Self.rowID(name.text, of: model) { return .column(alias: last, key) }
-    guard let relation = model.relation(named: name.text) else { throw unknown(name, of: end.model) }
+    if let column = model.hiddenColumn(named: name.text) { return .column(alias: last, column) }
+    guard let relation = model.relation(named: name.text) else { throw unknown(name, of: end.model, in: names) }
     if relation.isToMany { throw isList(name, names, relation) }
     if let column = relation.ownColumns.first, relation.ownColumns.count == 1 {
       if case .direct = relation.route { return .column(alias: last, column) }

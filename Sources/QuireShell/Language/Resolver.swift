@@ -31,23 +31,25 @@ struct Resolver {
     }
     let at = try source(query)
     var conditions = at.conditions
-    if let filter = query.filter { conditions.append(try value(filter, at.position)) }
+    let given = GivenNames(query.selected, in: models[at.position.model])
+    if let filter = query.filter { conditions.append(try value(given.last(in: filter), at.position)) }
     var values: [Resolved] = []
     var names: [String]? = []
     for selected in query.selected {
       if case .everything = selected.value.kind {
-        for column in models[at.position.model].columns {
-          values.append(.column(alias: at.position.alias, column.column))
-          names?.append(column.column)
-        }
+        values += columns(of: at.position)
+        names? += models[at.position.model].columns.map(\.column)
       } else {
         values.append(try value(selected.value, at.position))
         names?.append(selected.name)
       }
     }
     let isWhole = query.selected.isEmpty && query.groups.isEmpty
+    let groups = try query.groups.map { (group) throws(ShellFailure) in
+      if let place = try place(group, among: values) { return values[place] }
+      return try value(given.last(in: group), at.position)
+    }
     if query.selected.isEmpty {
-      let groups = try query.groups.map { (group) throws(ShellFailure) in try value(group, at.position) }
       values = groups + (groups.isEmpty ? [] : [.function("count", [.everything], isDistinct: false)])
       names = groups.isEmpty ? nil : query.groups.map(Self.spelled) + ["count"]
     }
@@ -55,13 +57,17 @@ struct Resolver {
       rows: ResolvedRows(tables: at.position.scope.tables, values: values, conditions: conditions))
     result.isDistinct = query.isDistinct
     result.names = names
-    result.groups = try query.groups.map { (group) throws(ShellFailure) in try value(group, at.position) }
-    result.having = try query.having.map { (having) throws(ShellFailure) in try named(having, query, at.position) }
+    result.groups = groups
+    result.having = try query.having.map { (having) throws(ShellFailure) in
+      try value(given.first(in: having), at.position)
+    }
+    let shown = isWhole ? columns(of: at.position) : values
     for term in query.order {
+      let place = try place(term.value, among: shown)
+      let value: Resolved
+      if let place { value = shown[place] } else { value = try self.value(given.first(in: term.value), at.position) }
       result.order.append(
-        ResolvedQuery.Order(
-          value: try named(term.value, query, at.position), isDescending: term.isDescending,
-          nullsFirst: term.nullsFirst))
+        ResolvedQuery.Order(value: value, isDescending: term.isDescending, nullsFirst: term.nullsFirst))
     }
     result.limit = try query.limit.map { (limit) throws(ShellFailure) in try count(limit) }
     result.offset = try query.offset.map { (offset) throws(ShellFailure) in try count(offset) }
@@ -75,17 +81,17 @@ struct Resolver {
     if case .path(let names) = syntax.kind { names.map(\.text).joined(separator: ".") } else { "value" }
   }
 
-  /// In `order by` and `having` a name given by `as` counts, and a number is the place of a value.
-  private func named(_ syntax: Syntax, _ query: ModelQuery, _ position: Scope.Position) throws(ShellFailure) -> Resolved
-  {
-    if case .literal(.integer(let place)) = syntax.kind {
-      guard query.selected.indices.contains(Int(clamping: place) - 1) else {
-        throw ShellFailure("\(place) is no place of a selected value", at: syntax.range)
-      }
-      return try value(query.selected[Int(place) - 1].value, position)
+  private func columns(of position: Scope.Position) -> [Resolved] {
+    models[position.model].columns.map { .column(alias: position.alias, $0.column) }
+  }
+
+  /// In `order by` and `group by` a number is the place of a value that is shown, here from 0; nil for anything else.
+  private func place(_ syntax: Syntax, among values: [Resolved]) throws(ShellFailure) -> Int? {
+    guard case .literal(.integer(let place)) = syntax.kind else { return nil }
+    guard values.indices.contains(Int(clamping: place) - 1) else {
+      throw ShellFailure("\(place) is no place of a selected value", at: syntax.range)
     }
-    let named = query.selected.filter(\.isNamed).map { ($0.name, $0.value) }
-    return try value(syntax.replacing(Dictionary(named, uniquingKeysWith: { first, _ in first })), position)
+    return Int(place) - 1
   }
 
   private func count(_ syntax: Syntax) throws(ShellFailure) -> Resolved {
@@ -146,10 +152,11 @@ struct Resolver {
     if columns.count == 1, rows.count > 1 {
       return .oneOf(.column(alias: position.alias, columns[0]), rows.map { $0[0] }, isNegated: false)
     }
-    return .any(
-      rows.map { row in
-        .all(zip(columns, row).map { .infix("=", .column(alias: position.alias, $0), $1) })
-      })
+    let keys = rows.map { row in
+      let parts = zip(columns, row).map { Resolved.infix("=", .column(alias: position.alias, $0), $1) }
+      return parts.count == 1 ? parts[0] : .all(parts)
+    }
+    return keys.count == 1 ? keys[0] : .any(keys)
   }
 
   /// Values for a model's key, in its order.
@@ -227,13 +234,16 @@ struct Resolver {
   }
 
   /// The error for a name a model does not have.
-  func unknown(_ name: Name, of place: Int) -> ShellFailure {
+  ///
+  /// - Parameter path: The path it stands in, where it is its end: one name alone may have been meant as text.
+  func unknown(_ name: Name, of place: Int, in path: [Name] = []) -> ShellFailure {
     let model = models[place]
     let near = nearest(to: name.text, among: model.names)
-    let hint = near.map { near in
-      let target = model.relation(named: near).map { " (→ \(models[$0.target].name))" } ?? ""
-      return "did you mean \(near)\(target)?"
-    }
+    let hint =
+      near.map { near in
+        let target = model.relation(named: near).map { " (→ \(models[$0.target].name))" } ?? ""
+        return "did you mean \(near)\(target)?"
+      } ?? (path.count == 1 ? "text stands in quotes: \"\(name.text)\"" : nil)
     return ShellFailure("\(model.name) has no \(name.text)", at: name.range, hint: hint)
   }
 }

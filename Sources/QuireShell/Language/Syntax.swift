@@ -81,7 +81,7 @@ struct Syntax: Hashable, Sendable {
     case isNull(Syntax, isNegated: Bool)
     case oneOf(Syntax, [Syntax], isNegated: Bool)
     case between(Syntax, Syntax, Syntax, isNegated: Bool)
-    /// `like`, `glob`, `contains`
+    /// `like`, `glob`, `contains`, `match`
     case match(String, Syntax, Syntax, isNegated: Bool)
     /// A function, or a question about related rows: `any(books where …)`.
     case call(Name, [Syntax], where: Syntax?, isDistinct: Bool)

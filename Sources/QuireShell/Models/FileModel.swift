@@ -5,6 +5,9 @@ public struct FileModel: Hashable, Sendable {
   public let table: String
   public let kind: Kind
   public var columns: [Column]
+  /// Columns of a virtual table that are asked about and not shown: `rank`, and the one named as the table, of a
+  /// full-text index.
+  var hiddenColumns: [String] = []
   /// What a row is known by.
   public let key: Key
   /// The row id, under a name by which SQL knows it: the key where that is it, else a name that is no column. Nil where
@@ -97,6 +100,10 @@ extension FileModel {
     columns.first { $0.name == name } ?? columns.first { $0.column == name }
       ?? columns.first { $0.name.lowercased() == name.lowercased() }
       ?? columns.first { $0.column.lowercased() == name.lowercased() }
+  }
+
+  func hiddenColumn(named name: String) -> String? {
+    hiddenColumns.first { $0.lowercased() == name.lowercased() }
   }
 
   func relation(named name: String) -> Relation? {

@@ -25,6 +25,8 @@ enum ModelNames {
   /// `book` → `books`.
   static func plural(_ word: String) -> String {
     let lower = word.lowercased()
+    // Scripts without cases are of languages without these plurals.
+    guard let last = word.last, last.isCased || last.isNumber || last == "_" else { return word }
     if lower.hasSuffix("y"), let before = lower.dropLast().last, !"aeiou".contains(before) {
       return String(word.dropLast()) + "ies"
     }

@@ -35,6 +35,7 @@ struct ModelReader {
       guard let own = try columns.removeValue(forKey: table) ?? self.columns(of: table), !own.isEmpty else { continue }
       var model = FileModel(
         name: table, table: table, kind: kind, columns: own, key: Self.key(own, kind, hasRowID: row[2] == 0))
+      if kind == .virtual { model.hiddenColumns = try hiddenColumns(of: table) }
       let sql = row[3].string ?? ""
       if kind == .table, row[2] == 0 { model.rowID = Self.rowID(own, sql) }
       model.comparesBytes = !sql.contains("collate")
@@ -95,6 +96,11 @@ struct ModelReader {
   private func columns(of table: String) throws -> [FileModel.Column]? {
     let sql = "SELECT \(Self.columnList) FROM pragma_table_xinfo(?) AS x ORDER BY x.cid"
     return try? connection.query(sql, [.text(table)]).rows.compactMap { Self.column($0[...]) }
+  }
+
+  private func hiddenColumns(of table: String) throws -> [String] {
+    let sql = "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 1"
+    return (try? connection.query(sql, [.text(table)]).rows.compactMap { $0[0].string }) ?? []
   }
 
   /// Nil for a hidden column of a virtual table.
