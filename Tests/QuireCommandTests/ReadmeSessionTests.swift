@@ -24,11 +24,13 @@ import Testing
   @Test func `the lines under Install put a program where it runs by itself`() throws {
     // A stand-in for the compiler, which says whether it was asked as it must be; the program is the one built already.
     try quire.write(
-      "swift", "#!/bin/sh", #"test "$*" = "build -c release --static-swift-stdlib --product quire""#)
+      "swift", "#!/bin/sh", #"case "$*" in --version) echo "Swift version 6.3";;"#,
+      #"*"-c release --static-swift-stdlib --product quire "*) ;; *) exit 1;; esac"#)
     let script = """
       set -e
-      mkdir -p bin .build && mv swift bin && chmod +x bin/swift
-      ln -s \(Scratch.binary.deletingLastPathComponent().path) .build/release
+      mkdir -p bin .build/static && mv swift bin && chmod +x bin/swift
+      ln -s \(Self.root.path)/Scripts Scripts
+      ln -s \(Scratch.binary.deletingLastPathComponent().path) .build/static/release
       \(try block("install"))
       cd / && "$HOME/.local/bin/quire" demo --file "$HOME/demo.db"
       """

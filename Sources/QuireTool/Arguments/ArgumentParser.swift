@@ -111,7 +111,7 @@ struct ArgumentParser {
     var index = 0
     var onlyBare = false
     func value(of option: Option, attached: String?) throws(UsageError) -> String? {
-      guard option.value != nil else {
+      guard option.takesValue else {
         if attached != nil { throw UsageError("\(option.name) takes no value", command: command) }
         return nil
       }
@@ -138,8 +138,8 @@ struct ArgumentParser {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
           let option = try find("-\(letter)", in: options, command: command)
-          let attached = option.value == nil || letters.isEmpty ? nil : String(letters)
-          if option.value != nil { letters = "" }
+          let attached = !option.takesValue || letters.isEmpty ? nil : String(letters)
+          if option.takesValue { letters = "" }
           guard try body(.option(option, value: value(of: option, attached: attached))) else { return }
         }
       }

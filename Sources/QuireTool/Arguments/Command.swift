@@ -89,7 +89,11 @@ public struct Option: Sendable {
   /// One dash and one letter, such as `-d`.
   public var short: String?
   /// What follows, as help shows it; nil for a flag.
-  public var value: String?
+  public var value: String? {
+    get { given ?? (choices.isEmpty ? nil : choices.joined(separator: "|")) }
+    set { given = newValue }
+  }
+  private var given: String?
   /// The values there are; any other is refused.
   public var choices: [String]
   /// Where the value comes from when the option is not given.
@@ -98,13 +102,16 @@ public struct Option: Sendable {
   public var repeats: Bool
   public var help: String
 
+  /// Whether anything follows.
+  var takesValue: Bool { given != nil || !choices.isEmpty }
+
   public init(
     _ name: String, short: String? = nil, value: String? = nil, choices: [String] = [], environment: String? = nil,
     repeats: Bool = false, _ help: String
   ) {
     self.name = name
     self.short = short
-    self.value = value ?? (choices.isEmpty ? nil : choices.joined(separator: "|"))
+    given = value
     self.choices = choices
     self.environment = environment
     self.repeats = repeats

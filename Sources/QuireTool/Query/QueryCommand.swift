@@ -17,7 +17,7 @@ extension Command {
       options: [
         Option("--live", "keep the answer up to date until Ctrl-C, whoever writes to the file"),
         Option(
-          "--format", short: "-f", choices: AnswerFormat.allCases.map(\.rawValue),
+          "--format", short: "-f", choices: AnswerFormat.allCases.map { $0.rawValue },
           "how rows are printed (table on a terminal, csv elsewhere)"),
         Option("--json", "the same as -f json: one array of objects; with --live one object a line"),
         Option("--csv", "the same as -f csv"),
