@@ -55,7 +55,7 @@ extension EditorState {
     case .olderLikeThis: self.menu?.selected = max(0, (menu.selected ?? 0) - 8)
     case .newerLikeThis: self.menu?.selected = min(count - 1, (menu.selected ?? 0) + 8)
     case .enter where menu.selected != nil, .right where menu.selected != nil: closeMenu(taking: true)
-    case .escape, .abort, .interrupt: closeMenu(taking: false)
+    case .escape, .abort: closeMenu(taking: false)
     default: return nil
     }
     return .editing

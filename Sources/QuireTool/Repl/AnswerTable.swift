@@ -5,7 +5,8 @@ import QuireShell
 /// An answer in aligned columns, line by line as they are wanted, numbered so that `_3` can be said.
 ///
 /// Columns are as wide as the first and the last rows need, and a page makes those wider that it needs wider, so that a
-/// page of the hundred thousandth row costs what the first does.
+/// page of the hundred thousandth row costs what the first does. Where not even short columns fit beside one another,
+/// those at the right are left out, and counted.
 struct AnswerTable: Sendable {
   private let answer: Answer
   private let paint: Paint
@@ -13,6 +14,8 @@ struct AnswerTable: Sendable {
   private let names: [String]
   private let widths: [Int]
   private let alignsRight: [Bool]
+  /// How many of the columns are shown, the row's number among them.
+  private let shownCount: Int
   /// Rows looked at for their widths, at either end.
   private static let sampled = 500
 
@@ -29,7 +32,31 @@ struct AnswerTable: Sendable {
       + answer.columns.indices.map { column in
         sample.contains { $0[column].isNumber } && sample.allSatisfy { $0[column].isNumber || $0[column].isNull }
       }
-    widths = Self.widened([max(1, "\(answer.rows.count)".count)] + names.dropFirst().map(displayWidth), by: sample)
+    let widths = Self.widened([max(1, "\(answer.rows.count)".count)] + names.dropFirst().map(displayWidth), by: sample)
+    let rights = alignsRight
+    shownCount = width.map { Self.fitting(widths, rights, in: $0) } ?? widths.count
+    self.widths = widths
+  }
+
+  /// How many columns at the right are left out.
+  var hiddenCount: Int { widths.count - shownCount }
+
+  /// Narrower than this no text is cut, and numbers are cut last.
+  private static let least = 6
+  /// What a text is given at most where columns have to go.
+  private static let most = 20
+
+  /// All, where they can be cut so far that they fit, else as many as fit when they are cut no more than is easily read,
+  /// with a place for a mark behind them.
+  private static func fitting(_ widths: [Int], _ alignsRight: [Bool], in width: Int) -> Int {
+    if widths.reduce(0, { $0 + min($1, least) }) + 2 * (widths.count - 1) <= width { return widths.count }
+    var (used, count) = (3, 0)
+    while count < widths.count {
+      used += (alignsRight[count] ? widths[count] : min(widths[count], most)) + (count > 0 ? 2 : 0)
+      if used > width { break }
+      count += 1
+    }
+    return min(max(count, 2), widths.count)
   }
 
   private static func widened(_ widths: [Int], by rows: [[ShownCell]]) -> [Int] {
@@ -42,14 +69,15 @@ struct AnswerTable: Sendable {
   /// Where a line would be too long the widest column is cut, down to the next widest; numbers, which say something else
   /// when they are cut, only after all text is.
   private func fitted(_ widths: [Int]) -> [Int] {
-    guard let width else { return widths }
-    var widths = widths
+    guard var width else { return widths }
+    var widths = Array(widths.prefix(shownCount))
+    if hiddenCount > 0 { width -= 3 }
     var excess = widths.reduce(0, +) + 2 * (widths.count - 1) - width
     for cutsNumbers in [false, true] {
       let columns = widths.indices.dropFirst().filter { alignsRight[$0] == cutsNumbers }
-      while excess > 0, let widest = columns.max(by: { widths[$0] < widths[$1] }), widths[widest] > 6 {
+      while excess > 0, let widest = columns.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.least {
         let next = columns.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
-        let cut = min(excess, max(1, widths[widest] - max(6, next)))
+        let cut = min(excess, max(1, widths[widest] - max(Self.least, next)))
         widths[widest] -= cut
         excess -= cut
       }
@@ -71,12 +99,13 @@ struct AnswerTable: Sendable {
 
   private func line(_ cells: [(text: String, style: Style)], _ widths: [Int]) -> String {
     var line = ""
-    for (column, cell) in cells.enumerated() {
+    for (column, cell) in cells.prefix(shownCount).enumerated() {
       let text = truncated(cell.text, to: widths[column])
       let space = String(repeating: " ", count: max(0, widths[column] - displayWidth(text)))
       let dressed = paint(text, cell.style)
       line += (column > 0 ? "  " : "") + (alignsRight[column] ? space + dressed : dressed + space)
     }
+    if hiddenCount > 0 { return line + "  " + paint("…", .dim) }
     while line.last == " " { line.removeLast() }
     return line
   }

@@ -27,14 +27,22 @@ extension Repl {
 
   private func show(_ answer: Answer) {
     let settings = session.settings
-    let footer = printable(answer.footer(settings))
+    var footer = printable(answer.footer(settings))
     if answer.rows.isEmpty { return say(paint(footer, .dim)) }
     guard settings.format == .table, !settings.isWide else { return write(answer, settings, footer) }
     let size = editor.size
-    let table = AnswerTable(answer, width: editor.isInteractive ? size.columns : nil, paint: paint)
+    var table = AnswerTable(answer, width: editor.isInteractive ? size.columns : nil, paint: paint)
+    if table.hiddenCount > 0 { footer += " · \(table.hiddenCount) columns more (.wide)" }
     // With the header, the footer, and the prompt below.
     if editor.isInteractive, !settings.showsAll, table.rowCount > size.rows - 3 {
-      Pager(headerHeight: 1, count: table.rowCount, footer: footer, lines: table.lines(in:)).run(editor, paint)
+      var columns = size.columns
+      Pager(headerHeight: 1, count: table.rowCount, footer: footer) { [editor, paint] range in
+        if editor.size.columns != columns {
+          columns = editor.size.columns
+          table = AnswerTable(answer, width: columns, paint: paint)
+        }
+        return table.lines(in: range)
+      }.run(editor, paint)
     } else {
       table.lines(in: 0..<table.rowCount).forEach(say)
       say(paint(footer, .dim))
