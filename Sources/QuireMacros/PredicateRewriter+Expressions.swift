@@ -35,6 +35,7 @@ extension PredicateRewriter {
         try expression(ternary.elseExpression, scope))
     }
     if let choice = source.as(IfExprSyntax.self) { return try self.choice(choice, scope) }
+    if let choice = source.as(SwitchExprSyntax.self) { return try self.choice(choice, scope) }
     guard source.mentions(scope) else { return nil }
     if let cast = source.as(AsExprSyntax.self) {
       let type = cast.type.trimmedDescription
@@ -65,10 +66,13 @@ extension PredicateRewriter {
       "..<": ("Range", "lower", "upper", nil), "...": ("ClosedRange", "lower", "upper", nil),
     ]
     if let (function, left, right, operation) = forms[name] {
+      // Only between two parts of the row: to look for optionals beside every literal costs the compiler too much.
+      let isEquality = function == "Equal" || function == "NotEqual"
+      let isInRow = isEquality && infix.leftOperand.mentions(scope) && infix.rightOperand.mentions(scope)
       let a = try expression(infix.leftOperand, scope)
       let b = try expression(infix.rightOperand, scope)
       return operation.map { build(function, "\(left): \(a)", "\(right): \(b)", "op: .\($0)") }
-        ?? build(function, "\(left): \(a)", "\(right): \(b)")
+        ?? build(isInRow ? function + "InRow" : function, "\(left): \(a)", "\(right): \(b)")
     }
     if name == "~=" {
       return build("contains", try expression(infix.leftOperand, scope), try expression(infix.rightOperand, scope))

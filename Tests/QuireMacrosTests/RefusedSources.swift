@@ -216,7 +216,7 @@ let refusedSources: [String] = [
     return book.pages > number
   }
   static let switched = #Predicate<Book> { book in
-    switch book.pages { case 1: true default: false }  // ✗ this cannot be asked of rows
+    switch book.pages { case 1 where book.title == "": true default: false }  // ✗ match other patterns with ‘==’
   }
   func made(_ stored: (Book) -> Bool) -> Predicate<Book> {
     #Predicate<Book>(stored)  // ✗ write ‘#Predicate { … }’

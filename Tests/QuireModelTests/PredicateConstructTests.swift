@@ -83,6 +83,58 @@ import Testing
     }
   }
 
+  @Test func `two parts of a row, of which one may be nil`() throws {
+    do {
+      let ask = try Asking(.sql)
+      try ask(#Predicate { $0.subtitle == $0.title })
+      try ask(#Predicate { $0.title != $0.subtitle })
+      try ask(#Predicate { $0.mood == $0.genre })
+      try ask(#Predicate { $0.weight == $0.rating || $0.rating == $0.weight + 1 })
+      try ask(#Predicate { $0.author?.name != $0.title && $0.pages != $0.author?.age })
+      try ask(#Predicate { $0.mood == nil || $0.mood != $0.genre })
+    }
+    let ask = try Asking(.objects)
+    try ask(#Predicate { $0.shout == $0.subtitle })
+  }
+
+  @Test func `a switch over a value of the row`() throws {
+    let ask = try Asking(.sql)
+    try ask(
+      #Predicate {
+        switch $0.genre {
+        case .novel: true
+        case .poem: $0.pages > 60
+        case .essay: false
+        }
+      })
+    try ask(
+      #Predicate {
+        switch $0.year {
+        case nil: return $0.isAvailable
+        case 1901, 1902: return true
+        default: return false
+        }
+      })
+    try ask(
+      #Predicate {
+        switch $0.pages {
+        case 0...60: true
+        case 90..<120: $0.isAvailable
+        case _: false
+        }
+      })
+    try ask(
+      #Predicate { book in
+        let isShort = book.pages < 90
+        switch book.title {
+        case "Left", "hand":
+          guard book.isAvailable else { return false }
+          return isShort
+        default: return book.title == book.subtitle
+        }
+      })
+  }
+
   @Test func `lists and texts that contain`() throws {
     let search = Search()
     let ids = Set((1...20).map { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8($0))) })

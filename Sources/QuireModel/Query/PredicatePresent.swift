@@ -1,0 +1,61 @@
+public import Foundation
+import QuireRow
+
+extension PredicateExpressions {
+  /// A value where an optional is compared with it: `$0.subtitle == $0.title`, which Swift lifts without a word.
+  public struct Present<Wrapped: PredicateExpression>: PredicateExpression, CustomStringConvertible {
+    public typealias Output = Wrapped.Output?
+    public let wrapped: Wrapped
+
+    public init(_ wrapped: Wrapped) { self.wrapped = wrapped }
+
+    public func evaluate(_ bindings: PredicateBindings) throws -> Wrapped.Output? { try wrapped.evaluate(bindings) }
+
+    public var description: String { "Present(\(wrapped))" }
+  }
+
+  // `==` and `!=` between two parts of the row, of which one may be optional: Foundation compares like with like only.
+
+  public static func build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> Equal<LHS, RHS> where LHS.Output == RHS.Output, LHS.Output: Equatable
+  { build_Equal(lhs: lhs, rhs: rhs) }
+
+  public static func build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> Equal<LHS, Present<RHS>> where LHS.Output == RHS.Output?, RHS.Output: Equatable
+  {
+    build_Equal(lhs: lhs, rhs: Present(rhs))
+  }
+
+  public static func build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> Equal<Present<LHS>, RHS> where RHS.Output == LHS.Output?, LHS.Output: Equatable
+  {
+    build_Equal(lhs: Present(lhs), rhs: rhs)
+  }
+
+  public static func build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> NotEqual<LHS, RHS> where LHS.Output == RHS.Output, LHS.Output: Equatable
+  { build_NotEqual(lhs: lhs, rhs: rhs) }
+
+  public static func build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> NotEqual<LHS, Present<RHS>> where LHS.Output == RHS.Output?, RHS.Output: Equatable
+  {
+    build_NotEqual(lhs: lhs, rhs: Present(rhs))
+  }
+
+  public static func build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> NotEqual<Present<LHS>, RHS> where RHS.Output == LHS.Output?, LHS.Output: Equatable
+  {
+    build_NotEqual(lhs: Present(lhs), rhs: rhs)
+  }
+}
+
+extension PredicateExpressions.Present: Sendable where Wrapped: Sendable {}
+
+extension PredicateExpressions.Present: Codable where Wrapped: Codable {}
+
+extension PredicateExpressions.Present: StandardPredicateExpression where Wrapped: StandardPredicateExpression {}
+
+extension PredicateExpressions.Present: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term { try translation.term(of: wrapped) }
+  func words(in translation: Translation) -> String { translation.words(wrapped) }
+}
