@@ -203,6 +203,29 @@ import Testing
 
   // MARK: Live
 
+  @Test func `an answer that is too wide leaves columns out, and says how many`() throws {
+    let program = try start()
+    terminal.type("select * from book, book as b, author, author as a, book as c limit 1;\r")
+    try terminal.wait(for: "1 row")
+    try prompt()
+    #expect(lines()[1].hasSuffix("…") && lines()[1].count <= 80)
+    #expect(lines()[2].hasSuffix("…") && lines()[2].count <= 80)
+    let shown = lines()[1].split(separator: " ").count - 2
+    #expect(lines()[3].hasSuffix("\(19 - shown) columns more (.wide)"), "\(lines())")
+    try leave(program)
+  }
+
+  @Test func `Ctrl-C clears the line also where there is something to choose`() throws {
+    let program = try start()
+    terminal.type("Book where aut\t")
+    try terminal.wait(for: "author_id")
+    terminal.type("\u{3}")
+    try prompt()
+    terminal.type("select 7 as seven;\r")
+    try terminal.wait(for: "1 row")
+    try leave(program)
+  }
+
   @Test func `a live answer follows what another process writes`() throws {
     let program = try start()
     terminal.type("live Book where year < 1960 order by year\r")

@@ -88,7 +88,7 @@ import Testing
     "SELECT coalesce(NULL, 2), nullif(1, 1), iif(1, 'y', 'n'), min(3, 1, 2), max('a', 'b'), likely(1), NULL = NULL AS same, NULL IS NULL",
     "SELECT hex(zeroblob(4)), quote(x'c3'), length(randomblob(16)), x'41' || 'b', upper(x'61')",
     // Full text
-    "SELECT title FROM page WHERE page MATCH 'planet' ORDER BY rank",
+    "SELECT * FROM found", "SELECT title FROM page WHERE page MATCH 'planet' ORDER BY rank",
     "SELECT highlight(page, 1, '[', ']') FROM page('oc*')",
     "SELECT title, snippet(page, 1, '<', '>', '…', 3) FROM page WHERE page MATCH 'żółw'",
     // Several statements, comments, blanks

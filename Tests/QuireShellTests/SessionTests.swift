@@ -83,6 +83,8 @@ import Testing
   @Test func `commands tell what the file has, by either spelling`() async throws {
     #expect(try await session.said(".tables") == session.said("\\dt"))
     #expect(try await session.said(".tables b%").split(separator: "\n").count == 2)
+    #expect(try await session.said("\\dt b*") == session.said(".tables b%"))
+    #expect(try await session.said("\\d+ book") == session.said(".schema book"))
     #expect(try await session.said("?Book") == session.said("\\d book"))
     #expect(try await session.said(".schema Book").contains("author         → Author"))
     #expect(

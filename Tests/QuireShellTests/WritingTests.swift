@@ -227,6 +227,29 @@ import Testing
     #expect(try await session.said("update book set price = 77 where id = 1").hasPrefix("1 row changed"))
   }
 
+  @Test func `an index that triggers keep is kept, and views on it answer`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE page (id INTEGER PRIMARY KEY, body TEXT);
+      CREATE VIRTUAL TABLE words USING fts5(body);
+      CREATE TRIGGER page_words AFTER INSERT ON page BEGIN INSERT INTO words (rowid, body) VALUES (new.id, new.body); END;
+      CREATE VIEW planets AS SELECT rowid AS id FROM words WHERE words MATCH 'planet';
+      """)
+    let session = try library.writing()
+    let said = try await session.said("insert Page { body: \"an ocean planet\" }")
+    #expect(said.hasPrefix("1 row added") && said.contains("cannot be undone: it changed the index in words"))
+    #expect(try await session.rows("select id from planets") == [[1]])
+    #expect(try await session.column("Planet") == [1])
+    #expect(
+      try await session.rows("Word where words match \"ocean\" select body order by rank") == [["an ocean planet"]])
+    let reading = try library.session()
+    #expect(try await reading.column("Planet") == [1])
+    let answers = await LiveAnswers(library.file)
+    let plan = try await reading.livePlan("Planet")
+    #expect(try await MainActor.run { try answers.open(plan).answer.records.map(\.values) } == [[1]])
+    await answers.close()
+  }
+
   @Test func `rows come back from a file as they went out`() async throws {
     let session = try library.writing()
     _ = try await session.replies("insert into note values ('a,\"b\"\nc', 5), ('', 6), (NULL, 7), ('x''00''', 8)")
