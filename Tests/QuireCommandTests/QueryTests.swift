@@ -278,6 +278,10 @@ import Testing
     #expect(try ask("SELECT 1 AS a; SELECT 2 AS b", "--no-header").output == "1\n2\n")
     let written = try ask("Book 1 set price = 1", "--write")
     #expect(written.status == 0 && written.error.hasPrefix("1 row changed"), "\(written)")
+    // The session ends with it: nothing is said of taking it back.
+    for text in ["Book 1 set price = 1", "UPDATE book SET price = 1 WHERE id = 1"] {
+      #expect(!(try ask(text, "--write").error.contains("und")))
+    }
     #expect(try ask("Book 1 select price", "--no-header").output == "1.0\n")
     let whole = try ask("DELETE FROM book", "--write")
     #expect(whole.status == 5 && whole.error.contains("it would delete all 3 rows of Book"), "\(whole)")

@@ -77,6 +77,17 @@ import Testing
     #expect(try everything() == expected)
   }
 
+  @Test func `an update that comes before any model was read can be undone`() async throws {
+    var options = ShellOptions()
+    (options.readsModels, options.allowsWriting) = (false, true)
+    let session = try ShellSession(opening: library.file, options: options)
+    let before = try everything()
+    #expect(try await session.said("UPDATE book SET price = 77 WHERE id = 1").hasSuffix("undo to take it back"))
+    #expect(try everything() != before)
+    #expect(try await session.said("undo").hasPrefix("undone: "))
+    #expect(try everything() == before)
+  }
+
   @Test func `undo takes back what triggers and foreign keys did, without waking them`() async throws {
     try Connection(path: library.file.path, access: .readWrite).execute(
       """

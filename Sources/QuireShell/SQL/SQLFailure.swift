@@ -36,7 +36,7 @@ struct SQLFailure {
   /// SQLite knows the place of many errors, but not of a missing table: then the name it says is looked up.
   private func placed(_ error: SQLiteError) -> ShellFailure {
     var tokens = SQLTokens(input)
-    let name = SQLMessage.name(in: error.message)
+    let name = Self.isMisplacedHaving(error) ? "having" : SQLMessage.name(in: error.message)
     var found: SQLTokens.Token?
     var named: SQLTokens.Token?
     while let token = tokens.next() {
@@ -53,7 +53,10 @@ struct SQLFailure {
     return ShellFailure(error.message, at: best.range, hint: hint(error, name, tokens.text(of: best)))
   }
 
+  private static func isMisplacedHaving(_ error: SQLiteError) -> Bool { error.message.hasPrefix("HAVING clause") }
+
   private func hint(_ error: SQLiteError, _ name: String?, _ token: String) -> String? {
+    if Self.isMisplacedHaving(error) { return "having is for groups: a condition on rows stands behind where" }
     guard let name else {
       guard error.message.hasSuffix("syntax error") else { return nil }
       return nearest(to: token, among: Self.words).map { "did you mean \($0)?" }

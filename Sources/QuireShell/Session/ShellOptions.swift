@@ -20,6 +20,8 @@ public struct ShellOptions: Sendable {
   public var keptRows = 100_000
   /// Whether a write without a condition is run without a question.
   public var answersYes = false
+  /// Whether the answer to a write says how it is taken back; not where the session ends with it.
+  public var offersUndo = true
 
   public init() {}
 }

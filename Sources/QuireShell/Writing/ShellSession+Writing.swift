@@ -18,7 +18,7 @@ extension ShellSession {
       return (rows: rows, count: connection.totalChanges == before ? 0 : connection.changes)
     }
     statement.reset()
-    let obstacle = obstacle(tables)
+    let obstacle = options.offersUndo ? try obstacle(tables) : nil
     if !tables.isEmpty {
       undone.add(UndoLog.Entry(tables: tables.filter { !$0.table.isInternal }, obstacle: obstacle))
     }
@@ -27,7 +27,8 @@ extension ShellSession {
       [
         "\(done.count.grouped) \(done.count == 1 ? "row" : "rows") \(Self.past[words.verb] ?? "changed")",
         (clock.now - begin).spoken,
-        obstacle.map { "cannot be undone: \($0)" } ?? (tables.isEmpty ? nil : "undo to take it back"),
+        obstacle.map { "cannot be undone: \($0)" }
+          ?? (tables.isEmpty || !options.offersUndo ? nil : "undo to take it back"),
       ].compactMap { $0 }.joined(separator: " · "))
   }
 
@@ -61,7 +62,8 @@ extension ShellSession {
     }
   }
 
-  private func obstacle(_ tables: [TableChanges]) -> String? {
+  private func obstacle(_ tables: [TableChanges]) throws -> String? {
+    try refresh()
     if let hidden = tables.first(where: \.table.isInternal) {
       return "it changed the index in \(hidden.table.name) too"
     }
