@@ -1,3 +1,4 @@
+import Foundation
 import QuireRow
 import TestSupport
 import Testing
@@ -45,6 +46,29 @@ import Testing
       #expect(throws: SQLiteError.self) { try c.query(Self.endless) }
       #expect(outer == 20 && inner == 5)
     }
+  }
+
+  @Test func `a stop does not end the last checkpoint too, which would leave the log beside the file`() throws {
+    let scratch = try Scratch()
+    let path = scratch.file()
+    do {
+      let c = try Connection(path: path, access: .create)
+      try c.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+      let watch = c.watched()
+      let statement = try c.prepare(Self.endless)
+      var looks = 0
+      #expect(throws: SQLiteError.self) {
+        try c.interrupted(when: {
+          looks += 1
+          if looks == 3 { watch.stop() }
+          return looks > 3
+        }) { _ = try statement.step() }
+      }
+      watch.stop()
+      #expect(FileManager.default.fileExists(atPath: path + "-wal"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+    #expect(try Connection(path: path, access: .readOnly).query("SELECT a FROM t").first == 1)
   }
 
   @Test func `a write that is ended is taken back`() throws {

@@ -49,6 +49,9 @@ public final class Connection {
     cache.removeAll()
     own = OwnStatements()
     sqlite3_set_authorizer(handle, nil, nil)
+    // An interruption stays until the next statement begins, and would end the last checkpoint with it: then the file is
+    // left with its log beside it.
+    sqlite3_exec(handle, "SELECT 1", nil, nil, nil)
     sqlite3_close_v2(handle)  // waits for statements somebody still holds
     footprint?.sweep()
   }
