@@ -2,7 +2,9 @@ public import QuireRow
 public import QuireSQLite
 
 /// `var author: Author`: the column is NOT NULL, and a row that is gone gives a vacant object.
-public enum RequiredToOne<Value: PersistentModel>: PropertyForm {
+public enum RequiredToOne<Value> {}
+
+extension RequiredToOne: PropertyForm where Value: PersistentModel {
   public static var kind: PropertyDefinition.Kind { .toOne(Value.self, isOptional: false) }
 
   @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
@@ -27,7 +29,9 @@ public enum RequiredToOne<Value: PersistentModel>: PropertyForm {
 }
 
 /// `var author: Author?`
-public enum OptionalToOne<Target: PersistentModel>: PropertyForm {
+public enum OptionalToOne<Target> {}
+
+extension OptionalToOne: PropertyForm where Target: PersistentModel {
   public typealias Value = Target?
   public static var kind: PropertyDefinition.Kind { .toOne(Target.self, isOptional: true) }
 
@@ -53,7 +57,9 @@ public enum OptionalToOne<Target: PersistentModel>: PropertyForm {
 }
 
 /// `var books: [Book]`
-public enum ToMany<Target: PersistentModel>: PropertyForm {
+public enum ToMany<Target> {}
+
+extension ToMany: PropertyForm where Target: PersistentModel {
   public typealias Value = [Target]
   public static var kind: PropertyDefinition.Kind { .toMany(Target.self) }
   @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<[Target]> { Slot(link: Link()) }
@@ -71,7 +77,9 @@ public enum ToMany<Target: PersistentModel>: PropertyForm {
 }
 
 /// `var books: [Book]?`: as ``ToMany``, and never nil once the object is in a context.
-public enum OptionalToMany<Target: PersistentModel>: PropertyForm {
+public enum OptionalToMany<Target> {}
+
+extension OptionalToMany: PropertyForm where Target: PersistentModel {
   public typealias Value = [Target]?
   public static var kind: PropertyDefinition.Kind { .toMany(Target.self) }
   @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<[Target]?> {

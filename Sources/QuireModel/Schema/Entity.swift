@@ -24,7 +24,6 @@ package final class Entity: @unchecked Sendable {
   package let uniques: [[String]]
   /// Nil where the model cannot be searched.
   let fullText: FullTextIndex?
-  let positions: [AnyKeyPath: Int]
 
   /// Statements that every object of the entity uses, by slot rather than by text.
   let find = StatementID.make()
@@ -52,8 +51,6 @@ package final class Entity: @unchecked Sendable {
     storedMask = stored.reduce(0) { $0 | 1 << UInt64($1) }
     keysMask = properties.indices.filter { properties[$0].toOne != nil }.reduce(0) { $0 | 1 << UInt64($1) }
     mirrors = properties.indices.filter { properties[$0].occupiesRow && properties[$0].column == nil }
-    positions = Dictionary(
-      properties.enumerated().map { ($1.keyPath, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// `"id", "title", …` with a prefix such as `t0.`: what a row of this entity is read from.
@@ -102,7 +99,7 @@ package final class Entity: @unchecked Sendable {
     return try statement.step() ? statement.row.value(0) : .null
   }
 
-  package func property(at keyPath: AnyKeyPath) -> Int? { positions[keyPath] }
+  package func property(at keyPath: AnyKeyPath) -> Int? { properties.firstIndex { $0.keyPath == keyPath } }
   package func property(named name: String) -> Int? { properties.firstIndex { $0.name == name } }
 }
 

@@ -1,6 +1,7 @@
 /// How Swift names become SQL names: `isAvailable` is `is_available`, `Book` is `book`, `ISBNCode` is `isbn_code`.
 package enum Naming {
   package static func snakeCase(_ name: String) -> String {
+    if name.utf8.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) { return name }
     var result = ""
     let characters = Array(name)
     for (index, character) in characters.enumerated() {

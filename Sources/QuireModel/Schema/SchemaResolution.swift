@@ -1,13 +1,13 @@
 /// Model classes → entities: reaches every model that a relationship names, and pairs each relationship with its
 /// inverse. Fails rather than guesses.
 package struct SchemaResolution {
+  private var types: [any PersistentModel.Type] = []
   private(set) var definitions: [ModelDefinition] = []
-  private var numbers: [ObjectIdentifier: Int] = [:]
-  /// (entity, property) → the other side, once paired.
-  private var inverses: [Side: Side] = [:]
+  /// By entity and property: the other side, once paired.
+  private var inverses: [[Side?]] = []
   private var joins: [JoinTable] = []
 
-  private struct Side: Hashable {
+  private struct Side: Equatable {
     let entity: Int
     let property: Int
   }
@@ -30,16 +30,24 @@ package struct SchemaResolution {
   }
 
   private mutating func add(_ type: any PersistentModel.Type) {
-    guard numbers[ObjectIdentifier(type)] == nil else { return }
-    numbers[ObjectIdentifier(type)] = definitions.count
+    guard !types.contains(where: { $0 == type }) else { return }
     let definition = type._quireDefinition
+    types.append(type)
     definitions.append(definition)
+    inverses.append(Array(repeating: nil, count: definition.properties.count))
     for property in definition.properties {
       if let target = property.target { add(target) }
     }
   }
 
-  private func number(of type: any PersistentModel.Type) -> Int { numbers[ObjectIdentifier(type)] ?? 0 }
+  private func number(of type: any PersistentModel.Type) -> Int { types.firstIndex { $0 == type } ?? 0 }
+
+  private func inverse(of side: Side) -> Side? { inverses[side.entity][side.property] }
+
+  private mutating func pair(_ one: Side, _ other: Side) {
+    inverses[one.entity][one.property] = other
+    inverses[other.entity][other.property] = one
+  }
 
   /// A required reference to a row that is gone reads as an object with nothing but defaults and zeros.
   private func checkVacancy() throws(SchemaError) {
@@ -74,15 +82,14 @@ package struct SchemaResolution {
         }
         let here = Side(entity: entity, property: index)
         let there = Side(entity: other, property: inverse)
-        if let taken = inverses[there], taken != here {
+        if let taken = self.inverse(of: there), taken != here {
           throw .inverseMismatch(
             model: definition.name, property: property.name,
             reason:
               "\(definitions[other].name).\(definitions[other].properties[inverse].name) is already the inverse of "
               + "\(definitions[taken.entity].name).\(definitions[taken.entity].properties[taken.property].name)")
         }
-        inverses[here] = there
-        inverses[there] = here
+        pair(here, there)
       }
     }
   }
@@ -91,14 +98,13 @@ package struct SchemaResolution {
     for (entity, definition) in definitions.enumerated() {
       for (index, property) in definition.properties.enumerated() {
         let here = Side(entity: entity, property: index)
-        guard inverses[here] == nil, let target = property.target else { continue }
+        guard inverse(of: here) == nil, let target = property.target else { continue }
         let other = number(of: target)
         let there = candidates(in: other, for: entity).filter { $0 != here }
         let here2 = candidates(in: entity, for: other)
         // One property on each side that could belong together, or none at all.
         if there.count == 1, here2.filter({ $0 != there[0] }).count == 1 {
-          inverses[here] = there[0]
-          inverses[there[0]] = here
+          pair(here, there[0])
         } else if there.count > 1, property.isToMany {
           throw .ambiguousInverse(
             model: definition.name, property: property.name, other: definitions[other].name,
@@ -112,7 +118,7 @@ package struct SchemaResolution {
   private func candidates(in entity: Int, for other: Int) -> [Side] {
     definitions[entity].properties.indices.compactMap { index in
       let side = Side(entity: entity, property: index)
-      guard inverses[side] == nil, let target = definitions[entity].properties[index].target,
+      guard inverse(of: side) == nil, let target = definitions[entity].properties[index].target,
         number(of: target) == other
       else { return nil }
       return side
@@ -130,7 +136,7 @@ package struct SchemaResolution {
           try refuse("it is no array of models")
           continue
         }
-        let inverse = inverses[Side(entity: entity, property: index)]
+        let inverse = self.inverse(of: Side(entity: entity, property: index))
         if inverse.map({ self[$0].isToMany }) ?? true {
           try refuse("an object that is in several lists would need a place in each: give it a reference back")
         }
@@ -230,7 +236,7 @@ package struct SchemaResolution {
       column = property.columnName
       kind = .value(type, isOptional: isOptional, check: check)
     case .toOne(let type, let isOptional):
-      let inverse = inverses[side]
+      let inverse = self.inverse(of: side)
       if let inverse, isMirror(side, of: inverse) {
         kind = .toMany(
           ToManySide(
@@ -245,7 +251,7 @@ package struct SchemaResolution {
             deleteRule: property.relationship.deleteRule))
       }
     case .toMany(let type):
-      let inverse = inverses[side]
+      let inverse = self.inverse(of: side)
       let via: ToManySide.Via
       if let inverse, !self[inverse].isToMany {
         via = .foreignKey(property: inverse.property)
