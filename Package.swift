@@ -25,6 +25,9 @@ let swift: [SwiftSetting] = [
   .swiftLanguageMode(.v6), .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// Of the tool and its shell: what is asked runs where it was asked for, without a hop to another thread.
+let staying: [SwiftSetting] = swift + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 let macros: Target
 let packageDependencies: [Package.Dependency]
 if let host = toolchainHost, !isDependency {
@@ -75,18 +78,18 @@ let package = Package(
     .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
     .target(
       name: "QuireShell", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive", "QuireMigration"],
-      swiftSettings: swift),
+      swiftSettings: staying),
     .target(name: "LineEditor", swiftSettings: swift),
     .target(
       name: "QuireTool", dependencies: ["LineEditor", "Quire", "QuireMigration", "QuireShell", "QuireSQLite"],
-      swiftSettings: swift),
+      swiftSettings: staying),
     .executableTarget(name: "EmbedMigrationsTool", swiftSettings: swift),
     .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["EmbedMigrationsTool"]),
     .target(
       name: "Catalog", dependencies: ["Quire"], resources: [.copy("Sample"), .copy("Migrations")], swiftSettings: swift),
     .executableTarget(
       name: "QuireCommand", dependencies: ["Quire", "QuireMigration", "QuireShell", "QuireTool", "Catalog"],
-      swiftSettings: swift),
+      swiftSettings: staying),
     .executableTarget(
       name: "CatalogueExample", dependencies: ["Quire", "Catalog"], path: "Examples/Catalogue", swiftSettings: swift),
     .executableTarget(

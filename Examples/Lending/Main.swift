@@ -14,9 +14,9 @@ import QuireTool
     }
   }
 
-  static func main() async {
+  @MainActor static func main() {
     let migrations = MigrationSource.embedded(embeddedMigrations, steps: [fillSearchKeys])
     let tool = Tool("lending", version: "1.0", "lends books", commands: [.migrate(migrations)])
-    exit(await tool.run(Array(CommandLine.arguments.dropFirst())))
+    tool.main()
   }
 }

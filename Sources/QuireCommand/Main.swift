@@ -4,7 +4,7 @@ import Quire
 import QuireTool
 
 @main struct Main {
-  static func main() async {
+  @MainActor static func main() {
     signal(SIGXFSZ, SIG_IGN)  // at a limit on file sizes a write fails and is told, instead of ending the process
     let source = MigrationSource().models {
       try ModelContainer.schemaSQL(for: Book.self, Author.self, Library.self)
@@ -15,6 +15,6 @@ import QuireTool
       commands: [
         .migrate(source), .query(models: models), .repl(models: models), .importCatalogue, .demo,
       ], defaultCommand: "repl")
-    exit(await tool.run(Array(CommandLine.arguments.dropFirst())))
+    tool.main()
   }
 }

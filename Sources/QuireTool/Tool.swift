@@ -1,10 +1,10 @@
-public import Foundation
+import Foundation
 import QuireMigration
 
 /// A program made of commands: the `quire` binary, or an application's own with the same ones.
 ///
 ///     let tool = Tool("quire", version: "0.1.0", "keeps live model objects in SQLite", commands: [.migrate, …])
-///     exit(await tool.run(Array(CommandLine.arguments.dropFirst())))
+///     tool.main()
 ///
 /// An error is printed once, on standard error, beginning with `error:`; words that are not understood give exit status
 /// 2 before any file is opened.
@@ -21,23 +21,46 @@ public struct Tool: Sendable {
     let help = Command(
       "help", "explain a command", arguments: [Argument("COMMAND", "the command, and its subcommand", .many)]
     ) { _ in .done }
-    let shells = Completion.Shell.allCases.map(\.rawValue)
     let completion = Command(
       "completion", "print a script that lets a shell complete these commands",
-      arguments: [Argument("SHELL", shells.joined(separator: ", "), accepts: { shells.contains($0) })]
+      arguments: [Argument("SHELL", Completion.Shell.names, accepts: { Completion.Shell(rawValue: $0) != nil })]
     ) { _ in .done }
     root = Command(
       name, summary, notes: notes, subcommands: commands + [completion, help], defaultSubcommand: defaultCommand)
   }
 
+  /// Runs the command that the process was started with, and ends the process with its status: the whole of a program.
+  ///
+  /// On the main thread, and without another one until a command has to wait for something: one that does not is over
+  /// before any other thread is made.
+  @MainActor public func main() -> Never {
+    let command: @MainActor () async -> Void = {
+      exit(await run(Array(CommandLine.arguments.dropFirst()), .standard(environment: .process), .process, true))
+    }
+    if #available(macOS 26, *) {
+      Task.immediate(operation: command)
+    } else {
+      Task(operation: command)
+    }
+    dispatchMain()
+  }
+
   /// Runs the command that `arguments` (without the program's path) name.
   public func run(
-    _ arguments: [String], terminal: Terminal? = nil,
-    environment: [String: String] = ProcessInfo.processInfo.environment
+    _ arguments: [String], terminal: Terminal? = nil, environment: Environment = .process
   ) async -> Int32 {
-    let terminal = (terminal ?? .standard(environment: environment)).applying(color: Self.color(in: arguments))
+    await run(arguments, terminal ?? .standard(environment: environment), environment, false)
+  }
+
+  private func run(
+    _ arguments: [String], _ terminal: Terminal, _ environment: Environment, _ isWholeProcess: Bool
+  ) async -> Int32 {
+    let terminal = terminal.applying(color: Self.color(in: arguments))
+    let parser = ArgumentParser(
+      root: root, common: Self.common, terminal: terminal, environment: environment, isWholeProcess: isWholeProcess,
+      isFile: { access($0, F_OK) == 0 })
     do {
-      return try await run(arguments, terminal, environment).rawValue
+      return try await run(arguments, parser).rawValue
     } catch let error as any CommandError {
       terminal.printError(error.description, prefix: error.exitStatus == .refused ? "refused" : "error")
       return error.exitStatus.rawValue
@@ -52,12 +75,8 @@ public struct Tool: Sendable {
     Option("--help", short: "-h", "explain the command"),
   ]
 
-  private func run(_ arguments: [String], _ terminal: Terminal, _ environment: [String: String]) async throws
-    -> ExitStatus
-  {
-    let parser = ArgumentParser(
-      root: root, common: Self.common, terminal: terminal, environment: environment,
-      isFile: { FileManager.default.fileExists(atPath: $0) })
+  private func run(_ arguments: [String], _ parser: ArgumentParser) async throws -> ExitStatus {
+    let terminal = parser.terminal
     if arguments == ["--version"] {
       terminal.print("\(root.name) \(version)")
       return .done

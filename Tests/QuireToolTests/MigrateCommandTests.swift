@@ -20,7 +20,7 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     let recorder = Recorder()
     var terminal = recorder.terminal(isTerminal: answer != nil)
     if let answer { terminal.input = { answer } }
-    let environment = ["QUIRE_MIGRATIONS": folder.migrations, "QUIRE_DATABASE": folder.database]
+    let environment: Environment = ["QUIRE_MIGRATIONS": folder.migrations, "QUIRE_DATABASE": folder.database]
     let status = await tool.run(["migrate"] + words, terminal: terminal, environment: environment)
     func plain(_ text: String) -> String {
       text.replacing(folder.path + "/", with: "").replacing(#/ +\d+ ms/#, with: " N ms")
@@ -214,7 +214,7 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
   }
 
   @Test func `check finds in the files what can be found`() async throws {
-    let environment = ["QUIRE_MIGRATIONS": folder.migrations]
+    let environment: Environment = ["QUIRE_MIGRATIONS": folder.migrations]
     #expect(await tool.ran("migrate", "check", environment: environment).status == 0)
     try folder.write(
       "ALTER TABLE a ADD COLUMN d NOT NULL;\n\nUPDATE a SET d = 1;\n-- migrate: allow M005 it is new\n",

@@ -30,7 +30,8 @@ final class Folder {
     let recorder = Recorder()
     var environment = environment
     environment["QUIRE_MIGRATIONS"] = folder.migrations
-    let status = await tool.run(["migrate"] + words, terminal: recorder.terminal(), environment: environment)
+    let status = await tool.run(
+      ["migrate"] + words, terminal: recorder.terminal(), environment: Environment(environment))
     return Ran(status: status, output: recorder.output, error: recorder.error)
   }
 

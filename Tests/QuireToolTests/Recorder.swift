@@ -24,7 +24,7 @@ struct Ran {
 }
 
 extension Tool {
-  func ran(_ words: String..., environment: [String: String] = [:], usesColor: Bool = false) async -> Ran {
+  func ran(_ words: String..., environment: Environment = [:], usesColor: Bool = false) async -> Ran {
     let recorder = Recorder()
     let status = await run(words, terminal: recorder.terminal(usesColor: usesColor), environment: environment)
     return Ran(status: status, output: recorder.output, error: recorder.error)

@@ -12,13 +12,13 @@ package struct Footprint: Sendable {
   /// To be made before the file is opened.
   package init(of path: String) {
     self.path = path
-    isClean = !["-wal", "-shm"].contains { FileManager.default.fileExists(atPath: path + $0) }
+    isClean = Self.size(of: path + "-wal") == nil && Self.size(of: path + "-shm") == nil
   }
 
   /// To be called when it is closed: has SQLite remove what was not there before, which it does only where nobody else
   /// has the file open. The file itself stays as it is to the byte.
   package func sweep() {
-    guard isClean, size(of: path + "-wal") == 0 else { return }
+    guard isClean, Self.size(of: path + "-wal") == 0 else { return }
     var options = ConnectionOptions()
     options.keepsJournalMode = true
     options.busyTimeout = .zero
@@ -26,7 +26,8 @@ package struct Footprint: Sendable {
     _ = try? connection.query("SELECT count(*) FROM sqlite_schema")
   }
 
-  private func size(of path: String) -> Int? {
-    (try? FileManager.default.attributesOfItem(atPath: path)[.size]) as? Int
+  private static func size(of path: String) -> Int? {
+    var info = stat()
+    return stat(path, &info) == 0 ? Int(info.st_size) : nil
   }
 }

@@ -14,20 +14,20 @@ struct CompiledModels {
   /// - Returns: the models with those of the classes that fit in their place.
   func applied(to models: [FileModel], on connection: Connection) throws -> [FileModel] {
     var result = models
-    var places: [Int: Int] = [:]
+    // By entity: the table's model whose place it takes.
+    var places: [Int?] = Array(repeating: nil, count: entities.count)
     for entity in entities {
       guard let place = models.firstIndex(where: { $0.table == entity.table && $0.kind == .table }),
         try SchemaCheck(entities: entities, joins: joins).differences(of: entity, in: connection).isEmpty
       else { continue }
       places[entity.index] = place
     }
-    let names = Set(places.keys.map { entities[$0].name.lowercased() })
-    for place in result.indices where !places.values.contains(place) && names.contains(result[place].name.lowercased())
-    {
+    let taken = zip(entities, places).compactMap { entity, place in place.map { (entity, $0) } }
+    let names = Set(taken.map { $0.0.name.lowercased() })
+    for place in result.indices where !places.contains(place) && names.contains(result[place].name.lowercased()) {
       result[place].name = result[place].table
     }
-    for (index, place) in places {
-      let entity = entities[index]
+    for (entity, place) in taken {
       result[place].name = entity.name
       result[place].isCompiled = true
       for property in entity.properties where property.toOne == nil {
@@ -45,7 +45,7 @@ struct CompiledModels {
     return result
   }
 
-  private func relation(of property: Property, in entity: Entity, _ places: [Int: Int]) -> Relation? {
+  private func relation(of property: Property, in entity: Entity, _ places: [Int?]) -> Relation? {
     if let side = property.toOne, let column = property.column, let target = places[side.target] {
       let pair = Relation.Pair(own: column, other: entities[side.target].keyColumn)
       return Relation(

@@ -8,7 +8,7 @@ enum ModelNames {
     let words = table.split { !$0.isLetter && !$0.isNumber }.map(String.init)
     guard let last = words.last, table.contains(where: \.isLetter) else { return table }
     let parts = words.dropLast() + [singular(last)]
-    return parts.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    return parts.reduce(into: "") { $0 += $1.prefix(1).uppercased() + String($1.dropFirst()) }
   }
 
   /// `books` → `book`.
@@ -52,6 +52,6 @@ enum ModelNames {
   /// A model's name as a property: `LibraryBook` → `libraryBook`, `ISBN` → `isbn`.
   static func lowered(_ name: String) -> String {
     if name == name.uppercased() { return name.lowercased() }
-    return name.prefix(1).lowercased() + name.dropFirst()
+    return name.prefix(1).lowercased() + String(name.dropFirst())
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// What is said when a file is opened: what it has, whose names its models have, and a query that works on it.
 struct Banner {
   let lines: [String]
@@ -7,7 +5,7 @@ struct Banner {
   init(file: String, _ models: FileModels, _ facts: FileFacts, isWriting: Bool) {
     let tables = models.all.filter { $0.kind != .view }
     let views = models.all.count - tables.count
-    var parts = [URL(filePath: file).lastPathComponent]
+    var parts = [FileName(file).last]
     parts.append("\(tables.count) \(tables.count == 1 ? "model" : "models")")
     if views > 0 { parts.append("\(views) \(views == 1 ? "view" : "views")") }
     if let rows = facts.rows {
@@ -17,7 +15,7 @@ struct Banner {
     }
     if let schema = facts.schema { parts.append("schema \(schema)") }
     parts.append(isWriting ? "writing is on" : "read-only (.write to change)")
-    var lines = [parts.joined(separator: " · ")]
+    var lines = [Self.joined(parts, " · ")]
     let compiled = models.all.filter(\.isCompiled).map(\.name)
     if !compiled.isEmpty {
       let rest = tables.count - compiled.count
@@ -31,8 +29,16 @@ struct Banner {
     self.lines = lines.map { printable($0) }
   }
 
+  /// As `joined` does, which takes a program that has just been started a hundred times as long: the standard library
+  /// looks for how an array is a collection among all conformances there are.
+  private static func joined(_ words: some Sequence<String>, _ separator: String) -> String {
+    var text = ""
+    for word in words { text += text.isEmpty ? word : separator + word }
+    return text
+  }
+
   private static func list(_ names: [String]) -> String {
-    names.prefix(8).joined(separator: ", ") + (names.count > 8 ? " and \(names.count - 8) more (.models)" : "")
+    joined(names.prefix(8), ", ") + (names.count > 8 ? " and \(names.count - 8) more (.models)" : "")
   }
 
   private static func size(_ bytes: Int) -> String {

@@ -14,9 +14,11 @@ import QuireSQLite
 /// time, on the actor; ``cancel()``, completion and everything else that does not wait may be called from any thread
 /// meanwhile.
 public actor ShellSession {
-  /// A thread of its own: a statement may run for hours.
-  private let queue = JobQueue("quire.session")
-  nonisolated public var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+  /// A thread of its own, as a statement may run for hours; nil on the main one.
+  private let queue: JobQueue?
+  nonisolated public var unownedExecutor: UnownedSerialExecutor {
+    queue?.asUnownedSerialExecutor() ?? MainActor.sharedUnownedExecutor
+  }
   /// What may be looked at from any thread.
   nonisolated let shared: Locked<Shared>
   nonisolated public let options: ShellOptions
@@ -50,18 +52,27 @@ public actor ShellSession {
 
   /// - Throws: ``ShellFailure`` for a path that leads to no database.
   public init(opening file: URL, options: ShellOptions = ShellOptions()) throws(ShellFailure) {
-    let source = try Source(opening: file.relativePath, options)
+    try self.init(path: file.relativePath, options)
+  }
+
+  /// - Parameter isOnMainThread: Whether it runs there, for who has nothing else to do than to wait for it.
+  package init(path: String, _ options: ShellOptions, isOnMainThread: Bool = false) throws(ShellFailure) {
+    let source = try Source(opening: path, options)
     self.source = source
+    queue = isOnMainThread ? nil : JobQueue("quire.session")
     self.options = options
     shared = Locked(
       Shared(
-        file: file.relativePath, isWriting: options.allowsWriting, parameters: options.parameters,
+        file: path, isWriting: options.allowsWriting, parameters: options.parameters,
         watch: source.connection.watched(), own: source.own))
     guard options.readsModels else { return }
-    let found = try source.look(options.models)
-    shared.withLock { shared in
-      (shared.models, shared.functions) = found
-      shared.banner = Banner(file: source.path, found.models, source.facts, isWriting: options.allowsWriting).lines
+    try source.atOnce { () throws(ShellFailure) in
+      let found = try source.look(options.models)
+      let banner = Banner(file: source.path, found.models, source.facts, isWriting: options.allowsWriting)
+      shared.withLock { shared in
+        (shared.models, shared.functions) = found
+        shared.banner = banner.lines
+      }
     }
   }
 
@@ -92,8 +103,7 @@ public actor ShellSession {
 
   /// The file's name in short, for a prompt: `lib` of `library.db`.
   nonisolated public var promptName: String {
-    let name = URL(filePath: file).deletingPathExtension().lastPathComponent
-    return String(printable(name).prefix(12))
+    String(printable(FileName(file).bare).prefix(12))
   }
 
   /// Whether a text could be run as it is, and is not still being typed.
@@ -179,7 +189,7 @@ public actor ShellSession {
   /// Reads the models again where somebody altered the schema.
   func refresh() throws {
     if try source.connection.schemaVersion() == models.schemaVersion { return }
-    let found = try source.look(options.models)
+    let found = try source.atOnce { () throws(ShellFailure) in try source.look(options.models) }
     shared.withLock { ($0.models, $0.functions) = found }
   }
 }

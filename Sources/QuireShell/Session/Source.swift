@@ -46,6 +46,13 @@ struct Source {
 
   // MARK: What it has
 
+  /// Reads under one lock where each statement would take its own, and the same state of the file in all.
+  func atOnce<Value>(_ body: () throws(ShellFailure) -> Value) throws(ShellFailure) -> Value {
+    guard connection.isAutocommit, (try? connection.execute("BEGIN")) != nil else { return try body() }
+    defer { _ = try? connection.execute("COMMIT") }
+    return try body()
+  }
+
   /// The file's models, with those compiled into the program in their places, and SQLite's functions.
   func look(_ types: [any PersistentModel.Type]) throws(ShellFailure) -> (models: FileModels, functions: Set<String>) {
     do {
@@ -61,14 +68,14 @@ struct Source {
   }
 
   /// Rows are counted where that reads little: of a file up to this size.
-  private static let countedSizeInBytes = 32 << 20
+  private static let countedSizeInBytes = 1 << 20
 
   /// What the banner tells of the file.
   var facts: FileFacts {
     var facts = FileFacts()
-    let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-    facts.sizeInBytes = size
-    facts.countsRows = size <= Self.countedSizeInBytes
+    var info = stat()
+    if stat(path, &info) == 0 { facts.sizeInBytes = Int(info.st_size) }
+    facts.countsRows = facts.sizeInBytes <= Self.countedSizeInBytes
     if facts.countsRows { facts.rows = rowCount }
     let version = try? connection.query(
       "SELECT version FROM _quire_migrations ORDER BY version DESC LIMIT 1"

@@ -6,7 +6,8 @@ struct ArgumentParser {
   /// Options every command has.
   let common: [Option]
   let terminal: Terminal
-  let environment: [String: String]
+  let environment: Environment
+  let isWholeProcess: Bool
   /// Whether there is something at a path: a word that names neither a command nor this is unknown.
   let isFile: (String) -> Bool
 
@@ -62,7 +63,8 @@ struct ArgumentParser {
   private func invocation(of path: [Command], _ words: [String]) throws(UsageError) -> Invocation {
     let options = common + path.flatMap(\.options)
     let names = path.map(\.name)
-    var invocation = Invocation(command: names, options: options, terminal: terminal, environment: environment)
+    var invocation = Invocation(
+      command: names, options: options, terminal: terminal, environment: environment, isWholeProcess: isWholeProcess)
     var bare: [String] = []
     try scan(words, options: options, command: names) { (word) throws(UsageError) in
       switch word {

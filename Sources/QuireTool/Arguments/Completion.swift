@@ -10,6 +10,8 @@ struct Completion {
     case bash
     case zsh
     case fish
+
+    static let names = "bash, zsh, fish"
   }
 
   func script(for shell: Shell) -> String {

@@ -3,12 +3,17 @@ public struct Invocation: Sendable {
   /// From the program's name on.
   public let command: [String]
   public let terminal: Terminal
-  public let environment: [String: String]
+  public let environment: Environment
+  /// Whether the process is there for this call alone: what it does may keep the main thread, and with it the main actor.
+  let isWholeProcess: Bool
   let options: [Option]
   var values: [String: [String]] = [:]
   var words: [String: [String]] = [:]
 
-  init(command: [String], options: [Option], terminal: Terminal, environment: [String: String]) {
+  init(
+    command: [String], options: [Option], terminal: Terminal, environment: Environment, isWholeProcess: Bool
+  ) {
+    self.isWholeProcess = isWholeProcess
     self.command = command
     self.options = options
     self.terminal = terminal

@@ -34,10 +34,10 @@ struct MigrateTarget {
     if let path = argument ?? (invocation.flag("--database") ? invocation["--database"] : nil) {
       found = (path, true)
     } else {
-      let urls = { (values: [String: String]) in values["DATABASE_URL"].flatMap(databasePath(url:)) }
+      let url = "DATABASE_URL"
       let path =
-        invocation["--database"] ?? urls(invocation.environment)
-        ?? settings["QUIRE_DATABASE"].flatMap { $0.isEmpty ? nil : $0 } ?? urls(settings)
+        invocation["--database"] ?? invocation.environment[url].flatMap(databasePath(url:))
+        ?? settings["QUIRE_DATABASE"].flatMap { $0.isEmpty ? nil : $0 } ?? settings[url].flatMap(databasePath(url:))
       found = path.map { ($0, false) }
     }
   }

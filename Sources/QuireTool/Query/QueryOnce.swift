@@ -5,7 +5,7 @@ import Synchronization
 
 extension QueryRun {
   /// A session on the file, for one answer.
-  func session() throws -> ShellSession {
+  func session(isOnMainThread: Bool = false) throws -> ShellSession {
     var options = ShellOptions()
     options.models = models
     options.readsModels = false
@@ -15,7 +15,7 @@ extension QueryRun {
     options.parameters = named
     if let timeout { options.busyTimeout = min(options.busyTimeout, timeout) }
     do throws(ShellFailure) {
-      return try ShellSession(opening: URL(filePath: file), options: options)
+      return try ShellSession(path: file, options, isOnMainThread: isOnMainThread)
     } catch {
       throw CommandFailure(error, in: text)
     }
@@ -23,17 +23,19 @@ extension QueryRun {
 
   /// Prints the answer as it comes, a row at a time where the format lets it.
   func once() async throws -> ExitStatus {
-    let session = try session()
+    let session = try session(isOnMainThread: invocation.isWholeProcess && timeout == nil)
     if text.allSatisfy(\.isWhitespace) { throw CommandFailure("there is no statement in the text") }
     let rows = RowCount()
     let asked = invocation.flag("--sql") ? "sql \(text)" : text
-    // A task, which may be cancelled before the run has begun.
-    let run = Task { try await session.run(asked, to: output) { reply in tell(reply, rows) } }
-    if let timeout {
-      DispatchQueue.global().asyncAfter(deadline: .now() + Double(timeout / .milliseconds(1)) / 1000) { run.cancel() }
-    }
     do {
-      try await run.value
+      if let timeout {
+        // A task, which may be cancelled before the run has begun.
+        let run = Task { try await session.run(asked, to: output) { reply in tell(reply, rows) } }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Double(timeout / .milliseconds(1)) / 1000) { run.cancel() }
+        try await run.value
+      } else {
+        try await session.run(asked, to: output) { reply in tell(reply, rows) }
+      }
     } catch let failure as ShellFailure {
       if failure.kind == .stopped, let seconds = invocation["--timeout"] {
         throw CommandFailure("stopped after \(seconds) s (--timeout): the answer is not whole", .timedOut)

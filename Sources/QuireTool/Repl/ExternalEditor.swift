@@ -3,9 +3,9 @@ import Foundation
 /// The editor that `VISUAL` or `EDITOR` names, with a text of ours.
 struct ExternalEditor {
   private let command: String
-  private let environment: [String: String]
+  private let environment: Environment
 
-  init(environment: [String: String]) {
+  init(environment: Environment) {
     command = ["VISUAL", "EDITOR"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
     self.environment = environment
   }
@@ -33,7 +33,7 @@ struct ExternalEditor {
     var process = pid_t()
     let words = ["/bin/sh", "-c", command + " \"$1\"", "sh", file]
     var arguments = words.map { strdup($0) } + [nil]
-    var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
+    var variables = environment.all.map { strdup("\($0)=\($1)") } + [nil]
     defer { for word in arguments + variables { free(word) } }
     // The thread we are on may hear no signals, and would hand that down.
     var attributes = posix_spawnattr_t()

@@ -11,7 +11,7 @@ struct HistoryFile {
   private static let most = 10_000
 
   /// Nil where there is no place for it.
-  init?(environment: [String: String]) {
+  init?(environment: Environment) {
     let home = environment["HOME"].map { $0 + "/.local/state" }
     guard let state = environment["XDG_STATE_HOME"].flatMap({ $0.hasPrefix("/") ? $0 : nil }) ?? home else {
       return nil

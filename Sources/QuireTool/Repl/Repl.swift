@@ -1,30 +1,43 @@
 import Foundation
 import LineEditor
 import QuireShell
+import Synchronization
 
 /// A conversation on a terminal: reads what is typed, has the session run it, shows what it answers.
 ///
-/// Keys are read on a thread of its own, which waits for them; statements run on the session's actor and live answers on
-/// the main actor. What these have to say they put into a mailbox, and ring.
+/// Keys are read on a thread that waits for them; statements run on the session's actor and live answers on the main
+/// actor. What these have to say they put into a mailbox, and ring. The thread is the main one, where the process is the
+/// conversation's, until there is something to follow: another one takes as long to begin as a prompt to be drawn.
 final class Repl {
   let session: ShellSession
   let terminal: Terminal
-  let environment: [String: String]
+  let environment: Environment
   let editor: Editor
   let paint: Paint
   let board: LiveBoard
   private let historyFile: HistoryFile?
+  private var isOnMainThread: Bool
+  private var asked: Asked?
+
+  /// A text being run, and what it has said that is not shown yet.
+  private struct Asked {
+    let text: String
+    let run: ReplRun
+    let clock: ReplClock
+    var mail: ArraySlice<ReplRun.Mail> = []
+    var isWriting = false
+  }
 
   /// - Returns: Once the user leaves.
   static func converse(_ session: ShellSession, _ invocation: Invocation, _ format: AnswerFormat?) async -> ExitStatus {
     let board = await LiveBoard()
-    let given = Handed<ShellSession>()
-    given.give(session)
+    let repl = Repl(session, invocation, board)
+    repl.begin(format)
+    if invocation.isWholeProcess, let status = repl.run() { return status }
+    repl.isOnMainThread = false
+    let given = Mutex<Repl?>(repl)
     let status = await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        let status = conversed(given, invocation, board, format)
-        continuation.resume(returning: status)
-      }
+      Thread.detachNewThread { continuation.resume(returning: conversed(given)) }
     }
     await board.close()
     return status
@@ -32,10 +45,12 @@ final class Repl {
 
   /// A function of its own, so that the thread has let go of the session when it ends: the file is left as it was found
   /// when the last has.
-  private static func conversed(
-    _ given: Handed<ShellSession>, _ invocation: Invocation, _ board: LiveBoard, _ format: AnswerFormat?
-  ) -> ExitStatus {
-    Repl(given.take(), invocation, board).run(format)
+  private static func conversed(_ given: borrowing Mutex<Repl?>) -> ExitStatus {
+    let repl = given.withLock { given in
+      defer { given = nil }
+      return given
+    }
+    return repl?.run() ?? .done
   }
 
   private init(_ session: ShellSession, _ invocation: Invocation, _ board: LiveBoard) {
@@ -43,31 +58,47 @@ final class Repl {
     self.board = board
     terminal = invocation.terminal
     environment = invocation.environment
-    editor = Editor(environment: environment, usesColor: terminal.output.usesColor)
+    editor = Editor(
+      environment: environment["TERM"].map { ["TERM": $0] } ?? [:], usesColor: terminal.output.usesColor)
     paint = Paint(usesColor: terminal.output.usesColor)
     historyFile = invocation.flag("--no-history") ? nil : HistoryFile(environment: environment)
     board.ring(editor.doorbell)
+    isOnMainThread = invocation.isWholeProcess
   }
 
-  private func run(_ format: AnswerFormat?) -> ExitStatus {
+  private func begin(_ format: AnswerFormat?) {
     editor.language = Language(session)
     editor.history = historyFile?.read() ?? History()
     editor.above = { [unowned self] in pinned($0) }
     for (number, line) in session.banner.enumerated() { say(number == 0 ? line : paint(line, .dim)) }
     editor.begin()
-    defer { editor.end() }
-    if let format { _ = answer(".as \(format.rawValue)") }
+    if let format { asked = ask(".as \(format.rawValue)") }
+  }
+
+  /// - Returns: Nil where it is to go on on a thread that is not the main one.
+  private func run() -> ExitStatus? {
     var draft = ""
     while true {
+      if asked != nil {
+        switch answer() {
+        case .goesOn: asked = nil
+        case .leaves:
+          editor.end()
+          return .done
+        case .needsMainActor: return nil
+        }
+      }
       let input = editor.read(prompt, text: draft)
       draft = ""
       switch input {
       case .text(let text):
         guard !text.allSatisfy(\.isWhitespace) else { continue }
         remember(text)
-        if !answer(Self.plainWords[text.trimmingCharacters(in: .whitespaces).lowercased()] ?? text) { return .done }
+        asked = ask(Self.plainWords[text.trimmingCharacters(in: .whitespaces).lowercased()] ?? text)
       case .interrupted: continue
-      case .left: return .done
+      case .left:
+        editor.end()
+        return .done
       case .wantsEditor(let text):
         let edited = editor.away { ExternalEditor(environment: environment).edit(text) }
         if edited == nil { say("the editor failed; the text is as it was") }
@@ -94,32 +125,38 @@ final class Repl {
 
   // MARK: Answers
 
-  /// Runs one text, and shows what comes of it.
-  ///
-  /// - Returns: Whether the conversation goes on.
-  private func answer(_ text: String) -> Bool {
-    let run = ReplRun(session, text, streamed, editor.doorbell)
-    let clock = ReplClock(session)
-    var goesOn = true
-    var isWriting = false
-    while true {
-      wait(for: run, clock, isQuiet: isWriting)
-      for mail in run.mail() {
-        switch mail {
-        case .bytes(let bytes):
-          isWriting = true
-          bytes.withUnsafeBytes { terminal.output.writeBytes($0) }
-          run.didShowPiece()
-        case .reply(.quit): goesOn = false
-        case .reply(let reply): show(reply)
-        case .question(let question, let answer): answer.resume(returning: asks(question))
-        case .failed(let failure):
-          show(failure, of: text, after: clock)
-          return goesOn
-        case .done: return goesOn
-        }
+  private enum AfterAnswer { case goesOn, leaves, needsMainActor }
+
+  private func ask(_ text: String) -> Asked {
+    Asked(text: text, run: ReplRun(session, text, streamed, editor.doorbell), clock: ReplClock(session))
+  }
+
+  /// Shows what comes of the text that is run; what it has shown it will not show again.
+  private func answer() -> AfterAnswer {
+    var after = AfterAnswer.goesOn
+    while let asked {
+      guard let mail = asked.mail.first else {
+        wait(for: asked.run, asked.clock, isQuiet: asked.isWriting)
+        self.asked?.mail = asked.run.mail()[...]
+        continue
+      }
+      if case .reply(.live) = mail, isOnMainThread { return .needsMainActor }
+      self.asked?.mail.removeFirst()
+      switch mail {
+      case .bytes(let bytes):
+        self.asked?.isWriting = true
+        bytes.withUnsafeBytes { terminal.output.writeBytes($0) }
+        asked.run.didShowPiece()
+      case .reply(.quit): after = .leaves
+      case .reply(let reply): show(reply)
+      case .question(let question, let answer): answer.resume(returning: asks(question))
+      case .failed(let failure):
+        show(failure, of: asked.text, after: asked.clock)
+        return after
+      case .done: return after
       }
     }
+    return after
   }
 
   /// How rows look that are written as they are read; nil for formats that first look at all of them.

@@ -41,7 +41,7 @@ extension Command {
     if isTerminal { options.screenRows = max(5, invocation.terminal.lines - 4) }
     let session: ShellSession
     do {
-      session = try ShellSession(opening: URL(filePath: file), options: options)
+      session = try ShellSession(path: file, options)
     } catch {
       throw CommandFailure(error, in: "")
     }

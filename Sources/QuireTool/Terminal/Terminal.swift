@@ -44,7 +44,7 @@ public struct Terminal: Sendable {
 
 extension Terminal {
   /// The process's own.
-  public static func standard(environment: [String: String]) -> Terminal {
+  public static func standard(environment: Environment) -> Terminal {
     func has(_ name: String) -> Bool { environment[name].map { !$0.isEmpty } ?? false }
     let plain = has("NO_COLOR") || has("CI") || environment["TERM"] == "dumb"
     func stream(_ descriptor: Int32) -> Stream {
@@ -64,7 +64,7 @@ extension Terminal {
       input: isAsked ? line : nil)
   }
 
-  private static func size(_ environment: [String: String]) -> (columns: Int, lines: Int) {
+  private static func size(_ environment: Environment) -> (columns: Int, lines: Int) {
     var size = winsize()
     for descriptor: Int32 in [1, 2] where ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 {
       return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)

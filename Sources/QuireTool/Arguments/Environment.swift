@@ -1,0 +1,26 @@
+import Foundation
+
+/// The variables a command is run with: the process's own, each looked up as it is asked for, or given ones.
+public struct Environment: Sendable, ExpressibleByDictionaryLiteral {
+  private let given: [String: String]?
+
+  /// The process's own. As with every reader of them, nobody may set one meanwhile.
+  public static let process = Environment(given: nil)
+
+  private init(given: [String: String]?) { self.given = given }
+
+  /// These and no others.
+  public init(_ variables: [String: String]) { given = variables }
+
+  public init(dictionaryLiteral elements: (String, String)...) {
+    given = Dictionary(elements) { $1 }
+  }
+
+  public subscript(name: String) -> String? {
+    if let given { return given[name] }
+    return getenv(name).map { String(cString: $0) }
+  }
+
+  /// All of them, as another program is given them.
+  public var all: [String: String] { given ?? ProcessInfo.processInfo.environment }
+}
