@@ -156,7 +156,7 @@
     .init("quire") { try ShellProcess($0, .quire, .once) }
   ),
   BenchCase(
-    "shell-prompt", "`quire FILE` started on a terminal and left at its first prompt", vs: "sqlite3", goal: 2.0,
+    "shell-prompt", "`quire FILE` started on a terminal, until its first prompt", vs: "sqlite3", goal: 2.0,
     .init("sqlite3") { try ShellProcess($0, .sqlite, .prompt) },
     .init("quire") { try ShellProcess($0, .quire, .prompt) }
   ),

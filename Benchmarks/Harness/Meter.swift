@@ -79,6 +79,13 @@ struct Stopwatch {
     self.operations += operations
   }
 
+  /// One operation that somebody waits for, such as a prompt: its figure is the wall clock's.
+  mutating func add(wait: Duration) {
+    wall += wait / .nanoseconds(1)
+    cpu += wait / .nanoseconds(1)
+    operations += 1
+  }
+
   /// CPU time of all processes that were waited for, in nanoseconds.
   private static var childrenTime: Double {
     var usage = rusage()

@@ -1,7 +1,7 @@
 import Foundation
 
-/// `quire` or the sqlite3 program as a process of its own, asked one thing of an equal file: what the process and the
-/// system take for it, from its start to its end.
+/// `quire` or the sqlite3 program as a process of its own, asked one thing of an equal file: how long it takes until
+/// it has answered and ended, or shows a prompt; and for many rows what the process and the system take for it.
 @MainActor final class ShellProcess: Variant {
   enum Program: String { case quire, sqlite = "sqlite3" }
 
@@ -48,12 +48,10 @@ import Foundation
     var checksum = Checksum()
     switch question {
     case .once:
-      let times = 20
-      try meter.measureChildren(times) { for _ in 0..<times { try run() } }
+      for _ in 0..<20 { meter.add(wait: try ContinuousClock().measure { try run() }) }
       checksum.add(try String(contentsOfFile: output, encoding: .utf8).last { $0.isNumber } == "1" ? 1 as Int64 : 0)
     case .prompt:
-      let times = 10
-      try meter.measureChildren(times) { for _ in 0..<times { try converse() } }
+      for _ in 0..<10 { meter.add(wait: try converse()) }
     case .csv, .json:
       try meter.measureChildren(1) { try run() }
       // The two end lines and write numbers each in its own way; as many lines say that as many rows came.
@@ -74,7 +72,9 @@ import Foundation
   }
 
   /// On a terminal of its own, where the first thing that is typed is its end.
-  private func converse() throws {
+  ///
+  /// - Returns: The time until it can be typed.
+  private func converse() throws -> Duration {
     var (terminal, side): (Int32, Int32) = (-1, -1)
     guard openpty(&terminal, &side, nil, nil, nil) == 0 else {
       throw Missing(description: "there is no terminal to be had")
@@ -85,6 +85,8 @@ import Foundation
     process.arguments = arguments
     process.environment = ["TERM": "xterm", "PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
     (process.standardInput, process.standardOutput, process.standardError) = (handle, handle, handle)
+    let begin = ContinuousClock.now
+    var waited = Duration.zero
     try process.run()
     Foundation.close(side)
     // Until it has said something it may not read keys yet, and take the terminal's input away with its mode.
@@ -97,11 +99,13 @@ import Foundation
       said += bytes[..<count]
       if !hasLeft, Self.isPrompt(said) {
         hasLeft = true
+        waited = ContinuousClock.now - begin
         _ = write(terminal, [4], 1)
       }
     }
     process.waitUntilExit()
     Foundation.close(terminal)
+    return waited
   }
 
   private static func isPrompt(_ said: [UInt8]) -> Bool {

@@ -13,7 +13,7 @@ enum Command: Hashable, Sendable {
 
 extension Command {
   /// The table of keys: those of emacs first, as shells have them.
-  static let keys: [Key: Command] = [
+  static let keys: KeyValuePairs<Key, Command> = [
     Key(.enter): .enter, Key(.enter, .alt): .newline, Key(.enter, .shift): .newline, Key(.enter, .control): .newline,
     Key(.tab): .complete, Key(.tab, .shift): .completeBackwards, Key(.escape): .escape,
     Key(.left): .left, .control("b"): .left, Key(.right): .right, .control("f"): .right,
@@ -38,5 +38,7 @@ extension Command {
   ]
 
   /// After Ctrl-X.
-  static let prefixedKeys: [Key: Command] = [.control("e"): .openEditor, .control("u"): .undo, .control("r"): .redo]
+  static let prefixedKeys: KeyValuePairs<Key, Command> = [
+    .control("e"): .openEditor, .control("u"): .undo, .control("r"): .redo,
+  ]
 }

@@ -73,7 +73,7 @@ public struct EditorState: Sendable {
   }
 
   private mutating func command(of key: Key) -> Command? {
-    let command = isPrefixed ? Command.prefixedKeys[key] : Command.keys[key]
+    let command = (isPrefixed ? Command.prefixedKeys : Command.keys).first { $0.key == key }?.value
     isPrefixed = command == .prefix
     return command
   }

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Foundation
 internal import QuireRow
 
@@ -19,11 +20,12 @@ package struct Footprint: Sendable {
   /// has the file open. The file itself stays as it is to the byte.
   package func sweep() {
     guard isClean, Self.size(of: path + "-wal") == 0 else { return }
-    var options = ConnectionOptions()
-    options.keepsJournalMode = true
-    options.busyTimeout = .zero
-    guard let connection = try? Connection(path: path, access: .readWrite, options: options) else { return }
-    _ = try? connection.query("SELECT count(*) FROM sqlite_schema")
+    var handle: OpaquePointer?
+    // Without our settings, which take longer than the look itself.
+    if sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK {
+      sqlite3_exec(handle, "PRAGMA schema_version", nil, nil, nil)
+    }
+    sqlite3_close_v2(handle)
   }
 
   private static func size(of path: String) -> Int? {

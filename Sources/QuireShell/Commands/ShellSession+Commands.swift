@@ -133,10 +133,10 @@ extension ShellSession {
     source = opened
     kept = nil
     undone = UndoLog()
-    let banner = Banner(file: argument, found.models, opened.facts, isWriting: isWriting).lines
+    let banner = Banner(file: argument, found, opened.facts, isWriting: isWriting).lines
     shared.withLock { shared in
       shared.file = argument
-      (shared.models, shared.functions) = found
+      shared.models = found
       shared.banner = banner
       shared.watch = opened.watch
       shared.own = opened.own

@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireSQLite
 
 /// What could stand at a place of an input.
 public struct InputCompletions: Hashable, Sendable {
@@ -21,12 +22,12 @@ extension ShellSession {
     let bytes = Array(text.utf8)
     let place = min(max(place, 0), bytes.count)
     let before = String(decoding: bytes[..<place], as: UTF8.self)
-    let (models, functions) = shared.withLock { ($0.models, $0.functions) }
+    let models = self.models
     let reader = InputReader(models: models)
     if case .command(let name, let argument, let sign) = reader.kind(of: before) {
       return Completer.command(before, name, argument, sign, models)
     }
-    let completer = Completer(text: before, models: models, functions: functions)
+    let completer = Completer(text: before, models: models)
     switch reader.kind(of: before) {
     case .sql where completer.hasOnlyOneWord: return completer.beginnings
     case .sql: return completer.sql
@@ -43,15 +44,13 @@ extension ShellSession {
 /// Finds what goes on at the end of a text.
 struct Completer {
   let models: FileModels
-  let functions: Set<String>
   private let tokens: [Token]
   /// What is being typed, empty behind a blank or sign.
   private let prefix: String
   private let range: Range<Int>
 
-  init(text: String, models: FileModels, functions: Set<String>) {
+  init(text: String, models: FileModels) {
     self.models = models
-    self.functions = functions
     var tokens = Tokenizer.tokens(of: text)
     tokens.removeLast()
     let end = text.utf8.count
@@ -106,7 +105,8 @@ struct Completer {
       return made(tables)
     }
     return made(
-      columns + tables + sqlKeywords.sorted().map { ($0, "") } + functions.sorted().map { ($0 + "(", "function") })
+      columns + tables + sqlKeywords.sorted().map { ($0, "") }
+        + SQLiteFunctions.names.sorted().map { ($0 + "(", "function") })
   }
 
   var model: InputCompletions {

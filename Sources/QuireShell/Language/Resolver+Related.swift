@@ -1,5 +1,6 @@
 import QuireMigration
 import QuireRow
+import QuireSQLite
 
 // Functions, and questions about the rows of a list:  count(tags)  any(books where …)  sum(books.price)
 
@@ -15,8 +16,9 @@ extension Resolver {
     if let condition {
       throw ShellFailure("where in \(word)(…) is for a list, and this is none", at: condition.range)
     }
-    guard functions.contains(word) else {
-      let near = nearest(to: word, among: functions.union(ListWords.questions).union(ListWords.aggregates).sorted())
+    guard SQLiteFunctions.names.contains(word) else {
+      let near = nearest(
+        to: word, among: SQLiteFunctions.names.union(ListWords.questions).union(ListWords.aggregates).sorted())
       throw ShellFailure(
         "there is no function \(name.text)", at: name.range, hint: near.map { "did you mean \($0)?" })
     }

@@ -4,8 +4,6 @@ import QuireRow
 /// Syntax → resolved: looks names up in the file's models, and turns paths into joins and questions about related rows.
 struct Resolver {
   let models: FileModels
-  /// Functions SQLite has on this connection, in small letters.
-  let functions: Set<String>
   /// What `_` and `_3` stand for.
   let kept: KeptRows?
   let aliases = Aliases()
@@ -17,9 +15,8 @@ struct Resolver {
     let keys: [[Value]]
   }
 
-  init(_ models: FileModels, functions: Set<String>, kept: KeptRows? = nil) {
+  init(_ models: FileModels, kept: KeptRows? = nil) {
     self.models = models
-    self.functions = functions
     self.kept = kept
   }
 

@@ -5,10 +5,7 @@ import QuireSQLite
 // Queries and writes of the model language.
 
 extension ShellSession {
-  private var resolver: Resolver {
-    let (models, functions) = shared.withLock { ($0.models, $0.functions) }
-    return Resolver(models, functions: functions, kept: kept?.rows)
-  }
+  private var resolver: Resolver { Resolver(models, kept: kept?.rows) }
 
   func parse(_ text: String, from start: Int) throws(ShellFailure) -> ModelStatement {
     let models = models

@@ -24,7 +24,7 @@ struct ModelReader {
     var found = Found()
     let listed = try connection.query(
       """
-      SELECT t.name, t.type, t.wr, lower(s.sql) FROM pragma_table_list AS t
+      SELECT t.name, t.type, t.wr, s.sql LIKE '%desc%', s.sql LIKE '%collate%' FROM pragma_table_list AS t
       LEFT JOIN sqlite_schema AS s ON s.name = t.name AND s.type = 'table'
       WHERE t.schema = 'main' AND t.type <> 'shadow' ORDER BY t.name
       """)
@@ -36,9 +36,8 @@ struct ModelReader {
       var model = FileModel(
         name: table, table: table, kind: kind, columns: own, key: Self.key(own, kind, hasRowID: row[2] == 0))
       if kind == .virtual { model.hiddenColumns = try hiddenColumns(of: table) }
-      let sql = row[3].string ?? ""
-      if kind == .table, row[2] == 0 { model.rowID = Self.rowID(own, sql) }
-      model.comparesBytes = !sql.contains("collate")
+      if kind == .table, row[2] == 0 { model.rowID = Self.rowID(own, saysDescending: row[3] == 1) }
+      model.comparesBytes = row[4] != 1
       found.models.append(model)
     }
     found.keys = try foreignKeys()
@@ -65,11 +64,11 @@ struct ModelReader {
     return ["rowid", "_rowid_", "oid"].first { !names.contains($0) }
   }
 
-  /// - Parameter sql: How the table was made, in small letters. A key that says `DESC` is not the row id, for reasons of
+  /// - Parameter saysDescending: Of how the table was made. A key that says `DESC` is not the row id, for reasons of
   ///   SQLite's history.
-  private static func rowID(_ columns: [FileModel.Column], _ sql: String) -> String? {
+  private static func rowID(_ columns: [FileModel.Column], saysDescending: Bool) -> String? {
     let key = columns.filter { $0.keyPlace > 0 }
-    if key.count == 1, key[0].type.uppercased() == "INTEGER", !sql.contains("desc") { return key[0].column }
+    if key.count == 1, key[0].type.uppercased() == "INTEGER", !saysDescending { return key[0].column }
     return freeName(columns)
   }
 

@@ -31,7 +31,6 @@ public actor ShellSession {
   struct Shared {
     var file: String
     var models = FileModels()
-    var functions: Set<String> = []
     var banner: [String] = []
     var isWriting = false
     var isInTransaction = false
@@ -68,9 +67,9 @@ public actor ShellSession {
     guard options.readsModels else { return }
     try source.atOnce { () throws(ShellFailure) in
       let found = try source.look(options.models)
-      let banner = Banner(file: source.path, found.models, source.facts, isWriting: options.allowsWriting)
+      let banner = Banner(file: source.path, found, source.facts, isWriting: options.allowsWriting)
       shared.withLock { shared in
-        (shared.models, shared.functions) = found
+        shared.models = found
         shared.banner = banner.lines
       }
     }
@@ -190,7 +189,7 @@ public actor ShellSession {
   func refresh() throws {
     if try source.connection.schemaVersion() == models.schemaVersion { return }
     let found = try source.atOnce { () throws(ShellFailure) in try source.look(options.models) }
-    shared.withLock { ($0.models, $0.functions) = found }
+    shared.withLock { $0.models = found }
   }
 }
 

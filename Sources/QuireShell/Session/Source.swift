@@ -53,15 +53,14 @@ struct Source {
     return try body()
   }
 
-  /// The file's models, with those compiled into the program in their places, and SQLite's functions.
-  func look(_ types: [any PersistentModel.Type]) throws(ShellFailure) -> (models: FileModels, functions: Set<String>) {
+  /// The file's models, with those compiled into the program in their places.
+  func look(_ types: [any PersistentModel.Type]) throws(ShellFailure) -> FileModels {
     do {
       var models = FileModels()
       models.schemaVersion = try connection.schemaVersion()
       models.all = try CompiledModels(types).applied(
         to: ModelInference.models(try ModelReader(connection: connection).read()), on: connection)
-      let functions = try connection.query("SELECT DISTINCT name FROM pragma_function_list").rows
-      return (models, Set(functions.compactMap { $0[0].string?.lowercased() }))
+      return models
     } catch {
       throw SQLFailure(input: "", file: path, names: { [] }).explained(error, nil)
     }

@@ -70,7 +70,9 @@ final class Repl {
     editor.language = Language(session)
     editor.history = historyFile?.read() ?? History()
     editor.above = { [unowned self] in pinned($0) }
-    for (number, line) in session.banner.enumerated() { say(number == 0 ? line : paint(line, .dim)) }
+    var banner = ""
+    for line in session.banner { banner += (banner.isEmpty ? line : paint(line, .dim)) + "\n" }
+    editor.write(banner)  // at once, as whoever shows it is woken by each piece
     editor.begin()
     if let format { asked = ask(".as \(format.rawValue)") }
   }

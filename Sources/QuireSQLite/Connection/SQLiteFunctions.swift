@@ -1,0 +1,23 @@
+internal import CSQLite
+
+/// The functions that SQL may call, by name in small letters: the same on every connection of the program.
+package enum SQLiteFunctions {
+  /// Read when somebody first asks: there are hundreds.
+  package static let names: Set<String> = {
+    var names: Set<String> = []
+    var handle: OpaquePointer?
+    var statement: OpaquePointer?
+    defer {
+      sqlite3_finalize(statement)
+      sqlite3_close_v2(handle)
+    }
+    guard sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK,
+      let handle, quire_totals_install(handle) == SQLITE_OK,
+      sqlite3_prepare_v2(handle, "SELECT name FROM pragma_function_list", -1, &statement, nil) == SQLITE_OK
+    else { return [] }
+    while sqlite3_step(statement) == SQLITE_ROW {
+      if let name = sqlite3_column_text(statement, 0) { names.insert(String(cString: name).lowercased()) }
+    }
+    return names
+  }()
+}
