@@ -45,7 +45,8 @@ public struct Tool: Sendable {
     dispatchMain()
   }
 
-  /// Runs the command that `arguments` (without the program's path) name.
+  /// Runs the command that `arguments` (without the program's path) name, on the caller's actor, which a command keeps until
+  /// it waits for something.
   public func run(
     _ arguments: [String], terminal: Terminal? = nil, environment: Environment = .process
   ) async -> Int32 {
