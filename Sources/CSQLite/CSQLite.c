@@ -1,5 +1,7 @@
 #include "CSQLite.h"
 
+void quire_real_text(double value, char text[32]) { sqlite3_snprintf(32, text, "%!.15g", value); }
+
 int quire_db_config(sqlite3 *db, int option, int on) { return sqlite3_db_config(db, option, on, (int *)0); }
 
 unsigned quire_data_version(sqlite3 *db) {

@@ -67,6 +67,7 @@ import Testing
     "SELECT title FROM book WHERE title GLOB 'E*'",
     "SELECT CASE WHEN price > 10 THEN 'dear' WHEN price THEN 'cheap' END AS class FROM book ORDER BY id",
     "SELECT title FROM book ORDER BY price NULLS LAST, title", "SELECT sum(price) FILTER (WHERE year > 1960) FROM book",
+    "SELECT avg(price) / 7, sum(price) / 3.0, 1 / 3.0, 200 / 3.0, 0.1 + 0.2, -1e-7 / 3, 1e17 / 7, 1e300 / 7 FROM book",
     // WITH
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT i, i * i FROM n",
     "WITH RECURSIVE tree(id, path) AS (SELECT id, name FROM category WHERE parent_id IS NULL UNION ALL SELECT c.id, path || ' > ' || name FROM category c JOIN tree ON c.parent_id = tree.id) SELECT * FROM tree",
@@ -193,8 +194,10 @@ import Testing
     // Text in double quotes is a name that is not there.
     #expect(try !theirs(["-csv"], "SELECT \"no column\"").isEmpty)
     await #expect(throws: ShellFailure.self) { try await written(.csv, "SELECT \"no column\"") }
-    // Reals: as many digits as make it the same number again.
-    #expect(try await both(.value, ["-list", "-noheader"], "SELECT 0.1 + 0.2") == ["0.30000000000000004\n", "0.3\n"])
+    // Reals in JSON: as many digits as make it the same number again.
+    #expect(
+      try await both(.json, ["-json"], "SELECT 0.1 + 0.2 AS x")
+        == ["[{\"x\":0.30000000000000004}]\n", "[{\"x\":0.3000000000000000444}]\n"])
     // Keys are checked.
     #expect(try await both(.value, ["-list", "-noheader"], "PRAGMA foreign_keys") == ["1\n", "0\n"])
   }

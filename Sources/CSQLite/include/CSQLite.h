@@ -9,6 +9,9 @@
 
 /// `sqlite3_db_config` for the settings that are a switch; returns the result code.
 int quire_db_config(sqlite3 *db, int option, int on);
+
+/// A number as SQLite makes text of it, with 15 digits.
+void quire_real_text(double value, char text[32]);
 /// The pager's data version: changes with every commit, our own or another connection's, and costs no statement.
 unsigned quire_data_version(sqlite3 *db);
 /// The memory all processes share that have the file open in WAL mode, or null; there as long as `db` is open.

@@ -60,7 +60,7 @@ struct ByteBuffer {
     }
   }
 
-  mutating func put(number: Double) { put(number.asSQLiteWritesIt) }
+  mutating func put(number: Double) { number.withSQLiteText { put($0) } }
 
   /// To be called between rows.
   mutating func flushIfLarge() throws { if bytes.count >= Self.size { try flush() } }
@@ -72,9 +72,8 @@ struct ByteBuffer {
 }
 
 extension Double {
-  /// `12.0`, `1.0e+20`, `Inf`: as SQLite makes text of it, with as many digits as make it the same number again, where
-  /// SQLite stops at 15.
-  var asSQLiteWritesIt: String {
+  /// `12.0`, `1.0e+20`, `Inf`: in the form SQLite gives it, with as many digits as make it the same number again.
+  var exactText: String {
     if !isFinite { return isNaN ? "" : self < 0 ? "-Inf" : "Inf" }
     let text = description
     if magnitude >= 1e15, !text.contains("e") { return exponential(text) }

@@ -36,7 +36,7 @@ struct JSONWriter: AnswerWriter {
         case .integer(let number): bytes.put(number: number)
         case .real(let number):
           if number.isFinite {
-            bytes.put(number: number)
+            bytes.put(number.exactText)
           } else {
             bytes.put(number < 0 ? "\"-Infinity\"" : "\"Infinity\"")
           }

@@ -36,7 +36,7 @@ public struct ShownCell: Hashable, Sendable {
     switch value {
     case .null: (text, isNumber) = ("NULL", false)
     case .integer(let number): (text, isNumber) = ("\(number)", true)
-    case .real(let number): (text, isNumber) = (number.asSQLiteWritesIt, true)
+    case .real(let number): (text, isNumber) = (number.sqliteText, true)
     case .text(let string): (text, isNumber) = (printable(string), false)
     case .malformedText(let data): (text, isNumber) = (printable(String(decoding: data, as: UTF8.self)), false)
     case .blob(let data):

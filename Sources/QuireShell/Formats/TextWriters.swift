@@ -94,7 +94,7 @@ struct InsertWriter: AnswerWriter {
         case .null: bytes.put("NULL")
         case .integer(let number): bytes.put(number: number)
         case .real(let number):
-          bytes.put(number.isFinite ? number.asSQLiteWritesIt : number < 0 ? "-9e999" : "9e999")
+          bytes.put(number.isFinite ? number.exactText : number < 0 ? "-9e999" : "9e999")
         case .text(let text): Self.put(text, &bytes)
         case .blob(let data): bytes.putLiteral(blob: data)
         }
