@@ -31,16 +31,24 @@ import Testing
     }
   }
 
-  /// On a connection of its own, as another process has one. Away from the main actor, whose turn may hold what a writer
-  /// waits for.
+  /// How long a writer waits for the answer's reading to end: until the main actor's turn, behind those of all tests.
+  private nonisolated static let patience = Duration.seconds(1500)
+
+  /// On a connection of its own, as another process has one. On a thread of its own, because it waits for the main actor,
+  /// and the shared threads are few.
   private func other(_ sql: String) async throws {
     let path = library.file.path
-    try await Task.detached {
-      var options = ConnectionOptions()
-      options.keepsJournalMode = true
-      options.busyTimeout = .seconds(60)
-      _ = try Connection(path: path, access: .readWrite, options: options).execute(sql)
-    }.value
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      Thread.detachNewThread {
+        done.resume(
+          with: Result {
+            var options = ConnectionOptions()
+            options.keepsJournalMode = true
+            options.busyTimeout = Self.patience
+            try Connection(path: path, access: .readWrite, options: options).execute(sql)
+          })
+      }
+    }
   }
 
   /// Follows a query, and says who has written whenever the answer changes.
@@ -61,7 +69,7 @@ import Testing
 
   @Test(arguments: Kind.allCases) func `it is who committed, whenever that was`(kind: Kind) async throws {
     try await prepare(kind)
-    let session = try library.session { ($0.allowsWriting, $0.busyTimeout) = (true, .seconds(60)) }
+    let session = try library.session { ($0.allowsWriting, $0.busyTimeout) = (true, Self.patience) }
     let (told, held) = try await follow("Book order by id", session)
     defer { answers.close() }
     #expect(try told() == [])
@@ -79,7 +87,7 @@ import Testing
 
   @Test(arguments: Kind.allCases) func `what both have written is said to be of both`(kind: Kind) async throws {
     try await prepare(kind)
-    let session = try library.session { ($0.allowsWriting, $0.busyTimeout) = (true, .seconds(60)) }
+    let session = try library.session { ($0.allowsWriting, $0.busyTimeout) = (true, Self.patience) }
     let (told, held) = try await follow("Book order by id", session)
     defer { answers.close() }
     _ = try await session.replies("update book set price = 1 where id = 1")
@@ -97,7 +105,7 @@ import Testing
     async throws
   {
     try await prepare(kind)
-    let session = try library.session { ($0.allowsWriting, $0.busyTimeout) = (true, .seconds(60)) }
+    let session = try library.session { ($0.allowsWriting, $0.busyTimeout) = (true, Self.patience) }
     let (told, held) = try await follow("select * from book order by id", session)
     defer { answers.close() }
     _ = try await session.replies(
@@ -125,7 +133,7 @@ import Testing
   }
 
   @Test func `a session that is opened for writing later, and anew, is the same one`() async throws {
-    let session = try library.session { $0.busyTimeout = .seconds(60) }
+    let session = try library.session { $0.busyTimeout = Self.patience }
     let (told, held) = try await follow("Book order by id", session)
     defer { answers.close() }
     for value in 1...2 {
@@ -145,7 +153,7 @@ import Testing
     try await prepare(.logged)
     let store = try ModelContainer(reading: library.file)
     let start = try #require(store.latestToken)
-    let session = try library.session { ($0.allowsWriting, $0.busyTimeout) = (true, .seconds(60)) }
+    let session = try library.session { ($0.allowsWriting, $0.busyTimeout) = (true, Self.patience) }
     _ = try await session.replies("update book set price = 1 where id = 1")
     _ = try await session.replies("begin; insert into tag values (8, 'a'); insert into tag values (9, 'b'); commit")
     try await other("UPDATE book SET price = 2 WHERE id = 1")
