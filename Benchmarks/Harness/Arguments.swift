@@ -61,12 +61,12 @@ struct Arguments {
     return """
       Scripts/bench [CASE…] [--rows N[,N…]] [--rounds N] [--hop] [--json]
 
-      Process CPU time for one operation, the median of interleaved rounds (7) after a warm-up, on tables of N
-      books (100000). Ratios are against the baseline of the same run. Where each operation is timed by itself, what it
-      does is counted too: runs of a SELECT, rows that scans passed over, observers called. Given several sizes, the
-      growth of a figure less the raw write of its size, from the smallest to the largest, is drawn below the last.
-      With --hop the live cases have a variant whose observer is on another actor. A name without its ending, such as
-      observe, is all cases that begin with it.
+      Process CPU time for one operation, or the time on the wall for what is waited for, such as a prompt: the median of
+      interleaved rounds (7) after a warm-up, on tables of N books (100000). Ratios are against the baseline of the same
+      run. Where each operation is timed by itself, what it does is counted too: runs of a SELECT, rows that scans passed
+      over, observers called. Given several sizes, the growth of a figure less the raw write of its size, from the
+      smallest to the largest, is drawn below the last. With --hop the live cases have a variant whose observer is on
+      another actor. A name without its ending, such as observe, is all cases that begin with it.
 
       \(cases.map { "  \($0.name.padded(to: width))  \($0.operation); against \($0.baseline)" }.joined(separator: "\n"))
       """
