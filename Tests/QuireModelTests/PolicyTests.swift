@@ -148,46 +148,6 @@ import Testing
 
   // MARK: Conflicts
 
-  @Test func `an edit of what somebody else has changed is refused once, with base, mine and theirs`() throws {
-    context.onConflict = .refuse
-    let mine = try tome("a", in: context)
-    let other = ModelContext(store)
-    let theirs = try tome("a", in: other)
-    mine.title = "mine"
-    mine.pages = 3
-    theirs.title = "theirs"
-    theirs.year = 1900
-    try other.save()
-    let error = #expect(throws: ModelError.self) { try context.save() }
-    guard case .conflict(let conflicts)? = error else { throw error! }
-    #expect(conflicts.map(\.identifier) == [mine.persistentModelID])
-    let property = try #require(conflicts.first?.properties.first)
-    #expect(conflicts.first?.properties.count == 1 && property.name == "title")
-    #expect([property.base, property.mine, property.theirs] == ["Emma", "mine", "theirs"])
-    #expect(mine.year == 1900 && mine.title == "mine")
-    #expect(try store.value("SELECT title FROM tome WHERE id = 1") == "theirs")
-    try context.save()
-    #expect(try store.query("SELECT title, pages, year FROM tome WHERE id = 1") == [["mine", 3, 1900]])
-  }
-
-  @Test func `no conflict: another property, the same value, or theirs taken`() throws {
-    context.onConflict = .refuse
-    let mine = try tome("a", in: context)
-    mine.title = "same"
-    try store.execute("UPDATE tome SET title = 'same', year = 1 WHERE id = 1")
-    try context.save()
-    mine.title = "mine"
-    try store.execute("UPDATE tome SET year = 2 WHERE id = 1")
-    try context.save()
-    mine.title = "again"
-    try store.execute("UPDATE tome SET title = 'theirs' WHERE id = 1")
-    #expect(throws: ModelError.self) { try context.save() }
-    context.rollback()
-    #expect(mine.title == "theirs" && !context.hasChanges)
-    try context.save()
-    #expect(try store.query("SELECT title, year FROM tome WHERE id = 1") == [["theirs", 2]])
-  }
-
   @Test func `with the usual rule the edit wins`() throws {
     let mine = try tome("a", in: context)
     mine.title = "mine"

@@ -55,7 +55,7 @@ public final class LiveGroups<Key, Values>: Observable, RandomAccessCollection {
     let owner = context.owner
     self.owner = owner
     var tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
-    try owner.read { try tracker.fill(on: $0) }
+    try owner.readCommitted { try tracker.fill(on: $0) }
     var list = GroupList(form)
     _ = try list.take(Set(tracker.groups.keys), of: tracker)
     shown = Array(list.entries.prefix(form.limit))
@@ -136,7 +136,7 @@ extension LiveGroups {
   private func prepare(asking select: SelectQuery) throws {
     let queries = queriesRun
     var tracker = AggregateTracker(select, tracker.aggregates, by: tracker.group, ofReals: form.groupsReals)
-    try owner.read { try tracker.fill(on: $0) }
+    try owner.readCommitted { try tracker.fill(on: $0) }
     var list = list
     list.isStale = true
     let taken = try list.take([], of: tracker)

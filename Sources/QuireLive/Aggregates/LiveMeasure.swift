@@ -36,7 +36,7 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
     let owner = context.owner
     self.owner = owner
     var tracker = AggregateTracker(select, [aggregate])
-    try owner.read { try tracker.fill(on: $0) }
+    try owner.readCommitted { try tracker.fill(on: $0) }
     value = try read(tracker.whole.states[0])
     self.tracker = tracker
     follow()
@@ -55,7 +55,7 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
 
   func prepare(asking select: SelectQuery) throws {
     var tracker = AggregateTracker(select, tracker.aggregates)
-    try owner.read { try tracker.fill(on: $0) }
+    try owner.readCommitted { try tracker.fill(on: $0) }
     next = (try read(tracker.whole.states[0]), nil)
     earlierQueries += self.tracker.queriesRun
     self.tracker = tracker

@@ -77,7 +77,7 @@ extension ModelContext {
   ) throws -> [Row] {
     let (query, form) = try groups(type, predicate, having, precedes, limit)
     var tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
-    try owner.read { try tracker.fill(on: $0) }
+    try owner.readCommitted { try tracker.fill(on: $0) }
     var list = GroupList(form)
     _ = try list.take(Set(tracker.groups.keys), of: tracker)
     return list.entries.prefix(form.limit).map(\.row.values)

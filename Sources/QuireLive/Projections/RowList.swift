@@ -50,7 +50,7 @@ final class RowList<Row: Equatable>: Participant {
     reader = try RowReader(form, select, ends: affected.ends)
     list = try LiveList(select, owner: owner, isPart: true)
     let keys = list.keys
-    let rows = try owner.read { [reader] in try reader.rows(keys, on: $0) }
+    let rows = try owner.readCommitted { [reader] in try reader.rows(keys, on: $0) }
     values = try keys.map { try rows.row($0) }
     affected.take(rows.ends)
     follow()
@@ -189,7 +189,7 @@ final class RowList<Row: Equatable>: Participant {
     forgetSpare()
     do {
       let number = owner.position.number
-      next = try owner.read { connection in
+      next = try owner.readCommitted { connection in
         isPaused || isStale
           ? try refilled(number, on: connection) : try followed([:], number, on: connection)
       }

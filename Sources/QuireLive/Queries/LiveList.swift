@@ -81,9 +81,9 @@ final class LiveList: Participant {
     columns = QueryColumns(select, select.decidingColumns, related: select.related)
     cache = PlaceCache(count: 1 + columns.reached.count)
     if held == nil {
-      try owner.read { try fill(on: $0) }
+      try owner.readCommitted { try fill(on: $0) }
     } else if window.shortage != nil {
-      try owner.read { _ = try refill(on: $0) }
+      try owner.readCommitted { _ = try refill(on: $0) }
     }
     keys = Array(shown(from: 0, to: shownCount))
     follow()
@@ -233,7 +233,7 @@ final class LiveList: Participant {
     if let standings = sections?() {
       Self.addMoves(from: standings, to: other.standings(of: standings.keys), into: &step.difference)
     }
-    if let told = toldColumns() { try owner.read { try tell(told, other, into: &step, on: $0) } }
+    if let told = toldColumns() { try owner.readCommitted { try tell(told, other, into: &step, on: $0) } }
     next = step
   }
 
@@ -282,7 +282,7 @@ final class LiveList: Participant {
   func keepRows() {
     guard isPaused, kept == nil, commit == owner.position.number, let told = toldColumns() else { return }
     do {
-      kept = try owner.read { try images(told, keys, on: $0) }
+      kept = try owner.readCommitted { try images(told, keys, on: $0) }
     } catch {
       owner.loadErrors.append(error)
     }

@@ -33,7 +33,7 @@ public final class KeptValue<Value: Codable & Equatable>: Observable, Participan
     owner = context.owner
     kept = standard
     try owner.settleThrowing()
-    kept = try owner.read { try read(on: $0) }
+    kept = try owner.readCommitted { try read(on: $0) }
     owner.participants.add(self)
   }
 

@@ -115,6 +115,14 @@ package final class Mailbox: @unchecked Sendable {
   /// How many commits wait singly.
   private static let bound = 1024
 
+  /// The commits up to and including `number`, which stay here; nil as for ``take(upTo:)``.
+  func waiting(upTo number: Int64) -> [ChangeSet]? {
+    state.withLock { state in
+      if let folded = state.folded, folded.number > number { return nil }
+      return (state.folded.map { [$0] } ?? []) + state.commits.prefix { $0.number <= number }
+    }
+  }
+
   /// Takes the commits up to and including `number`; nil where those that were taken together go beyond it.
   func take(upTo number: Int64) -> [ChangeSet]? {
     state.withLock { state in

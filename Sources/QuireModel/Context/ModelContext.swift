@@ -83,16 +83,44 @@ public final class ModelContext {
   /// Discards all edits: objects are as of the commit the context stands at, inserted ones are let go.
   public func rollback() { owner.rollbackNotingErrors() }
 
-  /// Runs `block` and saves; what it edited is rolled back when it throws.
-  public func transaction(block: () throws -> Void) throws {
-    do {
-      try block()
-      try save()
-    } catch {
-      rollback()
-      owner.endTurnIfIdle()
-      throw error
-    }
+  /// Runs `block` as one transaction: what it reads nobody changes before what it writes is committed.
+  ///
+  ///     let loan = try context.transaction {
+  ///       guard let book = try context.get(Book.self, key: key), book.stock > 0 else { throw Lent() }
+  ///       book.stock -= 1
+  ///       let loan = Loan(of: book, to: member)
+  ///       context.insert(loan)
+  ///       return loan
+  ///     }
+  ///
+  /// First takes the write lock, of this process and of the file, and takes in what others have committed; then all
+  /// reads in the block are of that state and of what the block writes. What is unsaved at its end is saved with it, as
+  /// are edits made before it. `save()`, `delete(model:where:)` and ``transaction(block:)`` in it write into this
+  /// transaction, and nothing is committed before its end: until then live results and other contexts stand at the commit
+  /// before. A transaction inside is a part of the outer one: when it throws, it undoes only itself. Another context's
+  /// save and the container's `execute` in it are ``DatabaseError/nestedWrite``.
+  ///
+  /// When the block or the commit throws, nothing is written, and all objects, lists and pending changes are as they were
+  /// before the block.
+  ///
+  /// Blocks the calling thread while others write, for up to ``DatabaseConfiguration/writeTimeout`` (60 s) for this
+  /// process and the busy timeout (5 s) for others, and blocks all other writers while the block runs: keep it short.
+  ///
+  /// - Returns: What the block returns. An object that it has inserted has its identifier then; before, inside the block,
+  ///   only after a `save()`.
+  @discardableResult public func transaction<Result>(block: () throws -> Result) throws -> Result {
+    defer { owner.endTurnIfIdle() }
+    return try owner.transaction(block)
+  }
+
+  /// ``transaction(block:)`` with the context as an argument: in an actor a block that does not mention the actor may
+  /// use objects made outside of it.
+  ///
+  ///     let member = Member(name: name)
+  ///     try modelContext.transaction { $0.insert(member) }
+  ///     return member.persistentModelID
+  @discardableResult public func transaction<Result>(block: (ModelContext) throws -> Result) throws -> Result {
+    try transaction { try block(self) }
   }
 
   public var hasChanges: Bool { owner.hasChanges }
@@ -138,6 +166,13 @@ public final class ModelContext {
     guard let entity = owner.store?.entity(for: type) else { return nil }
     if let known = owner.registered(entity.index, key) { return unsafeDowncast(known, to: Model.self) }
     return owner.find(entity, key: key) as? Model
+  }
+
+  /// The object with this row key, loaded if need be; nil if there is no such row.
+  /// - Throws: What kept the row from being read or made into an object, where ``model(_:key:)`` gives nil.
+  public func get<Model: PersistentModel>(_ type: Model.Type, key: Int64) throws -> Model? {
+    guard let entity = try owner.requireStore().entity(for: type) else { throw ModelError.unknownModel("\(type)") }
+    return try (owner.registered(entity.index, key) ?? owner.lookUp(entity, key: key)) as? Model
   }
 
   /// Rows that relationships could not load, since this was last read: a property that is read cannot throw.

@@ -43,7 +43,6 @@ extension Owner {
           continue
         }
         guard let model = map.find(key) as? any PersistentModel else { continue }
-        if !conflicts.isEmpty { noteConflict(model, row, entity, on: connection) }
         let properties = model._quireDifference(from: row) & ~model._quireState.dirty
         if properties != 0 { step.refreshed.append(.init(model: model, row: row, properties: properties)) }
       }

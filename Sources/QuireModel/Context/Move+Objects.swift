@@ -35,7 +35,6 @@ extension Owner {
       fresh = try staged(entity, keys: touched, on: connection)
       for key in touched {
         guard let model = map.find(key) as? any PersistentModel, let row = fresh[key] else { continue }
-        if !conflicts.isEmpty { noteConflict(model, row, entity, on: connection) }
         let properties = model._quireDifference(from: row) & ~model._quireState.dirty
         if properties != 0 { step.refreshed.append(.init(model: model, row: row, properties: properties)) }
       }

@@ -88,6 +88,15 @@ struct Move {
     let model: any PersistentModel
     let row: any PersistentModel
     let properties: UInt64
+    /// Whether the values are unsaved edits that a transaction puts back.
+    var isPutBack = false
+  }
+
+  /// Whether nobody observes what it changes: then it runs no foreign code.
+  var isSilent: Bool {
+    func isUnobserved(_ model: any PersistentModel) -> Bool { model._quireState.tracking == nil }
+    return participants.isEmpty && refreshed.allSatisfy { isUnobserved($0.model) }
+      && lists.allSatisfy { isUnobserved($0.model) } && gone.allSatisfy(isUnobserved)
   }
 
   struct ListStep {
@@ -103,5 +112,11 @@ struct Move {
       let added = now.filter { !was.contains($0) && !keys.contains($0) }
       return ToManyList.sorted(keys.filter { now.contains($0) || !was.contains($0) } + added)
     }
+  }
+}
+
+extension Move.ListStep {
+  init(_ place: ListPlace, was: [Int64], keys: [Int64]) {
+    self.init(model: place.model, property: place.property, was: was, keys: keys)
   }
 }

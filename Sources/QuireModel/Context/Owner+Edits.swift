@@ -32,6 +32,7 @@ extension Owner {
     announcement?.tell(.willSet)
     if model.isDeleted { return }  // by who was told
     defer { announcement?.tell(.didSet) }
+    if onConflict == .refuse, state.flags.isSavedAndThere { keepBase(of: model) }
     model._quireState.flags.insert(.deleted)
     model._quireState.dirty = 0
     cascade(from: model, entity)
@@ -165,27 +166,31 @@ extension Owner {
 
     refusals.removeAll()
     conflicts.removeAll()
-    for model in deleted { model._quireState.flags.remove(.deleted) }
+    for model in deleted where isRegistered(model) { model._quireState.flags.remove(.deleted) }
     deleted.removeAll()
     joinEdits.removeAll()
     let gone = inserted.compactMap { $0 }
-    forgetInserted()
-    for model in gone {
-      model._quireState.owner = nil
-      model._quireState.monitor = nil
-      model._quireState.flags.remove(.inserted)
-    }
+    pending.forgetInserted()
+    for model in gone { model._quireState.leave() }
     edits.removeAll()
     editedLists.removeAll()
     for (model, mask) in models {
       model._quireState.dirty = 0
       guard let entity = entity(of: model), let row = rows[entity.index]?[model._quireState.key] else { continue }
       let differing = model._quireDifference(from: row) & mask
+      // Equal values may be stored otherwise: what the file has is what the next edit is made on.
+      model._quireAdopt(mask & entity.storedMask & ~entity.keysMask & ~differing, from: row)
       if differing != 0 { step.refreshed.append(.init(model: model, row: row, properties: differing)) }
     }
     move = step
     finishMove()
     changed()
+  }
+
+  /// Whether the object stands for a row: not so one whose row has gone.
+  private func isRegistered(_ model: any PersistentModel) -> Bool {
+    guard let entity = entity(of: model) else { return false }
+    return maps[entity.index].find(model._quireState.key) === model
   }
 
   /// The lists that unsaved edits have changed, as the file has them.
@@ -199,7 +204,7 @@ extension Owner {
   }
 
   /// Each list once, without those of objects that have no row.
-  private func places(in lists: [ListPlace]) -> [ListPlace] {
+  func places(in lists: [ListPlace]) -> [ListPlace] {
     struct Name: Hashable {
       let model: ObjectIdentifier
       let property: Int

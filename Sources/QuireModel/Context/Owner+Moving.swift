@@ -13,18 +13,21 @@ extension Owner {
   package func settleThrowing(toWrite: Bool = false) throws {
     if move != nil { finishMove() }  // called from inside an announcement: the rest of it first
     guard let store else { return }
+    if open != nil { return }  // it stands at the newest commit, and nobody else can make another
     store.database.lookForForeignCommits()
     if let failure = mailbox.takeFailure() { fail(failure) }
-    if mailbox.isEmpty {
-      if showsNothing { try catchUp() }
-      return
-    }
-    if let run = ReaderRun.current, !showsNothing {
-      if !toWrite, canStay { return }
-      run.movedInside()
-    }
+    if mailbox.isEmpty { return }
+    if ReaderRun.current != nil, !showsNothing, !toWrite, canStay { return }
     try hold()
-    // Once, and not until there is nothing new: a writer that never rests would keep the reader here for ever.
+    try moveToNewest()
+  }
+
+  /// Moves to the newest commit, whether or not it brings news, and stands on a snapshot of it.
+  ///
+  /// Once, and not until there is nothing new: a writer that never rests would keep the reader here for ever.
+  func moveToNewest() throws {
+    if move != nil { finishMove() }
+    if !showsNothing { ReaderRun.current?.movedInside() }
     while true {
       let advance = try position.prepareAdvance()
       let standing = position.number
@@ -32,10 +35,36 @@ extension Owner {
       // Nil where commits have been taken together past this snapshot, which happens while it is opened or not at all.
       guard let commits = mailbox.take(upTo: advance.number) else { continue }
       let news = commits.filter { $0.number > standing }
-      if news.isEmpty { return }
+      if news.isEmpty {
+        advance.commit()
+        return giveSnapshotBack()
+      }
       prepare(news, advance)
       return finishMove()
     }
+  }
+
+  /// Under the write lock: takes in what others have committed since the context last looked, unless somebody observes
+  /// what that changes.
+  ///
+  /// - Returns: false where an observer has to be notified, which must not happen under the lock.
+  func catchUpSilently(_ store: Store, on connection: Connection) throws -> Bool {
+    let newest = store.database.commitNumber
+    if position.number == newest { return true }
+    if ReaderRun.current != nil, !showsNothing { return false }
+    let standing = position.number
+    guard let commits = mailbox.waiting(upTo: newest)?.filter({ $0.number > standing }) else { return false }
+    let news = News(of: commits, number: newest)
+    guard participants.isEmpty || participants.concerned(by: news).isEmpty else { return false }
+    var step = Move(number: newest)
+    objects(in: news, on: connection, into: &step)
+    guard step.isSilent else { return false }
+    noteKeys(in: commits)
+    _ = mailbox.take(upTo: newest)
+    move = step
+    finishMove()
+    position.advance(toNewest: newest)
+    return true
   }
 
   /// Whether the state it stands at can still be read. What another process has left need not be.
@@ -50,25 +79,10 @@ extension Owner {
 
   private var showsNothing: Bool { objectCount == 0 && participants.isEmpty && !hasChanges }
 
-  /// Nothing in memory shows the commit it stands at. If nobody kept that, because a commit was under way before anybody
-  /// asked to, it goes to the latest one.
-  private func catchUp() throws {
-    do {
-      try position.read { _ in }
-    } catch DatabaseError.stale {
-      let advance = try position.prepareAdvance()
-      mailbox.wait(for: advance.number)
-      _ = mailbox.take(upTo: advance.number)
-      advance.commit()
-    }
-  }
-
   // MARK: Prepare
 
   private func prepare(_ commits: [ChangeSet], _ advance: ReadPosition.Advance) {
-    let news = News(
-      number: advance.number, tables: News.tables(of: commits), isComparison: commits.contains(where: \.isComparison),
-      altersSchema: commits.contains(where: \.altersSchema), origins: Set(commits.map(\.origin)))
+    let news = News(of: commits, number: advance.number)
     noteKeys(in: commits)
     var step = Move(number: advance.number)
     step.advance = advance
@@ -88,18 +102,19 @@ extension Owner {
 
   /// Inside the writer's lock, right after the commit: the writer's connection reads exactly the new state.
   ///
-  /// - Parameter writing: The save that committed; nil for SQL run by the context, whose every row is news to it.
-  func prepareOwn(_ commit: Commit, _ writing: Writing?) {
+  /// - Parameter open: What has committed. Rows that its saves have not written themselves are news to the context.
+  func prepareOwn(_ commit: Commit, _ open: OpenTransaction) {
     undo?.committed(commit.changes)
     var step = Move(number: commit.number)
-    if let writing { saved(writing, &step) }
+    if let writing = open.saving { saved(writing, &step) }
     // SQL of the context's own may follow a commit that has not been taken in yet.
     let standing = position.number
     let missed = (mailbox.take(upTo: commit.number) ?? []).filter { $0.number > standing }
     noteKeys(in: missed)
     let isComparison = commit.isFollowed || missed.contains(where: \.isComparison)
+    let expected = open.expectedEvents + (open.saving?.expectedEvents ?? 0)
     let onlyOwn =
-      !commit.hasIndirectEvents && commit.eventCount == writing?.expectedEvents && missed.isEmpty && !isComparison
+      !commit.hasIndirectEvents && commit.eventCount == expected && missed.isEmpty && !isComparison
     if !onlyOwn || !participants.isEmpty {
       let news = News(
         number: commit.number, tables: News.tables(of: missed + [commit.changes]), isComparison: isComparison,
@@ -206,7 +221,10 @@ extension Owner {
   private func apply(_ step: Move) {
     for refresh in step.refreshed {
       // A property edited since the announcement keeps the unsaved edit.
-      refresh.model._quireAdopt(refresh.properties & ~refresh.model._quireState.dirty, from: refresh.row)
+      let properties =
+        refresh.isPutBack ? refresh.properties : refresh.properties & ~refresh.model._quireState.dirty
+      refresh.model._quireAdopt(properties, from: refresh.row)
+      if !conflicts.isEmpty, !refresh.isPutBack { followBase(of: refresh.model, properties, from: refresh.row) }
     }
     for list in step.lists {
       guard let loaded = list.model._quireLink(list.property).list else { continue }
@@ -214,6 +232,7 @@ extension Owner {
     }
     for model in step.gone { leave(model) }
     if !step.gone.isEmpty { edits.removeAll { $0._quireState.dirty == 0 } }
+    open?.removed(step.gone + step.removed)
     for model in step.gone + step.removed {
       guard let entity = entity(of: model) else { continue }
       maps[entity.index].remove(model._quireState.key)
@@ -232,6 +251,11 @@ extension Owner {
 
   /// The row is gone: what was edited of it and not saved has nowhere to go, and the next save says so.
   private func leave(_ model: any PersistentModel) {
+    if noteLost(model) {
+      model._quireState.dirty = 0
+      model._quireState.flags.insert(.deleted)
+      return
+    }
     var edited = model._quireState.flags.contains(.deleted) ? 0 : model._quireState.dirty
     while edited != 0 {
       refuse(assignmentTo: edited.trailingZeroBitCount, of: model)
@@ -244,7 +268,7 @@ extension Owner {
 
   /// The save's own objects are as the file is: they get their keys, and no edit is left. Done before anybody is told,
   /// so that an edit made by who is told is a new one.
-  private func saved(_ writing: Writing, _ step: inout Move) {
+  func saved(_ writing: Writing, _ step: inout Move) {
     for model in edits { model._quireState.dirty = 0 }
     edits.removeAll(keepingCapacity: true)
     if !conflicts.isEmpty { conflicts.removeAll() }
@@ -259,7 +283,7 @@ extension Owner {
       }
     }
     if !inserted.isEmpty { replaceTemporaryKeys(writing) }
-    forgetInserted()
+    pending.forgetInserted()
     step.removed = deleted
     deleted.removeAll()
     joinEdits.removeAll()

@@ -3,86 +3,110 @@ import QuireSQLite
 
 /// Unsaved edits → one transaction → one step of the context.
 extension Owner {
-  /// Writes everything that is unsaved as one commit. When this returns it is there for good; when it throws, nothing
-  /// of it is, and the edits are still here.
+  /// Writes everything that is unsaved as one commit, or inside a transaction as part of that. When this throws, nothing
+  /// of it is written, and the edits are still here.
   func save() throws {
+    if let open { return try save(in: open) }
     guard hasChanges else { return try settleThrowing() }
+    let announced = announceSave()
+    var order = Writing.Order.insertsFirst
+    while true {
+      do {
+        try transact { open, store in
+          try decide(store, on: open.connection)
+          var writing = Writing(self, store, order)
+          try writing.run(open.transaction)
+          open.saving = writing
+        }
+        break
+      } catch let refusal as CommitRefusal {
+        throw refusal.reason
+      } catch let error as SQLiteError {
+        order = try self.order(after: order, error, try requireStore())
+      }
+    }
+    announceSaved(announced)
+  }
+
+  /// A save inside a transaction: what it has written is not pending any longer, and is undone with the transaction.
+  func save(in open: OpenTransaction) throws {
+    if open.isSaving { throw DatabaseError.nestedWrite }
+    guard hasChanges else { return }
+    let announced = announceSave()
     let store = try requireStore()
+    open.isSaving = true
+    defer { open.isSaving = false }
+    try decide(store, on: open.connection)
+    let before = (events: open.transaction.eventCount, indirect: open.transaction.indirectEventCount)
+    var order = Writing.Order.insertsFirst
+    var writing = Writing(self, store, order)
+    while true {
+      writing = Writing(self, store, order)
+      do {
+        try open.transaction.savepoint { try writing.run(open.transaction) }
+        break
+      } catch let error as SQLiteError {
+        order = try self.order(after: order, error, store)
+      }
+    }
+    open.isSaving = false
+    open.wrote(events: writing.expectedEvents, inserting: inserted.compactMap { $0 })
+    var step = Move(number: position.number)
+    saved(writing, &step)
+    let isAlone =
+      open.transaction.eventCount == before.events + writing.expectedEvents
+      && open.transaction.indirectEventCount == before.indirect
+    if !isAlone { objects(in: News(open, since: before.events, number: step.number), on: open.connection, into: &step) }
+    move = step
+    finishMove()
+    announceSaved(announced)
+  }
+
+  /// Everything that a save makes of what is committed, looked at under the write lock, before anything is written.
+  private func decide(_ store: Store, on connection: Connection) throws {
     if !refusals.isEmpty {
       let places = refusals
       refusals.removeAll()
       throw ModelError.ignoredAssignments(places)
     }
-    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
-    let announced = announceSave()
     try checkRules()
-    try hold()
-    try settleThrowing(toWrite: true)
-    try conflicts.tell()
+    try checkConflicts(store, on: connection)
     if onUniqueClash == .upsert { try mergeClashing(store) }
     try dropUnsavedTargets(store)
     try checkCounts(store)
-    var order = Writing.Order.insertsFirst
-    while true {
-      var writing = Writing(self, store, order)
-      do {
-        try store.database.transact(origin: .context(number), author: author, leaving: position) { transaction in
-          // Between settling and the lock somebody may have committed: then settle again, so that edits meet what they change.
-          if store.database.commitNumber != position.number { throw MovedOn() }
-          try writing.run(transaction)
-        } committed: { _, commit in
-          prepareOwn(commit, writing)
-        }
-        break
-      } catch is MovedOn {
-        try settleThrowing(toWrite: true)
-        try conflicts.tell()
-      } catch let refusal as CommitRefusal {
-        throw refusal.reason
-      } catch let error as SQLiteError {
-        // A value that is unique may be free once deletes and edits have been written.
-        if error.isUnique, let next = order.next, !(deleted.isEmpty && edits.isEmpty) {
-          order = next
-          continue
-        }
-        throw explained(error, store)
-      }
-    }
-    finishMove()
-    announceSaved(announced)
   }
 
-  /// Runs SQL of the context's own as one commit, on the state that the context shows, and takes it in.
+  /// A value that is unique may be free once deletes and edits have been written: then another order is tried.
+  /// - Throws: what SQLite has refused, in the models' words, where there is none.
+  private func order(after order: Writing.Order, _ error: SQLiteError, _ store: Store) throws -> Writing.Order {
+    if error.isUnique, let next = order.next, !(deleted.isEmpty && edits.isEmpty) { return next }
+    throw explained(error, store)
+  }
+
+  /// Runs SQL of the context's own as one commit, or inside a transaction as part of that, and takes it in.
   ///
   /// - Parameter explain: What a refusal of SQLite's is in the models' words, where they are others than a save's.
-  func write(
-    explain: (SQLiteError, Store) -> (any Error)? = { _, _ in nil }, _ body: (Connection, Store) throws -> Void
-  ) throws {
-    let store = try requireStore()
-    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
-    try hold()
-    try settleThrowing(toWrite: true)
-    while true {
-      do {
-        try store.database.transact(origin: .context(number), author: author, leaving: position) { transaction in
-          if store.database.commitNumber != position.number { throw MovedOn() }
-          try body(transaction.connection, store)
-        } committed: { _, commit in
-          prepareOwn(commit, nil)
-        }
-        break
-      } catch is MovedOn {
-        try settleThrowing(toWrite: true)
-      } catch let refusal as CommitRefusal {
-        throw refusal.reason
-      } catch let error as SQLiteError {
-        throw explain(error, store) ?? explained(error, store)
-      }
+  func write<Result>(
+    explain: (SQLiteError, Store) -> (any Error)? = { _, _ in nil }, _ body: (Connection, Store) throws -> Result
+  ) throws -> Result {
+    do {
+      guard let open else { return try transact { try body($0.connection, $1) } }
+      let store = try requireStore()
+      let before = open.transaction.eventCount
+      let result = try open.transaction.savepoint { try body(open.connection, store) }
+      open.wrote(events: 0)
+      var step = Move(number: position.number)
+      objects(in: News(open, since: before, number: step.number), on: open.connection, into: &step)
+      move = step
+      finishMove()
+      return result
+    } catch let refusal as CommitRefusal {
+      throw refusal.reason
+    } catch let error as SQLiteError {
+      let store = try requireStore()
+      throw explain(error, store) ?? explained(error, store)
     }
-    finishMove()
   }
-
-  struct MovedOn: Error {}
 
   /// References to objects that were deleted before they were ever saved: there will be no row to refer to.
   private func dropUnsavedTargets(_ store: Store) throws {

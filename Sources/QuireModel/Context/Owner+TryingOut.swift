@@ -71,7 +71,7 @@ extension Owner {
       "SELECT \(try quoted(identifier: entity.keyColumn)) FROM \(try quoted(identifier: entity.table)) WHERE "
       + condition.joined(separator: " AND ")
     let mask = places.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
-    let keys = try store.database.read { connection in
+    let keys = try read { connection in
       let statement = try connection.statement(sql)
       defer { statement.reset() }
       for (offset, place) in places.enumerated() {
@@ -101,14 +101,19 @@ extension Owner {
     let model: any PersistentModel
 
     func run(_ store: Store, at index: Int, _ bind: ((Statement, Int32) throws -> Void)?) throws {
+      func writeAll(in transaction: Transaction) throws {
+        // Foreign keys would be looked at by the commit, which never comes.
+        try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
+        for other in others { try write(other, on: transaction.connection, replacing: nil, at: index) }
+        try write(model, on: transaction.connection, replacing: bind, at: index)
+        throw TriedOut()
+      }
       do {
-        try store.database.transact(origin: .context(owner.number), author: nil, leaving: nil) { transaction -> Void in
-          // Foreign keys would be looked at by the commit, which never comes.
-          try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
-          for other in others { try write(other, on: transaction.connection, replacing: nil, at: index) }
-          try write(model, on: transaction.connection, replacing: bind, at: index)
-          throw TriedOut()
-        } committed: { _, _ in
+        if let open = owner.open {
+          try open.transaction.savepoint { try writeAll(in: open.transaction) }
+        } else {
+          try store.database.transact(
+            origin: .context(owner.number), author: nil, leaving: nil, writeAll(in:), committed: { _, _ in })
         }
       } catch is TriedOut {
       }

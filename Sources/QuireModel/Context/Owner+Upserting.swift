@@ -136,6 +136,7 @@ extension Owner {
     maps[entity.index].insert(model, key: key)
     if dirty != 0 {
       edited(model)
+      setBase(of: model, to: row, entity)
       model._quireState.dirty = dirty
     }
     joinEdits.rename(temporary, to: key) { pair in

@@ -15,20 +15,10 @@ public final class Owner {
   @usableFromInline let monitor: UnsafeMutablePointer<Monitor>
   @exclusivity(unchecked) private(set) var maps: [IdentityMap]
 
-  /// Saved objects with unsaved edits, in the order of their first edit.
-  @exclusivity(unchecked) var edits: [any PersistentModel] = []
-  /// Unsaved objects by arrival: the key of each tells its place. Nil where one was deleted again.
-  @exclusivity(unchecked) var inserted: [(any PersistentModel)?] = []
-  /// Their places in `inserted` by entity, those of objects deleted again included.
-  @exclusivity(unchecked) var insertedPlaces: [[Int]]
-  /// The key of the first unsaved object. Goes up with every save and rollback: a temporary key is never used twice.
-  private(set) var firstTemporaryKey: Int64
-  var deleted: [any PersistentModel] = []
-  var joinEdits = JoinEdits()
-  /// Lists that an unsaved edit has changed, for `rollback()`.
-  var editedLists: [ListPlace] = []
-  /// What the next save has to answer for: assignments to deleted objects, and the like.
-  var refusals: [String] = []
+  /// What has been edited, inserted and deleted and is not saved.
+  @exclusivity(unchecked) var pending: PendingChanges
+  /// The transaction that the context's own thread is in; nil outside one.
+  @exclusivity(unchecked) var open: OpenTransaction?
   /// Rows that a relationship's first read could not decode: a getter cannot throw.
   package var loadErrors: [any Error] = [] {
     // Nobody may ever ask: the latest are kept.
@@ -62,7 +52,6 @@ public final class Owner {
   var undo: UndoManager?
   var onUniqueClash = UniqueClashPolicy.refuse
   var onConflict = ConflictPolicy.merge
-  var conflicts = Conflicts()
   /// Where a fetch that goes on past them puts rows that are no objects.
   var badRows: BadRows?
   /// Relationships loaded for one object at a time, in this turn: how often, and whom to tell.
@@ -81,12 +70,12 @@ public final class Owner {
     let number = store.nextContextNumber()
     self.number = number
     // Contexts share the room below `firstKey`; after two million of them in one store they begin anew.
-    firstTemporaryKey = Int64.min + Int64(number & 0x1F_FFFF) << 40
+    pending = PendingChanges(
+      firstTemporaryKey: Int64.min + Int64(number & 0x1F_FFFF) << 40, entities: store.entities.count)
     monitor = .allocate(capacity: 1)
     monitor.initialize(to: Monitor())
     maps = store.entities.map { _ in IdentityMap() }
     updates = store.entities.map { _ in [:] }
-    insertedPlaces = store.entities.map { _ in [] }
     // The mailbox before the position: a commit between the two is told twice, and not missed.
     let mailbox = Mailbox(isolation: isolation)
     self.mailbox = mailbox
@@ -125,33 +114,46 @@ public final class Owner {
     position.needsHold = false
     position.endTurn()
     listInterests.removeAll()
-    edits.removeAll()
-    forgetInserted()
-    deleted.removeAll()
-    joinEdits.removeAll()
-    editedLists.removeAll()
-    refusals.removeAll()
+    pending.removeAll()
     groups.removeAll()
     participants.removeAll()
     slowLiveResult = nil
     undo = nil
     undoInterest = nil
-    conflicts.removeAll()
     repeatedLoads = nil
     for map in maps { map.removeAll() }
   }
 
+  /// Reads what the context shows: inside a transaction with what that has written, else as of the context's commit.
+  package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    guard let open else { return try readCommitted(body) }
+    queriesRun.add()
+    return try body(open.connection)
+  }
+
   /// Reads as of the context's commit. The snapshot stays for the rest of the turn; a context without turns gives it
   /// back at once, because nobody would do it later.
-  package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  ///
+  /// If that state can no longer be read, the context first moves to the newest commit: the state of a context that
+  /// shows nothing is not kept, and a log that has grown too long is cut off from those that lag.
+  package func readCommitted<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     if !isHolding { try hold() }
     queriesRun.add()
     defer { giveSnapshotBack() }
-    return try position.read(body)
+    while true {
+      var hasBegun = false
+      do {
+        return try position.read { connection in
+          hasBegun = true
+          return try body(connection)
+        }
+      } catch DatabaseError.stale where !hasBegun {
+        try moveToNewest()
+      }
+    }
   }
 
-  /// From now on the state the context stands at is kept for it. Where it had nothing in memory, that state may be gone:
-  /// then it goes to the latest one, which nobody can see, because there is nothing that shows another.
+  /// From now on the state the context stands at is kept for it.
   func hold() throws {
     guard !isHolding, store != nil else { return }
     isHolding = true
@@ -192,7 +194,7 @@ public final class Owner {
   @usableFromInline func edited(_ model: any PersistentModel) {
     guard store != nil else { return }  // closed: nobody will save it
     if onConflict == .refuse { keepBase(of: model) }
-    edits.append(model)
+    pending.edits.append(model)
     changed()
   }
 
@@ -205,16 +207,7 @@ public final class Owner {
     edits.count { !$0.isDeleted } + inserted.count { $0 != nil } + deleted.count + joinEdits.count
   }
 
-  var hasChanges: Bool {
-    !deleted.isEmpty || !joinEdits.isEmpty || !refusals.isEmpty || inserted.contains { $0 != nil }
-      || edits.contains { $0._quireState.dirty != 0 }
-  }
-
-  func forgetInserted() {
-    firstTemporaryKey &+= Int64(inserted.count)
-    inserted.removeAll()
-    for entity in insertedPlaces.indices { insertedPlaces[entity].removeAll() }
-  }
+  var hasChanges: Bool { !pending.isEmpty }
 
   /// The first change of a turn asks for its end: one job on the context's isolation.
   func changed() {
@@ -247,7 +240,7 @@ public final class Owner {
 
   /// A context made on no actor ends its turn where its caller says so: at a save, a refresh, the end of a transaction.
   func endTurnIfIdle() {
-    if !hasTurns { endTurn() }
+    if !hasTurns, open == nil { endTurn() }
   }
 
   func rollbackNotingErrors() {

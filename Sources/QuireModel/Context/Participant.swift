@@ -72,3 +72,17 @@ package struct News {
     return ChangeSet.folded(commits)
   }
 }
+
+extension News {
+  /// Commits as one.
+  init(of commits: [ChangeSet], number: Int64) {
+    self.init(
+      number: number, tables: News.tables(of: commits), isComparison: commits.contains(where: \.isComparison),
+      altersSchema: commits.contains(where: \.altersSchema), origins: Set(commits.map(\.origin)))
+  }
+
+  /// What a transaction has written since it had so many row events; nobody but its context knows of it yet.
+  init(_ open: OpenTransaction, since events: Int, number: Int64) {
+    self.init(number: number, tables: open.transaction.changes(since: events))
+  }
+}

@@ -10,36 +10,73 @@ public enum UniqueClashPolicy: Hashable, Sendable {
   case upsert
 }
 
-/// What becomes of an edit of a property that somebody else has changed in the file since it was read.
+/// What a save does where a row is no longer as it was when it was edited or deleted here, because another context,
+/// SQL or another process has committed meanwhile.
 public enum ConflictPolicy: Hashable, Sendable {
-  /// The edit wins, property by property.
+  /// The edit wins, property by property; a delete wins over their edits, and an edit of a row that they have deleted is
+  /// ``ModelError/ignoredAssignments(_:)``.
+  ///
+  /// Can lose what others have written: two contexts that read a stock of 5 and each write 4 have taken two and counted
+  /// one. Where a new value follows from the old one, use ``refuse`` or ``ModelContext/transaction(block:)``.
   case merge
-  /// The save throws ``ModelError/conflict(_:)``, once: saving again writes the edit, `rollback()` takes theirs.
-  /// Costs a copy of each edited object.
+  /// The save throws ``ModelError/conflict(_:)`` and writes nothing, every time, until ``ModelContext/rollback()`` takes
+  /// theirs or ``ModelContext/save(onConflict:)`` with ``merge`` writes ours.
+  ///
+  /// A conflict is a property edited here whose committed value is no longer the one that the edit was made on, equal to
+  /// the edit or not, compared as the file stores it; a to-one relationship is such a property. So is a row deleted here
+  /// that others have changed or deleted, and a row edited here that they have deleted. It is looked at under the write
+  /// lock, so nothing comes between the look and the commit.
+  ///
+  /// Guards the rows that are written, and not those that were only read: a rule over several rows needs
+  /// ``ModelContext/transaction(block:)``. Costs a copy of each edited object, and a look at its row in each save.
   case refuse
 }
 
-/// A row that two have changed.
+/// A row that is no longer as it was when it was edited or deleted here.
 public struct SaveConflict: Hashable, Sendable {
   public let model: String
   public let identifier: PersistentIdentifier
-  /// The properties both have changed to different values.
+  public let kind: Kind
+  /// The properties that are concerned: of an edited row those that were edited here and have changed there; of one
+  /// deleted here those that have changed there; of one deleted there those that were edited here, or all where it was
+  /// deleted here too.
   public let properties: [ConflictingProperty]
 
-  /// One property: as it was read, as it is here, and as it is in the file.
+  public enum Kind: Hashable, Sendable {
+    /// Edited here, and changed elsewhere.
+    case edited
+    /// Deleted here, and changed elsewhere.
+    case deletedHere
+    /// Edited or deleted here, and deleted elsewhere.
+    case deletedElsewhere
+  }
+
+  /// One property: as the edit found it, as it is here, and as it is committed, each as a column stores it.
   public struct ConflictingProperty: Hashable, Sendable {
     public let name: String
     public let base: Value
+    /// NULL if the object is deleted here.
     public let mine: Value
+    /// NULL if the row is deleted.
     public let theirs: Value
   }
 }
 
 extension SaveConflict: CustomStringConvertible {
   public var description: String {
-    properties.map { property in
-      "\(identifier).\(property.name) was \(property.base), is \(property.mine) here and \(property.theirs) in the file"
-    }.joined(separator: "; ")
+    switch kind {
+    case .edited:
+      properties.map { property in
+        "\(identifier).\(property.name) was \(property.base), is \(property.mine) here and \(property.theirs) in the file"
+      }.joined(separator: "; ")
+    case .deletedHere:
+      "\(identifier) was deleted here, and in the file "
+        + properties.map { "\($0.name) has changed from \($0.base) to \($0.theirs)" }.joined(separator: ", ")
+    case .deletedElsewhere:
+      "\(identifier) is no longer in the file"
+        + (properties.contains { $0.mine != .null }
+          ? ", and here " + properties.map { "\($0.name) was set to \($0.mine)" }.joined(separator: ", ") : "")
+    }
   }
 }
 
@@ -54,6 +91,15 @@ extension ModelContext {
   public var onConflict: ConflictPolicy {
     get { owner.onConflict }
     set { owner.onConflict = newValue }
+  }
+
+  /// Saves with another rule for conflicts than the context's: with ``ConflictPolicy/merge`` after a conflict was thrown,
+  /// the edits are written over what others have committed, and those of rows that are gone are dropped.
+  public func save(onConflict policy: ConflictPolicy) throws {
+    let before = owner.onConflict
+    owner.onConflict = policy
+    defer { owner.onConflict = before }
+    try save()
   }
 
   /// Saves with another rule for unique values than the context's.

@@ -31,6 +31,13 @@
     flags.insert(.inserted)
   }
 
+  /// In no context any longer, and without a row.
+  mutating func leave() {
+    owner = nil
+    monitor = nil
+    flags.remove(.inserted)
+  }
+
   func isOwned(by owner: Owner) -> Bool { self.owner === owner }
 
   /// A row's object from now on.

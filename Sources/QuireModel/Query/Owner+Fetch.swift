@@ -111,23 +111,28 @@ extension Owner {
 
   /// Looks one row up by its key; moves nothing.
   func find(_ entity: Entity, key: Int64) -> AnyObject? {
-    if key < ModelState.firstKey { return nil }
     do {
-      return try read { connection in
-        let statement = try connection.statement(
-          entity.find,
-          "SELECT \(try entity.columnList()) FROM \(try quoted(identifier: entity.table)) WHERE \(try quoted(identifier: entity.keyColumn)) = ?"
-        )
-        defer { statement.reset() }
-        statement.bind(key, at: 1)
-        guard try statement.step() else { return nil }
-        var row = statement.row
-        defer { changed() }
-        return try object(entity, &row)
-      }
+      return try lookUp(entity, key: key)
     } catch {
       loadErrors.append(error)
       return nil
+    }
+  }
+
+  /// The object of a row that is not in memory; nil if there is no such row.
+  func lookUp(_ entity: Entity, key: Int64) throws -> AnyObject? {
+    if key < ModelState.firstKey { return nil }
+    return try read { connection in
+      let statement = try connection.statement(
+        entity.find,
+        "SELECT \(try entity.columnList()) FROM \(try quoted(identifier: entity.table)) WHERE \(try quoted(identifier: entity.keyColumn)) = ?"
+      )
+      defer { statement.reset() }
+      statement.bind(key, at: 1)
+      guard try statement.step() else { return nil }
+      var row = statement.row
+      defer { changed() }
+      return try object(entity, &row)
     }
   }
 

@@ -18,10 +18,11 @@ struct Fold {
     connection = capture.connection
   }
 
-  func tables() -> [TableChanges] {
+  /// - Parameter first: The first event that counts: what was before it is the old state.
+  func tables(from first: Int = 0) -> [TableChanges] {
     var folds: [TableFold?] = Array(repeating: nil, count: records.count)
     var order: [Int] = []
-    for number in 0..<log.pointee.count {
+    for number in min(first, log.pointee.count)..<log.pointee.count {
       let event = log.pointee.events[number]
       let id = Int(event.table)
       if folds[id] == nil {

@@ -1,3 +1,5 @@
+package import QuireRow
+
 /// One write at hand: valid inside the body of ``Database/write(origin:author:leaving:_:committed:)`` only.
 public struct Transaction {
   let writer: Writer
@@ -10,6 +12,10 @@ public struct Transaction {
 
   /// How many row events the transaction has so far, without those undone by savepoints and failed statements.
   public var eventCount: Int { writer.capture.eventCount }
+  /// How many of them came from a trigger or a foreign key's action.
+  package var indirectEventCount: Int { writer.capture.indirectEventCount }
+  /// The rows it has changed since it had so many row events, folded.
+  package func changes(since events: Int) -> [TableChanges] { Fold(writer.capture).tables(from: events) }
   /// How many rows the connection has changed so far, of our own tables none: as SQLite's `total_changes()` counts.
   package var changeCount: Int { writer.connection.totalChanges - writer.capture.ownCount }
   /// Whether any of them came from a trigger or a foreign key's action.

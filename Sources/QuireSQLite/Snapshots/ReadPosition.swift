@@ -175,6 +175,9 @@ extension ReadPosition {
   /// Goes to a commit of its own, inside the `committed` closure of the write. Opens no snapshot.
   public func advanceAfterOwnCommit(_ commit: Commit) { move(to: commit.number, own: nil) }
 
+  /// Goes to the newest commit while the write lock is held, so that there is no newer one. Opens no snapshot.
+  package func advance(toNewest number: Int64) { move(to: number, own: nil) }
+
   fileprivate func move(to number: Int64, own snapshot: Snapshot?) {
     let unused = positions.state.withLock { state in
       let unused = leave(&state)

@@ -1,0 +1,53 @@
+import QuireSQLite
+
+/// The transaction that a context is in, from its BEGIN to its COMMIT.
+///
+/// While there is one, the context reads and writes on the writing connection, and stands at the newest commit, which
+/// no one else can go beyond: this thread holds the write lock, and the file's.
+final class OpenTransaction {
+  let transaction: Transaction
+  var connection: Connection { transaction.connection }
+  /// The save whose edits are no longer pending when COMMIT has succeeded; nil where each save inside has seen to that.
+  var saving: Writing?
+  /// Row events that the statements of saves have caused; others come from triggers, cascades and SQL.
+  private(set) var expectedEvents = 0
+  /// How often something was written, by a save inside or in SQL.
+  private(set) var writes = 0
+  /// New objects that a save inside has written.
+  private(set) var inserted: [any PersistentModel] = []
+  /// Objects that have left the identity map: a save inside has deleted them, or SQL their rows.
+  private(set) var removed: [any PersistentModel] = []
+  /// Whether a save is writing: one inside that would write the same objects again.
+  var isSaving = false
+
+  init(_ transaction: Transaction) { self.transaction = transaction }
+
+  /// How far it has come, for taking back what a transaction inside has done.
+  struct Mark {
+    fileprivate let writes, inserted, removed, expectedEvents: Int
+
+    static let beginning = Mark(writes: 0, inserted: 0, removed: 0, expectedEvents: 0)
+  }
+
+  var mark: Mark {
+    Mark(writes: writes, inserted: inserted.count, removed: removed.count, expectedEvents: expectedEvents)
+  }
+
+  func hasWritten(since mark: Mark) -> Bool { writes != mark.writes }
+  func inserted(since mark: Mark) -> [any PersistentModel] { Array(inserted[mark.inserted...]) }
+  func removed(since mark: Mark) -> [any PersistentModel] { Array(removed[mark.removed...]) }
+
+  func wrote(events: Int, inserting objects: [any PersistentModel] = []) {
+    writes += 1
+    expectedEvents += events
+    inserted += objects
+  }
+
+  func removed(_ objects: [any PersistentModel]) { removed += objects }
+
+  func forget(since mark: Mark) {
+    expectedEvents = mark.expectedEvents
+    inserted.removeLast(inserted.count - mark.inserted)
+    removed.removeLast(removed.count - mark.removed)
+  }
+}

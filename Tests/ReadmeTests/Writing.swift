@@ -1,0 +1,38 @@
+// The code of Documentation/Writing.md, as it stands there, block by block; a test runs it and compares.
+// begin transaction
+import Quire
+
+struct Lent: Error {}
+
+@MainActor func lend(_ title: String, in context: ModelContext) throws -> Book {
+  try context.transaction {
+    let books = try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.title == title && $0.isAvailable }))
+    guard let book = books.first else { throw Lent() }
+    book.isAvailable = false
+    return book
+  }
+}
+// end transaction
+
+// begin actor
+@ModelActor actor Enrolment {
+  func enrol(_ name: String) throws -> PersistentIdentifier {
+    let author = Author(name: name)
+    try modelContext.transaction { $0.insert(author) }
+    return author.persistentModelID
+  }
+}
+// end actor
+
+// begin retry
+@MainActor func toggle(_ book: Book, in context: ModelContext) throws {
+  while true {
+    do {
+      book.isAvailable.toggle()
+      return try context.save()
+    } catch ModelError.conflict {
+      context.rollback()
+    }
+  }
+}
+// end retry
