@@ -117,7 +117,7 @@ extension Desk {
   }
 
   /// As somebody else would write to the file.
-  func run(_ sql: String) {
+  func run(_ sql: SQL) {
     attempt {
       try store.execute(sql)
       try context.refresh()
@@ -156,7 +156,7 @@ extension Desk {
     switch typed.field {
     case .title: retitle(typed.text)
     case .author: renameAuthor(typed.text)
-    case .sql: run(typed.text)
+    case .sql: run(SQL(verbatim: typed.text))
     case .deletion: delete()
     }
   }

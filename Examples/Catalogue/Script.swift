@@ -47,7 +47,7 @@ import Quire
     case "author": desk.renameAuthor(rest)
     case "lend": desk.lend()
     case "delete": desk.delete()
-    case "sql": desk.run(rest)
+    case "sql": desk.run(SQL(verbatim: rest))
     default: desk.problem = "no command is called \(words[0])"
     }
   }

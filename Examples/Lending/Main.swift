@@ -10,7 +10,7 @@ import QuireTool
     for row in try database.query("SELECT id, title FROM book") {
       guard case .text(let title) = row[1] else { continue }
       let key = title.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
-      try database.query("UPDATE book SET search_key = ? WHERE id = ?", [.text(key), row[0]])
+      try database.query("UPDATE book SET search_key = \(key) WHERE id = \(row[0])")
     }
   }
 

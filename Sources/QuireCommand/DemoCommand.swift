@@ -73,7 +73,7 @@ extension Command {
     }
     let renamed = screen.list[screen.list.count - 1].persistentModelID.rowKey ?? 0
     try await screen.edit("Raw SQL", code: "UPDATE book SET title = 'A new ' || title WHERE id = \(renamed)") {
-      try store.execute("UPDATE book SET title = 'A new ' || title WHERE id = ?", .integer(renamed))
+      try store.execute("UPDATE book SET title = 'A new ' || title WHERE id = \(renamed)")
     }
     try await screen.edit(
       "Another context, on another thread", code: "for book in oldestTen { book.checkOut() }; try save()"

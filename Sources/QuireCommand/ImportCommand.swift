@@ -202,10 +202,8 @@ struct Counts: CustomStringConvertible {
         SELECT (SELECT count(*) FROM book), (SELECT count(*) FROM author), (SELECT count(*) FROM book_coauthors),
           (SELECT count(*) FROM library), (SELECT count(*) FROM library_books)
         """
-      ).first ?? []
-    func number(_ index: Int) -> Int {
-      if row.indices.contains(index), case .integer(let value) = row[index] { Int(value) } else { 0 }
-    }
+      ).first
+    func number(_ place: Int) -> Int { if case .integer(let value)? = row?[place] { Int(value) } else { 0 } }
     (books, authors, coauthors, libraries, holdings) = (number(0), number(1), number(2), number(3), number(4))
   }
 

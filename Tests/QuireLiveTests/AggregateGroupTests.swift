@@ -23,7 +23,7 @@ import Testing
   }
 
   private func sql(_ statement: String) throws {
-    try store.execute(statement)
+    try store.execute(SQL(verbatim: statement))
     try context.refresh()
   }
 
@@ -159,7 +159,7 @@ import Testing
       await Task.yield()  // others wait for the main actor
       try graph.step()
       let why = "seed \(seed), step \(step)\n\(graph.done)"
-      func rows(_ sql: String) throws -> [String] { try graph.store.query(sql).map { "\($0)" } }
+      func rows(_ sql: String) throws -> [String] { try graph.store.query(SQL(verbatim: sql)).map { "\($0.values)" } }
       func value(_ value: some StoredValue) throws -> QuireRow.Value { try .init(storing: value) }
       let years = try byYear.map {
         "\([try value($0.key), .integer(Int64($0.values.0)), try value($0.values.1), try value($0.values.2)])"
@@ -215,7 +215,8 @@ import Testing
       for _ in 0..<40 {
         try graph.step()
         let rows = try graph.store.query(
-          "SELECT a.name, count(*) FROM book AS b LEFT JOIN author AS a ON a.id = b.author_id GROUP BY 1 ORDER BY 1")
+          "SELECT a.name, count(*) FROM book AS b LEFT JOIN author AS a ON a.id = b.author_id GROUP BY 1 ORDER BY 1"
+        ).map(\.values)
         let shown = try names.map { [try QuireRow.Value(storing: $0.key), .integer(Int64($0.values))] }
         if shown != rows { found += 1 }
       }

@@ -25,7 +25,7 @@ import Testing
   }
 
   private func sql(_ statement: String) throws {
-    try store.execute(statement)
+    try store.execute(SQL(verbatim: statement))
     try context.refresh()
   }
 
@@ -182,7 +182,8 @@ import Testing
       """
       SELECT a.name, count(*), max(a.rank) FROM book AS b LEFT JOIN author AS a ON a.id = b.author_id
       WHERE a.rank IS NOT 1 GROUP BY 1 ORDER BY 1
-      """)
+      """
+    ).map(\.values)
     let shown = try named.map { group -> [QuireRow.Value] in
       [try .init(storing: group.key), .integer(Int64(group.values.0)), try .init(storing: group.values.1)]
     }

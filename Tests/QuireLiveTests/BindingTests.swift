@@ -207,9 +207,10 @@ private struct Field { @ModelBinding var text: String }
     let error = #expect(throws: ModelError.self) { try context.save() }
     guard case .ignoredAssignments(let refused)? = error else { throw try #require(error) }
     #expect(refused.count == 1)
-    #expect(try store.query("SELECT is_available FROM title WHERE id = 1") == [[1]])
+    #expect(try store.query("SELECT is_available FROM title WHERE id = 1").map(\.values) == [[1]])
     try context.save()
-    #expect(try store.query("SELECT is_available, rating FROM title WHERE id = 1") == [[0, 3]], "the rest, now")
+    #expect(
+      try store.query("SELECT is_available, rating FROM title WHERE id = 1").map(\.values) == [[0, 3]], "the rest, now")
     withExtendedLifetime(token) {}
   }
 
@@ -227,7 +228,7 @@ private struct Field { @ModelBinding var text: String }
     #expect(stored.isbn == "3")
     #expect(throws: ModelError.self) { try context.save() }
     try context.save()
-    #expect(try store.query("SELECT isbn FROM title ORDER BY id") == [["3"], ["2"], [.null]])
+    #expect(try store.query("SELECT isbn FROM title ORDER BY id").map(\.values) == [["3"], ["2"], [.null]])
   }
 
   @Test func `a value that its holder gives up in the same save is free`() throws {
@@ -238,7 +239,7 @@ private struct Field { @ModelBinding var text: String }
     context.delete(solaris)
     try $stored.isbn.set("9")
     try context.save()
-    #expect(try store.query("SELECT isbn FROM title") == [["9"]])
+    #expect(try store.query("SELECT isbn FROM title").map(\.values) == [["9"]])
   }
 
   @Test func `two properties that are unique together are looked at together`() throws {
@@ -265,7 +266,7 @@ private struct Field { @ModelBinding var text: String }
     #expect(refusal { try $stored.price.set(.nan) }?.contains("Title.price") == true)
     try $stored.name.set("Edén")
     #expect(stored.price == 1 && stored.name == "Edén")
-    #expect(try store.query("SELECT name FROM title WHERE id = 1") == [["Eden"]], "nothing was written")
+    #expect(try store.query("SELECT name FROM title WHERE id = 1").map(\.values) == [["Eden"]], "nothing was written")
     #expect(context.commitNumber == commit)
     try context.save()
     #expect(context.commitNumber == commit + 1)
@@ -300,10 +301,10 @@ private struct Field { @ModelBinding var text: String }
     #expect(refusal { try context.save() }?.contains("Title.name") == true)
     new.name = "Fiasco"
     #expect(refusal { try context.save() }?.contains("Title.rating") == true)
-    #expect(try store.query("SELECT count(*) FROM title") == [[2]])
+    #expect(try store.query("SELECT count(*) FROM title").map(\.values) == [[2]])
     new.rating = 5
     try context.save()
-    #expect(try store.query("SELECT count(*) FROM title") == [[3]])
+    #expect(try store.query("SELECT count(*) FROM title").map(\.values) == [[3]])
   }
 
   @Test func `what the file says is never refused, nor is saying it again`() throws {
@@ -323,7 +324,7 @@ private struct Field { @ModelBinding var text: String }
     #expect(refusal { try $stored.writer.set(pen) } != nil)
     #expect(stored.writer?.modelContext === context)
     try context.save()
-    #expect(try store.query("SELECT rating FROM title WHERE id = 1") == [[4]])
+    #expect(try store.query("SELECT rating FROM title WHERE id = 1").map(\.values) == [[4]])
   }
 
   @Test func `with autosave the turn's end says what was refused, and saves the rest`() async throws {
@@ -333,6 +334,6 @@ private struct Field { @ModelBinding var text: String }
     title.price = 4
     await turn()
     #expect("\(try #require(main.autosaveError))".contains("Title.rating"))
-    #expect(try store.query("SELECT rating, price FROM title WHERE id = 1") == [[3, 4.0]])
+    #expect(try store.query("SELECT rating, price FROM title WHERE id = 1").map(\.values) == [[3, 4.0]])
   }
 }

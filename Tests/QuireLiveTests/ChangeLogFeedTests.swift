@@ -86,10 +86,10 @@ import Testing
     var ranks = try store.commits(of: Author.self, changing: \.rank, buffering: 2).makeAsyncIterator()
     let first = store.latestCommit
     for number in 1...50 {
-      try store.execute("UPDATE author SET name = ?, rank = ?", .text("\(number)"), .integer(Int64(number / 10)))
+      try store.execute("UPDATE author SET name = \("\(number)"), rank = \(number / 10)")
     }
     for number in 1...30 { #expect(try await commits.next()?.number == first + Int64(number)) }
-    for number in 51...90 { try store.execute("UPDATE author SET name = ?", .text("\(number)")) }
+    for number in 51...90 { try store.execute("UPDATE author SET name = \("\(number)")") }
     for number in 31...90 {
       let commit = try #require(try await commits.next())
       #expect(commit.number == first + Int64(number) && line(commit) == "[1 \(number - 1)>\(number)]")
@@ -107,8 +107,8 @@ import Testing
     try store.execute("INSERT INTO author (name) VALUES ('0')")
     var commits = store.commits(buffering: 4).makeAsyncIterator()
     let old = try #require(store.latestToken)
-    for number in 1...1203 { try store.execute("UPDATE author SET name = ?", .text("\(number)")) }
-    let trimmed = try #require(try store.query("SELECT trimmed FROM _quire_log").first?.first)
+    for number in 1...1203 { try store.execute("UPDATE author SET name = \("\(number)")") }
+    let trimmed = try #require(try store.query("SELECT trimmed FROM _quire_log").map(\.values).first?.first)
     guard case .integer(let last) = trimmed else { return #expect(trimmed == 0) }
     let expected = ChangeLogError.trimmed(missing: 2...last)
     do {
@@ -187,8 +187,8 @@ import Testing
     for number in 0..<total {
       let sql = "INSERT INTO author (name, rank) VALUES ('x', \(number))"
       switch random.below(3) {
-      case 0: try store.execute(sql)
-      case 1: try other.execute(sql)
+      case 0: try store.execute(SQL(verbatim: sql))
+      case 1: try other.execute(SQL(verbatim: sql))
       default: try plain.execute(sql)
       }
       if number == total / 2 {

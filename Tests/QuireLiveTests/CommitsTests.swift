@@ -176,8 +176,7 @@ import Testing
     let writers = (0..<4).map { writer in
       Task.detached {
         for number in 0..<100 {
-          try store.execute(
-            "INSERT INTO author (name, rank) VALUES (?, ?)", .text("\(writer)"), .integer(Int64(number)))
+          try store.execute("INSERT INTO author (name, rank) VALUES (\("\(writer)"), \(number))")
         }
       }
     }

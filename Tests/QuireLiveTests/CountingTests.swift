@@ -32,7 +32,7 @@ import Testing
   }
 
   private func sql(_ statement: String) throws {
-    try store.execute(statement)
+    try store.execute(SQL(verbatim: statement))
     try context.refresh()
   }
 

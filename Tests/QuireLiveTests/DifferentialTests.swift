@@ -130,7 +130,9 @@ import Testing
     ]
     var state: [String: [Int64: Row]] = [:]
     for (table, names) in columns {
-      for values in try graph.store.query("SELECT \(names.joined(separator: ", ")) FROM \(table)") {
+      for values in try graph.store.query(SQL(verbatim: "SELECT \(names.joined(separator: ", ")) FROM \(table)")).map(
+        \.values)
+      {
         guard case .integer(let key) = values[0] else { continue }
         state[table, default: [:]][key] = Dictionary(uniqueKeysWithValues: zip(names, values))
       }

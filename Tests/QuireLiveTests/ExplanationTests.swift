@@ -41,7 +41,7 @@ import Testing
     #expect(
       try context.explainLive(
         Book.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: 20) == explanation)
-    for index in explanation.indexes { try store.execute(index) }
+    for index in explanation.indexes { try store.execute(SQL(verbatim: index)) }
     #expect(
       try list.explanation.description == """
         the first 20 rows of book: kept incrementally
@@ -72,13 +72,13 @@ import Testing
       let list = try context.live(Book.self, where: predicate, sortBy: order, limit: 5)
       let advice = try list.explanation.indexes
       #expect(try !list.warnings.isEmpty && advice.count == 1)
-      for index in advice { try store.execute(index) }
+      for index in advice { try store.execute(SQL(verbatim: index)) }
       let helped = try list.explanation
       #expect(helped.warnings.isEmpty, "\(helped)")
       try store.execute("ANALYZE")
       let analyzed = try list.explanation
       #expect(analyzed.warnings.isEmpty, "\(analyzed)")
-      for index in advice { try store.execute("DROP INDEX " + index.split(separator: " ")[2]) }
+      for index in advice { try store.execute(SQL(verbatim: "DROP INDEX " + index.split(separator: " ")[2])) }
     }
   }
 
@@ -131,7 +131,7 @@ import Testing
         "finding the rows that refer to one that changed reads all of book; this would help: \(index)"
       ])
     #expect(try ofBooks.warnings == ["asking for rows that changed reads all of book; this would help: \(index)"])
-    try store.execute(index)
+    try store.execute(SQL(verbatim: index))
     #expect(try ofAuthor.warnings.isEmpty && ofBooks.warnings.isEmpty)
   }
 
@@ -185,7 +185,7 @@ import Testing
           would help CREATE INDEX "author_name" ON "author" ("name")
         """)
     #expect(try context.explainLiveCount(Book.self, where: #Predicate { $0.isIn }) == own.explanation)
-    for index in try reached.explanation.indexes { try store.execute(index) }
+    for index in try reached.explanation.indexes { try store.execute(SQL(verbatim: index)) }
     #expect(try reached.warnings.isEmpty && own.warnings.isEmpty)
   }
 
@@ -247,7 +247,7 @@ import Testing
     #expect(try many.explanation.strategy == .requerying && many.warnings.isEmpty)
     let average = try context.liveAverage(\Book.price)
     #expect(try average.explanation.strategy == .incremental && average.warnings.isEmpty)
-    for index in try least.explanation.indexes + groups.explanation.indexes { try store.execute(index) }
+    for index in try least.explanation.indexes + groups.explanation.indexes { try store.execute(SQL(verbatim: index)) }
     #expect(try least.warnings.isEmpty && groups.warnings.isEmpty)
     let named = try context.liveGroups(Book.self, by: \.author?.name, .count)
     #expect(
@@ -282,7 +282,7 @@ import Testing
       """)
     try store.execute("INSERT INTO author (name, rank) VALUES ('a', 1), ('b', 2)")
     for column in ["year", "price", "is_in, year", "title"] {
-      try store.execute("CREATE INDEX \"by \(column)\" ON book (\(column))")
+      try store.execute(SQL(verbatim: "CREATE INDEX \"by \(column)\" ON book (\(column))"))
     }
     try store.execute("ANALYZE")
     let explanations = [
@@ -349,7 +349,7 @@ import Testing
         == context.explainLive(
           Book.self, sectionBy: \.year, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: 20))
     #expect(try sections.explanation.subject == "the first 20 rows of book" && !sections.warnings.isEmpty)
-    for index in try sections.explanation.indexes { try store.execute(index) }
+    for index in try sections.explanation.indexes { try store.execute(SQL(verbatim: index)) }
     #expect(try sections.warnings.isEmpty)
   }
 

@@ -47,7 +47,7 @@ import Testing
   @Test func `commits that do not concern it take none of its room`() async throws {
     var commits = try store.commits(of: Book.self, buffering: 1).makeAsyncIterator()
     try store.execute("UPDATE book SET title = 'A'")
-    for number in 0..<10 { try store.execute("UPDATE author SET name = ?", .text("\(number)")) }
+    for number in 0..<10 { try store.execute("UPDATE author SET name = \("\(number)")") }
     #expect(try await commits.next()?.changes.map { $0.new?.title } == ["A"])
   }
 
@@ -55,7 +55,7 @@ import Testing
     var commits = try store.commits(of: Book.self, changing: \.year, buffering: 2).makeAsyncIterator()
     let first = store.latestCommit + 1
     for year in 1...5 {
-      try store.execute("UPDATE book SET year = ?", .integer(Int64(year)), author: "ada")
+      try store.execute("UPDATE book SET year = \(year)", author: "ada")
       try store.execute("UPDATE book SET title = title || '.'; UPDATE author SET rank = 1")
     }
     do {

@@ -39,7 +39,7 @@ import Testing
     let run = try OtherProcessRun(seed: 17, isLogged: true, keeping: 10)
     // One in a thousand commits trims it. How much of it is seen before that is a matter of when somebody looks.
     for number in 0..<1203 {
-      try run.other.execute("UPDATE book SET title = ?, is_in = 1 - is_in WHERE id = 1", .text("\(number)"))
+      try run.other.execute("UPDATE book SET title = \("\(number)"), is_in = 1 - is_in WHERE id = 1")
     }
     try run.other.execute("DELETE FROM book WHERE id = 2")
     #expect(try run.problem() == nil)
@@ -89,9 +89,8 @@ import Testing
     try other.execute("INSERT INTO author (name, rank) VALUES ('a', 1), ('b', 2), ('c', NULL)")
     for _ in 0..<30 {
       try other.execute(
-        "INSERT INTO book (title, year, price, is_in, author_id) VALUES (?, ?, 0, ?, ?)",
-        .text("\(random.below(20))"), .integer(Int64(random.below(5))), .integer(Int64(random.below(2))),
-        .integer(Int64(1 + random.below(3))))
+        "INSERT INTO book (title, year, price, is_in, author_id) VALUES (\("\(random.below(20))"), \(random.below(5)), 0, \(random.below(2)), \(1 + random.below(3)))"
+      )
     }
     // Others are here: from now on the state a context stands at is held for it.
     store.store.database.share(true)
@@ -150,9 +149,9 @@ import Testing
       ])
       // Mostly theirs; some of ours in between are taken in by the same move or one of their own.
       switch random.below(5) {
-      case 0: try store.execute(sql)
+      case 0: try store.execute(SQL(verbatim: sql))
       case 1: try plain.execute(sql)
-      default: try other.execute(sql)
+      default: try other.execute(SQL(verbatim: sql))
       }
     }
     return try problem()
@@ -193,7 +192,7 @@ import Testing
 
   private func rows() throws -> [Int64: Row] {
     let columns = ["id", "title", "year", "price", "is_in", "note", "author_id"]
-    let rows = try store.query("SELECT \(columns.joined(separator: ", ")) FROM book")
+    let rows = try store.query(SQL(verbatim: "SELECT \(columns.joined(separator: ", ")) FROM book")).map(\.values)
     return Dictionary(
       uniqueKeysWithValues: rows.compactMap { row -> (Int64, Row)? in
         guard case .integer(let key)? = row.first else { return nil }

@@ -72,7 +72,7 @@ import Testing
     try await wait(for: "the delete") { books[0].isDeleted }
     #expect(books[0].title == "z" && authors[1].books.bookKeys == [3])
     try context.save()
-    try #expect(store.query("SELECT title, note FROM book WHERE id = 2") == [["merged", "unsaved"]])
+    try #expect(store.query("SELECT title, note FROM book WHERE id = 2").map(\.values) == [["merged", "unsaved"]])
     _ = (title, list)
   }
 
@@ -202,7 +202,7 @@ import Testing
     }
     shell.send(sql + "UPDATE author SET name = 'end';")
     for number in 0..<20 {
-      try store.execute("INSERT INTO author (name) VALUES (?)", .text("own \(number)"))
+      try store.execute("INSERT INTO author (name) VALUES (\("own \(number)"))")
       try await Task.sleep(for: .microseconds(500))
     }
     _ = try shell.waitForAnswer()

@@ -25,7 +25,7 @@ import Testing
 
   private func run(_ statements: String...) throws {
     for sql in statements {
-      try store.execute(sql)
+      try store.execute(SQL(verbatim: sql))
       try context.refresh()
     }
   }

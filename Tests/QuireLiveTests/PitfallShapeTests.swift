@@ -157,9 +157,7 @@ import Testing
   @Test func `16: who does not move for long gets all of it at once`() throws {
     let shapes = try shapes(#Predicate { $0.isIn })
     for number in 0..<1500 {
-      try store.execute(
-        "UPDATE book SET title = ?, year = ? WHERE id = ?", .text("\(number % 17)"), .integer(Int64(number)),
-        .integer(Int64(number % 5 + 1)))
+      try store.execute("UPDATE book SET title = \("\(number % 17)"), year = \(number) WHERE id = \(number % 5 + 1)")
     }
     try store.execute("DELETE FROM book WHERE id = 2")
     try context.refresh()
@@ -184,7 +182,7 @@ import Testing
       "UPDATE paper SET parent_id = id", "UPDATE paper SET title = 'x'", "UPDATE paper SET parent_id = 4 - id",
       "UPDATE paper SET parent_id = NULL, title = id WHERE id = 2", "DELETE FROM paper WHERE id = 3",
     ] {
-      try papers.execute(sql)
+      try papers.execute(SQL(verbatim: sql))
       try context.refresh()
       let fresh = ModelContext(papers, isolation: nil)
       let all = try fresh.fetch(FetchDescriptor<Paper>())

@@ -195,7 +195,7 @@ import Testing
     let count = try context.liveCount(Book.self, where: #Predicate { ($0.year ?? 0) > 0 })
     var told: [Difference<ModelRow<Book>>] = []
     let token = list.onDifference { told.append($0) }
-    for number in 0..<3000 { try store.execute("UPDATE book SET year = ? WHERE id = 1", .integer(Int64(number))) }
+    for number in 0..<3000 { try store.execute("UPDATE book SET year = \(number) WHERE id = 1") }
     try store.execute("UPDATE book SET title = 'z' WHERE id = 2")
     try context.refresh()
     #expect(told.count == 1 && count.value == 1 && list.bookKeys == [1, 3])

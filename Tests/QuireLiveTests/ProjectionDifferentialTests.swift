@@ -225,7 +225,7 @@ import Testing
       "INSERT OR REPLACE INTO volume (id, title, binding, tags, shelf) VALUES (\(key), \(text), 'paper', '[]', 0)",
     ])
     do {
-      try store.execute(statement)
+      try store.execute(SQL(verbatim: statement))
       done.append(statement)
     } catch {
       done.append("✗ \(statement)")

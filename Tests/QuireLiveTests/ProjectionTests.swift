@@ -229,7 +229,7 @@ import Testing
     var seen: [[String?]] = []
     let token = observe { seen.append(rows.map(\.writer)) }
     func write(_ sql: String) async throws {
-      try store.execute(sql)
+      try store.execute(SQL(verbatim: sql))
       try context.refresh()
       for _ in 0..<20 { await Task.yield() }
     }

@@ -146,7 +146,7 @@ import Testing
 
   @Test func `a sum beyond Int names the row and the field, and comes back`() throws {
     let rows = try context.live(AuthorSums.self)
-    try store.execute("UPDATE book SET year = ? WHERE id = 1", .integer(.max))
+    try store.execute("UPDATE book SET year = \(Int64.max) WHERE id = 1")
     #expect {
       try context.fetch(AuthorSums.self)
     } throws: { error in
@@ -154,8 +154,8 @@ import Testing
       return "\(reason)" == "‘a sum beyond Int64’ is no Int"
     }
     #expect(rows.error != nil && rows.map(\.years) == [3, 3, 9, 0])
-    try store.execute("UPDATE book SET year = 7, price = ? WHERE id = 1", .real(.infinity))
-    try store.execute("UPDATE book SET price = ? WHERE id = 2", .real(-.infinity))
+    try store.execute("UPDATE book SET year = 7, price = \(Double.infinity) WHERE id = 1")
+    try store.execute("UPDATE book SET price = \(-Double.infinity) WHERE id = 2")
     try context.refresh()
     #expect("\(try #require(rows.error))".contains("AuthorSums 1.prices: ‘a sum of infinities of both signs’"))
     try store.execute("UPDATE book SET price = 0.1 WHERE id < 4")

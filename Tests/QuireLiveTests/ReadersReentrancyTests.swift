@@ -44,7 +44,8 @@ extension ContractTests {
       await library.turn()
       #expect(seen == ["Eden Eden,Solaris,The Dispossessed", "Eden to x", "x Solaris,The Dispossessed,x"])
       #expect(problems.isEmpty && writer.runs == 2 && other.runs == 2 && !context.hasChanges)
-      let rows = try library.store.query("SELECT title, json_extract(edition, '$.number') FROM novel ORDER BY id")
+      let rows = try library.store.query("SELECT title, json_extract(edition, '$.number') FROM novel ORDER BY id").map(
+        \.values)
       #expect(rows == [["x", 1], ["Solaris", 4], ["The Dispossessed", 2]])
       #expect(solaris.edition.number == 4)
       _ = tokens

@@ -21,7 +21,7 @@ import Testing
   }
 
   private func write(_ sql: String) throws {
-    try store.execute(sql)
+    try store.execute(SQL(verbatim: sql))
     try context.refresh()
   }
 

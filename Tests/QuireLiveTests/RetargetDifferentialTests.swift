@@ -182,7 +182,9 @@ import Testing
   private func state() throws -> [Int64: Row] {
     let names = ["id", "title", "year", "price", "is_in", "note", "author_id"]
     var state: [Int64: Row] = [:]
-    for values in try graph.store.query("SELECT \(names.joined(separator: ", ")) FROM book") {
+    for values in try graph.store.query(SQL(verbatim: "SELECT \(names.joined(separator: ", ")) FROM book")).map(
+      \.values)
+    {
       guard case .integer(let key) = values[0] else { continue }
       state[key] = Dictionary(uniqueKeysWithValues: zip(names, values))
     }

@@ -26,7 +26,7 @@ import Testing
   }
 
   private func run(_ sql: String) throws {
-    try store.execute(sql)
+    try store.execute(SQL(verbatim: sql))
     try context.refresh()
   }
 

@@ -19,7 +19,7 @@ import Testing
       "INSERT INTO book (id, title, year, price, is_in, author_id) SELECT i, 'book ' || i, i % 120, i % 7, 1, i FROM n",
     ] {
       let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(Self.count))"
-      try store.execute(statement.replacing("SELECT", with: numbers + " SELECT", maxReplacements: 1))
+      try store.execute(SQL(verbatim: statement.replacing("SELECT", with: numbers + " SELECT", maxReplacements: 1)))
     }
     context = ModelContext(store, isolation: nil)
   }
@@ -34,7 +34,7 @@ import Testing
   /// What a statement costs: participants concerned, and statements run by the results.
   private func cost(_ sql: String, _ queries: () -> Int) throws -> (concerned: Int, statements: Int) {
     let (before, run) = (participants.routed, queries())
-    try store.execute(sql)
+    try store.execute(SQL(verbatim: sql))
     try context.refresh()
     return (participants.routed - before, queries() - run)
   }

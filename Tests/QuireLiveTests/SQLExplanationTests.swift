@@ -57,7 +57,7 @@ import Testing
     let sql = SQL(verbatim: "SELECT a.title FROM loan AS a JOIN loan AS b ON b.title = a.days")
     let advice = try context.explainLive(sql: sql).indexes
     #expect(advice == [#"CREATE INDEX "loan_days" ON "loan" ("days")"#])
-    for index in advice { try store.execute(index) }
+    for index in advice { try store.execute(SQL(verbatim: index)) }
     #expect(try context.explainLive(sql: sql).indexes.isEmpty)
   }
 

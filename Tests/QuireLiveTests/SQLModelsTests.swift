@@ -83,7 +83,7 @@ import Testing
 
   @Test func `a predicate stands in SQL as a sub-query`() throws {
     let name = "Le' m"
-    try store.execute("UPDATE author SET name = ? WHERE id = 1", .text(name))
+    try store.execute("UPDATE author SET name = \(name) WHERE id = 1")
     #expect(
       try titles(
         """

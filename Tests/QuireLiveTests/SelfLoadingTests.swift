@@ -227,7 +227,7 @@ private final class AutumnLeaf: Leaf {
     #expect(chapter.summary == "of one")
     await turn()
     #expect(!chapter.hasChanges && runs == 1 && chapter.loadStep.runs == 1)
-    #expect(try store.query("SELECT * FROM chapter") == [[1, "one"]])
+    #expect(try store.query("SELECT * FROM chapter").map(\.values) == [[1, "one"]])
     withExtendedLifetime(token) {}
   }
 

@@ -202,7 +202,9 @@ import Testing
 
   private func state() throws -> [Int64: Row] {
     var state: [Int64: Row] = [:]
-    for values in try store.query("SELECT \(columns.joined(separator: ", ")) FROM \(table)") {
+    for values in try store.query(SQL(verbatim: "SELECT \(columns.joined(separator: ", ")) FROM \(table)")).map(
+      \.values)
+    {
       guard case .integer(let key) = values[0] else { continue }
       state[key] = Dictionary(uniqueKeysWithValues: zip(columns, values))
     }

@@ -82,7 +82,7 @@ import Testing
     #expect(throws: StatementError.self) { try context.fetch(Int.self, sql: SQL(verbatim: text)) }
     #expect(throws: StatementError.self) { try context.fetch(Book.self, sql: SQL(verbatim: text)) }
     #expect(throws: StatementError.self) { try context.fetchOne(Shelf.self, sql: SQL(verbatim: text)) }
-    #expect(try store.query("SELECT count(*) FROM book") == [[3]])
+    #expect(try store.query("SELECT count(*) FROM book").map(\.values) == [[3]])
   }
 
   // MARK: Structs

@@ -38,20 +38,22 @@ private struct Mark: StoredValue, Hashable {
     var random = Random(seed: seed)
     let store = try ModelContainer(for: Marked.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
     let context = ModelContext(store, isolation: nil)
-    for mark in Self.marks { try store.execute("INSERT INTO marked (mark, size) VALUES (\(mark), 1)") }
+    for mark in Self.marks {
+      try store.execute(SQL(verbatim: "INSERT INTO marked (mark, size) VALUES (\(mark), 1)"))
+    }
     try context.refresh()
     let groups = try context.liveGroups(Marked.self, by: \.mark, .count, .max(\.size))
     let start = groups.queriesRun
     for step in 0..<60 {
       let (mark, key, size) = (random.pick(Self.marks), 1 + random.below(20), random.below(9))
-      try store.execute(
-        random.pick([
-          "INSERT INTO marked (mark, size) VALUES (\(mark), \(size))",
-          "UPDATE marked SET mark = \(mark) WHERE id = \(key)",
-          "UPDATE marked SET size = \(size) WHERE id = \(key)", "DELETE FROM marked WHERE id = \(key + 5)",
-        ]))
+      let statement = random.pick([
+        "INSERT INTO marked (mark, size) VALUES (\(mark), \(size))",
+        "UPDATE marked SET mark = \(mark) WHERE id = \(key)",
+        "UPDATE marked SET size = \(size) WHERE id = \(key)", "DELETE FROM marked WHERE id = \(key + 5)",
+      ])
+      try store.execute(SQL(verbatim: statement))
       try context.refresh()
-      let fresh = try store.query("SELECT count(*), max(size) FROM marked GROUP BY mark ORDER BY mark")
+      let fresh = try store.query("SELECT count(*), max(size) FROM marked GROUP BY mark ORDER BY mark").map(\.values)
       let shown = groups.map { [Value.integer(Int64($0.values.0)), .integer(Int64($0.values.1 ?? -1))] }
       #expect(shown == fresh, "seed \(seed), step \(step)")
       #expect(Set(groups.map(\.key)).count == groups.count)

@@ -137,7 +137,7 @@ import Testing
       """, as: "20260104000000_g.sql")
     var migrator = try fixture.migrator()
     migrator.steps = [
-      MigrationStep("Fill") { try $0.query("INSERT INTO g VALUES (?), (?)", [1, 2]) },
+      MigrationStep("Fill") { try $0.query("INSERT INTO g VALUES (1), (2)") },
       MigrationStep("Empty") { try $0.query("DELETE FROM g") },
     ]
     try migrator.apply()

@@ -53,7 +53,7 @@ import Testing
         context.delete(dock)
         try context.save()
       case .bulk: try context.delete(model: D.self)
-      case .sql: try store.execute("DELETE FROM \(table("\(D.self)"))")
+      case .sql: try store.execute("DELETE FROM \(D.self)")
       }
     } catch {
       result.isRefused = true
@@ -62,9 +62,8 @@ import Testing
     }
     try context.refresh()
     func count(_ name: String, _ condition: String = "1") throws -> Int {
-      guard case .integer(let count) = try store.value("SELECT count(*) FROM \(table(name)) WHERE \(condition)") else {
-        return -1
-      }
+      let sql = SQL(verbatim: "SELECT count(*) FROM \(table(name)) WHERE \(condition)")
+      guard case .integer(let count) = try store.value(sql) else { return -1 }
       return Int(count)
     }
     result.docks = try count("\(D.self)")
@@ -131,7 +130,7 @@ import Testing
       try context.save()
       #expect(dock.isDeleted && boat.isDeleted == (round == 0) && lamp.isDeleted == (round == 0))
       let counts = try ["deny_dock", "deny_boat", "deny_lamp", "deny_flag", "deny_dock_flags"].map {
-        try store.value("SELECT count(*) FROM \($0)")
+        try store.value("SELECT count(*) FROM \(identifier: $0)")
       }
       #expect(counts == (round == 0 ? [0, 0, 0, 0, 0] : [0, 1, 1, 1, 0]))
     }

@@ -42,7 +42,7 @@ import Testing
     context.delete(crate)
     #expect(parts.allSatisfy { $0.isDeleted } && !rest.isDeleted)
     try context.save()
-    #expect(try store.query("SELECT name FROM part") == [["rest"]])
+    #expect(try store.query("SELECT name FROM part").map(\.values) == [["rest"]])
     #expect(try store.value("SELECT count(*) FROM crate_parts") == 0)
   }
 

@@ -193,14 +193,14 @@ final class RandomEdits {
     guard let number, let volume = volumes[number] else { return "nothing" }
     let price = Double(Int.random(in: 10..<13, using: &random))
     if chance(70) {
-      try store.execute("UPDATE volume SET price = ? WHERE id = ?", .real(price), .integer(key(volume)))
+      try store.execute("UPDATE volume SET price = \(price) WHERE id = \(key(volume))")
       saved.volumes[number]?.price = price
       if !edited.contains("v\(number).price") { now.volumes[number]?.price = price }
     } else {
       let writer = saved.writers.keys.sorted().randomElement(using: &random)
       // Only to writers that are still there for the context: a reference to one it has deleted is another story.
       guard let writer, now.writers[writer] != nil, let target = writers[writer] else { return "nothing" }
-      try store.execute("UPDATE volume SET writer_id = ? WHERE id = ?", .integer(key(target)), .integer(key(volume)))
+      try store.execute("UPDATE volume SET writer_id = \(key(target)) WHERE id = \(key(volume))")
       saved.volumes[number]?.writer = writer
       if !edited.contains("v\(number).writer") { now.volumes[number]?.writer = writer }
     }

@@ -54,7 +54,7 @@ extension ModelContext {
 
 extension ModelContainer {
   /// The first column of the first row.
-  func value(_ sql: String) throws -> Value { try query(sql).first?.first ?? .null }
+  func value(_ sql: SQL) throws -> Value { try query(sql).first?[0] ?? .null }
 }
 
 /// A file of its own, removed with this object.

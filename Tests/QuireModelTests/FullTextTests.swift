@@ -130,7 +130,7 @@ import Testing
       case 2: tales.randomElement(using: &random)?.title = text()
       case 3: if let tale = tales.randomElement(using: &random) { context.delete(tale) }
       default:
-        try store.execute("UPDATE tale SET summary = ? WHERE id % 2 = ?", .text(text()), .integer(Int64(step % 2)))
+        try store.execute("UPDATE tale SET summary = \(text()) WHERE id % 2 = \(step % 2)")
       }
       try context.save()
       for word in words {
@@ -151,7 +151,8 @@ import Testing
 
   private func keys(_ store: ModelContainer, having word: String) throws -> Set<Int64> {
     let rows = try store.query(
-      "SELECT id FROM tale WHERE ' ' || title || ' ' || ifnull(summary, '') || ' ' LIKE ?", .text("% \(word) %"))
+      "SELECT id FROM tale WHERE ' ' || title || ' ' || ifnull(summary, '') || ' ' LIKE \("% \(word) %")"
+    ).map(\.values)
     return Set(rows.compactMap { if case .integer(let key)? = $0.first { key } else { nil } })
   }
 

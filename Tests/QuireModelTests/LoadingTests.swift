@@ -114,7 +114,7 @@ import Testing
     let store = try store(["Lem": ["Eden", "Solaris"]])
     let context = ModelContext(store)
     let eden = try context.volume("Eden")
-    for index in 0..<50 { try store.execute("UPDATE writer SET name = ?", .text("\(index)")) }
+    for index in 0..<50 { try store.execute("UPDATE writer SET name = \("\(index)")") }
     try store.execute("DELETE FROM volume WHERE title = 'Solaris'")
     #expect(eden.writer?.name == "Lem")
     #expect(eden.writer?.volumes.count == 2)

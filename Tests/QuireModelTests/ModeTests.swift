@@ -83,7 +83,7 @@ import Testing
     context.insert(Volume("new"))
     #expect(try store.value("SELECT title FROM volume") == "Eden")
     for _ in 0..<10_000 where context.hasChanges { await turn() }
-    #expect(try store.query("SELECT title, year FROM volume") == [["Eden II", 1959], ["new", nil]])
+    #expect(try store.query("SELECT title, year FROM volume").map(\.values) == [["Eden II", 1959], ["new", nil]])
     #expect(store.store.database.commitNumber == before + 1)
     context.autosaveEnabled = false
     eden.title = "kept back"

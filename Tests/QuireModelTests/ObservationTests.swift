@@ -16,14 +16,17 @@ enum Source: String, CaseIterable, Sendable {
       let other = ModelContext(store)
       try Source.edit(try other.volume(title), column, value)
       try other.save()
-    case .rawSQL: try store.execute("UPDATE volume SET \(column) = ? WHERE title = ?", value, .text(title))
+    case .rawSQL: try store.execute("UPDATE volume SET \(identifier: column) = \(value) WHERE title = \(title)")
     case .trigger:
       try store.execute("CREATE TABLE IF NOT EXISTS bell (title TEXT, value ANY)")
       try store.execute("DROP TRIGGER IF EXISTS ring")
       try store.execute(
-        "CREATE TRIGGER ring AFTER INSERT ON bell BEGIN UPDATE volume SET \(column) = new.value WHERE title = new.title; END"
+        """
+        CREATE TRIGGER ring AFTER INSERT ON bell
+        BEGIN UPDATE volume SET \(identifier: column) = new.value WHERE title = new.title; END
+        """
       )
-      try store.execute("INSERT INTO bell VALUES (?, ?)", .text(title), value)
+      try store.execute("INSERT INTO bell VALUES (\(title), \(value))")
     }
     if self != .own { try context.refresh() }
   }
@@ -71,7 +74,8 @@ enum Source: String, CaseIterable, Sendable {
     new.writer = lem
     try context.save()
     let rows = try store.query(
-      "SELECT title, year, writer_id FROM volume WHERE title IN ('Éden', 'Solaris II') ORDER BY id")
+      "SELECT title, year, writer_id FROM volume WHERE title IN ('Éden', 'Solaris II') ORDER BY id"
+    ).map(\.values)
     #expect(rows == [["Éden", 1959, nil], ["Solaris II", nil, 1]])
   }
 
@@ -149,7 +153,7 @@ enum Source: String, CaseIterable, Sendable {
     try source.change("E\u{301}den", "title", "\u{C9}den", in: store, context)
     try context.save()
     #expect(title.count == 1 && eden.title.utf8.elementsEqual("\u{C9}den".utf8))
-    #expect(try store.query("SELECT title FROM volume WHERE id = 1") == [[.text("\u{C9}den")]])
+    #expect(try store.query("SELECT title FROM volume WHERE id = 1").map(\.values) == [[.text("\u{C9}den")]])
   }
 
   @Test func `a collection is heard of on insert, delete and cascade`() throws {

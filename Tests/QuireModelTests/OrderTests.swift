@@ -150,7 +150,8 @@ import Testing
         if let team = players[0].team { context.delete(team) }
         context.delete(players[0])
       } == nil)
-    #expect(try store.query("SELECT (SELECT count(*) FROM team), (SELECT count(*) FROM player)") == [[1, 1]])
+    #expect(
+      try store.query("SELECT (SELECT count(*) FROM team), (SELECT count(*) FROM player)").map(\.values) == [[1, 1]])
   }
 
   @Test func `counts of a many to many hold on both sides`() throws {
@@ -179,7 +180,7 @@ import Testing
     choir.singers = [bob]
     other.singers = [ann]
     try context.save()
-    #expect(try store.query("SELECT singer_id FROM choir_singers ORDER BY choir_id") == [[2], [1]])
+    #expect(try store.query("SELECT singer_id FROM choir_singers ORDER BY choir_id").map(\.values) == [[2], [1]])
   }
 
   @Test func `the control: a list that is not as it was moved is noticed`() throws {

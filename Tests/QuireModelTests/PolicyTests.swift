@@ -18,7 +18,9 @@ import Testing
     try context.save()
   }
 
-  private func titles() throws -> [[Value]] { try store.query("SELECT code, title, shelf_id FROM tome ORDER BY id") }
+  private func titles() throws -> [[Value]] {
+    try store.query("SELECT code, title, shelf_id FROM tome ORDER BY id").map(\.values)
+  }
   private func tome(_ code: String, in context: ModelContext) throws -> Tome {
     try #require(try context.fetch(FetchDescriptor<Tome>(predicate: #Predicate { $0.code == code })).first)
   }
@@ -79,7 +81,7 @@ import Testing
     #expect(heard.count == 1 && present.title == "Odyssey" && present.shelf === shelf && new.isDeleted)
     #expect(shelf.tomes.first === present && present.readers.first?.name == "third")
     #expect(try titles() == [["a", "Emma", 1], ["b", "Odyssey", 2], ["c", "Walden", 1]])
-    #expect(try store.query("SELECT tome_id FROM tome_readers") == [[2]])
+    #expect(try store.query("SELECT tome_id FROM tome_readers").map(\.values) == [[2]])
   }
 
   @Test func `random upserts leave what a dictionary would hold, and refusals what it held first`() throws {
@@ -129,7 +131,8 @@ import Testing
     try context.save()
     #expect(tome.shelf === first && tome.title == "Dubliners, again" && twin.isDeleted && again.isDeleted)
     #expect(tome.readers.count == 1 && tome.readers.first === first)
-    #expect(try store.query("SELECT (SELECT count(*) FROM shelf), (SELECT count(*) FROM tome)") == [[1, 4]])
+    #expect(
+      try store.query("SELECT (SELECT count(*) FROM shelf), (SELECT count(*) FROM tome)").map(\.values) == [[1, 4]])
   }
 
   @Test func `the configuration says it for all contexts`() throws {
@@ -143,7 +146,7 @@ import Testing
       context.insert(Tome("a", title, shelf: nil))
       try context.save()
     }
-    #expect(try store.query("SELECT id, title FROM tome") == [[1, "three"]])
+    #expect(try store.query("SELECT id, title FROM tome").map(\.values) == [[1, "three"]])
   }
 
   // MARK: Conflicts

@@ -30,7 +30,7 @@ import Testing
     a.children.append(leaf)
     #expect(leaf.parent === a)
     try context.save()
-    #expect(try store.query("SELECT parent_id FROM node WHERE name = 'leaf'") == [[1]])
+    #expect(try store.query("SELECT parent_id FROM node WHERE name = 'leaf'").map(\.values) == [[1]])
   }
 
   @Test func `a tree of one model, both ways, and its cascade`() throws {
@@ -45,7 +45,7 @@ import Testing
     #expect(again.children[0].children[0].parent?.parent === again)
     fresh.delete(again.children[0])
     try fresh.save()
-    #expect(try store.query("SELECT name FROM node ORDER BY id") == [["root"], ["2"]])
+    #expect(try store.query("SELECT name FROM node ORDER BY id").map(\.values) == [["root"], ["2"]])
     #expect(again.children.map(\.name) == ["2"])
   }
 
@@ -55,7 +55,7 @@ import Testing
     context.insert(passport)
     #expect(ada.passport === passport)
     try context.save()
-    #expect(try store.query("SELECT owner_id FROM passport") == [[1]])
+    #expect(try store.query("SELECT owner_id FROM passport").map(\.values) == [[1]])
     let fresh = ModelContext(store)
     let person = try #require(try fresh.all(Person.self).first)
     #expect(person.passport?.number == "P1")
@@ -109,12 +109,12 @@ import Testing
     bottle.labels.removeAll { $0 === red }
     #expect(red.bottles.isEmpty)
     try context.save()
-    #expect(try store.query("SELECT bottle_id, label_id FROM bottle_labels") == [[1, 2]])
+    #expect(try store.query("SELECT bottle_id, label_id FROM bottle_labels").map(\.values) == [[1, 2]])
     bottle.labels = [red, blue, red]
     bottle.labels = [blue]
     #expect(!red.hasChanges)
     try context.save()
-    #expect(try store.query("SELECT bottle_id, label_id FROM bottle_labels") == [[1, 2]])
+    #expect(try store.query("SELECT bottle_id, label_id FROM bottle_labels").map(\.values) == [[1, 2]])
     let fresh = ModelContext(store)
     #expect(try fresh.all(Label.self).map { $0.bottles.count } == [0, 1])
   }
@@ -150,7 +150,7 @@ import Testing
     context.delete(try #require(person.desk))
     try context.save()
     #expect(!person.isDeleted && person.desk == nil && !person.hasChanges)
-    #expect(try store.query("SELECT desk_id FROM person") == [[nil]])
+    #expect(try store.query("SELECT desk_id FROM person").map(\.values) == [[nil]])
     try other.refresh()
     #expect(theirs.desk == nil)
   }
@@ -236,7 +236,7 @@ import Testing
     context.delete(label)
     try context.save()
     #expect(item.shop == nil && bottle.labels.isEmpty && shop.isDeleted)
-    #expect(try store.query("SELECT shop_id FROM item") == [[nil]])
+    #expect(try store.query("SELECT shop_id FROM item").map(\.values) == [[nil]])
     #expect(try store.value("SELECT (SELECT count(*) FROM shop) + (SELECT count(*) FROM label)") == 0)
 
     let album = Album("album")
@@ -258,7 +258,7 @@ import Testing
     try context.save()
     #expect(!child.isDeleted && child.parent === b)
     #expect(
-      try store.query("SELECT name, parent_id FROM node ORDER BY name") == [
+      try store.query("SELECT name, parent_id FROM node ORDER BY name").map(\.values) == [
         ["b", nil], ["child", .integer(b.persistentModelID.rowKey ?? 0)],
       ])
   }

@@ -78,7 +78,7 @@ import Testing
     #expect(!context.hasChanges)
     context.insert(eden)
     try context.save()
-    #expect(try store.query("SELECT title, writer_id FROM volume") == [["Eden", 1]])
+    #expect(try store.query("SELECT title, writer_id FROM volume").map(\.values) == [["Eden", 1]])
   }
 
   @Test func `a rollback shows the commit the context stands at, with what was taken in meanwhile`() throws {

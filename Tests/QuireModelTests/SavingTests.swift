@@ -29,7 +29,7 @@ import Testing
     b.next = a
     context.insert(a)
     try context.save()
-    #expect(try store.query("SELECT name, next_id FROM ring ORDER BY id") == [["a", 2], ["b", 1]])
+    #expect(try store.query("SELECT name, next_id FROM ring ORDER BY id").map(\.values) == [["a", 2], ["b", 1]])
   }
 
   @Test func `a save writes what was edited and no other column`() throws {
@@ -40,7 +40,7 @@ import Testing
     yours.year = 1959
     try a.save()
     try b.save()
-    #expect(try store.query("SELECT title, year FROM volume") == [["Mine", 1959]])
+    #expect(try store.query("SELECT title, year FROM volume").map(\.values) == [["Mine", 1959]])
     #expect(yours.title == "Mine")
     try a.refresh()
     #expect(mine.year == 1959)
@@ -82,12 +82,12 @@ import Testing
     eden.price = .nan
     let error = #expect(throws: ModelError.self) { try context.save() }
     guard case .notStorable("Volume", "price", _)? = error else { throw error! }
-    #expect(try store.query("SELECT title, year FROM volume") == [["Eden", nil]])
+    #expect(try store.query("SELECT title, year FROM volume").map(\.values) == [["Eden", nil]])
     #expect(context.hasChanges && eden.hasChanges && new.persistentModelID == id)
     #expect(lem.volumes.map(\.title) == ["Eden", "new"])
     eden.price = 2
     try context.save()
-    #expect(try store.query("SELECT title, year FROM volume") == [["Eden", 1959], ["new", nil]])
+    #expect(try store.query("SELECT title, year FROM volume").map(\.values) == [["Eden", 1959], ["new", nil]])
     #expect(lem.volumes.map(\.title) == ["Eden", "new"])
   }
 
@@ -170,7 +170,7 @@ import Testing
     context.delete(writer)
     #expect(eden.isDeleted && new.isDeleted)
     try context.save()
-    #expect(try store.query("SELECT title FROM volume") == [["Solaris"]])
+    #expect(try store.query("SELECT title FROM volume").map(\.values) == [["Solaris"]])
     #expect(try store.value("SELECT count(*) FROM writer") == 1)
   }
 

@@ -31,7 +31,7 @@ import Testing
     eden.contributors = [try context.writer("Lem")]
     context.insert(Volume("Solaris"))
     try context.save()
-    #expect(try store.query("SELECT title, extra FROM volume") == [["Eden", 7], ["Solaris", 7]])
+    #expect(try store.query("SELECT title, extra FROM volume").map(\.values) == [["Eden", 7], ["Solaris", 7]])
     #expect(try store.value("SELECT count(*) FROM volume_contributors") == 1)
   }
   private let contributorsWithRowID = "CREATE TABLE volume_contributors (volume_id INTEGER, writer_id INTEGER)"

@@ -38,7 +38,7 @@ import Testing
     try context.save()
     #expect(list.map(\.title) == ["Eden", "Solaris"])
     #expect(count.value == 2)
-    try store.execute("UPDATE volume SET title = 'A' WHERE title = ?", "Solaris")
+    try store.execute("UPDATE volume SET title = 'A' WHERE title = 'Solaris'")
     try context.refresh()
     #expect(list.map(\.title) == ["A", "Eden"])
     context.delete(lem)

@@ -98,7 +98,7 @@ import Testing
     }
     let row = try store.query(
       "SELECT genre, rank, flag, words, json_extract(place, '$.street'), maybe_genre, maybe_place, typeof(decimal), date(date) FROM everything"
-    )
+    ).map(\.values)
     #expect(row == [["poem", -1, 0, #"["a","b"]"#, "", nil, nil, "text", "1970-01-01"]])
   }
 
@@ -135,7 +135,8 @@ import Testing
     try context.save()
     (model.maybePlace, model.maybeGenre, model.maybeDate) = (nil, nil, nil)
     try context.save()
-    #expect(try store.query("SELECT maybe_place, maybe_genre, maybe_date FROM everything") == [[nil, nil, nil]])
+    #expect(
+      try store.query("SELECT maybe_place, maybe_genre, maybe_date FROM everything").map(\.values) == [[nil, nil, nil]])
     let other = try #require(try ModelContext(store).all(Everything.self).first)
     #expect(other.maybePlace == nil && other.maybeGenre == nil && other.maybeDate == nil)
   }
@@ -149,11 +150,11 @@ import Testing
       ("uuid", "'no'", "uuid"), ("date", "'no'", "date"), ("decimal", "'x'", "decimal"), ("int8", "300", "int8"),
       ("maybe_genre", "'drama'", "maybeGenre"), ("maybe_place", "'['", "maybePlace"),
     ] {
-      let before = try store.value("SELECT \(column) FROM everything")
-      try store.execute("UPDATE everything SET \(column) = \(value)")
+      let before = try store.value("SELECT \(identifier: column) FROM everything")
+      try store.execute(SQL(verbatim: "UPDATE everything SET \(column) = \(value)"))
       let error = #expect(throws: ModelError.self, "\(column)") { try ModelContext(store).all(Everything.self) }
       guard case .undecodable("Everything", 1, property, _)? = error else { throw error! }
-      try store.execute("UPDATE everything SET \(column) = ?", before)
+      try store.execute("UPDATE everything SET \(identifier: column) = \(before)")
     }
     #expect(try ModelContext(store).all(Everything.self).count == 1)
   }
@@ -163,7 +164,7 @@ import Testing
     actor.tasks = [Names.Task("1"), Names.Task("2")]
     context.insert(actor)
     try context.save()
-    #expect(try store.query("SELECT title, actor_id FROM task") == [["1", 1], ["2", 1]])
+    #expect(try store.query("SELECT title, actor_id FROM task").map(\.values) == [["1", 1], ["2", 1]])
     let name = "Ada"
     let tasks = try ModelContext(store).fetch(
       FetchDescriptor<Names.Task>(predicate: #Predicate { $0.actor?.name == name }, sortBy: [SortDescriptor(\.title)]))
@@ -187,7 +188,7 @@ import Testing
 
     context.insert(Coded("x", label: "y", order: 3))
     try context.save()
-    #expect(try store.query(#"SELECT _id, id, "the label", "order" FROM coded"#) == [[1, "x", "y", 3]])
+    #expect(try store.query(#"SELECT _id, id, "the label", "order" FROM coded"#).map(\.values) == [[1, "x", "y", 3]])
     let sorted = try context.fetch(FetchDescriptor<Coded>(sortBy: [SortDescriptor(\.order), SortDescriptor(\.label)]))
     #expect(sorted.first?.label == "y")
   }

@@ -19,7 +19,7 @@ import Testing
       "SELECT * FROM writer ORDER BY id", "SELECT * FROM volume ORDER BY id",
       "SELECT * FROM volume_contributors ORDER BY 1, 2",
     ]
-    .map { try store.query($0) }
+    .map { try store.query(SQL(verbatim: $0)).map(\.values) }
   }
 
   @Test func `each save is a group, and goes back and forth`() throws {
@@ -96,8 +96,7 @@ import Testing
     let new = Writer(name: "Capek")
     context.insert(new)
     try context.save()
-    try store.execute(
-      "UPDATE volume SET writer_id = ? WHERE title = 'Ubik'", .integer(new.persistentModelID.rowKey ?? 0))
+    try store.execute("UPDATE volume SET writer_id = \(new.persistentModelID.rowKey ?? 0) WHERE title = 'Ubik'")
     #expect(throws: ModelError.self) { try context.undo() }
     #expect(try context.volume("Ubik").writer === new)
   }

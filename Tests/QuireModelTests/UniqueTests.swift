@@ -42,7 +42,7 @@ import Testing
     let new = Account("ada@example.org", zone: "a", number: 1)
     context.insert(new)
     try context.save()
-    #expect(try store.query("SELECT id, email FROM account") == [[2, "ada@example.org"]])
+    #expect(try store.query("SELECT id, email FROM account").map(\.values) == [[2, "ada@example.org"]])
     #expect(new.persistentModelID.rowKey == 2 && old.isDeleted && !context.hasChanges)
   }
 
@@ -55,7 +55,7 @@ import Testing
     old.parent = new
     try context.save()
     #expect(
-      try store.query("SELECT email, parent_id FROM account ORDER BY id") == [
+      try store.query("SELECT email, parent_id FROM account ORDER BY id").map(\.values) == [
         ["ada2@example.org", 2], ["ada@example.org", 1],
       ])
   }

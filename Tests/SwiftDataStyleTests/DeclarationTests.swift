@@ -113,7 +113,7 @@ import Testing
     #expect(actor.id == "a1" && actor.tasks.first?.priority == .high && Set(arrayLiteral: actor).contains(actor))
     #expect(actor.tasks.first?.steps?.sorted { $0.index < $1.index }.map(\.title) == ["one", "two"])
     #expect(try other.fetch(FetchDescriptor<Tag>()).first?.color == [1, 0, 0])
-    #expect(try container.query("SELECT _id, id FROM actor") == [[1, "a1"]])
+    #expect(try container.query("SELECT _id, id FROM actor").map(\.values) == [[1, "a1"]])
   }
 
   @Test func `a constant keeps its value, and the row's is what a later object has`() throws {

@@ -152,15 +152,13 @@ public struct CatalogImport {
     for start in stride(from: 0, to: pairs.count, by: 10_000) {
       let batch = pairs[start..<min(start + 10_000, pairs.count)]
       summary.holdings += try container.write { transaction in
-        let insert = try transaction.connection.statement(
-          "INSERT INTO library_books (library_id, book_id) VALUES (?, ?) ON CONFLICT DO NOTHING")
         var added = 0
         for pair in batch {
-          insert.bind(libraries[pair.library], at: 1)
-          insert.bind(books[pair.book], at: 2)
-          _ = try insert.step()
-          insert.reset()
-          added += transaction.connection.changes
+          added += try transaction.execute(
+            """
+            INSERT INTO library_books (library_id, book_id) VALUES (\(libraries[pair.library]), \(books[pair.book]))
+            ON CONFLICT DO NOTHING
+            """)
         }
         return added
       }
@@ -168,7 +166,7 @@ public struct CatalogImport {
     }
   }
 
-  private func keys(_ sql: String) throws -> [Int64] {
+  private func keys(_ sql: SQL) throws -> [Int64] {
     try container.query(sql).compactMap { row in if case .integer(let key) = row[0] { key } else { nil } }
   }
 }

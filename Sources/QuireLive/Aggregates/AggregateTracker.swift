@@ -288,9 +288,7 @@ struct AggregateTracker {
 
   /// What the next extreme of a group is looked up by; nil for what is no extreme.
   func extremeQuery(_ aggregate: Aggregate, of name: Value) -> SelectQuery? {
-    guard let column = aggregate.column, aggregate.function == .minimum || aggregate.function == .maximum else {
-      return nil
-    }
+    guard let column = aggregate.column, aggregate.isExtreme else { return nil }
     var query = select.extreme(of: column, isGreatest: aggregate.function == .maximum)
     if let group {
       let isInGroup: RowExpression =

@@ -18,6 +18,8 @@ struct GroupList<Key, Values> {
     let id: Int64
     let name: Value
     let row: GroupRow<Key, Values>
+    /// Its least and greatest values as their columns have them: equal texts may be of other bytes.
+    fileprivate let extremes: [Value]
 
     fileprivate var place: Place { Place(name: name, id: id) }
   }
@@ -72,7 +74,7 @@ struct GroupList<Key, Values> {
     for name in names {
       let old = known[name]
       let new = try entry(name, old?.id, tracker)
-      if let old, let new, form.areSame(old.row.values, new.row.values) { continue }
+      if let old, let new, areIdentical(old, new) { continue }
       if old == nil, new == nil { continue }
       if let id = old?.id ?? new?.id { taken.touched.insert(id) }
       known[name] = new
@@ -122,7 +124,13 @@ struct GroupList<Key, Values> {
     let row = GroupRow(key: try form.key(name), values: try form.values(name, group.states))
     guard form.isShown?(row) ?? true else { return nil }
     if id == nil { lastID += 1 }
-    return Entry(id: id ?? lastID, name: name, row: row)
+    let extremes = group.states.lazy.filter { $0.aggregate.isExtreme }.map(\.extreme)
+    return Entry(id: id ?? lastID, name: name, row: row, extremes: Array(extremes))
+  }
+
+  /// Whether nothing is to be told of a group that was this and is that.
+  func areIdentical(_ a: Entry, _ b: Entry) -> Bool {
+    form.areSame(a.row.values, b.row.values) && a.extremes == b.extremes
   }
 
   private func precedes(_ a: Entry, _ b: Entry) -> Bool {

@@ -235,13 +235,11 @@ extension LiveGroups: Participant {
     for (_, at) in keys.inserts { step.changes.append(.insert(at: at, new: row(after: at))) }
     let others = Set(keys.moves.map(\.key))
     let known = Dictionary(
-      old.lazy.filter { touched.contains($0.id) }.map { ($0.id, $0.row) }, uniquingKeysWith: { first, _ in first }
+      old.lazy.filter { touched.contains($0.id) }.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first }
     )
     for (place, entry) in zip(new.indices, new) {
-      guard let row = known[entry.id], !others.contains(entry.id), !form.areSame(row.values, entry.row.values) else {
-        continue
-      }
-      step.changes.append(.update(at: place, old: row, new: entry.row))
+      guard let was = known[entry.id], !others.contains(entry.id), !list.areIdentical(was, entry) else { continue }
+      step.changes.append(.update(at: place, old: was.row, new: entry.row))
     }
   }
 }

@@ -15,16 +15,31 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
   private var asksOther = false
   /// Statements of what it asked before.
   private var earlierQueries = 0
-  private(set) var value: Value
-  private var next: (value: Value, error: (any Error)?)?
+  private var shown: Shown
+  private var next: (shown: Shown, error: (any Error)?)?
   private var isChanged = false
   private var changesError = false
   private var failedAt: Int64?
   private(set) var error: (any Error)?
+  var value: Value { shown.value }
   var willChange: () -> Void = {}
   var didChange: () -> Void = {}
   /// Told where there is an error now and was none before, or the other way round.
   var didFail: () -> Void = {}
+
+  private struct Shown {
+    let value: Value
+    /// As its column has it: equal texts may be of other bytes.
+    let extreme: QuireRow.Value
+
+    init(_ tracker: AggregateTracker, _ read: (AggregateState) throws -> Value) throws {
+      let state = tracker.whole.states[0]
+      value = try read(state)
+      extreme = state.extreme
+    }
+
+    func isIdentical(to other: Shown) -> Bool { value == other.value && extreme == other.extreme }
+  }
 
   /// - Throws: as the same aggregate does when it is fetched.
   init(
@@ -37,7 +52,7 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
     self.owner = owner
     var tracker = AggregateTracker(select, [aggregate])
     try owner.readCommitted { try tracker.fill(on: $0) }
-    value = try read(tracker.whole.states[0])
+    shown = try Shown(tracker, read)
     self.tracker = tracker
     follow()
     try owner.tellIfSlow(explanation)
@@ -56,7 +71,7 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
   func prepare(asking select: SelectQuery) throws {
     var tracker = AggregateTracker(select, tracker.aggregates)
     try owner.readCommitted { try tracker.fill(on: $0) }
-    next = (try read(tracker.whole.states[0]), nil)
+    next = (try Shown(tracker, read), nil)
     earlierQueries += self.tracker.queriesRun
     self.tracker = tracker
     asksOther = true
@@ -76,23 +91,23 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
   func prepare(_ news: News, on connection: Connection) -> Bool {
     do {
       guard try tracker.step(news, on: connection) != nil else { return false }
-      let value = try read(tracker.whole.states[0])
-      if value == self.value, error == nil { return false }
-      next = (value, nil)
+      let shown = try Shown(tracker, read)
+      if shown.isIdentical(to: self.shown), error == nil { return false }
+      next = (shown, nil)
     } catch {
-      next = (value, error)
+      next = (shown, error)
     }
     return true
   }
 
-  func announce() { if let next, next.value != value { willChange() } }
+  func announce() { if let next, !next.shown.isIdentical(to: shown) { willChange() } }
 
   func apply() {
     guard let next else { return }
-    isChanged = next.value != value
+    isChanged = !next.shown.isIdentical(to: shown)
     changesError = (next.error == nil) != (error == nil)
     failedAt = next.error == nil ? nil : failedAt ?? owner.position.number
-    (value, error) = next
+    (shown, error) = next
     self.next = nil
     if asksOther { follow() }
   }

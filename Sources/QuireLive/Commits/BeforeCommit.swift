@@ -21,7 +21,9 @@ extension ModelContainer {
   /// - Returns: what keeps it in place: it ends when that goes.
   public func beforeCommit(_ body: @escaping @Sendable (PendingCommit) throws -> Void) -> CommitExaminer {
     let models = CommitModels(store)
-    return store.database.beforeCommit { try body(PendingCommit(transaction: $0, models: models)) }
+    return store.database.beforeCommit { [weak store] transaction in
+      try body(PendingCommit(transaction: transaction, models: models, store: store))
+    }
   }
 }
 
@@ -29,6 +31,7 @@ extension ModelContainer {
 public struct PendingCommit {
   let transaction: PendingTransaction
   let models: CommitModels
+  let store: Store?
 
   public var origin: ChangeSet.Origin { transaction.origin }
   /// The name the writer gave: see ``StoreCommit/author``.
@@ -42,7 +45,8 @@ public struct PendingCommit {
   }
 
   /// Rows of a query as they will be after the commit.
-  public func query(_ sql: String, _ arguments: Value...) throws -> [[Value]] {
-    try transaction.query(sql, arguments)
-  }
+  ///
+  /// - Throws: ``QuireSQLite/DatabaseError/writeBeforeCommit(sql:)`` for a statement that writes, and as a transaction's
+  ///   ``QuireSQLite/Transaction/query(_:)``.
+  public func query(_ sql: SQL) throws -> [Record] { try transaction.query(sql, naming: store) }
 }

@@ -1,8 +1,8 @@
 public import QuireModel
 import QuireRow
-import QuireSQLite
+public import QuireSQLite
 
-extension RecordQuery {
+extension BoundSQL {
   /// What a live answer of this query runs, and what wakes it.
   func explanation(_ sources: QuerySources, on connection: Connection) throws -> LiveExplanation {
     let tables = sources.tables.keys.sorted()
@@ -65,7 +65,7 @@ extension ModelContext {
   /// - Throws: as ``live(sql:key:)``.
   public func explainLive(sql: SQL) throws -> LiveExplanation {
     try owner.settleThrowing()
-    let query = try RecordQuery(sql, in: try owner.requireStore())
+    let query = try BoundSQL(sql, in: try owner.requireStore())
     return try owner.readLatest { try query.explanation(try $0.sources(ofQuery: query.text), on: $0) }
   }
 }

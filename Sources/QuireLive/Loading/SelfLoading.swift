@@ -106,7 +106,7 @@ final class LoadedValue<Value>: Observable {
 
   func assign(_ new: Value, in step: LoadStep) {
     if step.isRunning { return load(new, in: step) }
-    if let value, isSame(value, new) { return }
+    if let value, isIdentical(value, new) { return }
     registrar.withMutation(of: self, keyPath: \.value) { content = .set(new) }
   }
 

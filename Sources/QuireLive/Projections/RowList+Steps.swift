@@ -77,7 +77,9 @@ extension RowList {
     }
     for (key, at) in difference.inserts { if let new = row(key) { changes.append(.insert(at: at, new: new)) } }
     for (key, from, to) in updates {
-      if let new = row(key), values[from] != new { changes.append(.update(at: to, old: values[from], new: new)) }
+      if let new = row(key), !reader.form.areIdentical(values[from], new) {
+        changes.append(.update(at: to, old: values[from], new: new))
+      }
     }
     return changes
   }

@@ -7,12 +7,17 @@ struct RowForm<Row> {
   let expressions: [RowExpression]
   /// Which of them is the key.
   let keyPlace: Int32
+  /// To the byte, where `==` takes two spellings of a text for one.
+  let areIdentical: (Row, Row) -> Bool
   let read: (inout RowCursor) throws -> Row
 }
 
 extension RowForm where Row: Projection {
   init(_ projection: ProjectionQuery<Row>) {
-    self.init(expressions: projection.expressions, keyPlace: projection.keyPlace) { row in
+    self.init(
+      expressions: projection.expressions, keyPlace: projection.keyPlace,
+      areIdentical: ProjectionComparison<Row>().areIdentical
+    ) { row in
       do throws(ValueError) {
         return try Row._quireRow(&row, projection.origin)
       } catch {
@@ -25,7 +30,7 @@ extension RowForm where Row: Projection {
 /// Reads rows by key, each with the keys of what its paths lead through: one statement, of one text for one key and
 /// another for all sets of keys.
 final class RowReader<Row> {
-  private let form: RowForm<Row>
+  let form: RowForm<Row>
   private let table: String
   private let sql: SQLText
   private let sqlForOne: SQLText

@@ -102,7 +102,7 @@ extension Reader {
       guard let next = last.next.take() else { return }
       let old = last.value
       last.value = next
-      if let old, !isSame(old, next) { didChange(old, next) }
+      if let old, !isIdentical(old, next) { didChange(old, next) }
     }
   }
 }

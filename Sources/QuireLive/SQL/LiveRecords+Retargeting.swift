@@ -1,6 +1,6 @@
 import QuireModel
 import QuireRow
-import QuireSQLite
+public import QuireSQLite
 
 /// Asking something else, and pausing.
 extension LiveRecords {
@@ -39,7 +39,7 @@ extension LiveRecords {
     awaited = nil
   }
 
-  private func take(_ asked: (question: Question, answer: RecordQuery.Answer)) throws {
+  private func take(_ asked: (question: Question, answer: BoundSQL.Answer)) throws {
     queriesRun += 1
     var step = Step(number: owner.position.number)
     // Known by other columns than before, it is another row.
@@ -53,13 +53,13 @@ extension LiveRecords {
 }
 
 extension Owner {
-  func ask(_ sql: SQL, key: [String]) throws -> (question: LiveRecords.Question, answer: RecordQuery.Answer) {
-    try ask(RecordQuery(sql, in: try requireStore()), key: key)
+  func ask(_ sql: SQL, key: [String]) throws -> (question: LiveRecords.Question, answer: BoundSQL.Answer) {
+    try ask(BoundSQL(sql, in: try requireStore()), key: key)
   }
 
   /// What a query reads, and its answer at the commit the context stands at.
-  func ask(_ query: RecordQuery, key: [String]) throws -> (
-    question: LiveRecords.Question, answer: RecordQuery.Answer
+  func ask(_ query: BoundSQL, key: [String]) throws -> (
+    question: LiveRecords.Question, answer: BoundSQL.Answer
   ) {
     _ = try requireStore()
     let (sources, answer) = try read { connection in

@@ -1,7 +1,7 @@
 public import Observation
 public import QuireModel
 import QuireRow
-package import QuireSQLite
+public import QuireSQLite
 
 /// The answer of an SQL query that follows what it was made from: a collection of records that is always what the same
 /// query would give.
@@ -50,14 +50,14 @@ public final class LiveRecords: Observable, RandomAccessCollection {
 
   /// A query, by which columns its rows are known, and what it reads.
   struct Question {
-    let query: RecordQuery
+    let query: BoundSQL
     let key: [String]
     var changes: SourceChanges
   }
 
   struct Step {
     var number: Int64
-    var answer: RecordQuery.Answer?
+    var answer: BoundSQL.Answer?
     var changes: [Difference<Record>.Change] = []
     var changesNames = false
     var error: (any Error)?
@@ -153,7 +153,7 @@ extension LiveRecords: Participant {
   }
 
   /// What the query gives now, within the time it has.
-  private func answer(on connection: Connection) throws -> RecordQuery.Answer {
+  private func answer(on connection: Connection) throws -> BoundSQL.Answer {
     guard let timeLimit else { return try question.query.run(on: connection, known: names) }
     let end = ContinuousClock.now + timeLimit
     do {
@@ -167,7 +167,7 @@ extension LiveRecords: Participant {
   }
 
   /// - Parameter keys: The columns by which a row is known in both answers.
-  func compare(_ answer: RecordQuery.Answer, keys: [String], into step: inout Step) throws {
+  func compare(_ answer: BoundSQL.Answer, keys: [String], into step: inout Step) throws {
     let places = keys.isEmpty ? nil : (try keys.map(names.requirePlace), try keys.map(answer.names.requirePlace))
     step.changes = RecordDifference.changes(from: records, to: answer.records, keys: places)
     step.changesNames = answer.names !== names

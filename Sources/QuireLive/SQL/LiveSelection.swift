@@ -30,7 +30,7 @@ package final class LiveSelection: Observable {
     self.names = names
     let key = RowExpression.column(ColumnPath(select.key))
     let width = Int32(columns.count)
-    let form = RowForm<Record>(expressions: columns.map(\.value) + [key], keyPlace: width) { row in
+    let form = RowForm<Record>(expressions: columns.map(\.value) + [key], keyPlace: width, areIdentical: ==) { row in
       Record(values: (0..<width).map(row.value), names: names)
     }
     rows = try RowList(select, form, owner: owner)

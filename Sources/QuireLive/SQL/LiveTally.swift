@@ -1,6 +1,7 @@
 import Observation
 package import QuireModel
 package import QuireRow
+package import QuireSQLite
 
 /// How many rows a query made while the program runs has, as one record that follows them.
 package final class LiveTally: Observable {

@@ -1,6 +1,6 @@
 public import QuireModel
 public import QuireRow
-import QuireSQLite
+public import QuireSQLite
 
 /// What an SQL query finds, in the form that is asked for, on the committed state this context stands at.
 ///
@@ -110,12 +110,12 @@ extension ModelContext {
 
 extension ModelContext {
   @discardableResult
-  private func query<Answer>(_ sql: SQL, _ body: (RecordQuery, Connection) throws -> Answer) throws -> Answer {
+  private func query<Answer>(_ sql: SQL, _ body: (BoundSQL, Connection) throws -> Answer) throws -> Answer {
     try owner.settleThrowing()
-    let query = try RecordQuery(sql, in: try owner.requireStore())
+    let query = try BoundSQL(sql, in: try owner.requireStore())
     return try owner.read { connection in
       try connection.requireQuery(query.text)
-      return try RecordQuery.waiting(on: connection) { try body(query, connection) }
+      return try BoundSQL.waiting(on: connection) { try body(query, connection) }
     }
   }
 

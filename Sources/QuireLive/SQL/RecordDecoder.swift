@@ -1,6 +1,7 @@
 import Foundation
 import QuireModel
 import QuireRow
+import QuireSQLite
 
 /// Where the columns of a query are that a type asks for by name: found once for all rows.
 final class RecordShape {

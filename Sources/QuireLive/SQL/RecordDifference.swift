@@ -1,4 +1,5 @@
 import QuireRow
+import QuireSQLite
 
 /// What became of a query's rows, found by comparing two answers.
 ///

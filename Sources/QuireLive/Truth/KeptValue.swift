@@ -50,7 +50,7 @@ public final class KeptValue<Value: Codable & Equatable>: Observable, Participan
 
   /// Assigns it, or throws what was in the way; then all is as it was.
   public func set(_ value: Value) throws {
-    if value == kept, error == nil { return }
+    if isIdentical(value, kept), error == nil { return }
     let store = try owner.requireStore()
     let text = String(decoding: try KeptValues.encoder.encode(value), as: UTF8.self)
     try store.database.write(origin: .sql, author: context.author) { transaction in
@@ -73,7 +73,7 @@ public final class KeptValue<Value: Codable & Equatable>: Observable, Participan
     }
     do {
       let value = try read(on: connection)
-      if value == kept, error == nil { return false }
+      if isIdentical(value, kept), error == nil { return false }
       next = (value, nil)
     } catch {
       next = (kept, error)
@@ -81,11 +81,13 @@ public final class KeptValue<Value: Codable & Equatable>: Observable, Participan
     return true
   }
 
-  package func announce() { if let next, next.value != kept { registrar.willSet(self, keyPath: valuePath) } }
+  package func announce() {
+    if let next, !isIdentical(next.value, kept) { registrar.willSet(self, keyPath: valuePath) }
+  }
 
   package func apply() {
     guard let next else { return }
-    isChanged = next.value != kept
+    isChanged = !isIdentical(next.value, kept)
     (kept, error) = next
     self.next = nil
   }

@@ -1,4 +1,3 @@
-public import QuireRow
 public import QuireSQLite
 
 /// A part of a migration that is written in Swift. The file says where it belongs, with `-- migrate: step NAME`:
@@ -12,7 +11,7 @@ public import QuireSQLite
 ///
 ///     MigrationStep("FillSearchKeys") { database in
 ///       for row in try database.query("SELECT id, title FROM book") {
-///         try database.query("UPDATE book SET search_key = ? WHERE id = ?", [searchKey(row[1]), row[0]])
+///         try database.query("UPDATE book SET search_key = \(searchKey(row[1])) WHERE id = \(row[0])")
 ///       }
 ///     }
 ///
@@ -33,13 +32,14 @@ public struct MigrationDatabase {
   let connection: MigrationConnection
   let watch: LossWatch?
 
-  /// Runs one statement and gives all its rows.
+  /// Runs one statement and gives all its rows. What is interpolated is bound, as ``SQL`` says.
   ///
-  /// - Throws: ``SQLiteError``, also for what no migration may do: BEGIN, COMMIT, ATTACH, writing to the record of what
+  /// - Throws: what could not go into the statement; ``SQLiteError``, also for what no migration may do: BEGIN, COMMIT, ATTACH, writing to the record of what
   ///   has run.
   @discardableResult
-  public func query(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> [[Value]] {
-    try watch?.willRun(ScriptStatement(text: sql))
-    return try connection.query(sql, arguments)
+  public func query(_ sql: SQL) throws -> [Record] {
+    let statement = try BoundSQL(sql, in: nil)
+    try watch?.willRun(ScriptStatement(text: statement.text))
+    return try connection.query(statement)
   }
 }

@@ -1,5 +1,5 @@
 public import Foundation
-public import QuireRow
+import QuireRow
 public import QuireSQLite
 
 /// The store: one SQLite file with the models' tables, shared by any number of contexts.
@@ -240,31 +240,37 @@ public final class ModelContainer: Sendable {
 
   /// Runs SQL in a transaction of its own; what it changes reaches every object, live query and subscriber.
   ///
-  /// Values go in by `?` only. Throws ``SQLiteError``, and then nothing of it is there.
+  ///     try store.execute("UPDATE book SET title = \(title) WHERE id = \(id)")
+  ///
+  /// What is interpolated is bound, as ``QuireSQLite/SQL`` says. One statement may have values; without there may be
+  /// several.
+  ///
   /// - Parameter author: the name its commit carries.
-  /// - Returns: the number of rows it changed.
+  /// - Returns: the number of rows it changed, with those changed by triggers and foreign keys.
+  /// - Throws: ``QuireSQLite/SQLiteError`` and ``QuireSQLite/DatabaseError``, and what could not go into the statement;
+  ///   then nothing of it is there.
   @discardableResult
-  public func execute(_ sql: String, _ arguments: Value..., author: String? = nil) throws -> Int {
-    try store.database.write(origin: .sql, author: author) { transaction in
-      let before = transaction.changeCount
-      try transaction.connection.execute(sql, arguments)
-      let count = transaction.changeCount - before
-      if transaction.eventCount > 0 { try store.keys.look(store, on: transaction.connection) }
-      return count
-    }
+  public func execute(_ sql: SQL, author: String? = nil) throws -> Int {
+    try write(author: author) { try $0.execute(sql) }
   }
 
   /// Runs several statements as one commit, which carries the author's name.
+  ///
+  ///     try store.write { transaction in
+  ///       let stock = try transaction.query("SELECT stock FROM book WHERE id = \(id)").first?.value("stock", as: Int.self)
+  ///       guard let stock, stock > 0 else { throw SoldOut() }
+  ///       try transaction.execute("UPDATE book SET stock = stock - 1 WHERE id = \(id)")
+  ///     }
   public func write<Result>(author: String? = nil, _ body: (borrowing Transaction) throws -> Result) throws -> Result {
     try store.database.write(origin: .sql, author: author) { transaction in
-      let result = try body(transaction)
+      let result = try body(transaction.naming(store))
       if transaction.eventCount > 0 { try store.keys.look(store, on: transaction.connection) }
       return result
     }
   }
 
-  /// Rows of a query on the latest committed state.
-  public func query(_ sql: String, _ arguments: Value...) throws -> [[Value]] {
-    try store.database.read { try $0.query(sql, arguments).rows }
+  /// Rows of a query on the latest committed state. What is interpolated is bound, as ``QuireSQLite/SQL`` says.
+  public func query(_ sql: SQL) throws -> [Record] {
+    try store.database.read { try BoundSQL(sql, in: store).run(on: $0).records }
   }
 }

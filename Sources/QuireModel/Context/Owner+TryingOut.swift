@@ -12,7 +12,7 @@ extension Owner {
     _ value: Value, at keyPath: KeyPath<Model, Value>, of model: Model
   ) throws {
     guard let store, let entity = entity(of: model), let index = entity.property(at: keyPath),
-      case .value = entity.properties[index].kind, !isSame(model[keyPath: keyPath], value)
+      case .value = entity.properties[index].kind, !isIdentical(model[keyPath: keyPath], value)
     else { return }
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
     let others = pendingClashes(with: value, at: keyPath, of: model, entity, index)
@@ -58,7 +58,7 @@ extension Owner {
     guard property.isUnique || !sets.isEmpty else { return [] }
     return (inserted.compactMap { $0 } + edits).filter { other in
       guard other !== model, !other.isDeleted, let other = other as? Model else { return false }
-      return isSame(other[keyPath: keyPath], value)
+      return isIdentical(other[keyPath: keyPath], value)
     }
   }
 

@@ -68,7 +68,7 @@ public func _admits<Model: ValidatedModel, Value>(
   guard let owner = model._quireState.owner, !model.isDeleted else { return true }
   let keyPath = keyPath()
   guard let refusal = Model.refusal(of: value, at: keyPath) else { return true }
-  if isSame(model[keyPath: keyPath], value) { return true }  // it is so already: no change to refuse
+  if isIdentical(model[keyPath: keyPath], value) { return true }  // it is so already: no change to refuse
   owner.refuse(refusal)
   return false
 }
@@ -77,10 +77,3 @@ public func _admits<Model: ValidatedModel, Value>(
 @_disfavoredOverload @inlinable public func _admits<Model: PersistentModel, Value>(
   _ model: Model, _ keyPath: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
 ) -> Bool { true }
-
-/// Whether two values of a type that may be `Equatable` are equal: those of one that is not never are.
-package func isSame<Value>(_ a: Value, _ b: Value) -> Bool {
-  func equals<E: Equatable>(_ a: E) -> Bool { a == b as? E }
-  guard let a = a as? any Equatable else { return false }
-  return equals(a)
-}

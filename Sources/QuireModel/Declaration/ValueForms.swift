@@ -188,7 +188,7 @@ extension ColumnForm {
     _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
     store: (Slot<Value>) -> Void
   ) {
-    if let old = old.value, isEqual(old, new) { return }
+    if let old = old.value, isIdentical(old, new) { return }
     guard _edit(model, property) else { return }
     guard let told = _willSet(model, property, keyPath, from: old.value ?? new, to: new) else { return }
     store(Slot(new))
@@ -202,15 +202,8 @@ extension ColumnForm {
 
   public static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool {
     guard let x = a.value, let y = b.value else { return (a.value == nil) != (b.value == nil) }
-    return !isEqual(x, y)
+    return !isIdentical(x, y)
   }
-
-  private static func isEqual(_ a: Value, _ b: Value) -> Bool {
-    guard let a = a as? any Equatable else { return false }
-    return equals(a, b)
-  }
-
-  private static func equals<E: Equatable>(_ a: E, _ b: Any) -> Bool { a == b as? E }
 }
 
 // MARK: Constants
@@ -226,13 +219,3 @@ public func _zero<Model: PersistentModel, Value>(_ keyPath: KeyPath<Model, Value
   let properties = Model._quireDefinition.properties
   return Zero.required(Value.self, of: Model.self, property: properties.first { $0.keyPath == keyPath }?.name ?? "")
 }
-
-// MARK: Equality and edits of plain properties
-
-@inlinable public func _differs<V: Equatable>(_ a: V, _ b: V) -> Bool { a != b }
-/// Text differs where its bytes do, as in the file: `==` takes two spellings of é for one.
-@inlinable public func _differs(_ a: String, _ b: String) -> Bool { a != b || !a.utf8.elementsEqual(b.utf8) }
-@inlinable public func _differs(_ a: String?, _ b: String?) -> Bool {
-  if let a, let b { _differs(a, b) } else { a != b }
-}
-@_disfavoredOverload @inlinable public func _differs<V>(_ a: V, _ b: V) -> Bool { true }

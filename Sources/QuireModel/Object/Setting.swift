@@ -16,7 +16,7 @@ extension PersistentModel {
       throw ModelError.deletedObject(model: definition.name, property: property?.name ?? "")
     }
     if let ruled = Self.self as? any ValidatedModel.Type, let refusal = ruled.refusal(of: value, at: keyPath) {
-      if isSame(self[keyPath: keyPath], value) { return }
+      if isIdentical(self[keyPath: keyPath], value) { return }
       throw refusal
     }
     guard let owner = _quireState.owner else {

@@ -1,8 +1,9 @@
 package import Foundation
 package import QuireRow
+import QuireSQLite
 
 /// What models are in the file, for statements that somebody writes.
-extension Store {
+extension Store: SQLModels {
   package func quotedTable<Model: PersistentModel>(of model: Model.Type) throws -> String {
     try quoted(identifier: requireEntity(model).table)
   }

@@ -10,6 +10,8 @@ public struct Aggregate: Hashable, Sendable {
     self.function = function
     self.column = column
   }
+
+  package var isExtreme: Bool { function == .minimum || function == .maximum }
 }
 
 /// Why an aggregate has no value.

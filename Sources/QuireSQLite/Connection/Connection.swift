@@ -1,17 +1,17 @@
 internal import CSQLite
 internal import Foundation
-public import QuireRow
+package import QuireRow
 
 /// One connection of SQLite with defensive settings, verified by reading them back.
 ///
 /// Belongs to one thread at a time and has no locks of its own: who lends it out sees to that. Double-quoted strings,
 /// untrusted schema functions, extensions and writes to SQLite's own tables are off, foreign keys are on, `mmap` is
 /// off (a file cut short would be a SIGBUS), text keeps its NULs.
-public final class Connection {
+@usableFromInline package final class Connection {
   package let handle: OpaquePointer
   /// Absolute, symbolic links resolved.
-  public let path: String
-  public let access: Access
+  package let path: String
+  package let access: Access
   let options: ConnectionOptions
   var cache = StatementCache()
   var own = OwnStatements()
@@ -30,7 +30,7 @@ public final class Connection {
   /// Who counts and may stop what runs.
   var watch: RunWatch?
 
-  public init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions()) throws(DatabaseError) {
+  package init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions()) throws(DatabaseError) {
     let path = try DatabaseFile(path).checked(for: access)
     self.path = path
     self.access = access
@@ -91,7 +91,7 @@ public final class Connection {
 
 extension Connection {
   /// The statement with this text, reset and without bindings; prepared once and kept.
-  public func statement(_ sql: String) throws(SQLiteError) -> Statement {
+  package func statement(_ sql: String) throws(SQLiteError) -> Statement {
     switch cache.take(sql) {
     case .free(let statement): return renewed(statement)
     case .inUse: return try prepare(sql)
@@ -103,7 +103,7 @@ extension Connection {
   }
 
   /// As ``statement(_:)``, found by number; the text is made only when it must be prepared.
-  public func statement(_ id: StatementID, _ sql: @autoclosure () throws -> String) throws -> Statement {
+  package func statement(_ id: StatementID, _ sql: @autoclosure () throws -> String) throws -> Statement {
     switch cache.take(id) {
     case .free(let statement): return renewed(statement)
     case .inUse: return try prepare(sql())
@@ -122,7 +122,7 @@ extension Connection {
   }
 
   /// A statement that is not kept. Text after the first statement, other than comments, is an error.
-  public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+  package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
     var rest = Script(sql)
     guard let statement = try next(of: &rest) else {
       throw SQLiteError(code: SQLITE_MISUSE, message: "there is no statement in the text", sql: sql)
@@ -137,7 +137,7 @@ extension Connection {
   ///
   /// - Returns: how many rows the last statement inserted, updated or deleted.
   @discardableResult
-  public func execute(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> Int {
+  package func execute(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> Int {
     if !arguments.isEmpty {
       let statement = try statement(sql)
       try statement.bind(all: arguments)
@@ -145,12 +145,15 @@ extension Connection {
       return changes
     }
     var rest = Script(sql)
-    while let statement = try next(of: &rest) { try statement.run() }
+    while let statement = try next(of: &rest) {
+      try statement.bind(all: [])
+      try statement.run()
+    }
     return changes
   }
 
   /// All rows of one statement.
-  public func query(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> QueryResult {
+  package func query(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> QueryResult {
     let statement = try statement(sql)
     defer { statement.reset() }
     try statement.bind(all: arguments)
@@ -171,24 +174,24 @@ extension Connection {
 }
 
 /// Rows by value, for tests, tools and small questions.
-public struct QueryResult: Hashable, Sendable {
-  public let columns: [String]
-  public let rows: [[Value]]
+package struct QueryResult: Hashable, Sendable {
+  package let columns: [String]
+  package let rows: [[Value]]
   /// The first column of the first row.
-  public var first: Value? { rows.first?.first }
+  package var first: Value? { rows.first?.first }
 }
 
 // MARK: state
 
 extension Connection {
   /// Rows the last INSERT, UPDATE or DELETE changed, without those of triggers and cascades.
-  public var changes: Int { Int(sqlite3_changes64(handle)) }
-  public var totalChanges: Int { Int(sqlite3_total_changes64(handle)) }
-  public var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
+  package var changes: Int { Int(sqlite3_changes64(handle)) }
+  package var totalChanges: Int { Int(sqlite3_total_changes64(handle)) }
+  package var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
   /// Whether no transaction is open: asked after every error, because some errors end it.
-  public var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
+  package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
   /// Ends what runs on this connection with SQLITE_INTERRUPT.
-  public func interrupt() { sqlite3_interrupt(handle) }
+  package func interrupt() { sqlite3_interrupt(handle) }
 
   /// - Parameter begin: Where in `sql` the text begins that was being prepared; nil where it was not that which failed.
   func error(_ code: Int32, sql: String?, begin: Int? = nil) -> SQLiteError {

@@ -24,7 +24,7 @@ extension Connection {
   /// It is asked about every 1 000 steps of SQLite's machine, on the thread that runs the statement: a short statement
   /// is never asked about, and waiting for a lock is none of those steps. A read that is ended leaves nothing behind; of
   /// a write SQLite takes back the statement, or the transaction. One within another ends when either says so.
-  public func interrupted<Result>(when isOver: () -> Bool, _ body: () throws -> Result) rethrows -> Result {
+  package func interrupted<Result>(when isOver: () -> Bool, _ body: () throws -> Result) rethrows -> Result {
     try withoutActuallyEscaping(isOver) { isOver in
       let outer = interruption
       let inner = Interruption(isOver, within: outer)

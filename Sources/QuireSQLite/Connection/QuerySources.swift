@@ -82,7 +82,7 @@ public struct QuerySources: Hashable, Sendable {
 
 extension Connection {
   /// Changes with every change of the schema, whoever made it.
-  public func schemaVersion() throws -> Int64 {
+  package func schemaVersion() throws -> Int64 {
     let version = try privileged { try query("PRAGMA schema_version").first }
     if case .integer(let number)? = version { return number }
     return 0

@@ -18,13 +18,13 @@ extension Connection {
   /// Runs nothing of it. Costs the preparing, and two looks at the schema.
   ///
   /// - Throws: ``StatementError`` where the text is no query or not one; ``SQLiteError`` where SQLite refuses it.
-  public func sources(ofQuery sql: String) throws -> QuerySources {
+  package func sources(ofQuery sql: String) throws -> QuerySources {
     let reads = try reads(ofQuery: sql)
     return try privileged { try QuerySources(reads, on: self) }
   }
 
   /// - Throws: as ``sources(ofQuery:)``, where the text is not one query.
-  public func requireQuery(_ sql: String) throws { _ = try reads(ofQuery: sql) }
+  package func requireQuery(_ sql: String) throws { _ = try reads(ofQuery: sql) }
 
   func reads(ofQuery sql: String) throws -> StatementReads {
     reads = StatementReads()

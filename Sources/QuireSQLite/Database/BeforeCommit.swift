@@ -21,11 +21,17 @@ public final class PendingTransaction {
   ///
   /// - Throws: ``DatabaseError/writeBeforeCommit(sql:)`` for a statement that writes; it is not run, and the
   ///   transaction is as it was.
-  public func query(_ sql: String, _ arguments: [Value] = []) throws -> [[Value]] {
-    guard let connection else { throw DatabaseError.writeBeforeCommit(sql: sql) }
-    let statement = try connection.statement(sql)
-    guard statement.isReadOnly, statement.effects.isEmpty else { throw DatabaseError.writeBeforeCommit(sql: sql) }
-    return try connection.query(sql, arguments).rows
+  public func query(_ sql: SQL) throws -> [Record] { try query(sql, naming: nil) }
+
+  /// As ``query(_:)``, with models that the statement may name.
+  package func query(_ sql: SQL, naming models: (any SQLModels)?) throws -> [Record] {
+    let query = try BoundSQL(sql, in: models)
+    guard let connection else { throw DatabaseError.writeBeforeCommit(sql: query.text) }
+    let statement = try connection.statement(query.text)
+    guard statement.isReadOnly, statement.effects.isEmpty else {
+      throw DatabaseError.writeBeforeCommit(sql: query.text)
+    }
+    return try query.run(on: connection).records
   }
 
   func finish() { connection = nil }

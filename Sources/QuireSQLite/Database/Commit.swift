@@ -14,7 +14,7 @@ public final class Commit {
   public let origin: ChangeSet.Origin
   public let author: String?
   private let token: CommitToken?
-  public let connection: Connection
+  package let connection: Connection
   public let eventCount: Int
   /// Whether a trigger or a foreign key's action changed a row.
   public let hasIndirectEvents: Bool

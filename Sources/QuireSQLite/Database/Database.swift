@@ -124,7 +124,7 @@ public final class Database: Sendable {
   public func makePosition(needsHold: Bool = true) -> ReadPosition { ReadPosition(positions, needsHold) }
 
   /// Runs the body on the latest committed state, which stays the same for all its statements.
-  @discardableResult public func read<T>(_ body: (Connection) throws -> T) throws -> T {
+  @discardableResult package func read<T>(_ body: (Connection) throws -> T) throws -> T {
     let reader = try readers.take()
     do {
       try reader.beginSnapshot()

@@ -3,9 +3,40 @@ package import QuireRow
 /// One write at hand: valid inside the body of ``Database/write(origin:author:leaving:_:committed:)`` only.
 public struct Transaction {
   let writer: Writer
+  /// What its statements may name.
+  private var models: (any SQLModels)?
+
+  init(writer: Writer) { self.writer = writer }
 
   /// The writing connection. Transaction control, ATTACH and settings are refused in SQL run on it.
-  public var connection: Connection { writer.connection }
+  package var connection: Connection { writer.connection }
+
+  /// This transaction with models that its statements may name.
+  package func naming(_ models: any SQLModels) -> Transaction {
+    var transaction = self
+    transaction.models = models
+    return transaction
+  }
+
+  /// Runs a statement, or several that have no values; what is interpolated is bound.
+  ///
+  /// A statement that fails is undone; what was done before it stays part of the transaction. Transaction control, ATTACH
+  /// and settings are refused.
+  ///
+  /// - Returns: the number of rows it changed, with those changed by triggers and foreign keys.
+  /// - Throws: ``SQLiteError`` for what SQLite refuses, and what could not go into the statement (``SQL``).
+  @discardableResult public func execute(_ sql: SQL) throws -> Int {
+    let before = changeCount
+    try BoundSQL(sql, in: models).execute(on: connection)
+    return changeCount - before
+  }
+
+  /// All rows of one statement, as the transaction sees them; with `RETURNING` those it wrote.
+  ///
+  /// - Throws: as ``execute(_:)``.
+  @discardableResult public func query(_ sql: SQL) throws -> [Record] {
+    try BoundSQL(sql, in: models).run(on: connection).records
+  }
 
   /// Runs the body in a savepoint, which may be nested: if it throws, what it did is undone and forgotten.
   @discardableResult public func savepoint<T>(_ body: () throws -> T) throws -> T { try writer.savepoint(body) }

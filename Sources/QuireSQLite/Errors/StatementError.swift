@@ -10,6 +10,8 @@ public enum StatementError: Error, Hashable, Sendable {
   case notAQuery(reason: String?)
   /// A column was named that the query does not have.
   case unknownColumn(String, columns: [String])
+  /// A model, property or object was named where the models are not known.
+  case noModels(String)
   /// It was stopped after the time it was given.
   case tookTooLong(Duration)
 }
@@ -23,6 +25,8 @@ extension StatementError: CustomStringConvertible {
     case .notAQuery(let reason): reason ?? "the statement is no query: give one SELECT, WITH or VALUES"
     case .unknownColumn(let name, let columns):
       "the query has no column \(name); it has \(columns.joined(separator: ", "))"
+    case .noModels(let name):
+      "‘\(name)’ is of a model, and models are not known here: name the table and its columns, or use the statement with a container, a context or their transactions"
     case .tookTooLong(let limit): "the query was stopped after \(limit): it may run no longer"
     }
   }

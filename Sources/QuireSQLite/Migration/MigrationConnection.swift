@@ -129,10 +129,33 @@ package final class MigrationConnection {
   /// Runs one statement of ours and gives all its rows.
   @discardableResult
   package func query(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> [[Value]] {
+    let statement = try prepare(sql)
+    defer { sqlite3_finalize(statement) }
+    return try rows(of: statement, sql, arguments)
+  }
+
+  /// Runs one statement that somebody else wrote and gives all its rows.
+  package func query(_ sql: BoundSQL) throws(SQLiteError) -> [Record] {
+    let statement = try prepare(sql.text)
+    defer { sqlite3_finalize(statement) }
+    let parameters = stride(from: 1, through: sqlite3_bind_parameter_count(statement), by: 1)
+    let values = try sql.values(
+      for: parameters.map { sqlite3_bind_parameter_name(statement, $0).map { String(cString: $0) } })
+    let rows = try rows(of: statement, sql.text, values)
+    let names = ColumnNames(
+      (0..<sqlite3_column_count(statement)).map { sqlite3_column_name(statement, $0).map { String(cString: $0) } ?? "" }
+    )
+    return rows.map { Record(values: $0, names: names) }
+  }
+
+  private func prepare(_ sql: String) throws(SQLiteError) -> OpaquePointer {
     var prepared: OpaquePointer?
     let code = sqlite3_prepare_v3(handle, sql, -1, 0, &prepared, nil)
     guard code == SQLITE_OK, let statement = prepared else { throw failure(code, sql: sql) }
-    defer { sqlite3_finalize(statement) }
+    return statement
+  }
+
+  private func rows(of statement: OpaquePointer, _ sql: String, _ arguments: [Value]) throws(SQLiteError) -> [[Value]] {
     for (index, argument) in arguments.enumerated() {
       let code = bind(argument, to: statement, at: Int32(index + 1))
       guard code == SQLITE_OK else { throw failure(code) }

@@ -84,7 +84,7 @@ extension ReadPosition {
   /// Runs the body on a connection that shows exactly the commit it stands at; the body must not keep it.
   ///
   /// - Throws: ``DatabaseError/stale(commit:)`` when that state is no longer there.
-  @discardableResult @inlinable public func read<T>(_ body: (Connection) throws -> T) throws -> T {
+  @discardableResult @inlinable package func read<T>(_ body: (Connection) throws -> T) throws -> T {
     let (snapshot, connection) = try enter()
     defer { leave(snapshot) }
     return try body(connection)
@@ -197,7 +197,7 @@ extension ReadPosition {
     private let position: ReadPosition
     private var snapshot: Snapshot?
     public let number: Int64
-    public let connection: Connection
+    package let connection: Connection
 
     fileprivate init(_ position: ReadPosition, _ snapshot: Snapshot) throws {
       self.position = position

@@ -1,7 +1,7 @@
 public import Foundation
 public import QuireLive
 import QuireModel
-import QuireSQLite
+public import QuireSQLite
 
 /// An answer that follows its file: always what the same query would give.
 ///

@@ -1,7 +1,7 @@
-public import QuireLive
+import QuireLive
 import QuireModel
 import QuireRow
-import QuireSQLite
+public import QuireSQLite
 
 /// A query that is to be followed: what is run, and by which columns a row is known again.
 public struct LivePlan: Sendable {

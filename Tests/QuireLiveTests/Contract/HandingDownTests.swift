@@ -50,7 +50,7 @@ extension ContractTests {
       eden.isIn.toggle()
       #expect(eden.isIn && eden.hasChanges)
       try context.save()
-      #expect(try library.store.query("SELECT is_in FROM novel WHERE id = 1") == [[1]])
+      #expect(try library.store.query("SELECT is_in FROM novel WHERE id = 1").map(\.values) == [[1]])
     }
 
     @Test(arguments: allSources)
@@ -72,7 +72,8 @@ extension ContractTests {
       try context.save()
       await library.turn()
       #expect(seen == ["Eden", "Eden II", "Solaris"] && reader.runs == 3)
-      #expect(try library.store.query("SELECT title FROM novel WHERE id < 3") == [["Solaris"], ["taken"]])
+      #expect(
+        try library.store.query("SELECT title FROM novel WHERE id < 3").map(\.values) == [["Solaris"], ["taken"]])
     }
 
     @Test(arguments: allSources)

@@ -63,7 +63,7 @@ extension ContractTests {
       #expect(size.value == 50 && size.error != nil)
       let again = try QuireLibrary.open(library.file)
       #expect(try again.mainContext.kept("pageSize", default: 20).value == 50)
-      #expect(try again.query("SELECT name, value FROM kept_value") == [["pageSize", "50"]])
+      #expect(try again.query("SELECT name, value FROM kept_value").map(\.values) == [["pageSize", "50"]])
       #expect(throws: (any Error).self) { try again.mainContext.kept("pageSize", default: "text") }
       try again.close()
     }

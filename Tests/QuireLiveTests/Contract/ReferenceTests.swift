@@ -167,7 +167,7 @@ extension ContractTests {
       view.current?.title = "Fiasco!"
       await library.turn()
       try context.save()
-      try #expect(library.store.query("SELECT title FROM novel WHERE id = 4") == [["Fiasco!"]])
+      try #expect(library.store.query("SELECT title FROM novel WHERE id = 4").map(\.values) == [["Fiasco!"]])
       try await library.make(source, .title(4, "Fiasco?"))
       view.open(nil)
       await library.turn()

@@ -2,7 +2,7 @@ public import QuireRow
 
 /// One row of an SQL query: its values, by name and by place.
 ///
-///     for record in try context.fetch(sql: "SELECT name, count(*) AS books FROM …") {
+///     for record in try store.query("SELECT name, count(*) AS books FROM …") {
 ///       let name: String = try record.value("name")
 ///       print(name, record["books"])
 ///     }
@@ -11,7 +11,12 @@ public struct Record: Sendable {
   public var columns: [String] { names.all }
   /// In the order of ``columns``.
   public let values: [Value]
-  let names: ColumnNames
+  package let names: ColumnNames
+
+  package init(values: [Value], names: ColumnNames) {
+    self.values = values
+    self.names = names
+  }
 
   /// The value of the first column of that name, compared as SQL does without regard to ASCII case; NULL where there is
   /// none. ``value(_:as:)`` throws then.
@@ -44,14 +49,19 @@ extension Record: CustomStringConvertible {
 }
 
 /// The names of a query's columns, shared by its records.
-final class ColumnNames: Sendable {
-  let all: [String]
+package final class ColumnNames: Sendable {
+  package let all: [String]
   private let places: [String: Int]
 
-  init(_ all: [String]) {
+  package init(_ all: [String]) {
     self.all = all
     places = Dictionary(all.enumerated().map { ($1.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  func place(of name: String) -> Int? { places[name.lowercased()] }
+  package func place(of name: String) -> Int? { places[name.lowercased()] }
+
+  package func requirePlace(of name: String) throws(StatementError) -> Int {
+    guard let place = place(of: name) else { throw .unknownColumn(name, columns: all) }
+    return place
+  }
 }

@@ -1,9 +1,16 @@
 public import Foundation
-public import QuireModel
 import QuireRow
+public import QuireSQLite
 
 /// Models in SQL: what they are called in the file, their objects' keys, and predicates as sub-queries.
 extension SQL.Interpolation {
+  private mutating func append(_ name: String, _ write: @escaping @Sendable (Store) throws -> SQLText) {
+    append(name) { (models: any SQLModels) in
+      guard let store = models as? Store else { throw StatementError.noModels(name) }
+      return try write(store)
+    }
+  }
+
   /// The model's table: `\(Book.self)`.
   public mutating func appendInterpolation<Model: PersistentModel>(_ model: Model.Type) {
     append("\(Model.self)") { SQLText(try $0.quotedTable(of: model)) }

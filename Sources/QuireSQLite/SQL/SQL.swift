@@ -1,4 +1,3 @@
-import QuireModel
 public import QuireRow
 
 /// SQL with the values it is about, written as one text.
@@ -15,7 +14,7 @@ public import QuireRow
 ///       AND \(\Book.persistentModelID) IN \(keysOf: Book.self, where: #Predicate { $0.rating > 4 })
 ///       """
 ///
-/// These are written out by the context that uses the statement, in terms of its store.
+/// These are written out by the container, context or transaction that uses the statement, in terms of its store.
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
   private(set) var parts: [Part]
   /// Values of named parameters such as `:year`, by name with sigil.
@@ -25,11 +24,13 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
   enum Part: Sendable {
     case text(SQLText)
-    /// What only a store tells, and what stands for it until then.
-    case model(name: String, @Sendable (Store) throws -> SQLText)
+    /// What only a store of models tells, and what stands for it until then.
+    case model(name: String, @Sendable (any SQLModels) throws -> SQLText)
   }
 
-  /// The text as it is. Whoever writes it can read everything in the database: it must not come from outside.
+  /// Text made at run time, as it is, with values for its `?` and for its named parameters.
+  ///
+  /// The text can do all that SQL can: it must not contain anything from outside.
   public init(verbatim text: String, _ arguments: [Value] = [], named: [String: Value] = [:]) {
     parts = [.text(SQLText(text, arguments))]
     self.named = named
@@ -56,15 +57,17 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
   /// The statement in terms of a store.
   ///
+  /// - Parameter models: Nil if none are known, which is an error for a statement that names one.
   /// - Throws: what could not go into it, and ``QuireModel/ModelError`` for what is no model or column of the store's.
-  func statement(in store: Store) throws -> SQLText {
+  package func statement(in models: (any SQLModels)?) throws -> SQLText {
     if let failure { throw failure }
     var statement = SQLText()
     for part in parts {
       let text =
         switch part {
         case .text(let text): text
-        case .model(_, let write): try write(store)
+        case .model(let name, let write):
+          if let models { try write(models) } else { throw StatementError.noModels(name) }
         }
       statement.text += text.text
       statement.bindings += text.bindings
@@ -123,9 +126,12 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
       }
     }
 
-    /// What a store tells when the statement is used.
-    mutating func append(_ name: String, _ write: @escaping @Sendable (Store) throws -> SQLText) {
+    /// What a store of models tells when the statement is used.
+    package mutating func append(_ name: String, _ write: @escaping @Sendable (any SQLModels) throws -> SQLText) {
       sql.parts.append(.model(name: name, write))
     }
   }
 }
+
+/// The models of a store, by which statements name tables, columns and rows.
+package protocol SQLModels: Sendable {}

@@ -1,0 +1,63 @@
+public import Foundation
+import QuireRow
+
+// Values are the same where the file has the same for them. Swift takes two spellings of é for equal, whose bytes differ;
+// so does every type that holds texts.
+
+/// Whether an assignment changes a plain property, or a row has another value than its object.
+@inlinable public func _differs<V: Equatable>(_ a: V, _ b: V) -> Bool {
+  a != b || (!_isPOD(V.self) && textsDiffer(a, b))
+}
+@inlinable public func _differs(_ a: String, _ b: String) -> Bool { a != b || !a.utf8.elementsEqual(b.utf8) }
+@inlinable public func _differs(_ a: String?, _ b: String?) -> Bool {
+  if let a, let b { _differs(a, b) } else { a != b }
+}
+@inlinable public func _differs(_ a: Data, _ b: Data) -> Bool { a != b }
+@inlinable public func _differs(_ a: Data?, _ b: Data?) -> Bool { a != b }
+@_disfavoredOverload @inlinable public func _differs<V>(_ a: V, _ b: V) -> Bool { true }
+
+/// Whether two values of a type that may be `Equatable` are the same to the byte: those of one that is not never are.
+package func isIdentical<Value>(_ a: Value, _ b: Value) -> Bool {
+  func differs<E: Equatable>(_ a: E) -> Bool { (b as? E).map { _differs(a, $0) } ?? true }
+  guard let a = a as? any Equatable else { return false }
+  return !differs(a)
+}
+
+/// Whether two values that Swift finds equal hold texts of other bytes.
+@usableFromInline @inline(never) package func textsDiffer<V>(_ a: V, _ b: V) -> Bool {
+  if let a = a as? any StoredValue, let b = b as? any StoredValue {
+    return (try? Value(storing: a)) != (try? Value(storing: b))
+  }
+  let (a, b) = (HeldTexts(of: a), HeldTexts(of: b))
+  return a.hasOrder && b.hasOrder ? a.bytes != b.bytes : a.bytes.sorted(by: precedes) != b.bytes.sorted(by: precedes)
+}
+
+private func precedes(_ a: [UInt8], _ b: [UInt8]) -> Bool { a.lexicographicallyPrecedes(b) }
+
+/// The texts in a value, without those of classes.
+private struct HeldTexts {
+  var bytes: [[UInt8]] = []
+  /// False where a set or dictionary gives them in an order of its own.
+  var hasOrder = true
+
+  init(of value: Any) {
+    var waiting = [value]
+    while let next = waiting.popLast() {
+      if let text = next as? any StringProtocol {
+        bytes.append(Array(text.utf8))
+        continue
+      }
+      if let elements = next as? any Collection, Self.arePlain(elements) { continue }
+      let mirror = Mirror(reflecting: next)
+      switch mirror.displayStyle {
+      case .class: continue
+      case .set, .dictionary: hasOrder = false
+      default: break
+      }
+      waiting.append(contentsOf: mirror.children.map(\.value))
+    }
+  }
+
+  /// Whether elements are numbers and the like, in which there is no text to look for.
+  private static func arePlain<Elements: Collection>(_ elements: Elements) -> Bool { _isPOD(Elements.Element.self) }
+}

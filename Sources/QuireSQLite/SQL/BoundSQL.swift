@@ -1,0 +1,106 @@
+package import QuireRow
+
+/// SQL written out, ready to be run on any connection of its database.
+package struct BoundSQL {
+  package let text: String
+  package let arguments: [Value]
+  package let named: [String: Value]
+
+  /// - Parameter models: What the statement may name; nil if no models are known.
+  /// - Throws: what could not go into the statement.
+  package init(_ sql: SQL, in models: (any SQLModels)?) throws {
+    let statement = try sql.statement(in: models)
+    text = statement.text
+    arguments = statement.bindings
+    named = sql.named
+  }
+
+  package typealias Answer = (names: ColumnNames, records: [Record])
+
+  /// As ``run(on:known:)``, for a task that waits for the answer and may be cancelled meanwhile.
+  package func runWaiting(on connection: Connection) throws -> Answer {
+    try Self.waiting(on: connection) { try run(on: connection) }
+  }
+
+  /// Runs the body, and ends its statement when the task that waits for it is cancelled.
+  package static func waiting<Result>(on connection: Connection, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try connection.interrupted(when: { Task.isCancelled }, body)
+    } catch let error as SQLiteError {
+      throw error.isInterrupted && Task.isCancelled ? CancellationError() : error
+    }
+  }
+
+  /// Runs one statement with values, or several without; rows they give are passed over.
+  func execute(on connection: Connection) throws {
+    if arguments.isEmpty, named.isEmpty {
+      try connection.execute(text)
+    } else {
+      let statement = try connection.statement(text)
+      defer { statement.reset() }
+      try bind(to: statement)
+      try statement.run()
+    }
+  }
+
+  /// All its rows, and the names of its columns.
+  package func run(on connection: Connection, known: ColumnNames? = nil) throws -> Answer {
+    var names = ColumnNames([])
+    var records: [Record] = []
+    try visit(on: connection) { all in
+      names = known.flatMap { $0.all == all ? $0 : nil } ?? ColumnNames(all)
+    } row: { row in
+      records.append(Record(values: (0..<row.count).map(row.value), names: names))
+    }
+    return (names, records)
+  }
+
+  /// Passes the names of its columns, also where there is no row, and then its rows.
+  ///
+  /// - Parameter limit: How many rows are asked for.
+  package func visit(
+    on connection: Connection, limit: Int = .max, columns: ([String]) throws -> Void,
+    row body: (inout RowCursor) throws -> Void
+  ) throws {
+    let statement = try connection.statement(text)
+    defer { statement.reset() }
+    try bind(to: statement)
+    // The names are right once it has been stepped: after a change of the schema SQLite prepares it again then.
+    var hasRow = try statement.step()
+    try columns(statement.columnNames)
+    var count = 0
+    while hasRow, count < limit {
+      var row = statement.row
+      try body(&row)
+      count += 1
+      hasRow = try count < limit && statement.step()
+    }
+  }
+
+  private func bind(to statement: Statement) throws(SQLiteError) {
+    let indexes = stride(from: 1, through: statement.parameterCount, by: 1)
+    let values = try values(for: indexes.map { statement.parameterName($0) })
+    for (index, value) in zip(indexes, values) { statement.bind(value, at: index) }
+  }
+
+  /// What each parameter is bound to: by its name if that is known, all others in order.
+  ///
+  /// - Parameter names: Of all parameters of the prepared statement; nil for one without a name.
+  func values(for names: [String?]) throws(SQLiteError) -> [Value] {
+    var rest = arguments[...]
+    var values: [Value] = []
+    for (place, name) in names.enumerated() {
+      if let name, let value = named[name] {
+        values.append(value)
+      } else if let value = rest.popFirst() {
+        values.append(value)
+      } else {
+        throw SQLiteError(code: 25, message: "there is no value for \(name ?? "parameter \(place + 1)")", sql: text)
+      }
+    }
+    if !rest.isEmpty {
+      throw SQLiteError(code: 25, message: "\(arguments.count) values are more than the query takes", sql: text)
+    }
+    return values
+  }
+}
