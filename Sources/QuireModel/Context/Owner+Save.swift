@@ -103,12 +103,3 @@ extension Owner {
     }
   }
 }
-
-extension Owner {
-  func updateID(_ entity: Entity, _ mask: UInt64) -> StatementID {
-    if let id = updates[entity.index][mask] { return id }
-    let id = StatementID.make()
-    updates[entity.index][mask] = id
-    return id
-  }
-}

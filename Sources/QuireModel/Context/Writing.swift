@@ -173,7 +173,7 @@ struct Writing {
         statement = current.statement
       } else {
         current?.statement.reset()
-        statement = try connection.statement(owner.updateID(entity, mask), try Writing.updateSQL(entity, mask))
+        statement = try connection.statement(entity.update.of(columns: mask), try Writing.updateSQL(entity, mask))
         current = (entity.index, mask, Int32(mask.nonzeroBitCount), statement)
       }
       do {

@@ -25,10 +25,12 @@ package final class Entity: @unchecked Sendable {
   /// Nil where the model cannot be searched.
   let fullText: FullTextIndex?
 
-  /// Statements that every object of the entity uses, by slot rather than by text.
+  /// Statements that every object of the entity uses, by what they do rather than by text.
   let find = StatementID.make()
   let findMany = StatementID.make()
   let insert = StatementID.make()
+  /// One for each set of columns.
+  let update = StatementID.make()
   let delete = StatementID.make()
   let maxKey = StatementID.make()
 
