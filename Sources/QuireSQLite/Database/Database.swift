@@ -64,6 +64,7 @@ public final class Database: Sendable {
       process = made.log.process
     }
     identity = configuration.location == .temporary ? nil : FileIdentity(of: path)
+    readers.expect(identity)
     if identity != nil { try startFollowing() }
     try startLog()
   }
@@ -264,7 +265,7 @@ extension Database {
 
   private func readyWriter() throws(DatabaseError) -> Writer {
     if isClosed { throw .closed(path: path) }
-    if isReplaced || lookForReplacement() { throw .fileReplaced(path: path) }
+    if lookForReplacement() { throw .fileReplaced(path: path) }
     guard let writer else { throw .readOnly(path: path) }
     if let halted = writer.halted { throw halted }
     return writer
