@@ -45,7 +45,7 @@ extension Owner {
           order = next
           continue
         }
-        throw explained(error, store)
+        throw explained(error, store, of: writing.refused)
       }
     }
     finishMove()

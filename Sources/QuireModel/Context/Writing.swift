@@ -29,6 +29,8 @@ struct Writing {
   private(set) var expectedEvents = 0
   /// New keys by the place of the object in `inserted`.
   private(set) var newKeys: [Int64]
+  /// The object whose row SQLite has refused.
+  private(set) var refused: (any PersistentModel)?
   /// Places in `inserted` of each entity's objects.
   private(set) var places: [[Int]] = []
 
@@ -107,11 +109,20 @@ struct Writing {
         } catch {
           throw notStorable(model, entity, entity.storedMask, error, statement)
         }
-        _ = try statement.step()
-        statement.reset()
+        try write(model, statement)
       }
       expectedEvents += places[index].count
     }
+  }
+
+  private mutating func write(_ model: any PersistentModel, _ statement: Statement) throws {
+    do {
+      _ = try statement.step()
+    } catch {
+      refused = model
+      throw error
+    }
+    statement.reset()
   }
 
   static func insertSQL(_ entity: Entity) throws -> String {
@@ -182,8 +193,7 @@ struct Writing {
         throw notStorable(model, entity, mask, error, statement)
       }
       statement.bind(model._quireState.key, at: Int32(mask.nonzeroBitCount) + 1)
-      _ = try statement.step()
-      statement.reset()
+      try write(model, statement)
       expectedEvents += 1
     }
   }
