@@ -118,7 +118,12 @@ public final class ModelContainer: Sendable {
       name: configuration.file?.path ?? "memory:\(UUID().uuidString)"
     )
     self.store = store
-    if configuration.allowsSave { try opened.read { try store.keys.start(store, on: $0) } }
+    if configuration.allowsSave {
+      try opened.read { try store.keys.start(store, on: $0) }
+      opened.atEndOfTransactions { [weak store] transaction in
+        if let store { try store.keys.remember(deletedIn: transaction, store) }
+      }
+    }
   }
 
   /// Creates the tables where the file has none, else checks that they are the models'.
@@ -248,19 +253,13 @@ public final class ModelContainer: Sendable {
     try store.database.write(origin: .sql, author: author) { transaction in
       let before = transaction.changeCount
       try transaction.connection.execute(sql, arguments)
-      let count = transaction.changeCount - before
-      if transaction.eventCount > 0 { try store.keys.look(store, on: transaction.connection) }
-      return count
+      return transaction.changeCount - before
     }
   }
 
   /// Runs several statements as one commit, which carries the author's name.
   public func write<Result>(author: String? = nil, _ body: (borrowing Transaction) throws -> Result) throws -> Result {
-    try store.database.write(origin: .sql, author: author) { transaction in
-      let result = try body(transaction)
-      if transaction.eventCount > 0 { try store.keys.look(store, on: transaction.connection) }
-      return result
-    }
+    try store.database.write(origin: .sql, author: author) { try body($0) }
   }
 
   /// Rows of a query on the latest committed state.

@@ -44,7 +44,7 @@ struct Writing {
   mutating func run(_ transaction: borrowing Transaction) throws {
     let connection = transaction.connection
     do {
-      try giveKeys(connection)
+      try giveKeys(transaction)
       switch order {
       case .insertsFirst:
         try insert(connection)
@@ -77,11 +77,11 @@ struct Writing {
 
   /// All keys first: a foreign key may point to any object of the save. Objects that none can point to go without until
   /// they are saved: a pass over many objects is a cache miss for each.
-  private mutating func giveKeys(_ connection: Connection) throws {
+  private mutating func giveKeys(_ transaction: borrowing Transaction) throws {
     if owner.inserted.isEmpty { return }
     places = owner.insertedPlaces.map { places in places.filter { owner.inserted[$0] != nil } }
     for index in store.insertOrder where !places[index].isEmpty {
-      var key = try store.keys.reserve(places[index].count, for: store.entities[index], on: connection)
+      var key = try store.keys.reserve(places[index].count, for: store.entities[index], in: transaction)
       let isTarget = store.isTarget[index]
       for place in places[index] {
         newKeys[place] = key
@@ -232,12 +232,9 @@ struct Writing {
     for model in owner.deleted {
       if let entity = store.entity(for: Swift.type(of: model)) { deleted[entity.index].append(model) }
     }
-    let taken = store.takenWith(deleted.indices.filter { !deleted[$0].isEmpty })
-    let highest = try store.keys.highest(of: taken, in: store, on: connection)
     for index in store.insertOrder.reversed() {
       for model in deleted[index] { try delete(model, store.entities[index], connection) }
     }
-    try store.keys.remember(highest, in: store, on: connection)
   }
 
   private mutating func delete(

@@ -31,6 +31,8 @@ public final class Database: Sendable {
   ///
   /// Guards how far the file's change log has been followed.
   let order = Locked(LogPlace())
+  /// Run at the end of each transaction that has changed rows, before anything else looks at it.
+  private let closing = Locked<(@Sendable (Transaction) throws -> Void)?>(nil)
   /// Tells this store's commits from others' in the change log.
   let process: String?
   let identity: FileIdentity?
@@ -207,7 +209,9 @@ extension Database {
     let result: T
     var folded: [TableChanges]?
     do {
-      result = try body(Transaction(writer: writer))
+      let transaction = Transaction(writer: writer)
+      result = try body(transaction)
+      if writer.capture.eventCount > 0 { try closing.withLock { $0 }?(transaction) }
       try writer.check()
       if !examiners.isEmpty, writer.isNew {
         folded = try examine(writer, examiners, origin: origin, author: author)
@@ -261,6 +265,11 @@ extension Database {
     let later = Commit(commit, shownAs: shown)
     body(later)
     later.finish()
+  }
+
+  /// From now on the body has the last word in each transaction that has changed rows: what it writes is part of it.
+  package func atEndOfTransactions(_ body: @escaping @Sendable (Transaction) throws -> Void) {
+    closing.withLock { $0 = body }
   }
 
   private func readyWriter() throws(DatabaseError) -> Writer {

@@ -20,6 +20,8 @@ final class Writer: ConnectionGuardian {
   private(set) var hasAlteredSchema = false
   private(set) var schemaGeneration = 0
   private(set) var followsForeignCommit = false
+  /// How many transactions have followed a foreign commit.
+  private(set) var foreignCommitCount = 0
   /// The schema in a transaction that altered it, just before COMMIT.
   private(set) var loggedSchema: (version: Int64, tables: [[Value]])?
   private var dataVersion: UInt32
@@ -98,6 +100,7 @@ extension Writer {
     let version = quire_data_version(connection.handle)
     followsForeignCommit = version != dataVersion
     guard followsForeignCommit else { return false }
+    foreignCommitCount += 1
     dataVersion = version
     let schema = try connection.privileged { () throws(SQLiteError) in
       try connection.query("PRAGMA schema_version").first
