@@ -32,7 +32,7 @@ public final class Database: Sendable {
   /// Guards how far the file's change log has been followed.
   let order = Locked(LogPlace())
   /// Run at the end of each transaction that has changed rows, before anything else looks at it.
-  private let closing = Locked<(@Sendable (Transaction) throws -> Void)?>(nil)
+  private let closing = Locked<Closing?>(nil)
   /// Tells this store's commits from others' in the change log.
   let process: String?
   let identity: FileIdentity?
@@ -211,7 +211,7 @@ extension Database {
     do {
       let transaction = Transaction(writer: writer)
       result = try body(transaction)
-      if writer.capture.eventCount > 0 { try closing.withLock { $0 }?(transaction) }
+      if writer.capture.eventCount > 0 { try closing.withLock { $0 }?.run(transaction) }
       try writer.check()
       if !examiners.isEmpty, writer.isNew {
         folded = try examine(writer, examiners, origin: origin, author: author)
@@ -269,7 +269,11 @@ extension Database {
 
   /// From now on the body has the last word in each transaction that has changed rows: what it writes is part of it.
   package func atEndOfTransactions(_ body: @escaping @Sendable (Transaction) throws -> Void) {
-    closing.withLock { $0 = body }
+    closing.withLock { $0 = Closing(run: body) }
+  }
+
+  private struct Closing {
+    let run: @Sendable (Transaction) throws -> Void
   }
 
   private func readyWriter() throws(DatabaseError) -> Writer {
