@@ -21,7 +21,7 @@ public final class Database: Sendable {
   let positions: Positions
   // Touched only by the thread that holds `lock`.
   nonisolated(unsafe) private var writer: Writer?
-  nonisolated(unsafe) private var framesAtCheckpoint = 0
+  nonisolated(unsafe) private var pace: CheckpointPace
   nonisolated(unsafe) private var folder: TemporaryFolder?
   /// A checkpoint is due and waits for a position that has yet to leave the commit before.
   private let awaitsCheckpoint = Atomic(false)
@@ -55,6 +55,7 @@ public final class Database: Sendable {
     self.configuration = configuration
     let path = try DatabaseFile(given).checked(for: configuration.access)
     self.path = path
+    pace = CheckpointPace(pages: configuration.pagesBetweenCheckpoints)
     readers = ReaderPool(path: path, configuration: configuration)
     positions = Positions(clock: clock, pool: readers, path: path)
     if configuration.access == .readOnly {
@@ -160,7 +161,7 @@ public final class Database: Sendable {
     readers.close()
     subscribers.removeAll()
     // Where the file was replaced or moved, too: then its log is not beside it any longer.
-    if configuration.location != .temporary { writer?.checkpoint(truncating: true) }
+    if configuration.location != .temporary { writer?.checkpoint(.truncating) }
     writer = nil
     folder = nil
   }
@@ -200,6 +201,9 @@ extension Database {
     defer { lock.unlock() }
     let writer = try readyWriter()
     let examiners = examiners.all
+    if pace.wantsAnother(writer.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
+      checkpoint(writer)
+    }
     do {
       try writer.beginTransaction()
     } catch {
@@ -317,20 +321,24 @@ extension Database {
     if let writer { checkpointIfDue(writer) }
   }
 
-  private func isCheckpointDue(_ writer: Writer) -> Bool {
-    let frames = writer.frames
-    if frames < framesAtCheckpoint { framesAtCheckpoint = 0 }  // the log has started anew
-    return frames - framesAtCheckpoint >= configuration.pagesBetweenCheckpoints
-  }
+  private func isCheckpointDue(_ writer: Writer) -> Bool { pace.isDue(writer.frames) }
 
   /// Keeps the log short: see ``DatabaseConfiguration/checkpointPages``.
   private func checkpointIfDue(_ writer: Writer) {
     awaitsCheckpoint.store(false, ordering: .relaxed)
     guard isCheckpointDue(writer) else { return }
     if writer.logSizeInBytes > configuration.logLimitInBytes { positions.giveUpOldSnapshots() }
+    checkpoint(writer)
+  }
+
+  private func checkpoint(_ writer: Writer) {
     let isLarge = writer.logSizeInBytes > configuration.logLimitInBytes / 4
-    writer.checkpoint(truncating: isLarge && readers.lentCount == 0)
+    let isWaiting = pace.waits(writer.frames)
+    let returns = readers.returnCount
+    let mode: Writer.CheckpointMode =
+      isLarge && readers.lentCount == 0 ? .truncating : isWaiting ? .waiting(CheckpointPace.patience) : .passive
+    writer.checkpoint(mode)
+    pace.tried(writer.frames, waiting: isWaiting, returns: returns)
     positions.secure(renews: true)
-    framesAtCheckpoint = writer.frames
   }
 }

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Foundation
+internal import Synchronization
 
 /// Reading connections, each lent to one user at a time, opened when first needed.
 ///
@@ -14,6 +15,7 @@ final class ReaderPool: @unchecked Sendable {
   private var exempted = 0
   private var isClosed = false
   private var identity: FileIdentity?
+  private let returns = Atomic(0)
   private let path: String
   private let configuration: DatabaseConfiguration
   private let limit: Int
@@ -30,6 +32,9 @@ final class ReaderPool: @unchecked Sendable {
     defer { mutex.unlock() }
     return lent + exempted
   }
+
+  /// How many times one was given back.
+  var returnCount: Int { returns.load(ordering: .relaxed) }
 
   /// - Throws: ``DatabaseError/readersBusy(count:waited:)`` after the busy timeout.
   func take(isExempt: Bool = false) throws(DatabaseError) -> Connection {
@@ -72,6 +77,7 @@ final class ReaderPool: @unchecked Sendable {
 
   /// Takes a connection back without a transaction; nil is one that could not be opened or is not to be used again.
   func giveBack(_ connection: Connection?, isExempt: Bool = false) {
+    returns.add(1, ordering: .relaxed)
     mutex.lock()
     if isExempt { exempted -= 1 } else { lent -= 1 }
     if let connection, !isClosed, idle.count < limit { idle.append(connection) }
