@@ -104,7 +104,8 @@ let package = Package(
       name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite", "TestSupport"],
       swiftSettings: swift),
     .testTarget(
-      name: "QuireModelTests", dependencies: ["Quire", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],
+      name: "QuireModelTests",
+      dependencies: ["CSQLite", "Quire", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],
       swiftSettings: swift),
     .testTarget(name: "QuireMacrosTests", dependencies: ["Quire"], swiftSettings: swift),
     .testTarget(name: "SwiftDataStyleTests", dependencies: ["Quire"], swiftSettings: [.swiftLanguageMode(.v6)]),

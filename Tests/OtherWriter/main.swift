@@ -2,14 +2,44 @@ import Foundation
 import Quire
 
 // A program that uses Quire, as a process of its own: `OtherWriter FILE` runs the statements of standard input, those from
-// BEGIN to COMMIT as one commit, and prints what a line asks it to.
+// BEGIN to COMMIT as one commit, and prints what a line asks it to. `insert` saves a new `Ticket` and prints its key;
+// `delete KEY` deletes one.
 
-let database = try Database(DatabaseConfiguration(.file(CommandLine.arguments[1]), access: .readWrite))
+@Model final class Ticket {
+  var text = ""
+  init() {}
+}
+
+let file = CommandLine.arguments[1]
+let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
+var tickets: ModelContext?
 var statements: [String] = []
 var text = ""
+
+func say(_ line: some CustomStringConvertible) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
+
+@MainActor func context() throws -> ModelContext {
+  let context = try tickets ?? ModelContext(ModelContainer(for: Ticket.self, url: URL(filePath: file)), isolation: nil)
+  tickets = context
+  return context
+}
+
 while let line = readLine() {
   if line.hasPrefix("print ") {
-    FileHandle.standardOutput.write(Data("\(line.dropFirst(6))\n".utf8))
+    say(line.dropFirst(6))
+    continue
+  }
+  if line == "insert" || line.hasPrefix("delete ") {
+    let context = try context()
+    if let key = Int64(line.dropFirst(7)) {
+      context.model(Ticket.self, key: key).map(context.delete)
+      try context.save()
+    } else {
+      let ticket = Ticket()
+      context.insert(ticket)
+      try context.save()
+      say(ticket.persistentModelID.rowKey ?? 0)
+    }
     continue
   }
   text += line + "\n"

@@ -332,7 +332,7 @@ import Testing
       try reading.execute("DELETE FROM author")
     }
     try FileManager.default.removeItem(at: file)
-    reading.store.database.lookForReplacement(now: true)
+    reading.store.database.lookForReplacement()
     try context.refresh()
     #expect(live.error as? DatabaseError == .fileReplaced(path: reading.store.database.path) && live.count == 2)
   }

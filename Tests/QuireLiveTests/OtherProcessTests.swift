@@ -130,6 +130,37 @@ import Testing
     #expect(theirs.isDeleted && theirs.persistentModelID.key == 2 && mine.persistentModelID.key == 3)
   }
 
+  @Test func `a key that one process has given is not given again by another`() throws {
+    let url = folder.appending(path: "tickets.db")
+    let here = ModelContext(try ModelContainer(for: Ticket.self, url: url), isolation: nil)
+    let there = try QuireProgram(url.path)
+    func insert() throws -> Int64 {
+      let ticket = Ticket()
+      here.insert(ticket)
+      try here.save()
+      return try #require(ticket.persistentModelID.rowKey)
+    }
+    func insertThere() throws -> Int64 {
+      try #require(Int64(there.run("insert").trimmingCharacters(in: .newlines)))
+    }
+    func delete(_ key: Int64) throws {
+      here.delete(try #require(here.model(Ticket.self, key: key)))
+      try here.save()
+    }
+    try #expect(insertThere() == 1 && insert() == 2)
+    try delete(2)
+    try #expect(insertThere() == 3)
+    try there.run("delete 3")
+    try #expect(insert() == 4)
+    try there.run("delete 4")
+    try #expect(insertThere() == 5 && insert() == 6)
+    try delete(6)
+    there.kill()
+    let after = try QuireProgram(url.path)
+    try #expect(after.run("insert") == "7\n")
+    after.end()
+  }
+
   @Test(.enabled(if: SQLiteShell.isThere)) func `a row that another process made undecodable is an error, and stays`()
     throws
   {
@@ -256,4 +287,10 @@ import Testing
     #expect(throws: expected) { try context.save() }
     #expect(context.takeLoadErrors().isEmpty && context.hasChanges)
   }
+}
+
+/// What Tests/OtherWriter has too.
+@Model final class Ticket {
+  var text = ""
+  init() {}
 }

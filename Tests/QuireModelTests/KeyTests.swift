@@ -1,4 +1,5 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Keys are the store's to give, and none is given twice.
@@ -41,6 +42,96 @@ import Testing
     try context.save()
     #expect(new.persistentModelID.rowKey == 42)
     #expect(writer.persistentModelID.rowKey == 8)
+  }
+
+  @Test func `a key that one store has given is not given again by another that has the file open`() throws {
+    let file = try TemporaryFile()
+    let first = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let second = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let (one, other) = (ModelContext(first, isolation: nil), ModelContext(second, isolation: nil))
+    let deleted = Volume("deleted by its own store")
+    one.insert(deleted)
+    try one.save()
+    #expect(deleted.persistentModelID.rowKey == 1)
+    one.delete(deleted)
+    try one.save()
+    let next = Volume("next")
+    other.insert(next)
+    try other.save()
+    #expect(next.persistentModelID.rowKey == 2)
+
+    // Deleted by a store that has not met it as an object.
+    try first.execute("DELETE FROM volume")
+    for (context, key) in [(other, 3), (one, 4), (other, 5)] as [(ModelContext, Int64)] {
+      let volume = Volume("\(key)")
+      context.insert(volume)
+      try context.save()
+      #expect(volume.persistentModelID.rowKey == key)
+    }
+  }
+
+  @Test func `a key whose row a trigger deletes is not used again`() throws {
+    let file = try TemporaryFile()
+    var store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    try store.execute(
+      "CREATE TRIGGER take AFTER DELETE ON writer BEGIN DELETE FROM volume; END")
+    let context = ModelContext(store)
+    let lem = Writer(name: "Lem")
+    context.insert(lem)
+    for number in 1...5 { context.insert(Volume("\(number)")) }
+    try context.save()
+    context.delete(lem)
+    try context.save()
+    #expect(try store.value("SELECT count(*) FROM volume") == 0)
+    try store.database.close()
+    store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let next = Volume("next")
+    let other = ModelContext(store)
+    other.insert(next)
+    try other.save()
+    #expect(next.persistentModelID.rowKey == 6)
+  }
+
+  @Test(arguments: Array(0..<8) + [extraSeed])
+  func `whichever of several stores gives a key, none is given twice`(seed: UInt64) throws {
+    var random = Random(seed: seed)
+    let file = try TemporaryFile()
+    func open() throws -> ModelContainer {
+      var configuration = ModelConfiguration(url: file.url)
+      configuration.synchronous = .off
+      return try ModelContainer(for: Writer.self, Volume.self, configurations: configuration)
+    }
+    var stores = [try open(), try open(), try open()]
+    var contexts = stores.map { ModelContext($0, isolation: nil) }
+    var given: Set<Int64> = []
+    for _ in 0..<120 {
+      let place = random.below(stores.count)
+      let (store, context) = (stores[place], contexts[place])
+      switch random.below(9) {
+      case 0:
+        try store.database.close()
+        stores[place] = try open()
+        contexts[place] = ModelContext(stores[place], isolation: nil)
+      case 1:
+        try store.execute(
+          "DELETE FROM volume WHERE id > (SELECT max(id) FROM volume) - ?", .integer(Int64(random.below(3))))
+      case 2: try context.delete(model: Volume.self, where: #Predicate { $0.year == 3 })
+      case 3:
+        guard let last = try context.all(Volume.self).last else { continue }
+        context.delete(last)
+        try context.save()
+      case 4: _ = try store.write { try $0.connection.execute("UPDATE volume SET title = title || 'x'") }
+      default:
+        let volumes = (0...random.below(3)).map { _ in Volume("v", year: random.below(5)) }
+        for volume in volumes { context.insert(volume) }
+        try context.save()
+        for volume in volumes {
+          let key = try #require(volume.persistentModelID.rowKey)
+          #expect(given.insert(key).inserted, "seed \(seed): \(key) was given twice")
+        }
+      }
+    }
+    #expect(given.count > 50)
   }
 
   @Test func `keys are used up with an error, not with a trap`() throws {

@@ -7,7 +7,8 @@ import Testing
   let context: ModelContext
 
   init() throws {
-    store = try ModelContainer(for: Account.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    store = try ModelContainer(
+      for: Account.self, Handle.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
     context = ModelContext(store)
     context.insert(Account("ada@example.org", zone: "a", number: 1))
     try context.save()
@@ -34,6 +35,20 @@ import Testing
     context.insert(Account("new@example.org", zone: "c", number: 1))
     let error = #expect(throws: ModelError.self) { try context.save() }
     guard case .notUnique("Account", ["email"], ["'new@example.org'"])? = error else { throw error! }
+  }
+
+  @Test(arguments: [2, 3, 10, 11, 300], [nil, "c", "c0"] as [String?])
+  func `of many new objects the error names the value that clashes`(count: Int, others: String?) throws {
+    context.insert(Handle("c0"))
+    try context.save()
+    for number in 0..<count {
+      let isClash = number == count / 3 || number == count - 1
+      context.insert(Handle(isClash ? "k" : others.map { number == 0 ? $0 : "\($0)\(number)" }))
+    }
+    if others == "c0", count > 2 { try store.execute("DELETE FROM handle") }
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .notUnique("Handle", ["code"], ["'k'"])? = error else { throw error! }
+    #expect(context.insertedModelsArray.count == count)
   }
 
   @Test func `a value is free once its row is deleted in the same save`() throws {
@@ -70,6 +85,11 @@ import Testing
     context.rollback()
     #expect(bob.email == "bob@example.org")
   }
+}
+
+@Model final class Handle {
+  @Attribute(.unique) var code: String?
+  init(_ code: String?) { self.code = code }
 }
 
 @Model final class Account {

@@ -117,6 +117,20 @@ import Testing
     #expect(c.cache.count == StatementCache.capacity)
   }
 
+  @Test func `statements known by what they do are bounded in number too`() throws {
+    let scratch = try Scratch()
+    let c = try open(scratch)
+    let (always, kind) = (StatementID.make(), StatementID.make())
+    let known = try ObjectIdentifier(c.statement(always, "SELECT 0"))
+    for number in 1...(StatementCache.capacity * 2) {
+      let columns = UInt64(number)
+      let statement = try c.statement(kind.of(columns: columns), "SELECT \(columns)")
+      #expect(statement.sql == "SELECT \(columns)")
+      if number.isMultiple(of: 10) { #expect(try ObjectIdentifier(c.statement(always, "SELECT 0")) == known) }
+    }
+    #expect(c.cache.count == StatementCache.capacity)
+  }
+
   @Test func `a statement comes back reset and without bindings`() throws {
     let scratch = try Scratch()
     let c = try open(scratch)

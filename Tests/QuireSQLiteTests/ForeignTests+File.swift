@@ -47,10 +47,32 @@ extension ForeignTests {
     }
   }
 
-  @Test func `without a subscriber too, a write finds out`() throws {
-    #expect(unlink(scratch.file()) == 0)
-    usleep(300_000)  // the path is looked at again every 250 ms
+  @Test(arguments: ["replaced", "moved", "deleted"])
+  func `no commit is acknowledged after the file has gone`(how: String) throws {
+    try up(database)
+    let file = scratch.file()
+    switch how {
+    case "replaced":
+      try Data("x".utf8).write(to: URL(filePath: scratch.file("other.db")))
+      #expect(rename(scratch.file("other.db"), file) == 0)
+    case "moved": #expect(rename(file, scratch.file("moved.db")) == 0)
+    default: #expect(unlink(file) == 0)
+    }
     #expect(throws: DatabaseError.fileReplaced(path: database.path)) { try up(database) }
+  }
+
+  @Test func `what is read is never of another file at the same path`() throws {
+    try up(database)
+    let other = try Database(DatabaseConfiguration(.file(scratch.file("other.db"))))
+    try other.write { try $0.connection.execute("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (77)") }
+    try other.close()
+    try database.read { connection in
+      #expect(rename(scratch.file("other.db"), scratch.file()) == 0)
+      try #expect(connection.query("SELECT n FROM t").first == 1)
+      #expect(throws: DatabaseError.fileReplaced(path: database.path)) {
+        try database.read { try $0.query("SELECT n FROM t") }  // on a connection of its own
+      }
+    }
   }
 
   @Test func `other files of the folder do not matter`() throws {

@@ -40,6 +40,14 @@ import Testing
     }
   }
 
+  @Test func `commits of others are followed however often without anything piling up`() async {
+    await #expect(processExitsWith: .success) {
+      let clock = CommitClock()
+      clock.start {}
+      for _ in 0..<300_000 { clock.follow() }  // a function wrapped at each would be released by recursion
+    }
+  }
+
   /// Everything a subscriber was told.
   final class Heard: Sendable {
     let commits = Locked<[ChangeSet]>([])

@@ -118,7 +118,12 @@ public final class ModelContainer: Sendable {
       name: configuration.file?.path ?? "memory:\(UUID().uuidString)"
     )
     self.store = store
-    if configuration.allowsSave { try opened.read { try store.keys.start(store, on: $0) } }
+    if configuration.allowsSave {
+      try opened.read { try store.keys.start(store, on: $0) }
+      opened.atEndOfTransactions { [weak store] transaction in
+        if let store { try store.keys.remember(deletedIn: transaction, store) }
+      }
+    }
   }
 
   /// Creates the tables where the file has none, else checks that they are the models'.
@@ -262,11 +267,7 @@ public final class ModelContainer: Sendable {
   ///       try transaction.execute("UPDATE book SET stock = stock - 1 WHERE id = \(id)")
   ///     }
   public func write<Result>(author: String? = nil, _ body: (borrowing Transaction) throws -> Result) throws -> Result {
-    try store.database.write(origin: .sql, author: author) { transaction in
-      let result = try body(transaction.naming(store))
-      if transaction.eventCount > 0 { try store.keys.look(store, on: transaction.connection) }
-      return result
-    }
+    try store.database.write(origin: .sql, author: author) { try body($0.naming(store)) }
   }
 
   /// Rows of a query on the latest committed state. What is interpolated is bound, as ``QuireSQLite/SQL`` says.

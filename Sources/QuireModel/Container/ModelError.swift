@@ -12,7 +12,8 @@ public enum ModelError: Error, Sendable {
   case refusedValue(model: String, property: String, reason: String)
   /// ``PersistentModel/set(_:to:)`` on an object that is deleted.
   case deletedObject(model: String, property: String)
-  /// Two rows of a model would share a value that must be unique; nothing was saved.
+  /// Two rows of a model would share a value that must be unique; nothing was saved. The values are those of the object
+  /// whose row was refused; none where it was not the row of an object.
   case notUnique(model: String, properties: [String], values: [String])
   /// A relationship refused by the schema: a missing target, or `.deny` with objects left.
   case relationshipRefused(String)
@@ -43,7 +44,8 @@ extension ModelError: CustomStringConvertible {
     case .refusedValue(let model, let property, let reason): "\(model).\(property): \(reason). Nothing was changed."
     case .deletedObject(let model, let property): "this \(model) is deleted: its \(property) was not changed"
     case .notUnique(let model, let properties, let values):
-      "another \(model) has the same \(properties.joined(separator: ", ")) (\(values.joined(separator: ", "))). Nothing was saved."
+      "another \(model) has the same \(properties.joined(separator: ", "))"
+        + (values.isEmpty ? "" : " (\(values.joined(separator: ", ")))") + ". Nothing was saved."
     case .relationshipRefused(let text): text
     case .undoRefused(let reason): "\(reason): nothing was changed"
     case .conflict(let conflicts): conflicts.map(\.description).joined(separator: "; ") + ". Nothing was saved."

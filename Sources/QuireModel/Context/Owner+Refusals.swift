@@ -4,7 +4,9 @@ import QuireSQLite
 /// What SQLite refused, in the models' words: which model, which property, which value.
 extension Owner {
   /// In the models' words where a constraint refused.
-  func explained(_ error: SQLiteError, _ store: Store) -> any Error {
+  ///
+  /// - Parameter model: The object whose row was refused; nil where it was not the row of one.
+  func explained(_ error: SQLiteError, _ store: Store, of model: (any PersistentModel)? = nil) -> any Error {
     if DeniedDelete.isOne(error.message) {
       return ModelError.relationshipRefused("\(error.message). Nothing was saved.")
     }
@@ -25,7 +27,7 @@ extension Owner {
     let columns = indexes.compactMap { entity.properties[$0].column }
     return ModelError.notUnique(
       model: entity.name, properties: indexes.map { entity.properties[$0].name },
-      values: clashing(entity, columns, store))
+      values: model.flatMap { values(of: $0, entity, columns, store) } ?? [])
   }
 
   /// "NOT NULL constraint failed: book.author_id"
@@ -99,35 +101,19 @@ extension Owner {
     return nil
   }
 
-  /// The values of the first unsaved object that clashes with a row or with another unsaved object.
-  private func clashing(_ entity: Entity, _ columns: [String], _ store: Store) -> [String] {
-    let mask = entity.properties.enumerated().reduce(into: UInt64(0)) { mask, entry in
-      if let column = entry.element.column, columns.contains(column) { mask |= 1 << UInt64(entry.offset) }
+  /// What the columns of these names get from an object; nil for one of another entity.
+  private func values(
+    of model: any PersistentModel, _ entity: Entity, _ columns: [String], _ store: Store
+  ) -> [String]? {
+    guard self.entity(of: model)?.index == entity.index else { return nil }
+    let mask = entity.stored.filter { columns.contains(entity.properties[$0].column ?? "") }
+      .reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+    return try? store.database.read { connection in
+      let statement = try connection.statement("SELECT \(columns.map { _ in "?" }.joined(separator: ", "))")
+      defer { statement.reset() }
+      try model._quireBind(mask, to: statement, from: 1)
+      guard try statement.step() else { return nil }
+      return columns.indices.map { statement.row.value(Int32($0)).description }
     }
-    let models = (inserted.compactMap { $0 } + edits).filter { self.entity(of: $0)?.index == entity.index }
-    let list = columns.compactMap { try? quoted(identifier: $0) }
-    guard let table = try? quoted(identifier: entity.table) else { return [] }
-    var seen: Set<[Value]> = []
-    for model in models {
-      let found: [Value]? = try? store.database.read { connection in
-        let statement = try connection.statement("SELECT \(list.map { _ in "?" }.joined(separator: ", "))")
-        defer { statement.reset() }
-        try model._quireBind(mask, to: statement, from: 1)
-        guard try statement.step() else { return nil }
-        let values = list.indices.map { statement.row.value(Int32($0)) }
-        let others = try connection.query(
-          "SELECT \(try quoted(identifier: entity.keyColumn)) FROM \(table) WHERE "
-            + list.map { "\($0) = ?" }.joined(separator: " AND "), values
-        ).rows
-        let isOther = others.contains { $0.first != .integer(model._quireState.key) }
-        return isOther || seen.contains(values)
-          ? values
-          : {
-            seen.insert(values); return nil
-          }()
-      }
-      if let found { return found.map(\.description) }
-    }
-    return []
   }
 }

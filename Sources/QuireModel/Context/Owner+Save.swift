@@ -9,12 +9,13 @@ extension Owner {
     if let open { return try save(in: open) }
     guard hasChanges else { return try settleThrowing() }
     let announced = announceSave()
-    var order = Writing.Order.insertsFirst
+    let store = try requireStore()
+    var writing = Writing(self, store, .insertsFirst)
     while true {
       do {
         try transact { open, store in
           try decide(store, on: open.connection)
-          var writing = Writing(self, store, order)
+          writing = Writing(self, store, writing.order)
           try writing.run(open.transaction)
           open.saving = writing
         }
@@ -22,7 +23,7 @@ extension Owner {
       } catch let refusal as CommitRefusal {
         throw refusal.reason
       } catch let error as SQLiteError {
-        order = try self.order(after: order, error, try requireStore())
+        writing = try next(after: writing, error, store)
       }
     }
     announceSaved(announced)
@@ -38,15 +39,13 @@ extension Owner {
     defer { open.isSaving = false }
     try decide(store, on: open.connection)
     let before = (events: open.transaction.eventCount, indirect: open.transaction.indirectEventCount)
-    var order = Writing.Order.insertsFirst
-    var writing = Writing(self, store, order)
+    var writing = Writing(self, store, .insertsFirst)
     while true {
-      writing = Writing(self, store, order)
       do {
         try open.transaction.savepoint { try writing.run(open.transaction) }
         break
       } catch let error as SQLiteError {
-        order = try self.order(after: order, error, store)
+        writing = try next(after: writing, error, store)
       }
     }
     open.isSaving = false
@@ -77,10 +76,12 @@ extension Owner {
   }
 
   /// A value that is unique may be free once deletes and edits have been written: then another order is tried.
-  /// - Throws: what SQLite has refused, in the models' words, where there is none.
-  private func order(after order: Writing.Order, _ error: SQLiteError, _ store: Store) throws -> Writing.Order {
-    if error.isUnique, let next = order.next, !(deleted.isEmpty && edits.isEmpty) { return next }
-    throw explained(error, store)
+  /// - Throws: What SQLite has refused, in the models' words, if there is no other.
+  private func next(after writing: Writing, _ error: SQLiteError, _ store: Store) throws -> Writing {
+    guard error.isUnique, let order = writing.order.next, !(deleted.isEmpty && edits.isEmpty) else {
+      throw explained(error, store, of: writing.refused)
+    }
+    return Writing(self, store, order)
   }
 
   /// Runs SQL of the context's own as one commit, or inside a transaction as part of that, and takes it in.
@@ -125,14 +126,5 @@ extension Owner {
         assign(nil, to: index, of: model)
       }
     }
-  }
-}
-
-extension Owner {
-  func updateID(_ entity: Entity, _ mask: UInt64) -> StatementID {
-    if let id = updates[entity.index][mask] { return id }
-    let id = StatementID.make()
-    updates[entity.index][mask] = id
-    return id
   }
 }

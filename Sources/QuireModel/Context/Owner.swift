@@ -37,8 +37,6 @@ public final class Owner {
   var listInterests: [ListPlace.Kind: InterestToken] = [:]
   /// Which lists have been loaded of any object: where there is none, nobody has to be told.
   var loadedLists: Set<ListPlace.Kind> = []
-  /// Statement slots of `UPDATE`s, by entity and the columns set.
-  var updates: [[UInt64: StatementID]]
   var move: Move?
   /// Told of live results that would read whole tables as rows change; nil where nobody wants to hear of them.
   package var slowLiveResult: ((String) -> Void)?
@@ -75,7 +73,6 @@ public final class Owner {
     monitor = .allocate(capacity: 1)
     monitor.initialize(to: Monitor())
     maps = store.entities.map { _ in IdentityMap() }
-    updates = store.entities.map { _ in [:] }
     // The mailbox before the position: a commit between the two is told twice, and not missed.
     let mailbox = Mailbox(isolation: isolation)
     self.mailbox = mailbox

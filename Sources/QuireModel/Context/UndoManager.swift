@@ -118,12 +118,7 @@ extension Owner {
   /// Writes the rows of a commit as they were before it, in one commit.
   func takeBack(_ tables: [TableChanges]) throws {
     let inverse = try Inverse(tables)
-    try write { connection, store in
-      let entities = Set(tables.compactMap { store.entity(ofTable: $0.table.name)?.index })
-      let highest = try store.keys.highest(of: store.takenWith(entities), in: store, on: connection)
-      try inverse.run(on: connection)
-      try store.keys.remember(highest, in: store, on: connection)
-    }
+    try write { connection, _ in try inverse.run(on: connection) }
   }
 }
 

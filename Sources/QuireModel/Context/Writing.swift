@@ -24,11 +24,13 @@ struct Writing {
 
   let owner: Owner
   let store: Store
-  private let order: Order
+  let order: Order
   /// Row events this save's own statements cause; more than these means triggers or cascades.
   private(set) var expectedEvents = 0
   /// New keys by the place of the object in `inserted`.
   private(set) var newKeys: [Int64]
+  /// The object whose row SQLite has refused.
+  private(set) var refused: (any PersistentModel)?
   /// Places in `inserted` of each entity's objects.
   private(set) var places: [[Int]] = []
 
@@ -42,7 +44,7 @@ struct Writing {
   mutating func run(_ transaction: borrowing Transaction) throws {
     let connection = transaction.connection
     do {
-      try giveKeys(connection)
+      try giveKeys(transaction)
       switch order {
       case .insertsFirst:
         try insert(connection)
@@ -75,11 +77,11 @@ struct Writing {
 
   /// All keys first: a foreign key may point to any object of the save. Objects that none can point to go without until
   /// they are saved: a pass over many objects is a cache miss for each.
-  private mutating func giveKeys(_ connection: Connection) throws {
+  private mutating func giveKeys(_ transaction: borrowing Transaction) throws {
     if owner.inserted.isEmpty { return }
     places = owner.insertedPlaces.map { places in places.filter { owner.inserted[$0] != nil } }
     for index in store.insertOrder where !places[index].isEmpty {
-      var key = try store.keys.reserve(places[index].count, for: store.entities[index], on: connection)
+      var key = try store.keys.reserve(places[index].count, for: store.entities[index], in: transaction)
       let isTarget = store.isTarget[index]
       for place in places[index] {
         newKeys[place] = key
@@ -107,11 +109,20 @@ struct Writing {
         } catch {
           throw notStorable(model, entity, entity.storedMask, error, statement)
         }
-        _ = try statement.step()
-        statement.reset()
+        try write(model, statement)
       }
       expectedEvents += places[index].count
     }
+  }
+
+  private mutating func write(_ model: any PersistentModel, _ statement: Statement) throws {
+    do {
+      _ = try statement.step()
+    } catch {
+      refused = model
+      throw error
+    }
+    statement.reset()
   }
 
   static func insertSQL(_ entity: Entity) throws -> String {
@@ -173,7 +184,7 @@ struct Writing {
         statement = current.statement
       } else {
         current?.statement.reset()
-        statement = try connection.statement(owner.updateID(entity, mask), try Writing.updateSQL(entity, mask))
+        statement = try connection.statement(entity.update.of(columns: mask), try Writing.updateSQL(entity, mask))
         current = (entity.index, mask, Int32(mask.nonzeroBitCount), statement)
       }
       do {
@@ -182,8 +193,7 @@ struct Writing {
         throw notStorable(model, entity, mask, error, statement)
       }
       statement.bind(model._quireState.key, at: Int32(mask.nonzeroBitCount) + 1)
-      _ = try statement.step()
-      statement.reset()
+      try write(model, statement)
       expectedEvents += 1
     }
   }
@@ -222,12 +232,9 @@ struct Writing {
     for model in owner.deleted {
       if let entity = store.entity(for: Swift.type(of: model)) { deleted[entity.index].append(model) }
     }
-    let taken = store.takenWith(deleted.indices.filter { !deleted[$0].isEmpty })
-    let highest = try store.keys.highest(of: taken, in: store, on: connection)
     for index in store.insertOrder.reversed() {
       for model in deleted[index] { try delete(model, store.entities[index], connection) }
     }
-    try store.keys.remember(highest, in: store, on: connection)
   }
 
   private mutating func delete(

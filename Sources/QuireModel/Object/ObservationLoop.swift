@@ -17,17 +17,20 @@ public struct ObservationLoop: Error, Hashable, Sendable {
   /// After so many rounds it is ended.
   public static let limit = 100
 
-  private static let handler = Locked<@Sendable (ObservationLoop) -> Void> { loop in
-    FileHandle.standardError.write(Data("quire: \(loop)\n".utf8))
+  private struct Handler {
+    let run: @Sendable (ObservationLoop) -> Void
   }
+
+  private static let handler = Locked(
+    Handler { FileHandle.standardError.write(Data("quire: \($0)\n".utf8)) })
 
   /// Calls `body` for every loop found in this process from now on, on whatever isolation it is found. Without one, each
   /// is a line on standard error.
   public static func onDetection(_ body: @escaping @Sendable (ObservationLoop) -> Void) {
-    handler.withLock { $0 = body }
+    handler.withLock { $0 = Handler(run: body) }
   }
 
-  package func report() { ObservationLoop.handler.withLock { $0 }(self) }
+  package func report() { ObservationLoop.handler.withLock { $0 }.run(self) }
 }
 
 extension ObservationLoop: CustomStringConvertible {

@@ -12,11 +12,9 @@ extension Owner {
     let table = try quoted(identifier: query.entity.table)
     let key = try quoted(identifier: query.entity.keyColumn)
     try write(explain: { deniedDelete($0, query, sql, $1) }) { connection, store in
-      let highest = try store.keys.highest(of: store.takenWith([query.entity.index]), in: store, on: connection)
       let lists = try countedLists(left: sql, in: query.entity, store, on: connection)
       try connection.execute("DELETE FROM \(table) WHERE \(key) IN (\(sql.text))", sql.bindings)
       for list in lists { try list.check(on: connection) }
-      try store.keys.remember(highest, in: store, on: connection)
     }
   }
 }

@@ -25,10 +25,12 @@ package final class Entity: @unchecked Sendable {
   /// Nil where the model cannot be searched.
   let fullText: FullTextIndex?
 
-  /// Statements that every object of the entity uses, by slot rather than by text.
+  /// Statements that every object of the entity uses, by what they do rather than by text.
   let find = StatementID.make()
   let findMany = StatementID.make()
   let insert = StatementID.make()
+  /// One for each set of columns.
+  let update = StatementID.make()
   let delete = StatementID.make()
   let maxKey = StatementID.make()
 
@@ -65,23 +67,6 @@ package final class Entity: @unchecked Sendable {
   /// Takes out what a new object has read for its mirrors.
   func clearMirrors(of model: any PersistentModel) {
     for index in mirrors { model._quireSetLink(index, Link()) }
-  }
-
-  /// Whether rows go where a row of that entity does. (As a closure inside another loop it crashes the optimiser of 6.3.1.)
-  @inline(never) func goes(with target: Int) -> Bool {
-    for index in relationships {
-      if let side = properties[index].toOne, side.target == target, side.whenTargetGoes == .cascade { return true }
-    }
-    return false
-  }
-
-  /// The entities whose rows go because a row of this one does, by a rule of its own.
-  var cascadeTargets: [Int] {
-    properties.compactMap { property in
-      if let side = property.toOne, side.deleteRule == .cascade { return side.target }
-      if let side = property.toMany, side.deleteRule == .cascade, case .join = side.via { return side.target }
-      return nil
-    }
   }
 
   /// An object of this entity as a model, without the search for a conformance that a cast is.

@@ -69,6 +69,18 @@ final class Capture {
   var indirectEventCount: Int { log.pointee.indirect }
   /// How many rows of our own tables were changed, undone ones included.
   var ownCount: Int { log.pointee.own }
+  /// The highest row id of those that have been deleted or given up by each table, by its name.
+  func highestDeletedKeys() -> [(table: String, key: Int64)] {
+    var highest: [Int64?] = Array(repeating: nil, count: records.count)
+    for event in UnsafeBufferPointer(start: log.pointee.events, count: log.pointee.count) {
+      if event.op == SQLITE_INSERT || event.is_blob_write != 0 { continue }
+      if event.op == SQLITE_UPDATE, event.old_key == event.new_key { continue }
+      let table = Int(event.table)
+      highest[table] = max(highest[table] ?? event.old_key, event.old_key)
+    }
+    return highest.indices.compactMap { index in highest[index].map { (records[index].table.name, $0) } }
+  }
+
   /// Why the log is not whole; such a transaction must not commit.
   var failure: (code: Int32, table: String?)? {
     let code = log.pointee.failure

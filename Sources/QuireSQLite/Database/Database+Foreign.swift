@@ -106,9 +106,9 @@ extension Database {
 
   var isReplaced: Bool { identity?.isGone ?? false }
 
-  /// Whether the path no longer leads to the file that was opened: asked of the system at most every 250 ms.
-  @discardableResult func lookForReplacement(now: Bool = false) -> Bool {
-    guard let identity, identity.isReplaced(now: now) else { return false }
+  /// Whether the path no longer leads to the file that was opened.
+  @discardableResult func lookForReplacement() -> Bool {
+    guard let identity, identity.isReplaced() else { return false }
     subscribers.fail(.fileReplaced(path: path))
     return true
   }

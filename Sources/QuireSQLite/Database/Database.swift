@@ -21,7 +21,7 @@ public final class Database: Sendable {
   let positions: Positions
   // Touched only by the thread that holds `lock`.
   nonisolated(unsafe) private var writer: Writer?
-  nonisolated(unsafe) private var framesAtCheckpoint = 0
+  nonisolated(unsafe) private var pace: CheckpointPace
   nonisolated(unsafe) private var folder: TemporaryFolder?
   /// A checkpoint is due and waits for a position that has yet to leave the commit before.
   private let awaitsCheckpoint = Atomic(false)
@@ -31,6 +31,8 @@ public final class Database: Sendable {
   ///
   /// Guards how far the file's change log has been followed.
   let order = Locked(LogPlace())
+  /// Run at the end of each transaction that has changed rows, before anything else looks at it.
+  private let closing = Locked<Closing?>(nil)
   /// Tells this store's commits from others' in the change log.
   let process: String?
   let identity: FileIdentity?
@@ -53,6 +55,7 @@ public final class Database: Sendable {
     self.configuration = configuration
     let path = try DatabaseFile(given).checked(for: configuration.access)
     self.path = path
+    pace = CheckpointPace(pages: configuration.pagesBetweenCheckpoints)
     readers = ReaderPool(path: path, configuration: configuration)
     positions = Positions(clock: clock, pool: readers, path: path)
     if configuration.access == .readOnly {
@@ -64,6 +67,7 @@ public final class Database: Sendable {
       process = made.log.process
     }
     identity = configuration.location == .temporary ? nil : FileIdentity(of: path)
+    readers.expect(identity)
     if identity != nil { try startFollowing() }
     try startLog()
   }
@@ -157,7 +161,7 @@ public final class Database: Sendable {
     readers.close()
     subscribers.removeAll()
     // Where the file was replaced or moved, too: then its log is not beside it any longer.
-    if configuration.location != .temporary { writer?.checkpoint(truncating: true) }
+    if configuration.location != .temporary { writer?.checkpoint(.truncating) }
     writer = nil
     folder = nil
   }
@@ -197,6 +201,9 @@ extension Database {
     defer { lock.unlock() }
     let writer = try readyWriter()
     let examiners = examiners.all
+    if pace.wantsAnother(writer.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
+      checkpoint(writer)
+    }
     do {
       try writer.beginTransaction()
     } catch {
@@ -206,7 +213,9 @@ extension Database {
     let result: T
     var folded: [TableChanges]?
     do {
-      result = try body(Transaction(writer: writer))
+      let transaction = Transaction(writer: writer)
+      result = try body(transaction)
+      if writer.capture.eventCount > 0 { try closing.withLock { $0 }?.run(transaction) }
       try writer.check()
       if !examiners.isEmpty, writer.isNew {
         folded = try examine(writer, examiners, origin: origin, author: author)
@@ -262,9 +271,18 @@ extension Database {
     later.finish()
   }
 
+  /// From now on the body has the last word in each transaction that has changed rows: what it writes is part of it.
+  package func atEndOfTransactions(_ body: @escaping @Sendable (Transaction) throws -> Void) {
+    closing.withLock { $0 = Closing(run: body) }
+  }
+
+  private struct Closing {
+    let run: @Sendable (Transaction) throws -> Void
+  }
+
   private func readyWriter() throws(DatabaseError) -> Writer {
     if isClosed { throw .closed(path: path) }
-    if isReplaced || lookForReplacement() { throw .fileReplaced(path: path) }
+    if lookForReplacement() { throw .fileReplaced(path: path) }
     guard let writer else { throw .readOnly(path: path) }
     if let halted = writer.halted { throw halted }
     return writer
@@ -303,20 +321,24 @@ extension Database {
     if let writer { checkpointIfDue(writer) }
   }
 
-  private func isCheckpointDue(_ writer: Writer) -> Bool {
-    let frames = writer.frames
-    if frames < framesAtCheckpoint { framesAtCheckpoint = 0 }  // the log has started anew
-    return frames - framesAtCheckpoint >= configuration.pagesBetweenCheckpoints
-  }
+  private func isCheckpointDue(_ writer: Writer) -> Bool { pace.isDue(writer.frames) }
 
   /// Keeps the log short: see ``DatabaseConfiguration/checkpointPages``.
   private func checkpointIfDue(_ writer: Writer) {
     awaitsCheckpoint.store(false, ordering: .relaxed)
     guard isCheckpointDue(writer) else { return }
     if writer.logSizeInBytes > configuration.logLimitInBytes { positions.giveUpOldSnapshots() }
+    checkpoint(writer)
+  }
+
+  private func checkpoint(_ writer: Writer) {
     let isLarge = writer.logSizeInBytes > configuration.logLimitInBytes / 4
-    writer.checkpoint(truncating: isLarge && readers.lentCount == 0)
+    let isWaiting = pace.waits(writer.frames)
+    let returns = readers.returnCount
+    let mode: Writer.CheckpointMode =
+      isLarge && readers.lentCount == 0 ? .truncating : isWaiting ? .waiting(CheckpointPace.patience) : .passive
+    writer.checkpoint(mode)
+    pace.tried(writer.frames, waiting: isWaiting, returns: returns)
     positions.secure(renews: true)
-    framesAtCheckpoint = writer.frames
   }
 }

@@ -21,8 +21,8 @@ public struct DatabaseConfiguration: Hashable, Sendable {
   public var cacheSizeInBytes = ConnectionOptions.defaultCacheSizeInBytes
   /// How many reading connections there are at most, besides those that hold an old snapshot for lagging readers.
   public var readers = 8
-  /// A passive checkpoint is tried when the write-ahead log has grown by this many pages; nil is 1 000 with
-  /// `synchronous` full and 4 000 otherwise.
+  /// A passive checkpoint is tried when the write-ahead log has grown by this many pages, and again when a snapshot that
+  /// prevented it has ended; nil is 1 000 with `synchronous` full and 4 000 otherwise.
   ///
   /// Measured: with full, a one-page commit took 235 µs while the log was still growing and 110 µs once it was being
   /// written over, so the log should be short. Without a sync at each commit that makes no difference, and fewer

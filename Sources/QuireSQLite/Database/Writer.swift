@@ -20,6 +20,8 @@ final class Writer: ConnectionGuardian {
   private(set) var hasAlteredSchema = false
   private(set) var schemaGeneration = 0
   private(set) var followsForeignCommit = false
+  /// How many transactions have followed a foreign commit.
+  private(set) var foreignCommitCount = 0
   /// The schema in a transaction that altered it, just before COMMIT.
   private(set) var loggedSchema: (version: Int64, tables: [[Value]])?
   private var dataVersion: UInt32
@@ -98,6 +100,7 @@ extension Writer {
     let version = quire_data_version(connection.handle)
     followsForeignCommit = version != dataVersion
     guard followsForeignCommit else { return false }
+    foreignCommitCount += 1
     dataVersion = version
     let schema = try connection.privileged { () throws(SQLiteError) in
       try connection.query("PRAGMA schema_version").first
@@ -240,14 +243,28 @@ extension Writer {
 // MARK: checkpoints
 
 extension Writer {
-  /// Copies the log into the database without waiting for anybody.
-  func checkpoint(truncating: Bool = false) {
-    sqlite3_busy_timeout(connection.handle, 0)
+  enum CheckpointMode {
+    /// As far as readers let it be.
+    case passive
+    /// Waits as long for readers to leave the log, so that the next write can start it over.
+    case waiting(Duration)
+    /// Empties the log's file too, without waiting.
+    case truncating
+  }
+
+  /// Copies the log into the database.
+  func checkpoint(_ mode: CheckpointMode) {
+    let (code, patience): (Int32, Duration) =
+      switch mode {
+      case .passive: (SQLITE_CHECKPOINT_PASSIVE, .zero)
+      case .waiting(let patience): (SQLITE_CHECKPOINT_RESTART, patience)
+      case .truncating: (SQLITE_CHECKPOINT_TRUNCATE, .zero)
+      }
+    sqlite3_busy_timeout(connection.handle, patience.milliseconds)
     defer { sqlite3_busy_timeout(connection.handle, connection.options.busyTimeout.milliseconds) }
-    let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
     var frames: Int32 = 0
-    let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &frames, nil)
-    if code == SQLITE_OK && frames >= 0 { logFrames.pointee = frames }
+    let result = sqlite3_wal_checkpoint_v2(connection.handle, "main", code, &frames, nil)
+    if result == SQLITE_OK && frames >= 0 { logFrames.pointee = frames }
   }
 
   var frames: Int { Int(logFrames.pointee) }

@@ -54,7 +54,7 @@ final class ForeignWatcher: Sendable {
       let hints = events.wait(waits.next)
       guard let database, state.withLock({ !$0.isStopped }) else { return }
       let isIdle = hints.isEmpty && !waits.isActive
-      if isIdle || hints.contains(.moved) { database.lookForReplacement(now: true) }
+      if isIdle || hints.contains(.moved) { database.lookForReplacement() }
       waits.note(hints, database.clock.count.value)
       database.numberForeign()
       if isIdle || waits.isWatchingOpen {

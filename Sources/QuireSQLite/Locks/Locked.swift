@@ -4,6 +4,9 @@ internal import Foundation
 ///
 /// Not `Synchronization.Mutex`: ThreadSanitizer does not see how that one waits on Linux (the runtime library it waits
 /// in is not instrumented), and reports every contended use of Swift 6.3's as a race. It does see pthreads.
+///
+/// Not for a bare function, which belongs in a struct: Swift keeps one in another form where its type is a generic
+/// parameter, converts it at every access and back, and each conversion wraps it once more.
 // @unchecked: `state` is touched only under `mutex`, which is initialised once and made to be shared.
 package final class Locked<State>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

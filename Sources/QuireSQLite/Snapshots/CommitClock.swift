@@ -15,7 +15,11 @@ final class CommitClock: Sendable {
   /// What it was when the latest number was given; changes while the sequence is odd.
   private let known = Atomic<Int64>(CommitCount.unknown)
   /// Numbers what other processes have committed.
-  private let follower = Locked<(@Sendable () -> Void)?>(nil)
+  private let follower = Locked<Follower?>(nil)
+
+  private struct Follower {
+    let follow: @Sendable () -> Void
+  }
 
   var number: Int64 { sequence.load(ordering: .sequentiallyConsistent) >> 1 }
 
@@ -41,10 +45,10 @@ final class CommitClock: Sendable {
 
   func start(follow: @escaping @Sendable () -> Void) {
     known.store(count.value, ordering: .sequentiallyConsistent)
-    follower.withLock { $0 = follow }
+    follower.withLock { $0 = Follower(follow: follow) }
   }
 
-  func follow() { follower.withLock { $0 }?() }
+  func follow() { follower.withLock { $0 }?.follow() }
 
   /// Whether the file has commits without a number. A moment's look: true also while a commit of ours is under way.
   var isBehind: Bool {

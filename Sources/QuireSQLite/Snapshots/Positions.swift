@@ -77,6 +77,14 @@ final class Positions: @unchecked Sendable {
     unused?.release()
   }
 
+  /// Whether a position's snapshot, or one held for positions, is of an older commit than the latest.
+  var hasOldSnapshots: Bool {
+    state.withLock { state in
+      let latest = state.latest
+      return state.holds.contains { $0.key < latest } || state.owned.contains { $0.value.number < latest }
+    }
+  }
+
   /// Gives up all snapshots older than the latest commit.
   func giveUpOldSnapshots() {
     let old = state.withLock { state in

@@ -1,18 +1,21 @@
 internal import CSQLite
 internal import Foundation
+internal import Synchronization
 
 /// Reading connections, each lent to one user at a time, opened when first needed.
 ///
 /// At most `limit` for single reads, and waiting for one is bounded. Snapshots of positions do not count: there are as
 /// many as contexts in the middle of a turn, and one that waited could wait for another on its own thread. Nor does what
 /// holds an old snapshot for those that lag: the writer must not wait for it.
-// @unchecked: `idle`, `lent`, `exempted` and `isClosed` are touched only under `mutex`.
+// @unchecked: `idle`, `lent`, `exempted`, `isClosed` and `identity` are touched only under `mutex`.
 final class ReaderPool: @unchecked Sendable {
   private let mutex = NSCondition()
   private var idle: [Connection] = []
   private var lent = 0
   private var exempted = 0
   private var isClosed = false
+  private var identity: FileIdentity?
+  private let returns = Atomic(0)
   private let path: String
   private let configuration: DatabaseConfiguration
   private let limit: Int
@@ -29,6 +32,9 @@ final class ReaderPool: @unchecked Sendable {
     defer { mutex.unlock() }
     return lent + exempted
   }
+
+  /// How many times one was given back.
+  var returnCount: Int { returns.load(ordering: .relaxed) }
 
   /// - Throws: ``DatabaseError/readersBusy(count:waited:)`` after the busy timeout.
   func take(isExempt: Bool = false) throws(DatabaseError) -> Connection {
@@ -48,19 +54,30 @@ final class ReaderPool: @unchecked Sendable {
     }
     if isExempt { exempted += 1 } else { lent += 1 }
     let known = idle.popLast()
+    let identity = identity
     mutex.unlock()
     if let known { return known }
-    do {
+    do throws(DatabaseError) {
       let access = configuration.access == .readOnly ? Access.readOnly : .readWrite
-      return try Connection(path: path, access: access, options: configuration.options(.reader))
+      let connection = try Connection(path: path, access: access, options: configuration.options(.reader))
+      if identity?.isReplaced() == true { throw DatabaseError.fileReplaced(path: path) }
+      return connection
     } catch {
       giveBack(nil, isExempt: isExempt)
       throw error
     }
   }
 
+  /// From now on connections are opened to that file only, and not to another one at its path.
+  func expect(_ file: FileIdentity?) {
+    mutex.lock()
+    identity = file
+    mutex.unlock()
+  }
+
   /// Takes a connection back without a transaction; nil is one that could not be opened or is not to be used again.
   func giveBack(_ connection: Connection?, isExempt: Bool = false) {
+    returns.add(1, ordering: .relaxed)
     mutex.lock()
     if isExempt { exempted -= 1 } else { lent -= 1 }
     if let connection, !isClosed, idle.count < limit { idle.append(connection) }

@@ -1,0 +1,102 @@
+import QuireRow
+import QuireSQLite
+
+/// Gives new rows their keys, so that none is used twice.
+///
+/// A key is one above the highest the table has or ever had. While the store is open the highest is remembered here;
+/// for other stores it is written to `_quire_keys`, and only when the rows with the highest keys are deleted, because
+/// otherwise the table itself tells. That costs inserts nothing where AUTOINCREMENT costs a third.
+///
+/// Every Quire store that has the file open does so. Each looks at both before it gives the first key after a commit
+/// that is not its own, so no key that one has given is given again by another.
+final class KeyAllocator: Sendable {
+  private struct Known {
+    var highest: Int64 = 0
+    /// How many foreign commits the writer had met when `_quire_keys` was last looked at.
+    var foreignCommits: Int?
+  }
+  private let known = Locked<[Int: Known]>([:])
+
+  /// The first of `count` new keys.
+  func reserve(_ count: Int, for entity: Entity, in transaction: borrowing Transaction) throws -> Int64 {
+    let inTable = try KeyAllocator.maximum(of: entity, on: transaction.connection)
+    let base = max(inTable, try recorded(for: entity, in: transaction))
+    let (_, overflow) = base.addingReportingOverflow(Int64(count))
+    if overflow { throw ModelError.keysExhausted(model: entity.name) }
+    return base + 1
+  }
+
+  /// After the commit of rows with keys up to this one.
+  func used(_ key: Int64, for entity: Int) { _ = highest(of: entity, atLeast: key) }
+
+  @discardableResult private func highest(of entity: Int, atLeast key: Int64) -> Int64 {
+    known.withLock { known in
+      let highest = max(known[entity]?.highest ?? 0, key)
+      known[entity, default: Known()].highest = highest
+      return highest
+    }
+  }
+
+  /// The highest key that is remembered here or in `_quire_keys`, which is read after foreign commits only.
+  private func recorded(for entity: Entity, in transaction: borrowing Transaction) throws -> Int64 {
+    let now = transaction.foreignCommitCount
+    if let known = known.withLock({ $0[entity.index] }), known.foreignCommits == now { return known.highest }
+    let recorded = try KeyAllocator.recorded(for: entity, on: transaction.connection)
+    return known.withLock { known in
+      known[entity.index, default: Known()].foreignCommits = now
+      let highest = max(known[entity.index]?.highest ?? 0, recorded)
+      known[entity.index]?.highest = highest
+      return highest
+    }
+  }
+
+  /// When a file is opened.
+  func start(_ store: Store, on connection: Connection) throws {
+    for entity in store.entities {
+      used(
+        max(
+          try KeyAllocator.maximum(of: entity, on: connection), try KeyAllocator.recorded(for: entity, on: connection)),
+        for: entity.index)
+    }
+  }
+
+  /// At the end of each transaction: writes down the highest keys of the rows it has deleted, in whatever way, where
+  /// the table no longer shows them.
+  func remember(deletedIn transaction: borrowing Transaction, _ store: Store) throws {
+    for (table, key) in transaction.highestDeletedKeys() {
+      guard let entity = store.entity(ofTable: table) else { continue }
+      try remember(key, of: entity, on: transaction.connection)
+    }
+  }
+
+  private func remember(_ deleted: Int64, of entity: Entity, on connection: Connection) throws {
+    let highest = highest(of: entity.index, atLeast: deleted)
+    if try KeyAllocator.maximum(of: entity, on: connection) >= highest { return }
+    if try KeyAllocator.recorded(for: entity, on: connection) >= highest { return }
+    try connection.execute(
+      "CREATE TABLE IF NOT EXISTS _quire_keys (table_name TEXT PRIMARY KEY, highest INTEGER NOT NULL) STRICT, WITHOUT ROWID"
+    )
+    try connection.execute(
+      "INSERT INTO _quire_keys VALUES (?, ?) ON CONFLICT (table_name) DO UPDATE SET highest = max(highest, excluded.highest)",
+      [.text(entity.table), .integer(highest)])
+  }
+
+  static func maximum(of entity: Entity, on connection: Connection) throws -> Int64 {
+    let statement = try connection.statement(
+      entity.maxKey,
+      "SELECT max(\(try quoted(identifier: entity.keyColumn))) FROM \(try quoted(identifier: entity.table))")
+    defer { statement.reset() }
+    guard try statement.step(), !statement.row.isNull(0) else { return 0 }
+    return max(0, try statement.row.int64(0))
+  }
+
+  private static func recorded(for entity: Entity, on connection: Connection) throws -> Int64 {
+    let exists = try connection.query(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_quire_keys'", []
+    ).rows
+    if exists.isEmpty { return 0 }
+    let rows = try connection.query("SELECT highest FROM _quire_keys WHERE table_name = ?", [.text(entity.table)]).rows
+    if case .integer(let value)? = rows.first?.first { return value }
+    return 0
+  }
+}

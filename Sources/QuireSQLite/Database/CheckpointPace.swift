@@ -1,0 +1,57 @@
+/// When the write-ahead log is copied into the database again, as a value: decided by the log's length in frames.
+///
+/// The log starts over, at its beginning, only with a write before which all of it had been copied and nobody read it.
+/// A snapshot of an older commit prevents the copying, and any snapshot opened before it the starting over. So a
+/// checkpoint stays due until the log has started over:
+///
+/// - when it has reached `pages`, and each time it has grown by as much again;
+/// - before a write, when a snapshot has ended since and none of an older commit is left;
+/// - when it is a quarter longer than that, beside readers that never all stand at the latest commit: once with a short
+///   wait for them, in which they come to stand there, because meanwhile nothing is written. Where that was in vain, a
+///   reader's thread may be this one: it is done again after twice as many frames each time.
+struct CheckpointPace {
+  private let pages: Int
+  /// The log's length at the last try; 0 when it has started over since.
+  private var triedAt = 0
+  private var triedBeforeWriteAt = 0
+  private var returns = 0
+  private var waitsFrom: Int
+  private var step: Int
+
+  /// How long readers are waited for.
+  static let patience = Duration.milliseconds(20)
+
+  init(pages: Int) {
+    self.pages = pages
+    waitsFrom = pages + pages / 4
+    step = max(pages / 16, 1)
+  }
+
+  /// Whether a checkpoint is due after a commit.
+  mutating func isDue(_ frames: Int) -> Bool {
+    if frames < triedAt { self = CheckpointPace(pages: pages) }  // the log has started over
+    return frames - triedAt >= pages || waits(frames)
+  }
+
+  /// Whether one that has been tried is to be tried before the next write.
+  ///
+  /// - Parameter returns: how many snapshots have ended so far.
+  mutating func wantsAnother(_ frames: Int, afterReturns returns: Int) -> Bool {
+    guard triedAt > 0, frames > triedAt || triedBeforeWriteAt == 0, returns != self.returns else { return false }
+    if triedBeforeWriteAt > 0, frames - triedBeforeWriteAt < pages / 16 { return false }
+    triedBeforeWriteAt = frames
+    return true
+  }
+
+  func waits(_ frames: Int) -> Bool { frames >= waitsFrom }
+
+  /// Notes a try, and the log's length after it.
+  mutating func tried(_ frames: Int, waiting: Bool, returns: Int) {
+    triedAt = frames
+    self.returns = returns
+    if waiting {
+      waitsFrom = frames + step
+      step *= 2
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import QuireRow
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import QuireSQLite
+
+/// The write-ahead log stays short beside readers that follow, however many they are.
+@Suite struct CheckpointTests {
+  private let scratch: Scratch
+  private let database: Database
+  private static let pages = 64
+
+  init() throws {
+    scratch = try Scratch()
+    var configuration = DatabaseConfiguration(.file(scratch.file()))
+    configuration.synchronous = .off
+    configuration.checkpointPages = CheckpointTests.pages
+    database = try Database(configuration)
+    try database.write {
+      try $0.connection.execute("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (1)")
+    }
+  }
+
+  private func commit(leaving position: ReadPosition? = nil) throws {
+    try database.write(leaving: position) {
+      try $0.connection.execute("UPDATE t SET n = n + 1")
+    } committed: { _, commit in
+      position?.advanceAfterOwnCommit(commit)
+    }
+  }
+
+  /// How many frames the log's file has room for, which is how many it ever had.
+  private func frames() throws -> Int {
+    let size = try FileManager.default.attributesOfItem(atPath: database.path + "-wal")[.size] as? Int
+    return try #require(size) / (4096 + 24)
+  }
+
+  @Test func `a checkpoint that a snapshot prevented is tried again when that snapshot is let go`() throws {
+    let position = database.makePosition()
+    for _ in 0..<2000 {
+      try commit()
+      #expect(try position.read { try $0.query("SELECT count(*) FROM t").first } == 1)
+      try position.prepareAdvance().commit()
+      position.endTurn()
+    }
+    try #expect(frames() <= CheckpointTests.pages + 2)
+  }
+
+  @Test func `beside commits that a position leaves, too`() throws {
+    let (own, other) = (database.makePosition(), database.makePosition())
+    for number in 0..<2000 {
+      try commit(leaving: number % 3 == 0 ? nil : own)
+      for position in [own, other] {
+        try position.prepareAdvance().commit()
+        position.endTurn()
+      }
+    }
+    try #expect(frames() <= CheckpointTests.pages + 2)
+  }
+
+  @Test func `a snapshot that stays costs waits that become rarer, and the log starts over when it goes`() throws {
+    let position = database.makePosition()
+    for _ in 0..<2000 { try commit() }
+    try #expect(position.read { try $0.query("SELECT n FROM t").first } == 1)
+    try #expect(frames() >= 2000)
+    try position.prepareAdvance().commit()
+    position.endTurn()
+    for _ in 0..<3 { try commit() }
+    let log = try Data(contentsOf: URL(filePath: database.path + "-wal"), options: .uncached)
+    for _ in 0..<100 { try commit() }
+    #expect(try Data(contentsOf: URL(filePath: database.path + "-wal")).count == log.count)
+  }
+
+  private final class Following: Sendable {
+    let isOver = Atomic(false)
+    let rounds = Atomic(0)
+  }
+
+  @Test func `beside readers on other threads, that are never all at the latest commit`() throws {
+    let following = Following()
+    let group = DispatchGroup()
+    for _ in 0..<2 {
+      let position = database.makePosition()
+      group.enter()
+      Thread.detachNewThread {
+        while !following.isOver.load(ordering: .relaxed) {
+          do {
+            try position.prepareAdvance().commit()
+            _ = try position.read { try $0.query("SELECT count(*) FROM t") }
+          } catch {
+            Issue.record(error)
+          }
+          position.endTurn()
+          following.rounds.add(1, ordering: .relaxed)
+        }
+        group.leave()
+      }
+    }
+    while following.rounds.load(ordering: .relaxed) < 10 { sched_yield() }
+    for _ in 0..<6000 { try commit() }
+    following.isOver.store(true, ordering: .relaxed)
+    group.wait()
+    try #expect(frames() < 2000)
+  }
+
+  // MARK: The pace
+
+  @Test func `a checkpoint is due once in so many pages, and soon again when a snapshot has ended`() {
+    var pace = CheckpointPace(pages: 1000)
+    func check(_ frames: Int, due: Bool, wanted: Bool, returns: Int, _ line: Int = #line) {
+      #expect(pace.isDue(frames) == due, "line \(line)")
+      #expect(pace.wantsAnother(frames, afterReturns: returns) == wanted, "line \(line)")
+    }
+    check(999, due: false, wanted: false, returns: 5)
+    #expect(pace.isDue(1000) && !pace.waits(1000))
+    pace.tried(1000, waiting: false, returns: 5)
+    check(1000, due: false, wanted: false, returns: 5)
+    check(1001, due: false, wanted: true, returns: 6)
+    pace.tried(1001, waiting: false, returns: 6)
+    check(1002, due: false, wanted: false, returns: 7)
+    check(1100, due: false, wanted: true, returns: 7)
+    pace.tried(1100, waiting: false, returns: 7)
+    #expect(pace.isDue(1250) && pace.waits(1250))
+    pace.tried(1250, waiting: true, returns: 7)
+    #expect(!pace.isDue(1251) && pace.isDue(1312) && pace.waits(1312))
+    pace.tried(1312, waiting: true, returns: 7)
+    #expect(!pace.isDue(1400) && pace.isDue(1437))
+    // It has started over.
+    check(1, due: false, wanted: false, returns: 9)
+    #expect(pace.isDue(1000) && !pace.waits(1000))
+  }
+}
