@@ -26,7 +26,7 @@ struct MigrationRun {
 
   /// As ``up(_:sequence:allowsLosses:)``, and says what is lost instead of refusing it.
   func upAndLosses(_ file: MigrationFile, sequence: Int) throws -> (AppliedMigration, losses: [MigrationLoss]) {
-    try connection.takeQuotedStrings(format != .quire)
+    connection.takesQuotedStrings = format != .quire
     let start = ContinuousClock.now
     let losses = try run(file.upText, directives: file.directives)
     let duration = start.duration(to: .now)
@@ -42,7 +42,7 @@ struct MigrationRun {
   /// - Returns: what is lost; nothing is refused here.
   func undo(_ applied: AppliedMigration, file: MigrationFile?) throws -> [MigrationLoss] {
     guard let text = applied.undoText(in: file) else { throw MigrationError.noUndo(applied) }
-    try connection.takeQuotedStrings(format != .quire)
+    connection.takesQuotedStrings = format != .quire
     let directives = MigrationText(name: text.name, sql: applied.up).directives
     let losses = try run(text, directives: directives)
     try MigrationHistory.remove(applied.version, on: connection)

@@ -14,7 +14,7 @@ struct SchemaWriter {
   init(from schema: DatabaseSchema) throws(SchemaChangeError) {
     copy = try refusing { () throws(SQLiteError) in
       let copy = try MigrationConnection.inMemory()
-      try copy.takeQuotedStrings(true)
+      copy.takesQuotedStrings = true
       for table in schema.tables { try copy.query(table.sql) }
       // Without its module a virtual table cannot be made; what reads it is then taken away and made again.
       for table in schema.virtualTables { _ = try? copy.query(table.sql.text) }

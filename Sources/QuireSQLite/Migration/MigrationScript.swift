@@ -19,13 +19,14 @@ extension MigrationConnection {
   ) throws(MigrationScriptError) -> Int {
     var bytes = Array(script.utf8)
     bytes.append(0)
+    let text = takesQuotedStrings ? bytes : QuotedNames.inBackticks(bytes) ?? bytes
     if inTransaction { try dropLogTriggers() }
     return try underRules(inTransaction: inTransaction, protected: protected) {
       () throws(MigrationScriptError) -> Int in
       var offset = 0
       var count = 0
       while offset < bytes.count - 1 {
-        let (next, ran) = try runStatement(of: bytes, at: offset, before)
+        let (next, ran) = try runStatement(of: text, written: bytes, at: offset, before)
         offset = next
         if ran { count += 1 }
       }
@@ -63,19 +64,11 @@ extension MigrationConnection {
 
   /// Runs the statement that begins at `offset`; gives where the next begins and whether there was one at all.
   private func runStatement(
-    of bytes: [UInt8], at offset: Int, _ before: ((ScriptStatement) throws(SQLiteError) -> Void)?
+    of text: [UInt8], written bytes: [UInt8], at offset: Int, _ before: ((ScriptStatement) throws(SQLiteError) -> Void)?
   ) throws(MigrationScriptError) -> (next: Int, ran: Bool) {
     refused = nil
-    var statement: OpaquePointer?
-    let (code, length) = bytes.withUnsafeBufferPointer { buffer in
-      buffer.withMemoryRebound(to: CChar.self) { buffer -> (Int32, Int) in
-        let start = buffer.baseAddress.map { $0 + offset }
-        var tail: UnsafePointer<CChar>?
-        let code = sqlite3_prepare_v3(handle, start, Int32(clamping: buffer.count - offset), 0, &statement, &tail)
-        guard let start, let tail else { return (code, 0) }
-        return (code, tail - start)
-      }
-    }
+    let prepared = prepare(text, written: bytes, at: offset)
+    let (code, length, statement) = (prepared.code, prepared.length, prepared.pointer)
     defer { sqlite3_finalize(statement) }
     func failed(_ code: Int32) -> MigrationScriptError {
       let place = Int(sqlite3_error_offset(handle))
