@@ -37,6 +37,7 @@ extension Migrator {
     var sequence = history.map(\.sequence).max() ?? 0
     var state = try translating { try State(copy) }
     var entries: [Rehearsal.Entry] = []
+    for file in plan.pending(to: last) { try file.checkStatements(steps: steps) }
     for file in plan.pending(to: last) {
       sequence += 1
       progress(.running(file))

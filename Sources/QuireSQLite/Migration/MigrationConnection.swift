@@ -12,8 +12,9 @@ package final class MigrationConnection {
   /// What the authorizer was asked and refused last; filled while a script runs.
   var refused: String?
   let pulse: MigrationPulse
-  /// Whether SQL that is given to it may hold strings in double quotes, as SQLite takes them by default: SQL of another
-  /// tool's file, or out of a file's schema. What the file's own views and triggers say always may.
+  /// Whether SQL that is given to it was written for SQLite's shell or another tool: strings may stand in double quotes, and
+  /// `PRAGMA foreign_keys`, without effect in a transaction, is no error there. What the file's own views and triggers say
+  /// may always hold such strings.
   package var takesQuotedStrings = false
 
   /// Opens the file at `path`, without changing its journal mode or anything else in it.

@@ -34,6 +34,14 @@ extension MigrationConnection {
     }
   }
 
+  /// Pragmas that may be given a value inside a transaction: they work there, or only ask.
+  package static let pragmas: Set<String> = [
+    "user_version", "application_id", "defer_foreign_keys", "legacy_alter_table", "table_info", "table_xinfo",
+    "table_list", "index_info", "index_xinfo", "index_list", "foreign_key_list", "foreign_key_check",
+    "integrity_check", "quick_check", "optimize", "analysis_limit", "recursive_triggers", "case_sensitive_like",
+    "ignore_check_constraints",
+  ]
+
   /// Runs `body` with statements refused as in a script.
   package func underRules<T, E: Error>(
     inTransaction: Bool, protected: Set<String>, _ body: () throws(E) -> T
@@ -135,14 +143,6 @@ private final class Rules {
     self.protected = protected
   }
 
-  /// Pragmas that may be given a value inside a transaction: they work there, or only ask.
-  static let pragmas: Set<String> = [
-    "user_version", "application_id", "defer_foreign_keys", "legacy_alter_table", "table_info", "table_xinfo",
-    "table_list", "index_info", "index_xinfo", "index_list", "foreign_key_list", "foreign_key_check",
-    "integrity_check", "quick_check", "optimize", "analysis_limit", "recursive_triggers", "case_sensitive_like",
-    "ignore_check_constraints",
-  ]
-
   /// The name of what is refused, nil for what may run.
   func refusal(_ action: Int32, _ first: String?, _ second: String?, database: String?) -> String? {
     switch action {
@@ -159,7 +159,8 @@ private final class Rules {
     case SQLITE_ATTACH where inTransaction || first?.isEmpty == false: return "ATTACH"
     case SQLITE_DETACH where inTransaction: return "DETACH"
     case SQLITE_PRAGMA where inTransaction && second != nil:
-      guard let first, !Self.pragmas.contains(first.lowercased()) else { return nil }
+      guard let first, !MigrationConnection.pragmas.contains(first.lowercased()) else { return nil }
+      if connection.takesQuotedStrings, first.lowercased() == "foreign_keys" { return nil }
       return "PRAGMA \(first)"
     default: return nil
     }
