@@ -89,6 +89,20 @@ struct SQLWords {
     return (table, unquoted(column))
   }
 
+  /// The table that an INSERT or UPDATE writes to, and the columns that it names; nil for all of them.
+  var givenColumns: (table: String, columns: [String]?)? {
+    if verb == "UPDATE", let (name, end) = name(at: isWord(1, "OR") ? 3 : 1) {
+      return (name, words.indices.dropFirst(end).map { unquoted($0) })
+    }
+    guard ["INSERT", "REPLACE", "WITH"].contains(verb),
+      let into = words.firstIndex(where: { $0.uppercased() == "INTO" }),
+      let (name, end) = name(at: into + 1)
+    else { return nil }
+    let start = isWord(end, "AS") ? end + 2 : end
+    guard words.indices.contains(start), words[start] == "(" else { return (name, nil) }
+    return (name, words.indices.dropFirst(start + 1).prefix { words[$0] != ")" }.map { unquoted($0) })
+  }
+
   /// The table of an UPDATE or DELETE that holds for all its rows.
   var changesAllRows: (verb: String, table: String)? {
     guard let verb = words.first?.uppercased(), verb == "UPDATE" || verb == "DELETE" else { return nil }

@@ -249,13 +249,15 @@ private func refusing<T>(_ body: () throws(SQLiteError) -> T) throws(SchemaChang
 
 extension DatabaseSchema.Object {
   /// Whether it is a full-text index over another table's text, and so can be made anew from that.
-  fileprivate var isIndex: Bool {
-    sql.text.firstMatch(of: /(?i)\busing\s+fts5\b.*[,(]\s*content\s*=\s*(?:'[^']|"[^"]|[\w])/.dotMatchesNewlines())
-      != nil
-  }
+  fileprivate var isIndex: Bool { DatabaseSchema.isFullTextIndex(sql.text) }
 }
 
 extension DatabaseSchema {
+  /// Whether the statement makes a full-text index over another table's text.
+  static func isFullTextIndex(_ sql: String) -> Bool {
+    sql.firstMatch(of: /(?i)\busing\s+fts[45]\b.*[,(]\s*content\s*=\s*(?:'[^']|"[^"]|[\w])/.dotMatchesNewlines()) != nil
+  }
+
   /// This schema with what only `other` has: all but columns of tables both have, `dropped` tables, and what belongs to
   /// those or reads a column that goes.
   func keeping(others other: DatabaseSchema, without dropped: Set<SQLName>) -> DatabaseSchema {
