@@ -163,17 +163,10 @@ extension MigrationError: CustomStringConvertible {
     case .severalStatementsWithoutTransaction(let file):
       "\(file) runs without a transaction and has several statements: half of them could stay. Give each a file of its own"
     case .failed(let failure): failure.description
-    case .refused(let statement, let place) where statement.hasPrefix("writing"):
-      """
-      \(statement) in a migration    \(place)
-      That table is the record of what has run, and is kept by running. Rolled back.
-      """
     case .refused(let statement, let place):
       """
       \(statement) in a migration    \(place)
-      Each migration already runs in one transaction, and is recorded in it. Remove BEGIN and COMMIT.
-      For VACUUM or journal_mode put  -- migrate: no-transaction  on the first line. PRAGMA foreign_keys
-      is not needed: it is off while migrating, and keys are checked before the commit. Rolled back.
+      \(Self.reason(against: statement))
       """
     case .foreignKeys(let rows, let total, let file, let alreadyBefore):
       Self.describe(rows, total: total, file: file, alreadyBefore: alreadyBefore)

@@ -73,7 +73,100 @@ import Testing
     #expect(try losses(sql) == nil)
   }
 
+  @Test(arguments: [
+    "INSERT INTO n (id, title) SELECT id, title FROM Book;",
+    "INSERT INTO n SELECT id, title, NULL FROM Book;", "INSERT INTO n SELECT id, title, '' FROM Book;",
+    "INSERT OR REPLACE INTO main.\"n\" AS m (\"id\", [title]) SELECT id, title FROM Book;",
+    "WITH b AS (SELECT * FROM Book) INSERT INTO n (id, title) SELECT id, title FROM b;",
+    "INSERT INTO n (title, id) VALUES ('Solaris', 1), ('Eden', 2), ('Fiasko', 3);",
+  ])
+  func `a column whose values a rebuild leaves out is refused with how many there were`(copy: String) throws {
+    for column in ["note TEXT", "note TEXT DEFAULT 'none'"] where column == "note TEXT" || copy.contains("(") {
+      let sql = """
+        CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT NOT NULL, \(column)); \(copy)
+        DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+        """
+      #expect(try losses(sql) == [Self.note])
+    }
+  }
+
+  @Test func `values that a rebuild loses in part are counted`() throws {
+    let sql = """
+      CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT, note TEXT);
+      INSERT INTO n SELECT id, title, nullif(note, 'y') FROM Book; DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+      """
+    #expect(try losses(sql) == [MigrationLoss(table: "Book", column: "note", count: 1, rows: 3)])
+  }
+
+  @Test(arguments: [
+    ("TEXT", "INTEGER", "'007', '7', 'abc', ''", 1, "007 becomes 7"),
+    ("TEXT", "NUMERIC", "'1.50', '2.5', NULL, 'v1'", 1, "1.50 becomes 1.5"),
+    ("", "INT", "'+5', 5, x'00', '5'", 1, "+5 becomes 5"),
+    ("REAL", "TEXT", "0.30000000000000004, 1.5, 2, NULL", 1, "0.3 becomes 0.3"),
+    ("INTEGER", "REAL", "9007199254740993, 1, 2, NULL", 1, "9007199254740993 becomes 9007199254740993"),
+    ("TEXT", "REAL", "'01.5', '7', 'x', NULL", 1, "01.5 becomes 1.5"),
+    ("VARCHAR(10)", "DECIMAL(10)", "'007', '0080', '9', '10'", 2, "007 becomes 7"),
+  ])
+  func `values that a new type makes others of are refused with one of them`(
+    old: String, new: String, values: String, count: Int, change: String
+  ) throws {
+    let list = values.split(separator: ", ").map { "(\($0))" }.joined(separator: ", ")
+    try fixture.makeDatabase("CREATE TABLE c (code \(old)); INSERT INTO c VALUES \(list);")
+    let sql = "CREATE TABLE n (code \(new)); INSERT INTO n SELECT code FROM c; DROP TABLE c; ALTER TABLE n RENAME TO c;"
+    #expect(try losses(sql) == [MigrationLoss(table: "c", column: "code", count: count, rows: 4, change: change)])
+  }
+
+  @Test(arguments: [
+    ("TEXT", "INTEGER", "'7', '12', 'abc', NULL"), ("INTEGER", "TEXT", "7, 12, NULL, -1"),
+    ("INTEGER", "REAL", "7, 12, NULL, -1"), ("REAL", "TEXT", "0.5, 1e300, NULL, -1"),
+    ("TEXT", "BLOB", "'007', 'a', '', NULL"),
+    ("TEXT", "VARCHAR(3)", "'007', 'a', '', NULL"), ("TEXT", "REAL", "'7', '1.5', 'x', NULL"),
+  ])
+  func `a new type that keeps every value, or gives it back, is none`(old: String, new: String, values: String) throws {
+    let list = values.split(separator: ", ").map { "(\($0))" }.joined(separator: ", ")
+    try fixture.makeDatabase("CREATE TABLE c (code \(old)); INSERT INTO c VALUES \(list);")
+    let sql = "CREATE TABLE n (code \(new)); INSERT INTO n SELECT code FROM c; DROP TABLE c; ALTER TABLE n RENAME TO c;"
+    #expect(try losses(sql) == nil)
+  }
+
+  @Test(arguments: [
+    "INSERT INTO n (id, title, note) SELECT id, upper(title), coalesce(note, '') FROM Book;",
+    "INSERT INTO n (id, title) SELECT id, title FROM Book; UPDATE n SET note = (SELECT note FROM Book b WHERE b.id = n.id);",
+    "INSERT INTO n SELECT id, title, CASE note WHEN 'x' THEN 'y' ELSE note END FROM Book;",
+  ])
+  func `a rebuild that fills its columns otherwise is none`(copy: String) throws {
+    #expect(
+      try losses(
+        """
+        CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT NOT NULL, note TEXT); \(copy)
+        DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+        """) == nil)
+  }
+
+  @Test func `a full-text index over a table that has changed can be dropped, and is no loss`() throws {
+    try fixture.makeDatabase(
+      "CREATE VIRTUAL TABLE f USING fts5(note, content='Book', content_rowid='id'); INSERT INTO f(f) VALUES ('rebuild');"
+    )
+    #expect(
+      try losses(
+        """
+        ALTER TABLE Book RENAME COLUMN note TO remark; DROP TABLE f;
+        CREATE VIRTUAL TABLE f USING fts5(remark, content='Book', content_rowid='id');
+        """) == nil)
+    try fixture.sqlite { _ = try $0.query("CREATE VIRTUAL TABLE own USING fts5(note)") }
+    try fixture.sqlite { _ = try $0.query("INSERT INTO own VALUES ('a')") }
+    try fixture.write("DROP TABLE own;", as: "20260102000000_own.sql")
+    #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+  }
+
+  @Test(arguments: ["DROP TABLE Book;", "ALTER TABLE Book DROP COLUMN note;"])
+  func `without a transaction a loss is refused, too`(sql: String) throws {
+    #expect(try losses("-- migrate: no-transaction\n" + sql)?.count == 1)
+  }
+
   @Test func `a loss reads as a sentence`() {
+    let changed = MigrationLoss(table: "Book", column: "code", count: 2, rows: 9, change: "007 becomes 7")
+    #expect("\(changed)" == "changes Book.code: 2 of 9 values by its new type, 007 becomes 7")
     #expect("\(Self.note)" == "drops Book.note: 2 of 3 rows have a value there")
     #expect("\(MigrationLoss(table: "Book", column: nil, count: 2001, rows: 2001))" == "drops Book with its 2 001 rows")
     #expect(

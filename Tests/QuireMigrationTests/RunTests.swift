@@ -108,7 +108,7 @@ import Testing
     try fixture.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
     try fixture.migrator(creating: true).apply()
     let before = try fixture.bytes()
-    try fixture.write("CREATE TABLE c (d);\n" + sql + ";", as: "20260102000000_b.sql")
+    try fixture.write("CREATE TABLE c (d);\n" + sql + ";\n-- migrate: undo\nDROP TABLE c;", as: "20260102000000_b.sql")
     let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
     guard case .refused(name, let place) = error else {
       Issue.record("\(String(describing: error))")

@@ -57,7 +57,7 @@ import Testing
     #expect(try store.value("SELECT count(*) FROM volume WHERE title = 'theirs'") == 1)
     try context.save(onConflict: .merge)
     #expect(context.onConflict == .refuse && !context.hasChanges)
-    #expect(try store.query("SELECT title, year, price FROM volume WHERE id = 1") == [["mine", 3, 7.0]])
+    #expect(try store.query("SELECT title, year, price FROM volume WHERE id = 1").map(\.values) == [["mine", 3, 7.0]])
     mine.title = "again"
     try store.execute("UPDATE volume SET title = 'theirs' WHERE id = 1")
     try conflicts { try context.save() }
@@ -75,7 +75,7 @@ import Testing
     try store.execute("UPDATE volume SET title = 'x' WHERE id = 1")
     try store.execute("UPDATE volume SET title = 'Eden' WHERE id = 1")
     try context.save()
-    #expect(try store.query("SELECT title, year FROM volume WHERE id = 1") == [["mine", 2]])
+    #expect(try store.query("SELECT title, year FROM volume WHERE id = 1").map(\.values) == [["mine", 2]])
   }
 
   @Test func `an edit is made on the value that the property has then, not when another was edited`() throws {

@@ -145,6 +145,6 @@ private final class Play {
       SELECT title, year, (SELECT name FROM writer WHERE id = writer_id) FROM volume UNION ALL
       SELECT v.title, -1, w.name FROM volume_contributors AS j
       JOIN volume AS v ON v.id = j.volume_id JOIN writer AS w ON w.id = j.writer_id ORDER BY 1, 2, 3
-      """)
+      """).map(\.values)
   }
 }

@@ -130,7 +130,7 @@ import Testing
     #expect(context.insertedModelsArray.count == 1 && context.deletedModelsArray.count == 1)
     try context.transaction { eden.year = 2 }
     #expect(
-      try store.query("SELECT title, year FROM volume ORDER BY title")
+      try store.query("SELECT title, year FROM volume ORDER BY title").map(\.values)
         == [["Solaris", .null], ["before", 2], ["new", .null]])
   }
 
@@ -151,7 +151,7 @@ import Testing
       #expect(!context.hasChanges)
     }
     #expect(
-      try store.query("SELECT title FROM volume ORDER BY title") == [["Fiasco"], ["Solaris"], ["kept"], ["outer"]])
+      try store.query("SELECT title FROM volume ORDER BY title").map(\.values) == [["Fiasco"], ["Solaris"], ["kept"], ["outer"]])
   }
 
   @Test func `a save inside that is refused leaves its edits, and the transaction can go on`() throws {
@@ -183,7 +183,7 @@ import Testing
     #expect(try context.all(Volume.self).count == 3)
     examiner.cancel()
     try context.save()
-    #expect(try store.query("SELECT year FROM volume WHERE title = 'Eden'") == [[1]])
+    #expect(try store.query("SELECT year FROM volume WHERE title = 'Eden'").map(\.values) == [[1]])
   }
 
   @Test func `an observer is notified when values are put back`() throws {

@@ -134,9 +134,8 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(
       text == """
         error: COMMIT in a migration    M/20260102000000_wal.sql:3:1
-        Each migration already runs in one transaction, and is recorded in it. Remove BEGIN and COMMIT.
-        For VACUUM or journal_mode put  -- migrate: no-transaction  on the first line. PRAGMA foreign_keys
-        is not needed: it is off while migrating, and keys are checked before the commit. Rolled back.
+        Each migration runs in one transaction, together with its record. Remove BEGIN and COMMIT.
+        Nothing of it was run.
 
         """)
   }

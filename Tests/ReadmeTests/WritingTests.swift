@@ -30,6 +30,6 @@ import Testing
     try store.execute("UPDATE book SET is_available = 1")
     context.rollback()
     try toggle(book, in: context)
-    #expect(try store.query("SELECT is_available FROM book") == [[0]])
+    #expect(try store.query("SELECT is_available FROM book").map(\.values) == [[0]])
   }
 }

@@ -13,14 +13,23 @@ extension MigrationFile {
             .requiredWithoutDefault, file: path, line: statement.line,
             "\(table).\(column) is NOT NULL without a default: refused where \(table) has rows"))
       }
-      if !directives.contains(.noTransaction), let word = statement.transactionWord {
-        findings.append(
-          CheckFinding(
-            .transaction, file: path, line: statement.line,
-            "\(word) has no place in a migration: each runs in one transaction already"))
-      }
     }
-    if undo == nil { findings.append(CheckFinding(.noUndo, file: path, "it has no undo")) }
+    findings += misplaced
+    if undo == nil { findings.append(CheckFinding(.noUndo, file: path, "it has no undo, or an empty one")) }
     return findings.filter { !allows($0.code.rawValue) }
+  }
+
+  /// The first statement that cannot run in a transaction.
+  private var misplaced: [CheckFinding] {
+    do throws(MigrationError) {
+      try checkStatements(steps: [])
+    } catch {
+      guard case .refused(let statement, let place) = error else { return [] }
+      return [
+        CheckFinding(
+          .transaction, file: path, line: place.line, "\(statement): \(MigrationError.reason(against: statement))")
+      ]
+    }
+    return []
   }
 }

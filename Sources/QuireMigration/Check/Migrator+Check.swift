@@ -65,6 +65,8 @@ extension Migrator {
 
   private static func schema(of script: String, _ path: String) throws -> DatabaseSchema {
     let connection = try MigrationConnection.inMemory()
+    // It was written from a schema, with the strings of that.
+    connection.takesQuotedStrings = true
     do {
       _ = try connection.run(script: script, inTransaction: true)
     } catch {

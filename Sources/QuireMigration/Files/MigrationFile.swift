@@ -5,7 +5,7 @@
 ///     -- migrate: undo                       what follows is the undo, optional
 ///     DROP TABLE author;
 ///
-/// Line endings are LF and a byte order mark is gone, whatever the file has.
+/// Line endings are LF and a byte order mark is gone, whatever the file has. An undo without a statement is none.
 public struct MigrationFile: Hashable, Sendable {
   public let version: MigrationVersion
   public let title: String
@@ -17,6 +17,9 @@ public struct MigrationFile: Hashable, Sendable {
   public let undoLine: Int
   /// Without ``MigrationDirective/undo``.
   public let directives: [MigrationDirective]
+  /// Whether a line of it says that it was written for Quire: any directive. All other files run as they would with
+  /// SQLite's shell or their own tool: with strings in double quotes, and `PRAGMA foreign_keys`.
+  let isOwn: Bool
   /// The whole text as it was read, byte order mark, line ends and all.
   let source: String
 
@@ -58,12 +61,22 @@ public struct MigrationFile: Hashable, Sendable {
 
 extension MigrationFile {
   /// Reads `text` as the file at `path`.
+  ///
+  /// - Throws: ``MigrationError`` for a name or a directive that is not known, a file that does nothing, and one with
+  ///   another tool's mark for the part that takes it back, unless a directive says that the file is Quire's.
   public init(path: String, text: String) throws(MigrationError) {
     let name = String(path.split(separator: "/").last ?? "")
     let parts = name.dropLast(4).split(separator: "_", maxSplits: 1)
     guard name.hasSuffix(".sql"), let digits = parts.first, let version = MigrationVersion(String(digits)),
       parts.count == 2
     else { throw .name(file: path) }
+    try self.init(path: path, text: text, version: version, title: Self.words(parts[1]), format: .quire)
+  }
+
+  /// - Parameter words: the title where no comment is one.
+  init(path: String, text: String, version: MigrationVersion, title words: String, format: MigrationFormat)
+    throws(MigrationError)
+  {
     let source = text
     let text = try Self.plain(source, path: path)
     let tokens = SQLTokens(text)
@@ -93,7 +106,7 @@ extension MigrationFile {
           title = (comment, line)
         } else if let first = title, line == first.line + 1, !sawStatement, comment.first?.isLowercase == true {
           // A sentence that goes on in the next line is no title.
-          title = (Self.words(parts[1]), first.line)
+          title = (words, first.line)
         }
       default: sawStatement = true
       }
@@ -105,13 +118,18 @@ extension MigrationFile {
     if SQLTokens.isEmpty(up), !directives.contains(where: \.isStep) {
       throw .empty(file: path)
     }
+    isOwn = undo != nil || !directives.isEmpty
+    if !isOwn, let mark = ForeignMark.all(in: up).first { throw mark.refusal(of: path, canBeOwn: true) }
     self.version = version
-    self.title = title?.text ?? Self.words(parts[1])
+    self.title = title?.text ?? words
     self.path = path
     self.up = up
-    self.undo = undo.map { String(decoding: bytes[$0.comment.upperBound...], as: UTF8.self) }
+    let below = undo.map { String(decoding: bytes[$0.comment.upperBound...], as: UTF8.self) }
+    self.undo = try below.flatMap { below throws(MigrationError) in
+      try MigrationText(name: path, sql: below).pieces().isEmpty ? nil : below
+    }
     undoLine = undo?.line ?? line
-    self.directives = directives
+    self.directives = (format == .quire ? [] : [.tool(format)]) + directives
     self.source = source
   }
 

@@ -1,3 +1,5 @@
+@_exported public import struct QuireSQLite.SQLTokens
+
 /// The statements of a script, told apart as SQLite's shell does: at a semicolon, but of a trigger at its `; END ;`.
 struct SQLStatements: Sequence, IteratorProtocol {
   struct Statement: Hashable {

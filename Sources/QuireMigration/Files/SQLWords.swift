@@ -7,7 +7,10 @@ struct SQLWords {
   private(set) var line = 1
 
   /// The statements of a script, each with its words; a trigger's own statements belong to it.
-  static func statements(of script: String) -> [SQLWords] {
+  static func statements(of script: String) -> [SQLWords] { statementsAndRanges(of: script).map(\.0) }
+
+  /// As ``statements(of:)``, each with its bytes in the script.
+  static func statementsAndRanges(of script: String) -> [(SQLWords, Range<Int>)] {
     let bytes = Array(script.utf8)
     var (counted, line) = (0, 1)
     return SQLStatements(script).map { statement in
@@ -15,7 +18,7 @@ struct SQLWords {
       counted = statement.range.lowerBound
       var words = SQLWords(String(decoding: bytes[statement.range], as: UTF8.self))
       words.line = line
-      return words
+      return (words, statement.range)
     }
   }
 
@@ -86,6 +89,20 @@ struct SQLWords {
     return (table, unquoted(column))
   }
 
+  /// The table that an INSERT or UPDATE writes to, and the columns that it names; nil for all of them.
+  var givenColumns: (table: String, columns: [String]?)? {
+    if verb == "UPDATE", let (name, end) = name(at: isWord(1, "OR") ? 3 : 1) {
+      return (name, words.indices.dropFirst(end).map { unquoted($0) })
+    }
+    guard ["INSERT", "REPLACE", "WITH"].contains(verb),
+      let into = words.firstIndex(where: { $0.uppercased() == "INTO" }),
+      let (name, end) = name(at: into + 1)
+    else { return nil }
+    let start = isWord(end, "AS") ? end + 2 : end
+    guard words.indices.contains(start), words[start] == "(" else { return (name, nil) }
+    return (name, words.indices.dropFirst(start + 1).prefix { words[$0] != ")" }.map { unquoted($0) })
+  }
+
   /// The table of an UPDATE or DELETE that holds for all its rows.
   var changesAllRows: (verb: String, table: String)? {
     guard let verb = words.first?.uppercased(), verb == "UPDATE" || verb == "DELETE" else { return nil }
@@ -96,10 +113,19 @@ struct SQLWords {
     return name(at: start).map { (verb, $0.name) }
   }
 
-  /// The word of a statement that begins or ends a transaction.
+  /// The first word, in capitals.
+  var verb: String { words.first?.uppercased() ?? "" }
+
+  /// The word of a statement that cannot run in a transaction, or begins or ends one.
   var transactionWord: String? {
-    let word = words.first?.uppercased()
-    return ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH"].first { $0 == word }
+    if verb == "END" { return "COMMIT" }
+    return ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH", "VACUUM"].first { $0 == verb }
+  }
+
+  /// A pragma's name in small letters, and whether it is given a value.
+  var pragma: (name: String, hasValue: Bool)? {
+    guard verb == "PRAGMA", let (name, end) = name(at: 1) else { return nil }
+    return (name.lowercased(), words.indices.contains(end) && ["=", "("].contains(words[end]))
   }
 
   /// Whether the statement can take away or rewrite what is there, so that it is worth a rehearsal.

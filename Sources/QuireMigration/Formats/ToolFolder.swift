@@ -1,7 +1,8 @@
 /// Another tool's files → migrations, with what that tool's marks and pairs mean.
 ///
 /// Each runs in one transaction with its record, so a file's own BEGIN and COMMIT, and `PRAGMA foreign_keys`, which has no
-/// effect inside one, count as blanks. Line numbers stay those of the file.
+/// effect inside one, count as blanks. Line numbers stay those of the file. A part that takes back and has no statement
+/// takes back nothing, as it does with the tool.
 struct ToolFolder {
   let format: MigrationFormat
   /// In any order.
@@ -47,7 +48,7 @@ struct ToolFolder {
         let undo = undo(of: { $0.direction == .down && $0.version == file.name.version })
         migrations.append(try migration(file, up: file.text, undo: undo))
       case (.dbmate, .number), (.goose, .number): migrations.append(try marked(file))
-      case (.plain, .number): migrations.append(try migration(file, up: file.text, undo: nil))
+      case (.plain, .number): migrations.append(try plain(file))
       default: continue
       }
     }
@@ -56,6 +57,17 @@ struct ToolFolder {
 
   private func undo(of isUndo: (MigrationName) -> Bool) -> String? {
     files.first { isUndo($0.name) }?.text
+  }
+
+  /// One with any other number than Quire's, which it is all the same where a line says so.
+  private func plain(_ file: File) throws(MigrationError) -> MigrationFile {
+    guard let version = file.name.version else { throw .name(file: file.path) }
+    if MigrationText(name: file.path, sql: file.text).directives.isEmpty {
+      if let mark = ForeignMark.all(in: file.text).first { throw mark.refusal(of: file.path, canBeOwn: true) }
+      return try migration(file, up: file.text, undo: nil)
+    }
+    return try MigrationFile(
+      path: file.path, text: file.source, version: version, title: file.name.title, format: format)
   }
 
   /// A file with two parts, each behind its mark.
@@ -110,12 +122,12 @@ struct ToolFolder {
         file: file.path, line: up.utf8[..<place.lowerBound].count { $0 == 10 } + 1,
         reason: "only Flyway fills in what stands in ${…}: write the value")
     }
+    if let mark = ForeignMark.all(in: up).first(where: \.isDown) { throw mark.refusal(of: file.path, canBeOwn: false) }
     let up = SQLStatements(up).withoutTransactions()
     let undo = undo.map { SQLStatements($0).withoutTransactions() }
     let isAlone = asksForNoTransaction && SQLStatements(up).contains(where: \.needsNoTransaction)
     return MigrationFile(
-      version: version, title: file.name.title, path: file.path, up: up,
-      undo: undo.flatMap { SQLTokens.isEmpty($0) ? nil : $0 }, undoLine: undoLine,
-      directives: [.tool(format)] + (isAlone ? [.noTransaction] : []), source: file.source)
+      version: version, title: file.name.title, path: file.path, up: up, undo: undo, undoLine: undoLine,
+      directives: [.tool(format)] + (isAlone ? [.noTransaction] : []), isOwn: false, source: file.source)
   }
 }

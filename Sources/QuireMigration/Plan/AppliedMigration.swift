@@ -27,3 +27,12 @@ public struct AppliedMigration: Hashable, Sendable {
     self.by = by
   }
 }
+
+extension AppliedMigration {
+  /// Whether there is something that takes it back. Another tool's part may be empty, and then takes back nothing; one of
+  /// Quire's that was recorded empty, as files were read once, is none.
+  func canBeUndone(in format: MigrationFormat) -> Bool {
+    guard let undo else { return false }
+    return format != .quire || undo.contains { !$0.isWhitespace }
+  }
+}

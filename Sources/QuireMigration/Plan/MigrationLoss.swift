@@ -8,18 +8,24 @@ public struct MigrationLoss: Hashable, Sendable {
   public let count: Int
   /// How many rows the table had.
   public let rows: Int
+  /// Where the column stays and its new type makes other values of these: one of them, as `007 becomes 7`.
+  public let change: String?
 
-  public init(table: String, column: String?, count: Int, rows: Int) {
+  public init(table: String, column: String?, count: Int, rows: Int, change: String? = nil) {
     self.table = table
     self.column = column
     self.count = count
     self.rows = rows
+    self.change = change
   }
 }
 
 extension MigrationLoss: CustomStringConvertible {
   /// `drops Book.note: 667 of 2 001 rows have a value there`
   public var description: String {
+    if let column, let change {
+      return "changes \(table).\(column): \(grouped(count)) of \(grouped(rows)) values by its new type, \(change)"
+    }
     if let column {
       return
         "drops \(table).\(column): \(grouped(count)) of \(grouped(rows)) rows \(count == 1 ? "has" : "have") a value there"

@@ -3,25 +3,30 @@ public struct UndoPlan: Hashable, Sendable {
   public let migrations: [AppliedMigration]
 
   /// The last `count` that ran.
-  public init(last count: Int, of history: [AppliedMigration]) throws(MigrationError) {
+  ///
+  /// - Parameter format: Of the folder they are from.
+  public init(last count: Int, of history: [AppliedMigration], format: MigrationFormat = .quire) throws(MigrationError)
+  {
     if count > history.count { throw .fewerApplied(history.count) }
-    try self.init(Array(history.sorted { $0.sequence < $1.sequence }.suffix(count).reversed()))
+    try self.init(Array(history.sorted { $0.sequence < $1.sequence }.suffix(count).reversed()), format)
   }
 
   /// All that ran after `version`; all there are for 0.
-  public init(to version: MigrationVersion, of history: [AppliedMigration]) throws(MigrationError) {
+  public init(to version: MigrationVersion, of history: [AppliedMigration], format: MigrationFormat = .quire)
+    throws(MigrationError)
+  {
     let ordered = history.sorted { $0.sequence < $1.sequence }
     if version.number == 0 {
-      try self.init(Array(ordered.reversed()))
+      try self.init(Array(ordered.reversed()), format)
     } else {
       guard let last = ordered.firstIndex(where: { $0.version == version }) else { throw .notApplied(version) }
-      try self.init(Array(ordered[(last + 1)...].reversed()))
+      try self.init(Array(ordered[(last + 1)...].reversed()), format)
     }
   }
 
   /// - Throws: ``MigrationError/noUndo(_:)`` for the first that cannot be taken back: nothing is begun then.
-  private init(_ migrations: [AppliedMigration]) throws(MigrationError) {
-    if let stuck = migrations.first(where: { $0.undo == nil }) { throw .noUndo(stuck) }
+  private init(_ migrations: [AppliedMigration], _ format: MigrationFormat) throws(MigrationError) {
+    if let stuck = migrations.first(where: { !$0.canBeUndone(in: format) }) { throw .noUndo(stuck) }
     self.migrations = migrations
   }
 }

@@ -37,6 +37,7 @@ extension Migrator {
     var sequence = history.map(\.sequence).max() ?? 0
     var state = try translating { try State(copy) }
     var entries: [Rehearsal.Entry] = []
+    for file in plan.pending(to: last) { try file.checkStatements(steps: steps) }
     for file in plan.pending(to: last) {
       sequence += 1
       progress(.running(file))
@@ -109,6 +110,8 @@ extension Migrator {
       WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite~_%' ESCAPE '~' AND coalesce(t.type, '') <> 'shadow'
       ORDER BY CASE s.type WHEN 'table' THEN 0 WHEN 'index' THEN 1 WHEN 'view' THEN 2 ELSE 3 END, s.rowid
       """)
+    copy.takesQuotedStrings = true
+    defer { copy.takesQuotedStrings = false }
     for object in objects { try copy.query(object[0].plainText) }
     for applied in try MigrationHistory.read(from: source) { try MigrationHistory.record(applied, on: copy) }
   }

@@ -12,6 +12,7 @@ extension Migrator {
   public func replay(to last: MigrationVersion? = nil) throws -> DatabaseSchema {
     if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
     let connection = try translating { try MigrationConnection.temporary(interruption: interruption, beat: beat) }
+    for file in files where last.map({ file.version <= $0 }) ?? true { try file.checkStatements(steps: steps) }
     for (index, file) in files.enumerated() where last.map({ file.version <= $0 }) ?? true {
       _ = try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {
         try run(on: connection).up(file, sequence: index + 1, allowsLosses: true)

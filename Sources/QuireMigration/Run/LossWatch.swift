@@ -4,8 +4,10 @@ import QuireSQLite
 /// Follows one migration statement by statement for the values it takes away.
 ///
 /// SQLite reports neither which column ALTER TABLE drops nor that a rebuilt table lacks one, so it is found by counting:
-/// before a table or a column is dropped, and again at the end, where the table may be there anew. A column whose values
-/// were moved under another name is not lost. Costs one pass over a table that is dropped, nothing otherwise.
+/// before a table or a column is dropped, and again at the end, where the table may be there again. A column whose values
+/// were moved under another name is not lost. One that a rebuild keeps is, if the statement that copies the rows leaves it
+/// out, if it has fewer values than before, and if its type makes other values of them. Costs a pass over a table that is
+/// dropped and one over what has its name in the end, nothing otherwise.
 final class LossWatch {
   private let connection: MigrationConnection
   /// The tables at the start, with their columns.
@@ -13,6 +15,9 @@ final class LossWatch {
   /// What a table that is there now was called at the start.
   private var origins: [SQLName: SQLName] = [:]
   private var dropped: [Dropped] = []
+  /// The columns of tables that statements give values to; tables whose columns are all given some are in `filled`.
+  private var given: [SQLName: Set<SQLName>] = [:]
+  private var filled: Set<SQLName> = []
 
   private struct Dropped {
     let table: SQLName
@@ -20,6 +25,10 @@ final class LossWatch {
     /// Those that may be lost, with what was in them.
     let columns: [SQLName: Fingerprint]
     let isTable: Bool
+    /// The columns that the table in its place has, too.
+    var kept: TableCensus?
+    /// Of those, what another type makes of their values.
+    var changes: [(column: SQLName, count: Int, example: String)] = []
   }
 
   /// The same for two columns with the same values, and as good as never for others.
@@ -50,8 +59,16 @@ final class LossWatch {
     let words = SQLWords(statement.text)
     if let name = words.droppedTable {
       try willDrop(SQLName(name))
-    } else if let (table, newName) = words.renamedTable {
-      origins[SQLName(newName)] = origins.removeValue(forKey: SQLName(table))
+    } else if let (table, newName) = words.renamedTable.map({ (SQLName($0.table), SQLName($0.newName)) }) {
+      origins[newName] = origins.removeValue(forKey: table)
+      given[newName] = given.removeValue(forKey: table)
+      if filled.remove(table) != nil { filled.insert(newName) }
+    } else if let (table, columns) = words.givenColumns {
+      if let columns {
+        given[SQLName(table), default: []].formUnion(columns.map { SQLName($0) })
+      } else {
+        filled.insert(SQLName(table))
+      }
     } else if let (table, column) = words.droppedColumn.map({ (SQLName($0.table), SQLName($0.column)) }) {
       guard let origin = origins[table] else { return }
       let rows = try count(of: table)
@@ -64,17 +81,35 @@ final class LossWatch {
 
   private func willDrop(_ table: SQLName) throws(SQLiteError) {
     // One that the migration itself has made is no loss.
-    guard let origin = origins.removeValue(forKey: table) else { return }
+    guard let origin = origins.removeValue(forKey: table), try !isIndex(table) else { return }
     let rows = try count(of: table)
     guard rows > 0 else { return }
     // Most tables are dropped because a new one has taken their rows: only what that lacks is looked at.
     let now = try Self.tables(of: connection)
     let columns = now[table] ?? []
     let heirs = now.filter { origins[$0.key] == nil && $0.key != table }
-    let kept = heirs.values.max { Set($0).intersection(columns).count < Set($1).intersection(columns).count } ?? []
-    let missing = columns.filter { !kept.contains($0) }
-    let prints = try fingerprints(of: kept.isEmpty ? [] : missing, in: table)
-    dropped.append(Dropped(table: origin, rows: rows, columns: prints, isTable: true))
+    let heir = heirs.max { Set($0.value).intersection(columns).count < Set($1.value).intersection(columns).count }
+    let kept = columns.filter { heir?.value.contains($0) == true }
+    let prints = try fingerprints(of: heir == nil ? [] : columns.filter { !kept.contains($0) }, in: table)
+    var gone = Dropped(table: origin, rows: rows, columns: prints, isTable: true)
+    if let heir, !kept.isEmpty {
+      gone.kept = try TableCensus(table, kept, on: connection)
+      let (old, new) = (try affinities(of: table), try affinities(of: heir.key))
+      for column in kept {
+        guard let type = new[column], old[column] != type else { continue }
+        let change = TypeChange(table: table, column: column, new: type)
+        if let (count, example) = try change.changed(on: connection) { gone.changes.append((column, count, example)) }
+      }
+    }
+    dropped.append(gone)
+  }
+
+  /// Whether it is a full-text index on another table's text, which loses nothing, and cannot be read when that has changed.
+  private func isIndex(_ table: SQLName) throws(SQLiteError) -> Bool {
+    let rows = try connection.query(
+      "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE AND rootpage = 0",
+      [.text(table.text)])
+    return rows.first.map { DatabaseSchema.isFullTextIndex($0[0].plainText) } ?? false
   }
 
   /// What is gone at the end, in the transaction still.
@@ -95,6 +130,7 @@ final class LossWatch {
         if rows < gone.rows {
           losses.append(MigrationLoss(table: gone.table.text, column: nil, count: gone.rows - rows, rows: gone.rows))
         }
+        if let kept = gone.kept, rows > 0 { losses += try lost(of: kept, gone, in: present, columns) }
       }
       let others = try fingerprints(of: columns.filter { !(before[gone.table] ?? []).contains($0) }, in: present)
       for (column, print) in gone.columns.sorted(by: { $0.key < $1.key }) where print.count > 0 {
@@ -104,6 +140,43 @@ final class LossWatch {
       }
     }
     return losses
+  }
+
+  /// What the columns that a rebuild keeps have lost.
+  private func lost(of before: TableCensus, _ gone: Dropped, in table: SQLName, _ columns: [SQLName])
+    throws(SQLiteError) -> [MigrationLoss]
+  {
+    let now = try TableCensus(table, columns.filter { before.columns[$0] != nil }, on: connection)
+    var losses: [MigrationLoss] = []
+    func lose(_ column: SQLName, _ count: Int, change: String? = nil) {
+      losses.append(
+        MigrationLoss(table: gone.table.text, column: column.text, count: count, rows: gone.rows, change: change))
+    }
+    for column in before.columns.keys.sorted() {
+      guard let old = before.columns[column], let new = now.columns[column], old.values > 0 else { continue }
+      let isLeftOut = !filled.contains(table) && given[table]?.contains(column) == false
+      if new.values == 0 || (isLeftOut && new.isConstant) {
+        lose(column, old.values)
+      } else if now.rows >= before.rows, new.values < old.values {
+        lose(column, old.values - new.values)
+      } else if let change = gone.changes.first(where: { $0.column == column }),
+        new.texts + change.count <= old.texts || new.texts >= old.texts + change.count
+          || old.texts == new.texts && old.texts == 0
+      {
+        lose(column, change.count, change: change.example)
+      }
+    }
+    return losses
+  }
+
+  private func affinities(of table: SQLName) throws(SQLiteError) -> [SQLName: TypeChange.Affinity] {
+    let rows = try connection.query(
+      "SELECT c.name, c.type, t.strict FROM pragma_table_list(?) t, pragma_table_xinfo(t.name) c WHERE t.schema = 'main'",
+      [.text(table.text)])
+    return Dictionary(
+      rows.map {
+        (SQLName($0[0].plainText), TypeChange.Affinity(type: $0[1].plainText, isStrict: $0[2] == .integer(1)))
+      }, uniquingKeysWith: { first, _ in first })
   }
 
   // MARK: Asking

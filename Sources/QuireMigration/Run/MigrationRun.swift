@@ -26,9 +26,9 @@ struct MigrationRun {
 
   /// As ``up(_:sequence:allowsLosses:)``, and says what is lost instead of refusing it.
   func upAndLosses(_ file: MigrationFile, sequence: Int) throws -> (AppliedMigration, losses: [MigrationLoss]) {
-    try connection.takeQuotedStrings(format != .quire)
+    connection.takesQuotedStrings = format != .quire || !file.isOwn
     let start = ContinuousClock.now
-    let losses = try run(file.upText, directives: file.directives)
+    let losses = try run(file.upText, isAlone: file.runsAlone)
     let duration = start.duration(to: .now)
     let applied = AppliedMigration(
       version: file.version, title: file.title, up: file.up, undo: file.undo, sequence: sequence,
@@ -42,19 +42,18 @@ struct MigrationRun {
   /// - Returns: what is lost; nothing is refused here.
   func undo(_ applied: AppliedMigration, file: MigrationFile?) throws -> [MigrationLoss] {
     guard let text = applied.undoText(in: file) else { throw MigrationError.noUndo(applied) }
-    try connection.takeQuotedStrings(format != .quire)
-    let directives = MigrationText(name: text.name, sql: applied.up).directives
-    let losses = try run(text, directives: directives)
+    connection.takesQuotedStrings = format != .quire
+    let losses = try run(text, isAlone: applied.isUndoneAlone)
     try MigrationHistory.remove(applied.version, on: connection)
     return losses
   }
 
-  private func run(_ text: MigrationText, directives: [MigrationDirective]) throws -> [MigrationLoss] {
+  private func run(_ text: MigrationText, isAlone: Bool) throws -> [MigrationLoss] {
     let pieces = try text.pieces()
     for case .step(let name) in pieces where steps[name] == nil {
       throw MigrationError.unknownStep(name, file: text.name)
     }
-    if directives.contains(.noTransaction) {
+    if isAlone {
       try outsideTransaction(text, pieces)
       return []
     }

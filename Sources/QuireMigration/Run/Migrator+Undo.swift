@@ -12,7 +12,7 @@ extension Migrator {
   public func undo(_ plan: UndoPlan, _ happened: (MigrationEvent) throws -> Void = { _ in }) throws
     -> [AppliedMigration]
   {
-    let isOne = !plan.migrations.contains { Self.directives(of: $0).contains(.noTransaction) }
+    let isOne = !plan.migrations.contains(where: \.isUndoneAlone)
     let groups = isOne ? [plan.migrations] : plan.migrations.map { [$0] }
     var undone: [AppliedMigration] = []
     for (index, group) in groups.enumerated() where !group.isEmpty {
@@ -39,7 +39,7 @@ extension Migrator {
     for migration in group where history.contains(migration) {
       guard history.last == migration else { throw MigrationError.changedMeanwhile(history.last ?? migration) }
       if isFirst, done.isEmpty { backup = try backUpIfNeeded(before: "undo-\(migration.version)", connection) }
-      if Self.directives(of: migration).contains(.noTransaction), let made = backup {
+      if migration.isUndoneAlone, let made = backup {
         try happened(.backedUp(made.finish()))
         backup = nil
       }
@@ -61,10 +61,12 @@ extension Migrator {
   /// - Throws: as ``undo(_:_:)`` and ``apply(to:_:)``; then the database is as before, unless the file says
   ///   `no-transaction`.
   public func redo(_ happened: (MigrationEvent) throws -> Void = { _ in }) throws -> AppliedMigration {
-    let plan = try UndoPlan(last: 1, of: try history())
+    let plan = try UndoPlan(last: 1, of: try history(), format: MigrationFormat(of: files))
     guard let last = plan.migrations.first else { throw MigrationError.fewerApplied(0) }
     guard let file = file(last.version) else { throw MigrationError.unknownVersion(last.version) }
+    try file.checkStatements(steps: steps)
     let directives = Self.directives(of: last) + file.directives
+    let isOne = !last.isUndoneAlone && !file.runsAlone
     let connection = try open(.readWrite)
     let applied = try inTransaction(on: connection, keys: directives.contains(.foreignKeysOn)) {
       let history = try MigrationHistory.read(from: connection)
@@ -76,14 +78,14 @@ extension Migrator {
       if !losses.isEmpty, !allowsLosses {
         throw MigrationError.destructive(losses, file: "undo of \(last.version) \(last.title)")
       }
-      if directives.contains(.noTransaction), let backup { try happened(.backedUp(backup.finish())) }
-      if file.directives.contains(.noTransaction) {
+      if !isOne, let backup { try happened(.backedUp(backup.finish())) }
+      if file.runsAlone {
         // What it runs ends the transaction, and the undo must be in the file by then.
         try connection.query("COMMIT")
         try connection.query("BEGIN IMMEDIATE")
       }
       let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
-      if !directives.contains(.noTransaction), let backup { try happened(.backedUp(backup.finish())) }
+      if isOne, let backup { try happened(.backedUp(backup.finish())) }
       return applied
     }
     try happened(.applied(applied))

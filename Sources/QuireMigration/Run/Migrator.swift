@@ -66,6 +66,7 @@ public struct Migrator: Sendable {
     do {
       var connection = try open(createsDatabase ? .create : .readWrite)
       var outlook = try translating { try look(to: last, on: connection) }
+      for file in outlook.pending { try file.checkStatements(steps: steps) }
       while let file = outlook.pending.first {
         guard let next = try run(file, &outlook, to: last, isFirst: applied.isEmpty, on: connection, happened) else {
           continue
@@ -123,7 +124,7 @@ public struct Migrator: Sendable {
       }
       let backup = isFirst ? try backUpIfNeeded(before: "\(file.version)", connection) : nil
       // What runs without a transaction is in the file before there is a COMMIT to wait for.
-      let isAtOnce = file.directives.contains(.noTransaction)
+      let isAtOnce = file.runsAlone
       if isAtOnce, let backup { try happened(.backedUp(backup.finish())) }
       try happened(.begins(file.version, title: file.title))
       let applied = try run(on: connection).up(file, sequence: outlook.sequence, allowsLosses: allowsLosses)

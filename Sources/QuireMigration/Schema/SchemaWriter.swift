@@ -14,7 +14,7 @@ struct SchemaWriter {
   init(from schema: DatabaseSchema) throws(SchemaChangeError) {
     copy = try refusing { () throws(SQLiteError) in
       let copy = try MigrationConnection.inMemory()
-      try copy.takeQuotedStrings(true)
+      copy.takesQuotedStrings = true
       for table in schema.tables { try copy.query(table.sql) }
       // Without its module a virtual table cannot be made; what reads it is then taken away and made again.
       for table in schema.virtualTables { _ = try? copy.query(table.sql.text) }
@@ -249,13 +249,15 @@ private func refusing<T>(_ body: () throws(SQLiteError) -> T) throws(SchemaChang
 
 extension DatabaseSchema.Object {
   /// Whether it is a full-text index over another table's text, and so can be made anew from that.
-  fileprivate var isIndex: Bool {
-    sql.text.firstMatch(of: /(?i)\busing\s+fts5\b.*[,(]\s*content\s*=\s*(?:'[^']|"[^"]|[\w])/.dotMatchesNewlines())
-      != nil
-  }
+  fileprivate var isIndex: Bool { DatabaseSchema.isFullTextIndex(sql.text) }
 }
 
 extension DatabaseSchema {
+  /// Whether the statement makes a full-text index over another table's text.
+  static func isFullTextIndex(_ sql: String) -> Bool {
+    sql.firstMatch(of: /(?i)\busing\s+fts[45]\b.*[,(]\s*content\s*=\s*(?:'[^']|"[^"]|[\w])/.dotMatchesNewlines()) != nil
+  }
+
   /// This schema with what only `other` has: all but columns of tables both have, `dropped` tables, and what belongs to
   /// those or reads a column that goes.
   func keeping(others other: DatabaseSchema, without dropped: Set<SQLName>) -> DatabaseSchema {

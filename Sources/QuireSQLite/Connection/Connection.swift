@@ -4,9 +4,10 @@ package import QuireRow
 
 /// One connection of SQLite with defensive settings, verified by reading them back.
 ///
-/// Belongs to one thread at a time and has no locks of its own: who lends it out sees to that. Double-quoted strings,
-/// untrusted schema functions, extensions and writes to SQLite's own tables are off, foreign keys are on, `mmap` is
-/// off (a file cut short would be a SIGBUS), text keeps its NULs.
+/// Belongs to one thread at a time and has no locks of its own: who lends it out sees to that. Untrusted schema
+/// functions, extensions and writes to SQLite's own tables are off, foreign keys are on, `mmap` is off (a file cut
+/// short would be a SIGBUS), text keeps its NULs. What stands in double quotes is a name, and never a string, in SQL
+/// that is given to it; in the file's own views, triggers and checks it is either, as it is by SQLite's default.
 @usableFromInline package final class Connection {
   package let handle: OpaquePointer
   /// Absolute, symbolic links resolved.

@@ -4,11 +4,14 @@ internal import CSQLite
 package struct Script {
   package let sql: String
   private var bytes: ArraySlice<UInt8>
+  /// The whole text with names in backticks, byte for byte beside it; nil where it has none in double quotes.
+  private let quoted: [UInt8]?
   private let hasNul: Bool
 
   package init(_ sql: String) {
     self.sql = sql
     bytes = ArraySlice(sql.utf8)
+    quoted = QuotedNames.inBackticks(Array(bytes))
     hasNul = bytes.contains(0)
   }
 
@@ -40,20 +43,35 @@ package struct Script {
     return false
   }
 
-  /// Calls the body with what is left; it gives the number of bytes it used.
-  mutating func read<T>(_ body: (UnsafePointer<CChar>, Int32) -> (T, used: Int)) throws(SQLiteError) -> T? {
+  /// Prepares the next statement; nil at the end of the text.
+  mutating func prepare(flags: Int32, on handle: OpaquePointer) throws(SQLiteError) -> QuotedNames.Prepared? {
     if hasNul { throw SQLiteError(code: SQLITE_MISUSE, message: "the SQL text contains a NUL", sql: nil) }
     guard !bytes.isEmpty else { return nil }
     guard let count = Int32(exactly: bytes.count) else {
       throw SQLiteError(code: SQLITE_TOOBIG, message: "the SQL text is longer than 2 GB", sql: nil)
     }
-    let (result, used) = bytes.withUnsafeBytes { buffer -> (T?, Int) in
-      guard let start = buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { return (nil, 0) }
-      let (result, used) = body(start, count)
-      return (result, used)
+    func chars(_ buffer: UnsafeRawBufferPointer) -> UnsafePointer<CChar>? {
+      buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
     }
-    bytes = bytes.dropFirst(used)
+    let place = position
+    let result = bytes.withUnsafeBytes { buffer -> QuotedNames.Prepared? in
+      guard let written = chars(buffer) else { return nil }
+      guard let quoted else {
+        return QuotedNames.prepare(written, written: written, count: count, flags: flags, on: handle)
+      }
+      return quoted.withUnsafeBytes { quoted in
+        guard let text = chars(quoted) else { return nil }
+        return QuotedNames.prepare(text + place, written: written, count: count, flags: flags, on: handle)
+      }
+    }
+    bytes = bytes.dropFirst(result?.length ?? bytes.count)
     return result
+  }
+
+  /// What was read from byte `begin` on.
+  func text(from begin: Int) -> String {
+    let start = sql.utf8.index(sql.startIndex, offsetBy: begin)
+    return String(decoding: sql.utf8[start...].prefix(position - begin), as: UTF8.self)
   }
 }
 
@@ -64,18 +82,15 @@ extension Connection {
       let begin = script.position
       effects = []
       refusal = nil
-      let result = try script.read { start, count in
-        var pointer: OpaquePointer?
-        var tail: UnsafePointer<CChar>?
-        let code = sqlite3_prepare_v3(handle, start, count, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, &tail)
-        return ((code, pointer), used: tail.map { $0 - start } ?? Int(count))
-      }
-      guard let (code, pointer) = result else { return nil }
-      guard code == SQLITE_OK else {
-        let error = error(code, sql: script.sql, begin: begin)
+      guard let prepared = try script.prepare(flags: SQLITE_PREPARE_PERSISTENT, on: handle) else { return nil }
+      guard prepared.code == SQLITE_OK else {
+        let error = error(prepared.code, sql: script.sql, begin: begin)
         throw guardian?.statementFailed(error) ?? error
       }
-      if let pointer { return Statement(pointer, connection: self, effects: effects) }
+      if let pointer = prepared.pointer {
+        let written = prepared.isChanged ? script.text(from: begin) : nil
+        return Statement(pointer, connection: self, effects: effects, written: written)
+      }
     }
   }
 }

@@ -9,14 +9,17 @@ public final class Statement {
   @usableFromInline let pointer: OpaquePointer
   weak var connection: Connection?
   let effects: Effects
+  /// The text as it was written, where it was prepared with other quotes around its names.
+  private let written: String?
   /// Whether `step()` must take the slow way: a binding failed, or the statement alters the schema.
   @exclusivity(unchecked) @usableFromInline var needsCare: Bool
   @exclusivity(unchecked) var bindFailure: BindFailure?
 
-  init(_ pointer: OpaquePointer, connection: Connection, effects: Effects) {
+  init(_ pointer: OpaquePointer, connection: Connection, effects: Effects, written: String?) {
     self.pointer = pointer
     self.connection = connection
     self.effects = effects
+    self.written = written
     needsCare = !effects.isEmpty
   }
 
@@ -93,14 +96,16 @@ extension Statement {
   @inlinable public var columnCount: Int32 { sqlite3_column_count(pointer) }
   /// After a change of the schema right only once stepped: SQLite prepares again then.
   public func columnName(_ index: Int32) -> String {
-    sqlite3_column_name(pointer, index).map { String(cString: $0) } ?? ""
+    let name = sqlite3_column_name(pointer, index).map { String(cString: $0) } ?? ""
+    return written.map { QuotedNames.column(name, of: Array(prepared.utf8), written: $0) } ?? name
   }
   public var columnNames: [String] { (0..<columnCount).map(columnName) }
   /// Whether it writes to no database file.
   public var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
   /// Whether it is an EXPLAIN.
   public var isExplanation: Bool { sqlite3_stmt_isexplain(pointer) != 0 }
-  public var sql: String { sqlite3_sql(pointer).map { String(cString: $0) } ?? "" }
+  public var sql: String { written ?? prepared }
+  private var prepared: String { sqlite3_sql(pointer).map { String(cString: $0) } ?? "" }
   public var parameterCount: Int32 { sqlite3_bind_parameter_count(pointer) }
   /// The number of a named parameter such as `:title`; nil when there is none of that name.
   public func parameterIndex(_ name: String) -> Int32? {

@@ -12,6 +12,10 @@ package final class MigrationConnection {
   /// What the authorizer was asked and refused last; filled while a script runs.
   var refused: String?
   let pulse: MigrationPulse
+  /// Whether SQL that is given to it was written for SQLite's shell or another tool: strings may stand in double quotes, and
+  /// `PRAGMA foreign_keys`, without effect in a transaction, is no error there. What the file's own views and triggers say
+  /// may always hold such strings.
+  package var takesQuotedStrings = false
 
   /// Opens the file at `path`, without changing its journal mode or anything else in it.
   ///
@@ -106,22 +110,13 @@ package final class MigrationConnection {
   /// `json_extract(…)`, and writing to a table whose triggers keep a full-text index. There is no function here but
   /// SQLite's own.
   private static let switches: [(Int32, Int32)] = [
-    (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1), (SQLITE_DBCONFIG_DQS_DML, 0),
-    (SQLITE_DBCONFIG_DQS_DDL, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
+    (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1), (SQLITE_DBCONFIG_DQS_DML, 1),
+    (SQLITE_DBCONFIG_DQS_DDL, 1), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
   ]
 
   deinit { sqlite3_close_v2(handle) }
 
   package var isStopped: Bool { pulse.interruption?.isStopped == true }
-
-  /// Whether what stands in double quotes and is no column's name is a string, as it is in SQLite unless it is told
-  /// otherwise; false at first.
-  package func takeQuotedStrings(_ takes: Bool) throws(SQLiteError) {
-    for option in [SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL] {
-      let code = quire_db_config(handle, option, takes ? 1 : 0)
-      if code != SQLITE_OK { throw failure(code) }
-    }
-  }
 
   /// False inside a transaction, and after an error that ended one.
   package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
@@ -129,14 +124,14 @@ package final class MigrationConnection {
   /// Runs one statement of ours and gives all its rows.
   @discardableResult
   package func query(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> [[Value]] {
-    let statement = try prepare(sql)
+    let statement = try prepared(sql)
     defer { sqlite3_finalize(statement) }
     return try rows(of: statement, sql, arguments)
   }
 
   /// Runs one statement that somebody else wrote and gives all its rows.
   package func query(_ sql: BoundSQL) throws(SQLiteError) -> [Record] {
-    let statement = try prepare(sql.text)
+    let statement = try prepared(sql.text)
     defer { sqlite3_finalize(statement) }
     let parameters = stride(from: 1, through: sqlite3_bind_parameter_count(statement), by: 1)
     let values = try sql.values(
@@ -148,10 +143,9 @@ package final class MigrationConnection {
     return rows.map { Record(values: $0, names: names) }
   }
 
-  private func prepare(_ sql: String) throws(SQLiteError) -> OpaquePointer {
-    var prepared: OpaquePointer?
-    let code = sqlite3_prepare_v3(handle, sql, -1, 0, &prepared, nil)
-    guard code == SQLITE_OK, let statement = prepared else { throw failure(code, sql: sql) }
+  private func prepared(_ sql: String) throws(SQLiteError) -> OpaquePointer {
+    let prepared = prepare(sql)
+    guard prepared.code == SQLITE_OK, let statement = prepared.pointer else { throw failure(prepared.code, sql: sql) }
     return statement
   }
 
@@ -166,6 +160,25 @@ package final class MigrationConnection {
       if code == SQLITE_DONE { return rows }
       guard code == SQLITE_ROW else { throw failure(code, sql: sql) }
       rows.append((0..<sqlite3_column_count(statement)).map { column($0, of: statement) })
+    }
+  }
+
+  private func prepare(_ sql: String) -> QuotedNames.Prepared {
+    let written = Array(sql.utf8) + [0]
+    let text = takesQuotedStrings ? nil : QuotedNames.inBackticks(written)
+    return prepare(text ?? written, written: written, at: 0)
+  }
+
+  /// Prepares the statement that begins at byte `offset` of a text that ends in a NUL.
+  func prepare(_ text: [UInt8], written: [UInt8], at offset: Int) -> QuotedNames.Prepared {
+    text.withUnsafeBytes { text in
+      written.withUnsafeBytes { written in
+        guard let start = text.baseAddress?.assumingMemoryBound(to: CChar.self),
+          let own = written.baseAddress?.assumingMemoryBound(to: CChar.self)
+        else { return QuotedNames.Prepared(code: SQLITE_NOMEM, pointer: nil, length: 0) }
+        let count = Int32(clamping: text.count - offset)
+        return QuotedNames.prepare(start + offset, written: own + offset, count: count, flags: 0, on: handle)
+      }
     }
   }
 

@@ -19,19 +19,28 @@ extension MigrationConnection {
   ) throws(MigrationScriptError) -> Int {
     var bytes = Array(script.utf8)
     bytes.append(0)
+    let text = takesQuotedStrings ? bytes : QuotedNames.inBackticks(bytes) ?? bytes
     if inTransaction { try dropLogTriggers() }
     return try underRules(inTransaction: inTransaction, protected: protected) {
       () throws(MigrationScriptError) -> Int in
       var offset = 0
       var count = 0
       while offset < bytes.count - 1 {
-        let (next, ran) = try runStatement(of: bytes, at: offset, before)
+        let (next, ran) = try runStatement(of: text, written: bytes, at: offset, before)
         offset = next
         if ran { count += 1 }
       }
       return count
     }
   }
+
+  /// Pragmas that may be given a value inside a transaction: they work there, or only ask.
+  package static let pragmas: Set<String> = [
+    "user_version", "application_id", "defer_foreign_keys", "legacy_alter_table", "table_info", "table_xinfo",
+    "table_list", "index_info", "index_xinfo", "index_list", "foreign_key_list", "foreign_key_check",
+    "integrity_check", "quick_check", "optimize", "analysis_limit", "recursive_triggers", "case_sensitive_like",
+    "ignore_check_constraints",
+  ]
 
   /// Runs `body` with statements refused as in a script.
   package func underRules<T, E: Error>(
@@ -63,19 +72,11 @@ extension MigrationConnection {
 
   /// Runs the statement that begins at `offset`; gives where the next begins and whether there was one at all.
   private func runStatement(
-    of bytes: [UInt8], at offset: Int, _ before: ((ScriptStatement) throws(SQLiteError) -> Void)?
+    of text: [UInt8], written bytes: [UInt8], at offset: Int, _ before: ((ScriptStatement) throws(SQLiteError) -> Void)?
   ) throws(MigrationScriptError) -> (next: Int, ran: Bool) {
     refused = nil
-    var statement: OpaquePointer?
-    let (code, length) = bytes.withUnsafeBufferPointer { buffer in
-      buffer.withMemoryRebound(to: CChar.self) { buffer -> (Int32, Int) in
-        let start = buffer.baseAddress.map { $0 + offset }
-        var tail: UnsafePointer<CChar>?
-        let code = sqlite3_prepare_v3(handle, start, Int32(clamping: buffer.count - offset), 0, &statement, &tail)
-        guard let start, let tail else { return (code, 0) }
-        return (code, tail - start)
-      }
-    }
+    let prepared = prepare(text, written: bytes, at: offset)
+    let (code, length, statement) = (prepared.code, prepared.length, prepared.pointer)
     defer { sqlite3_finalize(statement) }
     func failed(_ code: Int32) -> MigrationScriptError {
       let place = Int(sqlite3_error_offset(handle))
@@ -142,14 +143,6 @@ private final class Rules {
     self.protected = protected
   }
 
-  /// Pragmas that may be given a value inside a transaction: they work there, or only ask.
-  static let pragmas: Set<String> = [
-    "user_version", "application_id", "defer_foreign_keys", "legacy_alter_table", "table_info", "table_xinfo",
-    "table_list", "index_info", "index_xinfo", "index_list", "foreign_key_list", "foreign_key_check",
-    "integrity_check", "quick_check", "optimize", "analysis_limit", "recursive_triggers", "case_sensitive_like",
-    "ignore_check_constraints",
-  ]
-
   /// The name of what is refused, nil for what may run.
   func refusal(_ action: Int32, _ first: String?, _ second: String?, database: String?) -> String? {
     switch action {
@@ -166,7 +159,8 @@ private final class Rules {
     case SQLITE_ATTACH where inTransaction || first?.isEmpty == false: return "ATTACH"
     case SQLITE_DETACH where inTransaction: return "DETACH"
     case SQLITE_PRAGMA where inTransaction && second != nil:
-      guard let first, !Self.pragmas.contains(first.lowercased()) else { return nil }
+      guard let first, !MigrationConnection.pragmas.contains(first.lowercased()) else { return nil }
+      if connection.takesQuotedStrings, first.lowercased() == "foreign_keys" { return nil }
       return "PRAGMA \(first)"
     default: return nil
     }

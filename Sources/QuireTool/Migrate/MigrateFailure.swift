@@ -69,7 +69,8 @@ struct MigrateFailure {
   private func advice(for error: MigrationError) -> String? {
     switch error {
     case .noDatabase: "To create one:  \(target.pasteable("apply --create"))"
-    case .failed where isTrial: "Tried on a database of its own: nothing was changed."
+    case .failed where isTrial, .refused where isTrial: "Tried on a database of its own: nothing was changed."
+    case .refused: "Nothing of it was run."
     case .failed(let failure):
       failure.place.file.hasPrefix("undo of")
         ? "Rolled back: \(state). The text is the database's own: correct it in the file, and record it with accept."

@@ -22,13 +22,17 @@ struct MigrateNew {
       }
       return .done
     }
-    let path = try write(title, change)
+    let format = MigrationFormat(of: (try? MigrationFolder.read(target.folder)) ?? [])
+    let path = try write(title, change, format)
     if target.isJSON {
       var members: [(String, JSON)] = [("v", 1), ("file", .string(path))]
       if let change { members.append(("sql", .string(change.sql))) }
       target.terminal.print(JSON.object(members).text)
     } else if !target.isQuiet {
       target.terminal.print("wrote \(printable(path))")
+      if change == nil, format == .quire {
+        target.terminal.print("Its undo is empty: it cannot be undone until there is SQL below  -- migrate: undo")
+      }
       for line in change?.sql.split(separator: "\n") ?? [] {
         target.terminal.print("    " + printable(String(line)))
       }
@@ -37,9 +41,8 @@ struct MigrateNew {
   }
 
   /// In the form of the folder's tool.
-  private func write(_ title: String, _ change: SchemaChange?) throws -> String {
-    let files = (try? MigrationFolder.read(target.folder)) ?? []
-    if MigrationFormat(of: files) != .quire {
+  private func write(_ title: String, _ change: SchemaChange?, _ format: MigrationFormat) throws -> String {
+    if format != .quire {
       return try MigrationFolder.write(title, up: change?.sql ?? "", undo: change?.undoSQL, to: target.folder)
     }
     let text = change.map { change in

@@ -92,7 +92,7 @@ extension MigrationLoss {
   var json: JSON {
     .object([
       ("code", "M001"), ("table", .string(table)), ("column", column.map { .string($0) } ?? .null),
-      ("count", .integer(count)), ("rows", .integer(rows)),
+      ("count", .integer(count)), ("rows", .integer(rows)), ("change", change.map { .string($0) } ?? .null),
     ])
   }
 }

@@ -15,7 +15,10 @@ struct MigrateUndo {
     let count = try count()
     return try MigrateFailure(target: target, migrator: migrator).explaining {
       let history = try migrator.history()
-      let plan = try version.map { try UndoPlan(to: $0, of: history) } ?? UndoPlan(last: count, of: history)
+      let format = MigrationFormat(of: migrator.files)
+      let plan =
+        try version.map { try UndoPlan(to: $0, of: history, format: format) }
+        ?? UndoPlan(last: count, of: history, format: format)
       let run = prepared(migrator, titles: plan.migrations.map(\.title))
       var backup: MigrationBackup?
       let undone = try asking(run) {

@@ -29,6 +29,8 @@ public struct SQLTokens: Sequence, IteratorProtocol {
 
   public init(_ text: String) { bytes = Array(text.utf8) }
 
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
   public mutating func next() -> Token? {
     guard position < bytes.count else { return nil }
     let start = position
@@ -112,7 +114,7 @@ extension SQLTokens {
   public static func isEmpty(_ text: String) -> Bool { significant(text).allSatisfy { $0.elementsEqual([59]) } }
 
   /// How many stretches between semicolons have something in them; more than there are statements where a trigger is.
-  static func countStatements(in text: String) -> Int {
+  package static func countStatements(in text: String) -> Int {
     significant(text).split { $0.elementsEqual([59]) }.count
   }
 

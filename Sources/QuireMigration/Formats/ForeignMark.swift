@@ -1,0 +1,109 @@
+/// A comment by which another tool tells the part of a file that runs from the part that takes it back, such as
+/// `-- +migrate Down` or a bare `-- Down`: who does not know it runs both.
+struct ForeignMark: Hashable {
+  /// From 1.
+  let line: Int
+  let text: String
+  /// Nil where several tools have it.
+  let tool: String?
+  /// Whether what follows takes something back, or may.
+  let isDown: Bool
+
+  /// All of a text, in their order. Text in strings and behind a statement in its line is none.
+  static func all(in text: String) -> [ForeignMark] {
+    // Nearly every file ends here, without being split into tokens.
+    guard mayHold(text) else { return [] }
+    let tokens = SQLTokens(text)
+    var marks: [ForeignMark] = []
+    var line = 1
+    var isAtStart = true
+    for token in tokens {
+      let bytes = tokens.bytes[token.range]
+      switch token.kind {
+      case .lineComment, .blockComment:
+        let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+        if isAtStart, lines.count == 1, let mark = ForeignMark(String(decoding: bytes, as: UTF8.self), line: line) {
+          marks.append(mark)
+        }
+      case .blank: isAtStart = isAtStart || bytes.contains(10)
+      default: isAtStart = false
+      }
+      line += bytes.count { $0 == 10 }
+    }
+    return marks
+  }
+
+  private static func mayHold(_ text: String) -> Bool {
+    text.utf8.split(separator: 10).contains { line in
+      let line = line.drop { $0 == 32 || $0 == 9 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }
+      guard line.starts(with: "--".utf8) || line.starts(with: "/*".utf8) else { return false }
+      return ForeignMark(String(decoding: line.prefix(200), as: UTF8.self), line: 0) != nil
+    }
+  }
+
+  private init?(_ comment: String, line: Int) {
+    let text = comment.prefix { !$0.isNewline }
+    let words = text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    guard let (tool, isDown) = Self.meaning(of: text.lowercased(), words) else { return nil }
+    self.line = line
+    self.text = String(text.prefix(60)).trimmingEnd
+    self.tool = tool
+    self.isDown = isDown
+  }
+
+  private static func meaning(of text: String, _ words: [String]) -> (tool: String?, isDown: Bool)? {
+    guard let first = words.first else { return nil }
+    if words.starts(with: ["create", "above", "drop", "below"]) { return ("tern", true) }
+    if let tool = plusTools[first], text.contains("+" + first), let second = words.dropFirst().first {
+      return up.contains(second) || down.contains(second) || second.hasPrefix("statement")
+        ? (tool, down.contains(second)) : nil
+    }
+    // Liquibase's are SQL behind the word.
+    if first == "rollback", words.count == 1 || text.hasPrefix("--rollback") || sql.contains(words[1]) {
+      return (words.count == 1 ? nil : "Liquibase", true)
+    }
+    let directions = words.filter { up.contains($0) || down.contains($0) }
+    guard directions.count == 1, let direction = directions.first, words.count <= 4 else { return nil }
+    let rest = words.filter { $0 != direction }
+    guard rest.allSatisfy({ fillers.contains($0) || $0.allSatisfy(\.isNumber) }) else { return nil }
+    let tool: String? =
+      if text.contains("//@undo") { "MyBatis" } else if rest == ["rambler"] { "rambler" } else if rest == ["migration"]
+      {
+        "node-pg-migrate"
+      } else if text.contains("migrate:") { "dbmate" } else if text.contains("+goose") { "goose" } else { nil }
+    return (tool, down.contains(direction))
+  }
+
+  private static let up: Set<String> = ["up", "ups", "upgrade", "forward", "forwards"]
+  private static let down: Set<String> = [
+    "down", "downs", "downgrade", "undo", "rollback", "revert", "reverse", "backward", "backwards",
+  ]
+  private static let plusTools = ["migrate": "sql-migrate", "micrate": "micrate"]
+  /// Words that say nothing more beside a direction.
+  private static let fillers: Set<String> = [
+    "migrate", "migration", "migrations", "script", "scripts", "section", "part", "sql", "statements", "code",
+    "changes", "version", "rambler", "micrate", "goose", "dbmate", "yoyo",
+  ]
+  private static let sql: Set<String> = [
+    "alter", "create", "delete", "drop", "empty", "insert", "pragma", "select", "update", "not",
+  ]
+}
+
+extension ForeignMark {
+  /// Refuses `file`, and says what would make it Quire's where it may be.
+  func refusal(of file: String, canBeOwn: Bool) -> MigrationError {
+    let owner = tool.map { "\($0)'s mark" } ?? "another tool's mark"
+    return .malformed(
+      file: file, line: line,
+      reason: """
+        ‘\(text)’ is \(owner), which Quire does not read: the part that takes back would run, too.
+        Nothing was run. \
+        \(canBeOwn ? "Put that part below a line  -- migrate: undo  and the file is Quire's." : "Remove that part from the file.")
+        """)
+  }
+}
+
+extension String {
+  /// Without blanks at its end.
+  fileprivate var trimmingEnd: String { lastIndex { !$0.isWhitespace }.map { String(self[...$0]) } ?? "" }
+}

@@ -1,0 +1,78 @@
+import QuireSQLite
+
+extension MigrationFile {
+  /// Whether it runs without a transaction: it says so, and its statement cannot run in one. Any other statement can, and
+  /// is held to what all are held to.
+  var runsAlone: Bool {
+    directives.contains(.noTransaction) && SQLWords.needsNoTransaction(up)
+  }
+
+  /// Refuses what cannot run, whatever the database: before the first of several files is committed.
+  ///
+  /// - Throws: ``MigrationError/refused(statement:_:)``, ``MigrationError/unknownStep(_:file:)`` or
+  ///   ``MigrationError/severalStatementsWithoutTransaction(file:)``.
+  func checkStatements(steps: [MigrationStep]) throws(MigrationError) {
+    for case .step(let name) in directives where !steps.contains(where: { $0.name == name }) {
+      throw .unknownStep(name, file: path)
+    }
+    if directives.contains(.noTransaction), SQLTokens.countStatements(in: up) > 1 {
+      throw .severalStatementsWithoutTransaction(file: path)
+    }
+    if runsAlone { return }
+    for (statement, range) in SQLWords.statementsAndRanges(of: up) {
+      guard let name = statement.transactionWord ?? statement.pragmaInTransaction, isOwn || name != Self.keys else {
+        continue
+      }
+      throw .refused(statement: name, upText.place(of: range.lowerBound, withColumn: true))
+    }
+  }
+
+  /// Of other tools' files it is passed over: it has no effect in a transaction, and keys are off while one runs.
+  static let keys = "PRAGMA foreign_keys"
+}
+
+extension AppliedMigration {
+  /// As ``MigrationFile/runsAlone``, of what takes it back.
+  var isUndoneAlone: Bool {
+    MigrationText(name: "", sql: up).directives.contains(.noTransaction) && SQLWords.needsNoTransaction(undo ?? "")
+  }
+}
+
+extension SQLWords {
+  fileprivate static func needsNoTransaction(_ script: String) -> Bool {
+    statements(of: script).contains { ["VACUUM", "PRAGMA"].contains($0.verb) }
+  }
+
+  /// `PRAGMA name` of one that has no effect in a transaction, or should have none.
+  fileprivate var pragmaInTransaction: String? {
+    guard let (name, hasValue) = pragma, hasValue, !MigrationConnection.pragmas.contains(name) else { return nil }
+    return "PRAGMA \(name)"
+  }
+}
+
+extension MigrationError {
+  /// Why a statement has no place in a migration, and what to do instead.
+  static func reason(against statement: String) -> String {
+    if statement.hasPrefix("writing") { return "That table is the record of what has run, and is kept by running." }
+    switch statement {
+    case "BEGIN", "COMMIT", "ROLLBACK":
+      return "Each migration runs in one transaction, together with its record. Remove BEGIN and COMMIT."
+    case "SAVEPOINT", "RELEASE":
+      return "Each migration runs in one transaction, and is rolled back as a whole. Remove the savepoints."
+    case "ATTACH", "DETACH":
+      return "A migration changes one database, and is rehearsed on a copy of it. Copy before it, or after it."
+    case "VACUUM":
+      return "It cannot run in a transaction. Give it a file of its own that begins with  -- migrate: no-transaction"
+    case "PRAGMA journal_mode":
+      return "It has no effect in a transaction. Give it a file of its own that begins with  -- migrate: no-transaction"
+    case "PRAGMA auto_vacuum", "PRAGMA page_size", "PRAGMA encoding":
+      return "It has no effect in a transaction, and in a database with tables only with VACUUM. Run both by hand."
+    case MigrationFile.keys:
+      return "It has no effect in a transaction. Keys are off while one runs, and checked before the commit. Remove it."
+    case "PRAGMA writable_schema":
+      return "The schema's own table cannot be written to. Rebuild the table:  migrate new --rebuild TABLE"
+    default:
+      return "It is not kept in the database: it would hold for this migration only, or not at all. Remove it."
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import QuireRow
+import QuireSQLite
+
+/// How many rows a table has, and how many values its columns: one pass over it.
+struct TableCensus {
+  let rows: Int
+  let columns: [SQLName: Column]
+
+  struct Column {
+    /// Without NULL and empty text, which rebuilds make of each other.
+    let values: Int
+    let texts: Int
+    /// Whether every row has the same.
+    let isConstant: Bool
+  }
+
+  init(_ table: SQLName, _ names: [SQLName], on connection: MigrationConnection) throws(SQLiteError) {
+    guard let table = try? quoted(identifier: table.text) else {
+      (rows, columns) = (0, [:])
+      return
+    }
+    let counted = try connection.query("SELECT count(*) FROM \(table)").first?.first?.plainInteger ?? 0
+    rows = Int(counted)
+    var columns: [SQLName: Column] = [:]
+    // SQLite gives 2 000 columns at most.
+    for start in stride(from: 0, to: counted == 0 ? 0 : names.count, by: 400) {
+      let part = names[start..<min(names.count, start + 400)]
+      let fields = part.compactMap { name -> String? in
+        guard let name = try? quoted(identifier: name.text) else { return nil }
+        return "count(nullif(\(name), '')), total(typeof(\(name)) = 'text'), min(\(name)) IS max(\(name))"
+          + " AND count(\(name)) IN (0, count(*))"
+      }
+      let row = try connection.query("SELECT \(fields.joined(separator: ", ")) FROM \(table)").first ?? []
+      for (place, name) in part.enumerated() where row.count >= place * 3 + 3 {
+        func number(_ offset: Int) -> Int {
+          switch row[place * 3 + offset] {
+          case .integer(let number): Int(number)
+          case .real(let number): Int(number)
+          default: 0
+          }
+        }
+        columns[name] = Column(values: number(0), texts: number(1), isConstant: number(2) == 1)
+      }
+    }
+    self.columns = columns
+  }
+}
+
+/// Which values a column of another type makes others of, so that they cannot be had back: '007' becomes 7.
+struct TypeChange {
+  let table, column: SQLName
+  let new: Affinity
+
+  enum Affinity {
+    case text, numeric, integer, real, none
+
+    /// By the rules of <https://sqlite.org/datatype3.html#determination_of_column_affinity>.
+    init(type: String, isStrict: Bool) {
+      let type = type.uppercased()
+      self =
+        if type.contains("INT") { .integer } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
+          .text
+        } else if type.isEmpty || type.contains("BLOB") || (isStrict && type == "ANY") {
+          .none
+        } else if [
+          "REAL", "FLOA", "DOUB",
+        ].contains(where: type.contains) { .real } else { .numeric }
+    }
+  }
+
+  /// How many of the values in `table` would be others, and the first of them with what it becomes.
+  func changed(on connection: MigrationConnection) throws(SQLiteError) -> (count: Int, example: String)? {
+    guard let table = try? quoted(identifier: table.text), let value = try? quoted(identifier: column.text) else {
+      return nil
+    }
+    let (condition, becomes): (String, String)
+    switch new {
+    case .none: return nil
+    case .text:
+      becomes = "CAST(\(value) AS TEXT)"
+      condition = "typeof(\(value)) = 'real' AND CAST(\(becomes) AS REAL) <> \(value)"
+    case .integer, .numeric, .real:
+      // Text that is a number as a whole becomes that number; a REAL column makes 7.0 of it, which is told from 7 here.
+      becomes = "CAST(\(value) AS NUMERIC)"
+      let isNumber = "\(value) = \(becomes) AND typeof(\(value))"
+      let other = "(\(isNumber) = 'text' AND CAST(\(becomes) AS TEXT) <> \(value) COLLATE BINARY)"
+      // Integers that no REAL is.
+      let large = "(\(isNumber) <> 'real' AND CAST(CAST(\(becomes) AS REAL) AS INTEGER) <> \(becomes)"
+      condition = new == .real ? "\(other) OR \(large) AND typeof(\(becomes)) = 'integer')" : other
+    }
+    let row = try connection.query(
+      "SELECT count(*), CAST(\(value) AS TEXT), CAST(\(becomes) AS TEXT) FROM \(table) WHERE \(condition)")
+    guard let row = row.first, let count = row[0].plainInteger, count > 0 else { return nil }
+    return (Int(count), "\(row[1].plainText) becomes \(row[2].plainText)")
+  }
+}

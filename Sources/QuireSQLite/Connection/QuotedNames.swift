@@ -1,0 +1,89 @@
+internal import CSQLite
+
+/// SQL in which double quotes stand around names only, never around strings.
+///
+/// SQLite takes `"text"` for a string where nothing has that name. Files bring views, triggers and checks that rely on
+/// it, and a connection either allows it everywhere or nowhere. So connections allow it, and SQL that is given to us is
+/// prepared with its names in backticks, which are never strings: a column name with a typing error stays an error.
+enum QuotedNames {
+  /// `sql` with `` `name` `` in place of `"name"`, and as many bytes: places stay the same. Nil if nothing changes.
+  static func inBackticks(_ sql: [UInt8]) -> [UInt8]? {
+    guard sql.contains(quote) else { return nil }
+    var result = sql
+    for token in SQLTokens(bytes: sql) where token.kind == .quotedName && sql[token.range.lowerBound] == quote {
+      guard token.range.count >= 2, sql[token.range.upperBound - 1] == quote else { continue }
+      var name: [UInt8] = []
+      var isSecond = false
+      for byte in sql[(token.range.lowerBound + 1)..<(token.range.upperBound - 1)] {
+        isSecond = byte == quote && !isSecond
+        if !isSecond { name.append(byte) }
+      }
+      // Two quotes that stood for one leave a place behind the name.
+      let padding = Array(repeating: UInt8(ascii: " "), count: token.range.count - 2 - name.count)
+      if !name.contains(backtick) {
+        result.replaceSubrange(token.range, with: [backtick] + name + [backtick] + padding)
+      } else if !name.contains(UInt8(ascii: "]")) {
+        result.replaceSubrange(token.range, with: [UInt8(ascii: "[")] + name + [UInt8(ascii: "]")] + padding)
+      }
+    }
+    return result == sql ? nil : result
+  }
+
+  private static let quote = UInt8(ascii: "\"")
+  private static let backtick = UInt8(ascii: "`")
+
+  /// What SQLite made of the first statement of a text.
+  struct Prepared {
+    let code: Int32
+    /// Nil for blanks and comments.
+    let pointer: OpaquePointer?
+    /// How many bytes the statement has.
+    let length: Int
+    /// Whether it was prepared with other quotes than it was written with.
+    var isChanged = false
+  }
+
+  /// Prepares the statement that `text` begins with.
+  ///
+  /// - Parameters:
+  ///   - text: The SQL with names in backticks; `count` bytes.
+  ///   - written: The same as it was written.
+  static func prepare(
+    _ text: UnsafePointer<CChar>, written: UnsafePointer<CChar>, count: Int32, flags: Int32, on handle: OpaquePointer
+  ) -> Prepared {
+    func prepare(_ text: UnsafePointer<CChar>) -> Prepared {
+      var pointer: OpaquePointer?
+      var tail: UnsafePointer<CChar>?
+      let code = sqlite3_prepare_v3(handle, text, count, UInt32(flags), &pointer, &tail)
+      return Prepared(code: code, pointer: pointer, length: tail.map { $0 - text } ?? Int(count))
+    }
+    var first = prepare(text)
+    guard text != written, first.code == SQLITE_OK, let pointer = first.pointer else { return first }
+    let range = UnsafeRawBufferPointer(start: written, count: first.length)
+    guard !range.elementsEqual(UnsafeRawBufferPointer(start: text, count: first.length)) else { return first }
+    // The schema keeps the text of a definition, so that is run as it was written, once its names are known to be names.
+    guard isDefinition(Array(range)) else {
+      first.isChanged = true
+      return first
+    }
+    sqlite3_finalize(pointer)
+    return prepare(written)
+  }
+
+  private static func isDefinition(_ statement: [UInt8]) -> Bool {
+    let tokens = SQLTokens(bytes: statement)
+    guard let word = tokens.first(where: { $0.kind == .word }) else { return false }
+    return ["CREATE", "ALTER"].contains(tokens.text(of: word).uppercased())
+  }
+}
+
+extension QuotedNames {
+  /// The part of `written` that SQLite calls a column by: it names an expression by its text, with our quotes in it.
+  static func column(_ name: String, of text: [UInt8], written: String) -> String {
+    let bytes = Array(name.utf8)
+    guard bytes.contains(backtick) || bytes.contains(UInt8(ascii: "[")), let range = text.firstRange(of: bytes) else {
+      return name
+    }
+    return String(decoding: Array(written.utf8)[range], as: UTF8.self)
+  }
+}
