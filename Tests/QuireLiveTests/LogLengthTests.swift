@@ -30,7 +30,7 @@ import Testing
   }
 
   private static func write(_ store: ModelContainer, _ number: Int) throws {
-    try store.execute("UPDATE book SET price = price + 1 WHERE id = ?", .integer(Int64(number % 100) + 1))
+    try store.execute("UPDATE book SET price = price + 1 WHERE id = \(number % 100 + 1)")
   }
 
   @Test func `beside a context that is refreshed after each commit`() throws {

@@ -24,9 +24,9 @@ import Testing
   ])
   func `a value that does not fit is an error naming model, key and property`(column: String, value: String) throws {
     let (store, file) = try Self.store()
-    try store.execute(
-      "INSERT INTO volume SELECT 2, \(["title": "'bad'", "year": "1", "price": "1", "is_in": "1", "writer_id": "1"].merging([column: value]) { $1 }.sortedByColumns)"
-    )
+    let values = ["title": "'bad'", "year": "1", "price": "1", "is_in": "1", "writer_id": "1"].merging([column: value])
+    { $1 }
+    try store.execute(SQL(verbatim: "INSERT INTO volume SELECT 2, \(values.sortedByColumns)"))
     let context = ModelContext(store)
     let error = #expect(throws: ModelError.self) { try context.all(Volume.self) }
     let property = ["is_in": "isIn", "writer_id": "writer"][column] ?? column

@@ -113,8 +113,7 @@ import Testing
         stores[place] = try open()
         contexts[place] = ModelContext(stores[place], isolation: nil)
       case 1:
-        try store.execute(
-          "DELETE FROM volume WHERE id > (SELECT max(id) FROM volume) - ?", .integer(Int64(random.below(3))))
+        try store.execute("DELETE FROM volume WHERE id > (SELECT max(id) FROM volume) - \(random.below(3))")
       case 2: try context.delete(model: Volume.self, where: #Predicate { $0.year == 3 })
       case 3:
         guard let last = try context.all(Volume.self).last else { continue }

@@ -83,6 +83,30 @@ import Testing
     #expect(try store.value("SELECT year FROM volume WHERE title = 'Memoirs'") == 1961)
   }
 
+  @Test func `SQL and a kept value of the context are part of its transaction`() throws {
+    let kept = try context.kept("shelf", default: 0)
+    let eden = try context.volume("Eden")
+    struct Refused: Error {}
+    for isRefused in [true, false] {
+      let block = {
+        #expect(try context.execute("UPDATE volume SET year = 7 WHERE title = 'Eden'") == 1)
+        #expect(eden.year == 7 && context.commitNumber == store.database.commitNumber)
+        try kept.set(5)
+        #expect(try context.fetch(Int.self, sql: "SELECT year FROM volume WHERE title = 'Eden'") == [7])
+        if isRefused { throw Refused() }
+      }
+      if isRefused {
+        #expect(throws: Refused.self) { try context.transaction(block: block) }
+        #expect(eden.year == nil && kept.value == 0)
+      } else {
+        try context.transaction(block: block)
+      }
+    }
+    #expect(eden.year == 7 && kept.value == 5 && !context.hasChanges)
+    try context.execute("DELETE FROM volume WHERE id = \(eden.persistentModelID.rowKey)")
+    #expect(eden.isDeleted)
+  }
+
   @Test func `live results and subscribers stand at the commit before until the commit`() async throws {
     let live = try context.live(Volume.self, sortBy: [SortDescriptor(\.title)])
     let count = try context.liveCount(Volume.self)

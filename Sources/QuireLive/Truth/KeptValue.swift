@@ -48,16 +48,19 @@ public final class KeptValue<Value: Codable & Equatable>: Observable, Participan
     }
   }
 
-  /// Assigns it, or throws what was in the way; then all is as it was.
+  /// Assigns it, or throws what was in the way; then all is as it was. Inside a transaction of the context it becomes part of
+  /// that, and is shown when that has committed.
   public func set(_ value: Value) throws {
     if isIdentical(value, kept), error == nil { return }
     let store = try owner.requireStore()
     let text = String(decoding: try KeptValues.encoder.encode(value), as: UTF8.self)
-    try store.database.write(origin: .sql, author: context.author) { transaction in
+    func write(_ transaction: Transaction) throws {
       let connection = transaction.connection
       if try connection.query(KeptValues.isThere).rows.isEmpty { try connection.execute(KeptValues.table) }
       try connection.execute(KeptValues.upsert, [.text(name), .text(text)])
     }
+    if owner.isInTransaction { return try owner.write { transaction, _ in try write(transaction) } }
+    try store.database.write(origin: .sql, author: context.author, write)
     try owner.settleThrowing()
   }
 

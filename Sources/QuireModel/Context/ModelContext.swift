@@ -1,6 +1,6 @@
 public import Foundation
 import QuireRow
-import QuireSQLite
+public import QuireSQLite
 
 /// A workspace on a container: fetches objects, keeps one for each row, collects edits, and saves them as one commit.
 ///
@@ -95,7 +95,7 @@ public final class ModelContext {
   ///
   /// First takes the write lock, of this process and of the file, and takes in what others have committed; then all
   /// reads in the block are of that state and of what the block writes. What is unsaved at its end is saved with it, as
-  /// are edits made before it. `save()`, `delete(model:where:)` and ``transaction(block:)`` in it write into this
+  /// are edits made before it. `save()`, `delete(model:where:)`, ``execute(_:)`` and ``transaction(block:)`` in it write into this
   /// transaction, and nothing is committed before its end: until then live results and other contexts stand at the commit
   /// before. A transaction inside is a part of the outer one: when it throws, it undoes only itself. Another context's
   /// save and the container's `execute` in it are ``DatabaseError/nestedWrite``.
@@ -121,6 +121,22 @@ public final class ModelContext {
   ///     return member.persistentModelID
   @discardableResult public func transaction<Result>(block: (ModelContext) throws -> Result) throws -> Result {
     try transaction { try block(self) }
+  }
+
+  /// Runs SQL as one commit of this context, or as part of its transaction. What it changes shows in the context's
+  /// objects when this returns, and in its live results with the commit.
+  ///
+  ///     try context.execute("UPDATE book SET stock = stock - 1 WHERE id = \(key)")
+  ///
+  /// What is interpolated is bound, as ``QuireSQLite/SQL`` says. Unsaved edits stay unsaved: save first what the
+  /// statement is to see.
+  ///
+  /// - Returns: the number of rows it changed, with those changed by triggers and foreign keys.
+  /// - Throws: A ``ModelError`` in the models' words where a constraint refuses, else ``QuireSQLite/SQLiteError`` and
+  ///   ``QuireSQLite/DatabaseError``; then nothing of it is there.
+  @discardableResult public func execute(_ sql: SQL) throws -> Int {
+    defer { owner.endTurnIfIdle() }
+    return try owner.write { try $0.naming($1).execute(sql) }
   }
 
   public var hasChanges: Bool { owner.hasChanges }

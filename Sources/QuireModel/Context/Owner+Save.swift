@@ -1,5 +1,5 @@
 import QuireRow
-import QuireSQLite
+package import QuireSQLite
 
 /// Unsaved edits → one transaction → one step of the context.
 extension Owner {
@@ -87,14 +87,15 @@ extension Owner {
   /// Runs SQL of the context's own as one commit, or inside a transaction as part of that, and takes it in.
   ///
   /// - Parameter explain: What a refusal of SQLite's is in the models' words, where they are others than a save's.
-  func write<Result>(
-    explain: (SQLiteError, Store) -> (any Error)? = { _, _ in nil }, _ body: (Connection, Store) throws -> Result
+  package func write<Result>(
+    explain: (SQLiteError, Store) -> (any Error)? = { _, _ in nil }, _ body: (Transaction, Store) throws -> Result
   ) throws -> Result {
     do {
-      guard let open else { return try transact { try body($0.connection, $1) } }
+      guard let open else { return try transact { try body($0.transaction, $1) } }
+      if open.isSaving { throw DatabaseError.nestedWrite }
       let store = try requireStore()
       let before = open.transaction.eventCount
-      let result = try open.transaction.savepoint { try body(open.connection, store) }
+      let result = try open.transaction.savepoint { try body(open.transaction, store) }
       open.wrote(events: 0)
       var step = Move(number: position.number)
       objects(in: News(open, since: before, number: step.number), on: open.connection, into: &step)
@@ -108,6 +109,9 @@ extension Owner {
       throw explain(error, store) ?? explained(error, store)
     }
   }
+
+  /// Whether what is written now becomes part of a transaction of this context.
+  package var isInTransaction: Bool { open != nil }
 
   /// References to objects that were deleted before they were ever saved: there will be no row to refer to.
   private func dropUnsavedTargets(_ store: Store) throws {

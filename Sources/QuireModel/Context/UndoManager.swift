@@ -118,7 +118,7 @@ extension Owner {
   /// Writes the rows of a commit as they were before it, in one commit.
   func takeBack(_ tables: [TableChanges]) throws {
     let inverse = try Inverse(tables)
-    try write { connection, _ in try inverse.run(on: connection) }
+    try write { transaction, _ in try inverse.run(on: transaction.connection) }
   }
 }
 

@@ -11,7 +11,8 @@ extension Owner {
     let sql = try query.select.statement()
     let table = try quoted(identifier: query.entity.table)
     let key = try quoted(identifier: query.entity.keyColumn)
-    try write(explain: { deniedDelete($0, query, sql, $1) }) { connection, store in
+    try write(explain: { deniedDelete($0, query, sql, $1) }) { transaction, store in
+      let connection = transaction.connection
       let lists = try countedLists(left: sql, in: query.entity, store, on: connection)
       try connection.execute("DELETE FROM \(table) WHERE \(key) IN (\(sql.text))", sql.bindings)
       for list in lists { try list.check(on: connection) }
