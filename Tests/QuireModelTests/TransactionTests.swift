@@ -175,7 +175,9 @@ import Testing
       #expect(!context.hasChanges)
     }
     #expect(
-      try store.query("SELECT title FROM volume ORDER BY title").map(\.values) == [["Fiasco"], ["Solaris"], ["kept"], ["outer"]])
+      try store.query("SELECT title FROM volume ORDER BY title").map(\.values) == [
+        ["Fiasco"], ["Solaris"], ["kept"], ["outer"],
+      ])
   }
 
   @Test func `a save inside that is refused leaves its edits, and the transaction can go on`() throws {

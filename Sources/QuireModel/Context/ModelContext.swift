@@ -56,6 +56,9 @@ public final class ModelContext {
   // MARK: Unit of work
 
   /// Registers an object, and what is reachable from it; it is written by the next ``save()``.
+  ///
+  /// One whose context is gone is taken in: if it was never saved, or its row is gone, as a new row; else as that row's
+  /// object with its values as edits. If the row's object is in this context already, that one takes the values.
   public func insert<Model: PersistentModel>(_ model: Model) { owner.insert(model) }
 
   /// Marks an object as deleted; its row goes with the next ``save()``.

@@ -8,6 +8,8 @@ extension Owner {
       let flags = model._quireState.flags
       if owner === self {
         if flags.contains(.deleted), !flags.contains(.vacant) { undelete(model) }
+      } else if Owner.isOrphan(model), !flags.contains(.vacant) {
+        takeIn(model)
       } else {
         refusals.append("a \(Swift.type(of: model)) of another context was inserted")
       }
@@ -25,14 +27,15 @@ extension Owner {
   }
 
   /// Deletes at the next save. Its children go, or lose their reference, then too: SQLite's foreign keys see to it.
-  func delete(_ model: any PersistentModel) {
+  /// - Parameter isCascade: Whether it goes with another one: then it is no conflict if others have changed it.
+  func delete(_ model: any PersistentModel, isCascade: Bool = false) {
     let state = model._quireState
     guard state.owner === self, !state.flags.contains(.deleted), let entity = entity(of: model) else { return }
     let announcement = _Announcement.ofVanishing(model)
     announcement?.tell(.willSet)
     if model.isDeleted { return }  // by who was told
     defer { announcement?.tell(.didSet) }
-    if onConflict == .refuse, state.flags.isSavedAndThere { keepBase(of: model) }
+    if onConflict == .refuse, !isCascade, state.flags.isSavedAndThere { keepBase(of: model) }
     model._quireState.flags.insert(.deleted)
     model._quireState.dirty = 0
     cascade(from: model, entity)
@@ -60,6 +63,7 @@ extension Owner {
   private func undelete(_ model: any PersistentModel) {
     model._quireState.flags.remove(.deleted)
     deleted.removeAll { $0 === model }
+    takeBackCascades(of: model)
     if model._quireState.flags.contains(.inserted) {
       model._quireState.owner = nil
       model._quireState.flags.remove(.inserted)
@@ -168,6 +172,7 @@ extension Owner {
     conflicts.removeAll()
     for model in deleted where isRegistered(model) { model._quireState.flags.remove(.deleted) }
     deleted.removeAll()
+    pending.cascades = .init()
     joinEdits.removeAll()
     let gone = inserted.compactMap { $0 }
     pending.forgetInserted()

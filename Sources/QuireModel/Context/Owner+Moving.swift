@@ -286,6 +286,7 @@ extension Owner {
     pending.forgetInserted()
     step.removed = deleted
     deleted.removeAll()
+    pending.cascades = .init()
     joinEdits.removeAll()
     editedLists.removeAll()
   }

@@ -155,7 +155,7 @@ extension Owner {
     }
   }
 
-  private func begin(_ model: any PersistentModel, _ property: Int) -> Bool {
+  func begin(_ model: any PersistentModel, _ property: Int) -> Bool {
     func begin<M: PersistentModel>(_ model: M) -> Bool { _edit(model, property) }
     return begin(model)
   }

@@ -13,6 +13,7 @@ struct PendingChanges {
   /// The key of the first unsaved object. Goes up with every save and rollback: a temporary key is never used twice.
   private(set) var firstTemporaryKey: Int64
   var deleted: [any PersistentModel] = []
+  var cascades = Cascades()
   var joinEdits = JoinEdits()
   /// Lists that an unsaved edit has changed, for `rollback()`.
   var editedLists: [ListPlace] = []

@@ -26,7 +26,7 @@ extension Owner {
   /// Nil where SQL alone answers.
   private func judged<Model: PersistentModel>(_ query: ResolvedQuery, withEdits: Bool) throws -> [Model]? {
     if query.remaining != nil { return try fetchByObjects(query, withEdits: withEdits) }
-    return withEdits && hasPendingRows(query) ? try fetchWithEdits(query) : nil
+    return withEdits ? try hasPendingRows(query) ? fetchWithEdits(query) : nil : nil
   }
 
   /// Runs a statement whose rows are objects.

@@ -15,7 +15,7 @@ extension Owner {
     let (end, overflows) = (query.select.limit ?? .max).addingReportingOverflow(query.select.offset)
     let limit = overflows ? .max : end
     var result: [Model] = []
-    if withEdits, hasPendingRows(narrowed) {
+    if withEdits, try hasPendingRows(narrowed) {
       result = try accepted(try fetchWithEdits(narrowed), remaining, narrowed)
     } else {
       let keys = try keys(try narrowed.select.statement())

@@ -5,8 +5,9 @@ import QuireSQLite
 /// Queries where rows have unsaved edits: answered as if all of them were saved.
 extension Owner {
   /// Whether any unsaved edit could show in the query: of its own rows, or of rows its paths reach.
-  func hasPendingRows(_ query: ResolvedQuery) -> Bool {
+  func hasPendingRows(_ query: ResolvedQuery) throws -> Bool {
     guard hasChanges else { return false }
+    try deleteCascades()
     if hasPendingPairs(query) { return true }
     let tables = query.select.tables
     return pendingModels.contains { model in entity(of: model).map { tables.contains($0.table) } ?? false }

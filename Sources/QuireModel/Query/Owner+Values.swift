@@ -48,7 +48,7 @@ extension Owner {
     query.select.columns = [ColumnPath(entity.keyColumn)]
     // What is read counts among what decides: an edited row that a path leads to changes it.
     query.select.order += select.columns.map { OrderTerm($0) }
-    guard hasPendingRows(query) else { return nil }
+    guard try hasPendingRows(query) else { return nil }
     let pending = pendingModels
     var objects = pending.compactMap { $0 as? Model }
     let saved = Set(objects.map(\._quireState.key).filter { $0 >= ModelState.firstKey })
@@ -79,7 +79,7 @@ extension Owner {
   /// The query's columns of each row, in its order, where objects have to be asked: because of unsaved edits, or for what
   /// has no SQL. Nil where one statement tells them.
   func valuesOfObjects<Model: PersistentModel>(_ type: Model.Type, _ query: ResolvedQuery) throws -> [[Value]]? {
-    guard query.remaining != nil || hasPendingRows(query) else { return nil }
+    guard try query.remaining != nil || hasPendingRows(query) else { return nil }
     let objects = query.selectingKeys
     let models: [Model] =
       try query.remaining == nil ? fetchWithEdits(objects) : fetchByObjects(objects, withEdits: true)

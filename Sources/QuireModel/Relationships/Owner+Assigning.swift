@@ -134,7 +134,7 @@ extension Owner {
   /// Makes sure the target is in this context, inserting it where it is in none.
   private func belongs(_ target: any PersistentModel, to model: any PersistentModel, _ property: Int) -> Bool {
     if target._quireState.isOwned(by: self) { return true }
-    if target._quireState.owner == nil, !target._quireState.flags.contains(.vacant) {
+    if target._quireState.owner == nil || Owner.isOrphan(target), !target._quireState.flags.contains(.vacant) {
       insert(target)
       return target._quireState.owner === self
     }
