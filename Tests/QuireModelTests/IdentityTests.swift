@@ -82,6 +82,118 @@ import Testing
     #expect(ModelContext(a).model(Volume.self, key: .min) == nil)
   }
 
+  @Test func `an identifier is coded as model and key, and finds its row when the file has moved`() throws {
+    let file = try TemporaryFile()
+    func open(_ url: URL) throws -> ModelContainer { try ModelContainer(for: Writer.self, Volume.self, url: url) }
+    var text = ""
+    do {
+      let store = try open(file.url)
+      let context = ModelContext(store)
+      context.insert(Volume("Eden"))
+      try context.save()
+      text = String(decoding: try JSONEncoder().encode(context.volume("Eden").persistentModelID), as: UTF8.self)
+      try store.store.database.close()
+    }
+    #expect(Set(text.split { "{,}".contains($0) }) == [#""entity":"Volume""#, #""key":1"#])
+    let moved = file.url.deletingLastPathComponent().appending(path: "moved.db")
+    try FileManager.default.moveItem(at: file.url, to: moved)
+    let context = ModelContext(try open(moved))
+    let id = try JSONDecoder().decode(PersistentIdentifier.self, from: Data(text.utf8))
+    let eden = try #require(context.model(for: id) as? Volume)
+    #expect(eden.title == "Eden" && context.registeredModel(for: id) as Volume? === eden)
+    #expect(id.entityName == "Volume" && id.rowKey == 1)
+    #expect(try context.fetch(FetchDescriptor<Volume>(predicate: #Predicate { $0.persistentModelID == id })) == [eden])
+    #expect(String(decoding: try JSONEncoder().encode([id]), as: UTF8.self).contains("Volume"))
+  }
+
+  @Test func `what earlier versions coded, with the file's path, is that store's identifier`() throws {
+    let file = try TemporaryFile()
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let context = ModelContext(store)
+    context.insert(Volume("Eden"))
+    try context.save()
+    let id = try context.volume("Eden").persistentModelID
+    let old = ["store": try #require(id.storeIdentifier), "entity": "Volume"]
+    var text = String(decoding: try JSONEncoder().encode(old), as: UTF8.self)
+    text.insert(contentsOf: #""key":1,"#, at: text.index(after: text.startIndex))
+    #expect(try JSONDecoder().decode(PersistentIdentifier.self, from: Data(text.utf8)) == id)
+  }
+
+  @Test(arguments: [
+    #"{"entity":"Volume","key":-9223372036854775808}"#, #"{"entity":"","key":1}"#, #"{"key":1}"#,
+    #"{"entity":"Volume","key":"1"}"#,
+  ])
+  func `what names no row is not decoded`(text: String) {
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode(PersistentIdentifier.self, from: Data(text.utf8)) }
+  }
+
+  @Test func `an identifier outlives its object's context`() throws {
+    let store = try store(["Lem": ["Eden", "Solaris"]])
+    func read() throws -> [Volume] {
+      try ModelContext(store).fetch(FetchDescriptor<Volume>(sortBy: [SortDescriptor(\.title)]))
+    }
+    let (id, same) = (try read()[0].persistentModelID, try read()[0].persistentModelID)
+    #expect(id == same && id.entityName == "Volume" && id.rowKey == 1 && id.storeIdentifier != nil)
+    let context = ModelContext(store)
+    #expect((context.model(for: id) as? Volume)?.title == "Eden")
+    try context.delete(model: Volume.self, where: #Predicate { $0.persistentModelID == id })
+    #expect(try store.query("SELECT title FROM volume").map(\.values) == [["Solaris"]])
+  }
+
+  @Test func `a predicate with an identifier of nothing is an error, and no empty answer`() throws {
+    let (store, other) = (try store(["Lem": ["Eden"]]), try store(["Lem": ["Eden"]]))
+    let (context, elsewhere) = (ModelContext(store), ModelContext(store))
+    let unsaved = Volume("unsaved there")
+    elsewhere.insert(unsaved)
+    let loose = Volume("in no context")
+    for id in [
+      loose.persistentModelID, unsaved.persistentModelID, try ModelContext(other).volume("Eden").persistentModelID,
+    ] {
+      let isIt = #Predicate<Volume> { $0.persistentModelID == id }
+      let isAfter = #Predicate<Volume> { $0.year ?? 0 > 0 || $0.persistentModelID > id }
+      let (none, ids): (PersistentIdentifier?, [PersistentIdentifier]) = (id, [id])
+      let isByIt = #Predicate<Volume> { $0.writer?.persistentModelID == none }
+      let isAmong = #Predicate<Volume> { ids.contains($0.persistentModelID) }
+      for predicate in [isIt, isAfter, isByIt, isAmong] {
+        let descriptor = FetchDescriptor(predicate: predicate)
+        #expect(throws: UntranslatablePredicate.self) { try context.fetch(descriptor) }
+        #expect(throws: UntranslatablePredicate.self) { try context.fetchCount(descriptor) }
+        #expect(throws: UntranslatablePredicate.self) { try context.fetchIdentifiers(descriptor) }
+        #expect(throws: UntranslatablePredicate.self) { try context.delete(model: Volume.self, where: predicate) }
+      }
+      #expect(throws: ModelError.self) { try store.query("SELECT 1 FROM volume WHERE id = \(id)") }
+    }
+    #expect(try store.query("SELECT count(*) FROM volume").map(\.values) == [[1]])
+  }
+
+  @Test func `a predicate may name an unsaved object of the context that is asked`() throws {
+    let context = ModelContext(try store(["Lem": ["Eden"]]))
+    let writer = Writer(name: "Tawada")
+    context.insert(writer)
+    let volume = Volume("Memoirs", writer: writer)
+    context.insert(volume)
+    let id = writer.persistentModelID
+    var descriptor = FetchDescriptor<Volume>(predicate: #Predicate { $0.writer?.persistentModelID == id })
+    #expect(try context.fetch(descriptor) == [volume])
+    #expect(try context.fetchCount(descriptor) == 1)
+    descriptor.includePendingChanges = false
+    #expect(throws: UntranslatablePredicate.self) { try context.fetch(descriptor) }
+  }
+
+  @Test func `another model's identifier is an error to compare with, and in a list nobody's`() throws {
+    let context = ModelContext(try store(["Lem": ["Eden"]]))
+    let (lem, eden) = (try context.writer("Lem"), try context.volume("Eden"))
+    let (id, ids) = (lem.persistentModelID, [lem.persistentModelID, eden.persistentModelID])
+    #expect(throws: UntranslatablePredicate.self) {
+      try context.fetch(FetchDescriptor<Volume>(predicate: #Predicate { $0.persistentModelID == id }))
+    }
+    let found = try context.fetch(FetchDescriptor<Volume>(predicate: #Predicate { ids.contains($0.persistentModelID) }))
+    #expect(found == [eden])
+    let only = [id]
+    let none = try context.fetch(FetchDescriptor<Volume>(predicate: #Predicate { only.contains($0.persistentModelID) }))
+    #expect(none.isEmpty)
+  }
+
   @Test func `an identifier travels as JSON and finds its object again`() throws {
     let store = try store(["Lem": ["Eden"]])
     let context = ModelContext(store)

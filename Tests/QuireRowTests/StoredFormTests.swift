@@ -1,5 +1,6 @@
 import Foundation
 import QuireRow
+import TestSupport
 import Testing
 
 @Suite struct StoredFormTests {
@@ -11,11 +12,14 @@ import Testing
     try T.read(from: ImageSource([value]), at: 0)
   }
 
-  @Test func `a date is written in UTC to the microsecond`() throws {
+  @Test func `a date is written in UTC with six decimals, and more where those do not read back the same`() throws {
     #expect(try text(Date(timeIntervalSince1970: 0)) == "1970-01-01 00:00:00.000000")
-    #expect(try text(Date(timeIntervalSince1970: 1_795_169_730.123456)) == "2026-11-20 10:15:30.123456")
+    #expect(try text(Date(timeIntervalSinceReferenceDate: 816_862_530.123456)) == "2026-11-20 10:15:30.123456")
+    #expect(try text(Date(timeIntervalSinceReferenceDate: 816_862_530.1234567)) == "2026-11-20 10:15:30.1234567")
+    #expect(try text(Date(timeIntervalSinceReferenceDate: 1e-20)) == "2001-01-01 00:00:00.00000000000000000001")
+    #expect(try text(Date(timeIntervalSinceReferenceDate: -1e-20)) == "2000-12-31 23:59:59.99999999999999999999")
     #expect(try text(Date(timeIntervalSince1970: -0.25)) == "1969-12-31 23:59:59.750000")
-    #expect(try text(Date(timeIntervalSince1970: -0.000_000_1)) == "1970-01-01 00:00:00.000000")
+    #expect(try text(Date(timeIntervalSince1970: -0.000_000_1)) == "1969-12-31 23:59:59.9999999")
     #expect(try text(Date(timeIntervalSince1970: 951_782_400)) == "2000-02-29 00:00:00.000000")
     #expect(try text(Date(timeIntervalSince1970: -62_167_219_200)) == "0000-01-01 00:00:00.000000")
     #expect(try text(Date(timeIntervalSince1970: 253_402_300_799)) == "9999-12-31 23:59:59.000000")
@@ -26,26 +30,56 @@ import Testing
     #expect(throws: ValueError.self) { try Value(storing: Date(timeIntervalSince1970: seconds)) }
   }
 
-  @Test func `a date read back and written again is the same text, in text order`() throws {
-    var random = SeededGenerator(7)
+  @Test(arguments: [1, 2, extraSeed]) func `every date reads back bit for bit, and text order is time order`(
+    seed: UInt64
+  )
+    throws
+  {
+    var random = SeededGenerator(seed)
     var dates: [(Date, String)] = []
-    for _ in 0..<20_000 {
-      let date = Date(
-        timeIntervalSince1970: random.chance(1, in: 2)
-          ? Double.random(in: 0...4e9, using: &random)
-          : Double.random(in: -62_167_219_200..<253_402_300_799, using: &random))
+    for round in 0..<20_000 {
+      let seconds =
+        switch round % 5 {
+        case 0: Double.random(in: 600e6...900e6, using: &random)
+        case 1: Double.random(in: -63_113_904_000..<252_423_993_599, using: &random)
+        case 2: Double.random(in: -2...2, using: &random)
+        case 3: Double(Int64.random(in: -63_113_904_000_000_000..<252_423_993_599_000_000, using: &random)) / 1e6
+        default: Double(bitPattern: random.next())
+        }
+      let date = Date(timeIntervalSinceReferenceDate: seconds)
+      guard seconds >= -63_113_904_000, seconds < 252_423_993_600 else { continue }
       let written = try #require(try text(date))
-      let back = try read(Date.self, .text(written))
-      #expect(abs(back.timeIntervalSince(date)) <= 0.000_001, "\(written)")
-      #expect(try text(back) == written)
+      #expect(try read(Date.self, .text(written)) == date, "\(seconds.bitPattern) \(written)")
+      #expect(written.utf8.count >= 26 && (written.utf8.count == 26 || !written.hasSuffix("0")))
       dates.append((date, written))
     }
     dates.sort { $0.0 < $1.0 }
-    #expect(zip(dates, dates.dropFirst()).allSatisfy { $0.1 <= $1.1 })
+    #expect(
+      zip(dates, dates.dropFirst()).allSatisfy { a, b in
+        a.0 == b.0 ? a.1 == b.1 : a.1.utf8.lexicographicallyPrecedes(b.1.utf8)
+      })
     for day in stride(from: -719_528, through: 2_932_896, by: 17) {
       let date = Date(timeIntervalSince1970: Double(day) * 86_400)
       let written = try #require(try text(date))
       #expect(try read(Date.self, .text(written)) == date)
+    }
+  }
+
+  @Test func `six decimals of an earlier version are written again as they are`() throws {
+    var random = SeededGenerator(3)
+    for round in 0..<20_000 {
+      // What six decimals say of a date, as it was written then: the nearest microsecond, rounded away from the second.
+      let seconds =
+        round % 2 == 0
+        ? Double.random(in: 600e6...900e6, using: &random)
+        : Double.random(in: -63_113_904_000..<252_423_993_599, using: &random)
+      let whole = seconds.rounded(.down)
+      let micros = Int(((seconds - whole) * 1e6).rounded())
+      if micros == 1_000_000 { continue }
+      let digits = String(1_000_000 + micros).dropFirst()
+      let start = try #require(try text(Date(timeIntervalSinceReferenceDate: whole)))
+      let old = start.prefix(20) + digits
+      #expect(try text(read(Date.self, .text(String(old)))) == String(old), "\(seconds)")
     }
   }
 

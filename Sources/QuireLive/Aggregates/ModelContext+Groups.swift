@@ -26,7 +26,8 @@ extension ModelContext {
   ) throws -> [GroupRow<Key, (repeat each Result)>] {
     try owner.settleThrowing()
     let query = try AggregateQuery(
-      terms(repeat each aggregates), by: property, where: predicate, in: try owner.requireStore(), evaluating: true)
+      terms(repeat each aggregates), by: property, where: predicate, in: try owner.requireStore(), evaluating: true,
+      asking: owner)
     let form = groupForm(by: property, repeat each aggregates, having: having, sortBy: precedes, limit: limit)
     return try groups(of: type, query, form)
   }

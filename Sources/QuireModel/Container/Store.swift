@@ -8,7 +8,7 @@ package final class Store: Sendable {
   package let database: Database
   package let entities: [Entity]
   package let joins: [JoinTable]
-  private let entityNumbers: [ObjectIdentifier: Int]
+  let entityNumbers: [ObjectIdentifier: Int]
   private let contexts = Atomic<UInt64>(0)
   let keys = KeyAllocator()
   /// Entity indexes so that every entity comes after those its foreign keys point to; nil where that goes in a circle.
@@ -43,6 +43,15 @@ package final class Store: Sendable {
       return nil
     }
     return entityNumbers[wanted].map { entities[$0] }
+  }
+
+  /// The identifier as one of this store; nil for one of another store, or of a model that is not there.
+  package func resolve(_ identifier: PersistentIdentifier) -> PersistentIdentifier? {
+    if identifier.store == number { return identifier }
+    guard identifier.store == 0, let name = StoreRegistry.shared.entityName(of: identifier),
+      let entity = entities.first(where: { $0.name == name })
+    else { return nil }
+    return PersistentIdentifier(store: number, entity: UInt32(entity.index), key: identifier.key)
   }
 
   package func entity(ofTable table: String) -> Entity? { entities.first { $0.table == table } }

@@ -167,16 +167,14 @@ public final class ModelContext {
 
   /// The object with this identifier, loaded if need be; nil where there is no such row.
   public func model(for id: PersistentIdentifier) -> (any PersistentModel)? {
-    guard id.store == owner.storeNumber, let store = owner.store, Int(id.entity) < store.entities.count else {
-      return nil
-    }
+    guard let store = owner.store, let id = store.resolve(id) else { return nil }
     let entity = store.entities[Int(id.entity)]
     return (owner.registered(entity.index, id.key) ?? owner.find(entity, key: id.key)).map(entity.model)
   }
 
   /// The object with this identifier if it is in memory.
   public func registeredModel<Model: PersistentModel>(for id: PersistentIdentifier) -> Model? {
-    guard id.store == owner.storeNumber, Int(id.entity) < owner.maps.count else { return nil }
+    guard let id = owner.store?.resolve(id) else { return nil }
     return owner.registered(Int(id.entity), id.key) as? Model
   }
 

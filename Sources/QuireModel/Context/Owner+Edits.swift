@@ -15,15 +15,30 @@ extension Owner {
       }
       return
     }
-    guard let entity = entity(of: model) else {
+    guard entity(of: model) != nil else {
       refusals.append("\(Swift.type(of: model)) is not one of this container's models")
       return
     }
-    model._quireState.join(self, key: firstTemporaryKey &+ Int64(inserted.count))
-    insertedPlaces[entity.index].append(inserted.count)
-    inserted.append(model)
+    let arrivals = register(model)
     changed()
-    attachRelationships(of: model, entity)
+    attachRelationships(of: arrivals)
+  }
+
+  /// Takes in an object and every object in no context that its relationships lead to, by either side, in the order in
+  /// which they are reached. What they refer to is attached afterwards.
+  private func register(_ model: any PersistentModel) -> [Arrival] {
+    var arrivals: [Arrival] = []
+    var waiting = [model]
+    while let next = waiting.popLast() {
+      let state = next._quireState
+      guard state.owner == nil, !state.flags.contains(.vacant), let entity = entity(of: next) else { continue }
+      next._quireState.join(self, key: firstTemporaryKey &+ Int64(inserted.count))
+      insertedPlaces[entity.index].append(inserted.count)
+      inserted.append(next)
+      arrivals.append(Arrival(model: next, entity: entity))
+      waiting.append(contentsOf: neighbours(of: next, entity).reversed())
+    }
+    return arrivals
   }
 
   /// Deletes at the next save. Its children go, or lose their reference, then too: SQLite's foreign keys see to it.

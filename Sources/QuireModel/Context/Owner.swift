@@ -9,6 +9,8 @@ import Synchronization
 public final class Owner {
   let number: UInt64
   package let storeNumber: UInt32
+  /// By model: what an object's identifier says when the store is no longer known here.
+  private let entityNumbers: [ObjectIdentifier: Int]
   /// Nil once the context or its container is closed.
   @exclusivity(unchecked) private(set) package var store: Store?
   weak var context: ModelContext?
@@ -65,6 +67,7 @@ public final class Owner {
     self.autosaves = autosaves
     hasTurns = isolation != nil
     storeNumber = store.number
+    entityNumbers = store.entityNumbers
     let number = store.nextContextNumber()
     self.number = number
     // Contexts share the room below `firstKey`; after two million of them in one store they begin anew.
@@ -169,6 +172,11 @@ public final class Owner {
   // MARK: Entities and objects
 
   func entity(of model: any PersistentModel) -> Entity? { store?.entity(for: type(of: model)) }
+
+  /// Known after the context has gone, too.
+  func entityNumber(of model: any PersistentModel) -> Int? {
+    entity(of: model)?.index ?? entityNumbers[ObjectIdentifier(type(of: model))]
+  }
 
   /// The object with that key if it is in memory.
   func registered(_ entity: Int, _ key: Int64) -> AnyObject? {

@@ -39,13 +39,13 @@
 }
 
 extension PersistentModel {
-  /// Names this object in its store; temporary until its first save.
+  /// Names this object in its store; temporary until its first save. It is the same when the context has gone.
   public var persistentModelID: PersistentIdentifier {
     let state = _quireState
-    guard let owner = state.owner, let entity = owner.entity(of: self) else {
+    guard let owner = state.owner, let entity = owner.entityNumber(of: self) else {
       return PersistentIdentifier(store: 0, entity: 0, key: state.key)
     }
-    return PersistentIdentifier(store: owner.storeNumber, entity: UInt32(entity.index), key: state.key)
+    return PersistentIdentifier(store: owner.storeNumber, entity: UInt32(entity), key: state.key)
   }
 
   /// The context the object is in; nil before insertion, and after the context is gone.

@@ -12,6 +12,8 @@ import Synchronization
   /// Whom changes of the object are told, besides those who track its properties.
   var listeners = Listeners<_Announcement>()
   @usableFromInline var isListenedTo: Bool { listeners.isAny }
+  /// While the object is in no context: objects in none that were given it as a target.
+  var referrers: [any PersistentModel] = []
   @usableFromInline init() { Tracking.made.add() }
   deinit { Tracking.made.remove() }
 
@@ -121,6 +123,11 @@ func tracking(ifOf model: any PersistentModel) -> Tracking? { model._quireState.
 
 func listen(_ listener: Listener<_Announcement>, to model: some PersistentModel) {
   tracking(of: model).listeners.add(listener)
+}
+
+/// Until it is in a context, an object knows who refers to it.
+func note(referrer: any PersistentModel, of target: some PersistentModel) {
+  tracking(of: target).referrers.append(referrer)
 }
 
 private func tracking(of model: some PersistentModel) -> Tracking {

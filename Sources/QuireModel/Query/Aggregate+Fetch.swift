@@ -9,7 +9,7 @@ extension Owner {
   ) throws -> AggregateState {
     try settleThrowing()
     let store = try requireStore()
-    let query = try AggregateQuery([(function, keyPath)], where: predicate, in: store, evaluating: true)
+    let query = try AggregateQuery([(function, keyPath)], where: predicate, in: store, evaluating: true, asking: self)
     var state = AggregateState(query.aggregates[0])
     var select = query.select
     if let column = state.aggregate.column {

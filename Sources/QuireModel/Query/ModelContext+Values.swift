@@ -100,7 +100,8 @@ extension Owner {
   ) throws -> [(First, repeat each Rest)] {
     try settleThrowing()
     let query = try ResolvedQuery(
-      type, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: requireStore(), evaluating: true)
+      type, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: requireStore(), evaluating: true,
+      asking: self)
     return try tuples(query, first, repeat each rest) { try valuesOfObjects(type, $0) }
   }
 
@@ -110,7 +111,8 @@ extension Owner {
   ) throws -> [(First, repeat each Rest)] {
     try settleThrowing()
     let query = try ResolvedQuery(
-      Model.self, where: predicate, sortBy: [], limit: limit, offset: 0, in: requireStore(), evaluating: true)
+      Model.self, where: predicate, sortBy: [], limit: limit, offset: 0, in: requireStore(), evaluating: true,
+      asking: self)
     return try tuples(query, first, repeat each rest) {
       try distinctValues(Model.self, $0, ascending: order == .forward)
     }

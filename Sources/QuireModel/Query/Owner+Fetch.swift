@@ -14,7 +14,7 @@ extension Owner {
       changed()
       return result
     }
-    let query = try ResolvedQuery(descriptor, in: store, evaluating: true)
+    let query = try ResolvedQuery(descriptor, in: store, evaluating: true, asking: self)
     let result: [Model] =
       try judged(query, withEdits: descriptor.includePendingChanges) ?? run(try query.selectingObjects(), query.entity)
     for keyPath in descriptor.relationshipKeyPathsForPrefetching { prefetch(keyPath, of: result, query.entity) }
@@ -70,7 +70,7 @@ extension Owner {
   func count<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
     try settleThrowing()
     if let text = descriptor.fullText { return try found(descriptor, text).keys.count }
-    let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true)
+    let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true, asking: self)
     if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) { return models.count }
     let sql = try query.select.count()
     return try read { connection in
@@ -88,7 +88,7 @@ extension Owner {
       let (entity, keys) = try found(descriptor, text)
       return keys.map { PersistentIdentifier(store: storeNumber, entity: UInt32(entity.index), key: $0) }
     }
-    let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true)
+    let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true, asking: self)
     if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) {
       return models.map(\.persistentModelID)
     }

@@ -43,6 +43,7 @@ extension PredicateExpressions.NotEqual: TranslatableExpression {
 extension PredicateExpressions.Comparison: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     try translation.requireOrder(LHS.Output.self, in: self)
+    try translation.requireSameModel(lhs, rhs, in: self)
     let comparison: RowExpression.Comparison =
       switch op {
       case .lessThan: .less
@@ -73,6 +74,7 @@ extension Translation {
     _ lhs: L, _ rhs: R, isEqual: Bool, in part: E
   ) throws(UntranslatablePredicate) -> RowExpression {
     let isOptional = L.Output.self is any AnyOptional.Type
+    try requireSameModel(lhs, rhs, in: part)
     let a = try expression(of: lhs)
     let b = try expression(of: rhs)
     switch (a, b) {

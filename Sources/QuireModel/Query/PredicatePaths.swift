@@ -150,6 +150,7 @@ enum Columns {
   /// Whether SQLite orders the column as Swift orders the type.
   static func ordersAlike(_ type: Any.Type) -> Bool {
     if type == Decimal.self { return false }
+    if type == PersistentIdentifier.self { return true }  // of one model: by the key
     if type is any StoredValue.Type, !(type is any RawRepresentable.Type) { return true }
     if type is any StringProtocol.Type { return true }
     guard let listed = type as? any (CaseIterable & RawRepresentable & Comparable).Type else { return false }

@@ -10,6 +10,8 @@ package protocol PathResolver {
   /// The column form of a captured value the schema knows of (a persistent identifier, a Codable struct); nil where it
   /// knows none, and the value speaks for itself.
   func value(of captured: Any) throws -> Value?
+  /// False for a captured identifier of another model's object.
+  func identifies(_ captured: Any, _ model: Any.Type) -> Bool
   /// The property's name, for messages.
   func name(of keyPath: AnyKeyPath, from type: Any.Type) -> String?
 }
@@ -17,6 +19,7 @@ package protocol PathResolver {
 extension PathResolver {
   package func resolvePath(_ keyPath: AnyKeyPath, from type: Any.Type) -> [PathResolution]? { nil }
   package func value(of captured: Any) throws -> Value? { nil }
+  package func identifies(_ captured: Any, _ model: Any.Type) -> Bool { true }
   package func name(of keyPath: AnyKeyPath, from type: Any.Type) -> String? { nil }
 }
 
@@ -30,4 +33,9 @@ package enum PathResolution {
   case expression(RowExpression)
   /// A property of a stored value that has the same column form as the value itself, such as `rawValue`.
   case sameValue
+}
+
+/// A captured identifier that names nothing which the query could find.
+struct IdentifierOfNothing: Error {
+  let reason: String
 }

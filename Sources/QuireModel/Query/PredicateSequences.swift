@@ -10,7 +10,14 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
       guard let elements = list as? LHS.Output else { break }
       let subject = try translation.expression(of: element)
       var values: [Value] = []
-      for element in elements { values.append(try translation.literal(element, in: self)) }
+      let model = (element as? any IdentifierPath)?.identified
+      for element in elements {
+        // Another model's identifier may be in a list, and is no row's of this one.
+        if let model, let captured = translation.unwrapped(element), !translation.resolver.identifies(captured, model) {
+          continue
+        }
+        values.append(try translation.literal(element, in: self))
+      }
       let found = RowExpression.contains(values, subject)
       // nil is in no list without nil: false, and true when negated.
       if RHS.Output.self is any AnyOptional.Type, !values.contains(.null) {

@@ -4,7 +4,7 @@ package import QuireRow
 /// The predicate as a condition over columns of the model's row and the rows it references.
 ///
 /// What does not depend on the row (captured values, `search.text`, `ids.count > 3`) is evaluated here, once. Text
-/// compares by its bytes, `count` counts Unicode scalars, dates compare to the microsecond: see ``RowExpression``.
+/// compares by its bytes, `count` counts Unicode scalars, dates compare exactly: see ``RowExpression``.
 ///
 /// - Parameter computed: Where to put what only Swift can tell of the row's object; nil where there will be none to ask.
 /// - Throws: for a part that has no SQL and, with `computed`, cannot be evaluated without risk either.
@@ -132,7 +132,7 @@ struct Translation {
   private func computedTerm<E: PredicateExpression>(_ part: E, _ refusal: UntranslatablePredicate)
     throws(UntranslatablePredicate) -> Term
   {
-    guard let computed, Columns.isStorable(E.Output.self) else { throw refusal }
+    guard refusal.mayBeComputed, let computed, Columns.isStorable(E.Output.self) else { throw refusal }
     if let trap = Trap.inside(part) {
       throw UntranslatablePredicate(
         part: words(part), reason: "\(refusal.reason), and in Swift \(trap)",
@@ -196,12 +196,32 @@ struct Translation {
     do {
       if let known = try resolver.value(of: value) { return known }
       if let stored = try Self.storedValue(value) { return stored }
+    } catch let nothing as IdentifierOfNothing {
+      throw UntranslatablePredicate(
+        part: words(part), reason: nothing.reason, advice: "Ask with the identifier of a saved object of this store.",
+        mayBeComputed: false)
     } catch {
       throw refusal(part, "the captured value fits no column (\(error))", "Compare with a value that can be stored.")
     }
     throw refusal(
       part, "a \(type(of: value)) has no column form",
       "Capture a stored property of it, or give it a raw value that is stored.")
+  }
+
+  /// - Throws: where a captured identifier is compared with those of another model.
+  func requireSameModel<L: PredicateExpression, R: PredicateExpression, E: PredicateExpression>(
+    _ lhs: L, _ rhs: R, in part: E
+  ) throws(UntranslatablePredicate) {
+    func check<A: PredicateExpression, B: PredicateExpression>(_ path: A, _ other: B) throws(UntranslatablePredicate) {
+      guard let model = (path as? any IdentifierPath)?.identified, case .captured(let value) = try term(of: other),
+        let captured = unwrapped(value), !resolver.identifies(captured, model)
+      else { return }
+      throw UntranslatablePredicate(
+        part: words(part), reason: "the captured identifier is of another model than \(model)",
+        advice: "Compare with the identifier of a \(model).", mayBeComputed: false)
+    }
+    try check(lhs, rhs)
+    try check(rhs, lhs)
   }
 
   private static func storedValue(_ value: Any) throws -> Value? {
@@ -236,6 +256,24 @@ struct Translation {
     let name = String(describing: type)
     return String(name.prefix { $0 != "<" })
   }
+}
+
+/// What leads to the identifier of a row.
+protocol IdentifierPath {
+  /// The row's model; nil where it leads to something else.
+  var identified: Any.Type? { get }
+}
+
+extension PredicateExpressions.KeyPath: IdentifierPath {
+  var identified: Any.Type? { Output.self == PersistentIdentifier.self ? Root.Output.self : nil }
+}
+
+extension PredicateExpressions.OptionalFlatMap: IdentifierPath {
+  var identified: Any.Type? { (transform as? any IdentifierPath)?.identified }
+}
+
+extension PredicateExpressions.ForcedUnwrap: IdentifierPath {
+  var identified: Any.Type? { (inner as? any IdentifierPath)?.identified }
 }
 
 /// Optionals, whatever they wrap.

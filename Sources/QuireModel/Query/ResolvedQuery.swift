@@ -16,22 +16,25 @@ package struct ResolvedQuery {
   var remaining: ObjectCondition?
 
   package init<Model: PersistentModel>(
-    _ descriptor: FetchDescriptor<Model>, in store: Store, evaluating: Bool = false
+    _ descriptor: FetchDescriptor<Model>, in store: Store, evaluating: Bool = false, asking owner: Owner? = nil
   ) throws {
     try descriptor.refuseFullText()
     try self.init(
       Model.self, where: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
-      offset: descriptor.fetchOffset ?? 0, in: store, evaluating: evaluating)
+      offset: descriptor.fetchOffset ?? 0, in: store, evaluating: evaluating,
+      asking: descriptor.includePendingChanges ? owner : nil)
   }
 
-  /// - Parameter evaluating: Whether who asks looks at ``remaining``; without that a predicate must be SQL in whole.
+  /// - Parameters:
+  ///   - evaluating: Whether who asks looks at ``remaining``; without that a predicate must be SQL in whole.
+  ///   - owner: Whose unsaved objects the predicate may name; nil where only saved rows are asked.
   package init<Model: PersistentModel>(
     _ type: Model.Type, where predicate: Predicate<Model>?, sortBy: [SortDescriptor<Model>], limit: Int?, offset: Int,
-    in store: Store, evaluating: Bool = false
+    in store: Store, evaluating: Bool = false, asking owner: Owner? = nil
   ) throws {
     guard let entity = store.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
     self.entity = entity
-    let resolver = SchemaResolver(store)
+    let resolver = SchemaResolver(store, asking: owner)
     let computed = evaluating ? ComputedValues() : nil
     let filter = try predicate.map { try translate($0, resolving: resolver, computed: computed) }
     select = SelectQuery(

@@ -21,7 +21,13 @@ extension Store {
 /// Tells the translation of predicates and orders what a key path is: a column, the key, a step to another table.
 struct SchemaResolver: PathResolver {
   let store: Store
-  init(_ store: Store) { self.store = store }
+  /// Whose unsaved objects a predicate may name.
+  var owner: Owner?
+
+  init(_ store: Store, asking owner: Owner? = nil) {
+    self.store = store
+    self.owner = owner
+  }
 
   func resolve(_ keyPath: AnyKeyPath, from type: Any.Type) -> PathResolution? {
     if let model = type as? any PersistentModel.Type, let entity = store.entity(for: model) {
@@ -62,8 +68,16 @@ struct SchemaResolver: PathResolver {
 
   func value(of captured: Any) throws -> Value? {
     guard let identifier = captured as? PersistentIdentifier else { return nil }
-    // Another store's object, or an unsaved one, is no row here: a key that no row has.
-    return .integer(identifier.store == store.number ? identifier.key : Int64.min)
+    guard let known = store.resolve(identifier) else { throw IdentifierOfNothing(reason: store.stranger(identifier)) }
+    if known.rowKey == nil, owner?.registered(Int(known.entity), known.key) == nil {
+      throw IdentifierOfNothing(reason: "\(known): it has no row, and is not unsaved in the context that is asked")
+    }
+    return .integer(known.key)
+  }
+
+  func identifies(_ captured: Any, _ model: Any.Type) -> Bool {
+    guard let identifier = captured as? PersistentIdentifier, let known = store.resolve(identifier) else { return true }
+    return store.entities[Int(known.entity)].type == model
   }
 
   func name(of keyPath: AnyKeyPath, from type: Any.Type) -> String? {

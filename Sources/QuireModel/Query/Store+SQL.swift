@@ -22,11 +22,16 @@ extension Store: SQLModels {
 
   /// The key of the row an identifier names.
   package func key(of identifier: PersistentIdentifier) throws -> Int64 {
-    guard identifier.store == number else {
-      throw ModelError.query("\(identifier) is of another store, and has no key in this one")
-    }
+    guard let identifier = resolve(identifier) else { throw ModelError.query(stranger(identifier)) }
     guard let key = identifier.rowKey else { throw ModelError.query("\(identifier): save it first, then it has a key") }
     return key
+  }
+
+  /// Why an identifier names no row here.
+  func stranger(_ identifier: PersistentIdentifier) -> String {
+    identifier.entityName.isEmpty
+      ? "the identifier is of no row: its object is in no context, or its store has been closed"
+      : "\(identifier) is of another store, and has no key in this one"
   }
 
   /// `(SELECT …)`: one column of the rows that match, the key where none is named.

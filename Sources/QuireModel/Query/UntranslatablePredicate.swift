@@ -6,11 +6,18 @@ public struct UntranslatablePredicate: Error, Hashable, Sendable, CustomStringCo
   public let part: String
   public let reason: String
   public let advice: String
+  /// Whether Swift may be asked in SQL's place; not where the answer would be as wrong.
+  package let mayBeComputed: Bool
 
   public init(part: String, reason: String, advice: String) {
+    self.init(part: part, reason: reason, advice: advice, mayBeComputed: true)
+  }
+
+  package init(part: String, reason: String, advice: String, mayBeComputed: Bool) {
     self.part = part
     self.reason = reason
     self.advice = advice
+    self.mayBeComputed = mayBeComputed
   }
 
   public var description: String { "‘\(part)’ in a predicate: \(reason). \(advice)" }

@@ -101,38 +101,8 @@ extension Owner {
     return true
   }
 
-  /// What an object brought along from before its insertion: its targets are inserted, and their side told.
-  func attachRelationships(of model: any PersistentModel, _ entity: Entity) {
-    if entity.relationships.isEmpty { return }
-    let key = model._quireState.key
-    for index in entity.relationships {
-      switch entity.properties[index].kind {
-      case .value: continue
-      case .toOne(let side):
-        let old = model._quireLink(index)
-        guard let object = old.object, let target = store?.entities[side.target].model(object) else { continue }
-        guard belongs(target, to: model, index) else {
-          model._quireSetLink(index, Link())
-          continue
-        }
-        if !old.hasKey || old.key != target._quireState.key { model._quireSetLink(index, link(to: target)) }
-        if let inverse = side.inverse, isOneToOne(side.target, inverse) {
-          leaveOthers(target, inverse, index, but: model)
-        }
-        if let inverse = side.inverse { edit(inverse, of: target) { $0.insert(key) } }
-      case .toMany(let side):
-        let link = model._quireLink(index)
-        var detached = link.list?.detached.compactMap { $0 as? any PersistentModel } ?? []
-        if let target = link.object as? any PersistentModel { detached = [target] }  // a one-to-one without the column
-        model._quireSetLink(index, self.link(to: ToManyList(keys: [])))  // nothing to load: it has no row yet
-        if let store { noteInterest(entity, index, side, store) }
-        if !detached.isEmpty { replace(index, of: model, with: detached) }
-      }
-    }
-  }
-
   /// Makes sure the target is in this context, inserting it where it is in none.
-  private func belongs(_ target: any PersistentModel, to model: any PersistentModel, _ property: Int) -> Bool {
+  func belongs(_ target: any PersistentModel, to model: any PersistentModel, _ property: Int) -> Bool {
     if target._quireState.isOwned(by: self) { return true }
     if target._quireState.owner == nil || Owner.isOrphan(target), !target._quireState.flags.contains(.vacant) {
       insert(target)
@@ -150,7 +120,7 @@ extension Owner {
   }
 
   /// Who has the target of a one-to-one relationship until now loses it.
-  private func leaveOthers(
+  func leaveOthers(
     _ target: any PersistentModel, _ inverse: Int, _ property: Int, but model: any PersistentModel
   ) {
     for holder in targets(of: target, inverse) where holder !== model {
@@ -158,7 +128,7 @@ extension Owner {
     }
   }
 
-  private func isOneToOne(_ entity: Int, _ property: Int) -> Bool {
+  func isOneToOne(_ entity: Int, _ property: Int) -> Bool {
     guard let property = store?.entities[entity].properties[property] else { return false }
     return property.toMany != nil && property.occupiesRow
   }

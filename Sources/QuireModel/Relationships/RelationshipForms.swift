@@ -171,6 +171,7 @@ enum ToOneAccess {
     guard let owner = model._quireState.owner else {
       guard _edit(model, property) else { return }
       telling(model, property) { store(target.map { Link(to: $0) } ?? Link()) }
+      if let target { join(model, [target]) }
       return
     }
     owner.assign(target, to: property, of: model)
@@ -192,8 +193,20 @@ enum ToManyAccess {
     guard let owner = model._quireState.owner else {
       guard _edit(model, property) else { return }
       telling(model, property) { store(Link(detached: targets)) }
+      join(model, targets)
       return
     }
     owner.replace(property, of: model, with: targets)
+  }
+}
+
+/// After an object in no context was given targets: it goes where one of them is; else they know of it.
+private func join(_ model: some PersistentModel, _ targets: [any PersistentModel]) {
+  for target in targets {
+    guard let owner = target._quireState.owner else {
+      if !target._quireState.flags.contains(.vacant) { note(referrer: model, of: target) }
+      continue
+    }
+    if owner.store != nil, !target.isDeleted { return owner.insert(model) }
   }
 }

@@ -1,9 +1,10 @@
 public import Foundation
 
-/// `2026-11-20 10:15:30.123456`: UTC, to the microsecond, always 26 bytes, so that text order is time order.
+/// `2026-11-20 10:15:30.123456`: UTC, with six decimals, and with more where six do not read back as the same `Date`; one
+/// date has one text, and text order is time order.
 ///
-/// What was written reads back as the nearest `Date`, and writing that again gives the same text. Reading also accepts
-/// what other SQLite tools write: a date alone, minutes alone, any number of decimals, `T` for the blank, `Z` or an
+/// What was written reads back as it was, bit for bit (a negative zero as zero), and writing what was read gives the same
+/// text: that of earlier versions, which wrote six decimals always, too. Reading also accepts what other SQLite tools write: a date alone, minutes alone, any number of decimals, `T` for the blank, `Z` or an
 /// offset such as `+01:00`. Days that no calendar has are refused.
 extension Date: StoredValue {
   public static var columnType: ColumnType { .text }
@@ -40,11 +41,33 @@ enum DateForm {
       whole += 1
       micros = 0
     }
+    if micros == 0 ? Double(whole) == interval : seconds(whole, micros, decimals: 6) == interval {
+      return text(whole, digits(micros, 6))
+    }
+    // What a clock gives in this century.
+    let floor = Int(interval.rounded(.down))
+    let tenths = Int(((interval - Double(floor)) * 1e7).rounded())
+    if tenths % 10 != 0, seconds(floor, tenths, decimals: 7) == interval { return text(floor, digits(tenths, 7)) }
+    let exact = ExactSeconds.split(interval)
+    return text(exact.floor, exact.decimals)
+  }
+
+  private static func digits(_ number: Int, _ count: Int) -> [UInt8] {
+    var digits = [UInt8](repeating: 48, count: count)
+    var rest = number
+    for place in digits.indices.reversed() {
+      digits[place] = UInt8(48 + rest % 10)
+      rest /= 10
+    }
+    return digits
+  }
+
+  private static func text(_ whole: Int, _ decimals: [UInt8]) -> String? {
     let days = whole >= 0 ? whole / 86_400 : -((86_399 - whole) / 86_400)
     let second = whole - days * 86_400
     let (year, month, day) = civil(days)
     guard (0...9999).contains(year) else { return nil }
-    return String(unsafeUninitializedCapacity: 26) { bytes in
+    return String(unsafeUninitializedCapacity: 20 + decimals.count) { bytes in
       func put(_ value: Int, _ digits: Int, at position: Int) {
         var rest = value
         for place in stride(from: position + digits - 1, through: position, by: -1) {
@@ -64,9 +87,20 @@ enum DateForm {
       bytes[16] = 58
       put(second % 60, 2, at: 17)
       bytes[19] = 46
-      put(micros, 6, at: 20)
-      return 26
+      for (place, decimal) in decimals.enumerated() { bytes[20 + place] = decimal }
+      return 20 + decimals.count
     }
+  }
+
+  private static let powers = [1, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7]
+
+  /// Whole seconds and so many decimals, up to seven, as the nearest number.
+  private static func seconds(_ whole: Int, _ fraction: Int, decimals: Int) -> Double {
+    let power = powers[decimals]
+    let all = whole * Int(power) + fraction  // of 10,000 years: below 2⁶²
+    // Both exact, so that the quotient is rounded once.
+    if all.magnitude <= 1 << 53 { return Double(all) / power }
+    return ExactSeconds.join(whole, digits(fraction, decimals))
   }
 
   /// Seconds since the reference date; nil where the text is none of the accepted forms.
@@ -76,7 +110,7 @@ enum DateForm {
       let day = reader.number(2), (1...12).contains(month), day >= 1, day <= length(of: month, year)
     else { return nil }
     var seconds = days(year, month, day) * 86_400
-    var fraction = 0.0
+    var decimals: Range<Int>?
     if !reader.isAtEnd {
       guard reader.take(32) || reader.take(84), let hour = reader.number(2), hour < 24, reader.take(58),
         let minute = reader.number(2), minute < 60
@@ -86,14 +120,18 @@ enum DateForm {
         guard let second = reader.number(2), second < 60 else { return nil }
         seconds += second
         if reader.take(46) {
-          guard let read = reader.fraction() else { return nil }
-          fraction = read
+          guard let read = reader.decimals() else { return nil }
+          decimals = read
         }
       }
       guard let offset = reader.offset() else { return nil }
       seconds -= offset
     }
-    return reader.isAtEnd ? Double(seconds) + fraction : nil
+    if !reader.isAtEnd { return nil }
+    guard let decimals else { return Double(seconds) }
+    guard decimals.count < powers.count else { return ExactSeconds.join(seconds, text[decimals]) }
+    let fraction = decimals.reduce(0) { $0 * 10 + Int(text[$1] &- 48) }
+    return self.seconds(seconds, fraction, decimals: decimals.count)
   }
 
   /// Year, month and day of a day counted from the reference date; the year begins in March inside, so that the leap
@@ -151,19 +189,11 @@ enum DateForm {
       return value
     }
 
-    /// Decimals of a second; those after the 15th are passed over.
-    mutating func fraction() -> Double? {
-      var value = 0
-      var scale = 1.0
+    /// Where the decimals of a second stand, of which there must be one.
+    mutating func decimals() -> Range<Int>? {
       let start = position
-      while position < text.count, text[position] &- 48 < 10 {
-        if position - start < 15 {
-          value = value * 10 + Int(text[position] &- 48)
-          scale *= 10
-        }
-        position += 1
-      }
-      return position == start ? nil : Double(value) / scale
+      while position < text.count, text[position] &- 48 < 10 { position += 1 }
+      return position == start ? nil : start..<position
     }
 
     /// `Z`, `±hh:mm` or nothing, in seconds.

@@ -12,7 +12,7 @@ public import Foundation
 /// | `Double`, `Float`, `CGFloat` | REAL | the number; NaN is refused, SQLite keeps none |
 /// | `String` | TEXT | its UTF-8, NUL included |
 /// | `Data` | BLOB | the bytes |
-/// | `Date` | TEXT | `2026-11-20 10:15:30.123456`, UTC, to the microsecond, years 0000 to 9999 |
+/// | `Date` | TEXT | `2026-11-20 10:15:30.123456`, UTC, with more decimals where six do not read back the same, years 0000 to 9999 |
 /// | `UUID` | TEXT | `E621E1F8-C36C-495A-93FC-0C247A3E6E5F` |
 /// | `URL` | TEXT | the absolute string |
 /// | `Decimal` | TEXT | `12.5`: no exponent, no trailing zeros; not in number order |
