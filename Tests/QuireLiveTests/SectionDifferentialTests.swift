@@ -193,6 +193,7 @@ import Testing
   /// The same rows, asked for by a context that has never seen anything, and cut where the key is another.
   private func afresh(_ store: ModelContainer) throws -> Picture {
     var descriptor = live.descriptor
+    if descriptor.sortBy.isEmpty { descriptor.sortBy = [SortDescriptor(\.persistentModelID)] }
     descriptor.sortBy.insert(order, at: 0)
     var result: Picture = []
     let context = ModelContext(store, isolation: nil)

@@ -46,6 +46,20 @@ import Testing
     #expect(try context.live(Author.self, sectionBy: \.rank).isEmpty)
   }
 
+  @Test func `without a sort the rows of a section are in the order of their keys, whichever way the sections are`()
+    throws
+  {
+    for order in [SortOrder.forward, .reverse] {
+      let list = try context.live(Book.self, sectionBy: \.year, order: order)
+      for section in list { #expect(section.bookKeys == section.bookKeys.sorted()) }
+      try run("INSERT INTO book (title, year, price, is_in) VALUES ('late', 1, 0, 1)")
+      for section in list { #expect(section.bookKeys == section.bookKeys.sorted()) }
+      #expect(
+        try list.flatMap { $0.bookKeys }
+          == context.live(Book.self, sectionBy: \.year, order: order).flatMap { $0.bookKeys })
+    }
+  }
+
   @Test func `a section is one object as long as it has a row; then it is empty`() throws {
     let list = try byYear()
     let (one, two) = (list[1], list[2])

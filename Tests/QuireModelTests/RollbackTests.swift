@@ -28,6 +28,43 @@ import Testing
     #expect(try context.fetchCount(FetchDescriptor<Volume>()) == 3)
   }
 
+  @Test(arguments: [false, true], [false, true])
+  @MainActor func `after the store was closed values go back too, with whatever context`(isFile: Bool, isMain: Bool)
+    throws
+  {
+    let file = try TemporaryFile()
+    let store =
+      isFile
+      ? try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+      : try QuireModelTests.store(["Lem": ["Eden", "Solaris"]])
+    let context = isMain ? store.mainContext : ModelContext(store, isolation: nil)
+    if isFile {
+      let lem = Writer(name: "Lem")
+      for title in ["Eden", "Solaris"] { context.insert(Volume(title, writer: lem)) }
+      try context.save()
+    }
+    let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
+    let lem = try context.writer("Lem")
+    #expect(lem.volumes.count == 2 && eden.writer === lem)
+    if isFile, !isMain {
+      eden.year = 1  // edited before it was closed, when the file told what it was
+      eden.writer = nil
+    }
+    try store.close()
+    eden.title = "edited"
+    eden.price = 7
+    #expect(eden.title == "edited")
+    if !isMain { context.delete(solaris) }
+    #expect(throws: (any Error).self) { try context.save() }
+    let told = tracking { _ = eden.title }
+    context.rollback()
+    #expect(eden.title == "Eden" && eden.price == 0 && eden.year == nil && !eden.hasChanges && !solaris.isDeleted)
+    #expect(told.count == 1 && !context.hasChanges && eden.writer === lem)
+    if isFile, !isMain { #expect(lem.volumes.map(\.title) == ["Eden", "Solaris"]) }
+    try context.save()
+    withExtendedLifetime(file) {}
+  }
+
   @Test func `an object edited and then deleted has its old values again`() throws {
     let context = ModelContext(try store(["Lem": ["Eden"]]))
     let eden = try context.volume("Eden")

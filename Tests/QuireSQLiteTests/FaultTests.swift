@@ -62,3 +62,74 @@ import Testing
     #expect(rows == 0 || rows == 2)
   }
 }
+
+/// What a reader finds damaged, and files that cannot be written to.
+@Suite struct DamagedFileTests {
+  private func damaged(_ scratch: Scratch) throws -> Database {
+    var database = try Database(DatabaseConfiguration(.file(scratch.file())))
+    try database.write {
+      try $0.connection.execute("CREATE TABLE good (a); CREATE TABLE bad (a); INSERT INTO good VALUES (1)")
+      try $0.connection.execute("INSERT INTO bad SELECT randomblob(3000) FROM json_each('[1,2,3,4,5,6,7,8,9,10]')")
+    }
+    let page = try database.read { connection in
+      try connection.query("SELECT rootpage FROM sqlite_schema WHERE name = 'bad'").first
+    }
+    try database.close()
+    guard case .integer(let number)? = page else { throw POSIXError(.EIO) }
+    let file = try FileHandle(forUpdating: URL(filePath: scratch.file()))
+    try file.seek(toOffset: UInt64(number - 1) * 4096)
+    try file.write(contentsOf: Data(repeating: 0x5a, count: 4096))
+    try file.close()
+    database = try Database(DatabaseConfiguration(.file(scratch.file()), access: .readWrite))
+    return database
+  }
+
+  @Test(arguments: ["read", "position"])
+  func `damage that a read meets names the file, and stops writing`(way: String) throws {
+    let scratch = try Scratch()
+    let database = try damaged(scratch)
+    try database.write { try $0.connection.execute("INSERT INTO good VALUES (2)") }
+    let sql = "SELECT count(a) FROM bad"
+    let error = DatabaseError.corrupt(path: database.path, sql: sql)
+    let position = database.makePosition()
+    if way == "read" {
+      #expect(throws: error) { try database.read { try $0.query(sql) } }
+    } else {
+      #expect(throws: error) { try position.read { try $0.query(sql) } }
+    }
+    #expect(throws: error) { try database.write { try $0.connection.execute("INSERT INTO good VALUES (3)") } }
+    #expect(try database.read { try $0.query("SELECT count(*) FROM good").first } == 2)
+  }
+
+  static let canMount = geteuid() == 0
+
+  @Test(
+    .enabled(if: canMount, "needs root, for a file system that cannot be written to"), arguments: ["closed", "open"])
+  func `a file with a write-ahead log is read where nothing can be written, or the error says what to do`(how: String)
+    throws
+  {
+    let scratch = try Scratch()
+    let folder = scratch.file("a folder #1?")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    guard mount("none", folder, "tmpfs", 0, "size=2m") == 0 else { return }
+    defer { umount(folder) }
+    let path = folder + "/library.db"
+    let writer = try Database(DatabaseConfiguration(.file(path)))
+    try writer.write { try $0.connection.execute("CREATE TABLE t (a); INSERT INTO t VALUES (7)") }
+    let copy = folder + "/copy.db"
+    if how == "open" {
+      for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix) }
+    }
+    try writer.close()
+    #expect(mount("none", folder, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
+    let reading = DatabaseConfiguration(.file(how == "open" ? copy : path), access: .readOnly)
+    if how == "open" {
+      let error = #expect(throws: DatabaseError.self) { try Database(reading) }
+      #expect("\(error!)".contains("copy.db-wal holds commits") && "\(error!)".contains("copy both files"))
+    } else {
+      let database = try Database(reading)
+      #expect(try database.read { try $0.query("SELECT a FROM t").first } == 7)
+      #expect(try database.makePosition().read { try $0.query("SELECT a FROM t").first } == 7)
+    }
+  }
+}

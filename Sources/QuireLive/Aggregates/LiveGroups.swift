@@ -170,7 +170,7 @@ extension LiveGroups: Participant {
       if step.changes.isEmpty, error == nil { return false }
     } catch {
       list.isStale = true
-      step.error = error
+      step.error = owner.explained(error)
     }
     next = step
     return true

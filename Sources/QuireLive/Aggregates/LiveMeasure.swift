@@ -95,7 +95,7 @@ final class LiveMeasure<Value: Equatable>: Participant, ValueSource {
       if shown.isIdentical(to: self.shown), error == nil { return false }
       next = (shown, nil)
     } catch {
-      next = (shown, error)
+      next = (shown, owner.explained(error))
     }
     return true
   }

@@ -94,7 +94,7 @@ final class RowList<Row: Equatable>: Participant {
       next = step
     } catch {
       isStale = true
-      next = Step(number: news.number, error: error)
+      next = Step(number: news.number, error: owner.explained(error))
     }
     return true
   }

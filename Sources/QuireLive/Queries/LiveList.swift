@@ -54,6 +54,9 @@ final class LiveList: Participant {
   /// The columns of the rows that are told with differences; nil while nobody listens.
   var toldColumns: () -> ChangedTable? = { nil }
 
+  /// Where no object can stand for a row that does not decode: looks at rows that come or change, and throws.
+  private var examine: ((Set<Int64>, Connection) throws -> Void)?
+
   /// Where its rows are shown in sections: what they are now.
   var sections: (() -> [Int64: Standing])?
 
@@ -95,6 +98,16 @@ final class LiveList: Participant {
     attendance.begin(isPart ? nil : self, in: owner, wanting: interests)
   }
 
+  /// From now on a row that does not decode is an error of the whole, where no object can stand for it.
+  func giveObjects(of entity: Entity) throws {
+    if entity.canStandIn { return }
+    let examine: (Set<Int64>, Connection) throws -> Void = { [unowned owner] keys, connection in
+      try owner.requireDecodable(keys, entity, on: connection)
+    }
+    try owner.readCommitted { try examine(Set(keys), $0) }
+    self.examine = examine
+  }
+
   /// The commit what is shown is of.
   var commit: Int64 { attendance.pausedAt ?? failedAt ?? owner.position.number }
 
@@ -129,7 +142,7 @@ final class LiveList: Participant {
       return try step(news, on: connection)
     } catch {
       needsFilling = true
-      next = Step(number: news.number, error: error)
+      next = Step(number: news.number, error: owner.explained(error))
       return true
     }
   }
@@ -159,6 +172,9 @@ final class LiveList: Participant {
       alike = window.apply(removing: touched, adding: effect.rows)
       alike.end = min(alike.end, oldCount - alike.start)
       if try refill(on: connection) { alike.end = 0 }
+    }
+    if let examine {
+      try examine(touched.filter { key in window.holds(key) }, connection)
     }
     var step = Step(number: news.number)
     compare(touched, alike, before, into: &step)

@@ -36,6 +36,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
     let query = try ResolvedQuery(descriptor, in: try owner.requireStore())
     entity = query.entity
     list = try LiveList(query.select, owner: owner)
+    try list.giveObjects(of: entity)
     list.willChange = { [weak self] difference in
       guard let self, difference.changesList else { return }
       registrar.willSet(self, keyPath: keysPath)
@@ -62,8 +63,12 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   /// The commit the result stands at.
   public var commitNumber: Int64 { list.commit }
 
-  /// Why the result could not follow the last commit; nil while it does. It stays what it was until it can.
-  public var error: (any Error)? { list.error }
+  /// Why the result could not follow the last commit, and stays what it was until it can; or that a row that was reached
+  /// does not decode. Nil while all is well.
+  ///
+  /// In the place of a row that does not decode stands an object that says `isDeleted` and has declared defaults or zeros.
+  /// Assigning to it, and deleting it, is an error of the next save. A fetch throws the same error.
+  public var error: (any Error)? { list.error ?? owner.undecodable(entity, among: list.keys) }
 
   /// How many statements it has run since it was made: one for the start, none for most changes.
   public var queriesRun: Int { list.queriesRun }
@@ -157,7 +162,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
 extension ModelContext {
   /// A result that follows its rows; see ``LiveQuery``.
   ///
-  /// - Throws: as `fetch` does.
+  /// - Throws: as `fetch` does, but for rows that do not decode: those are in ``LiveQuery/error`` when they are reached.
   public func live<Model: PersistentModel>(
     _ type: Model.Type, where predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [],
     limit: Int? = nil,

@@ -145,7 +145,7 @@ extension LiveRecords: Participant {
       if step.changes.isEmpty, !step.changesNames, failure == nil { return false }
     } catch {
       isStale = true
-      step.error = error
+      step.error = owner.explained(error)
       step.changesError = failure == nil
     }
     next = step

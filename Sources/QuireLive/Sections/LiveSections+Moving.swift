@@ -6,7 +6,7 @@ package import QuireSQLite
 extension LiveSections: Participant {
   package var tables: [String] { list.tables }
   package var concerns: [Concern] { list.concerns }
-  package var isFollowing: Bool { error == nil }
+  package var isFollowing: Bool { failure == nil }
 
   package var shownKeys: (table: String, keys: [Int64])? { list.shownKeys }
   package func shown(of wanted: Set<Int64>) -> [Int64] { list.shown(of: wanted) }
@@ -20,7 +20,7 @@ extension LiveSections: Participant {
       return moves || next != nil
     } catch {
       isStale = true
-      next = Step(number: news.number, error: error)
+      next = Step(number: news.number, error: owner.explained(error))
       return true
     }
   }
@@ -40,7 +40,7 @@ extension LiveSections: Participant {
 
   private func apply(_ step: Step) {
     failedAt = step.error == nil ? nil : failedAt ?? owner.position.number
-    error = step.error
+    failure = step.error
     if step.error != nil { return }
     arrangement.apply(step.change)
     for (section, keys) in step.changed { section.take(keys) }

@@ -35,8 +35,10 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
   /// Whether everything is to be arranged anew.
   var isStale = false
   var failedAt: Int64?
-  /// Why the result could not follow the last commit; nil while it does. It stays what it was until it can.
-  public internal(set) var error: (any Error)?
+  /// Why the result could not follow the last commit, and stays what it was until it can; or that a row that was reached
+  /// does not decode: see ``LiveQuery/error``. Nil while all is well.
+  public var error: (any Error)? { failure ?? owner.undecodable(entity, among: list.keys) }
+  var failure: (any Error)?
 
   let registrar = ObservationRegistrar()
   let sectionsPath: KeyPath<LiveSections, [Section]> = \.shown
@@ -71,6 +73,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
     entity = query.entity
     arrangement = SectionKeys(ascending: order == .forward)
     list = try LiveList(query.select, owner: owner, isPart: true)
+    try list.giveObjects(of: entity)
     list.sections = { [weak self] in self?.standings ?? [:] }
     list.toldColumns = { [weak self] in self?.toldColumns }
     let rows = list.keys.map { (list.section(of: $0), $0) }

@@ -55,9 +55,10 @@ extension Owner {
         step.gone.append(model)
       }
     }
+    try lookAtUndecodable(undecodable.keys(of: entity.index), entity, on: connection, into: &step)
   }
 
-  private func present(_ keys: [Int64], _ entity: Entity, on connection: Connection) throws -> Set<Int64> {
+  func present(_ keys: [Int64], _ entity: Entity, on connection: Connection) throws -> Set<Int64> {
     let column = try quoted(identifier: entity.keyColumn)
     let rows = try connection.query(
       "SELECT \(column) FROM \(try quoted(identifier: entity.table)) WHERE \(column) IN (SELECT value FROM json_each(?))",

@@ -21,6 +21,11 @@ extension Owner {
     let map = maps[entity.index]
     var touched: [Int64] = []
     var gone: Set<Int64> = []
+    let bad = Set(undecodable.keys(of: entity.index))
+    if !bad.isEmpty {
+      let keys = changes.rows.compactMap { if case .integer(let key) = $0.key, bad.contains(key) { key } else { nil } }
+      try lookAtUndecodable(keys, entity, on: connection, into: &step)
+    }
     for change in changes.rows {
       guard case .integer(let key) = change.key, let object = map.find(key) else { continue }
       if change.kind == .delete {

@@ -11,6 +11,8 @@ struct Move {
   var gone: [any PersistentModel] = []
   var lists: [ListStep] = []
   var participants: [any Participant] = []
+  /// Rows that did not decode and do now, or are gone.
+  var readable: [Readable] = []
   /// Objects its own save deleted: in the map until it is applied, so that who reads before finds them.
   var removed: [any PersistentModel] = []
   var advance: ReadPosition.Advance?
@@ -97,6 +99,13 @@ struct Move {
     func isUnobserved(_ model: any PersistentModel) -> Bool { model._quireState.tracking == nil }
     return participants.isEmpty && refreshed.allSatisfy { isUnobserved($0.model) }
       && lists.allSatisfy { isUnobserved($0.model) } && gone.allSatisfy(isUnobserved)
+  }
+
+  struct Readable {
+    let entity: Int
+    let key: Int64
+    /// What stood for the row, which is its object now.
+    let object: (any PersistentModel)?
   }
 
   struct ListStep {

@@ -1,4 +1,5 @@
 import QuireRow
+import QuireSQLite
 
 /// Inserting and deleting, before anything is saved.
 extension Owner {
@@ -7,7 +8,12 @@ extension Owner {
     if let owner = model._quireState.owner {
       let flags = model._quireState.flags
       if owner === self {
-        if flags.contains(.deleted), !flags.contains(.vacant) { undelete(model) }
+        if flags.contains(.vacant) {
+          refusals.append(
+            "\(Swift.type(of: model)) \(model._quireState.key) was inserted, and has no row that can be read")
+        } else if flags.contains(.deleted) {
+          undelete(model)
+        }
       } else if Owner.isOrphan(model), !flags.contains(.vacant) {
         takeIn(model)
       } else {
@@ -45,12 +51,19 @@ extension Owner {
   /// - Parameter isCascade: Whether it goes with another one: then it is no conflict if others have changed it.
   func delete(_ model: any PersistentModel, isCascade: Bool = false) {
     let state = model._quireState
-    guard state.owner === self, !state.flags.contains(.deleted), let entity = entity(of: model) else { return }
+    guard state.owner === self, let entity = entity(of: model) else { return }
+    if undecodable.standIn(entity.index, state.key) === model {
+      refusals.append("the deletion of \(entity.name) \(state.key), whose row does not decode")
+      return changed()
+    }
+    if state.flags.contains(.deleted) { return }
     let announcement = _Announcement.ofVanishing(model)
     announcement?.tell(.willSet)
     if model.isDeleted { return }  // by who was told
     defer { announcement?.tell(.didSet) }
-    if onConflict == .refuse, !isCascade, state.flags.isSavedAndThere { keepBase(of: model) }
+    if state.flags.isSavedAndThere {
+      if isClosed { closed.keep(model) } else if onConflict == .refuse, !isCascade { keepBase(of: model) }
+    }
     model._quireState.flags.insert(.deleted)
     model._quireState.dirty = 0
     cascade(from: model, entity)
@@ -169,6 +182,7 @@ extension Owner {
   /// Every object as it is in the file, as of the commit the context stands at, in one step. Inserted objects are let
   /// go.
   func rollback() throws {
+    if isClosed { return try rollbackClosed() }
     let store = try requireStore()
     if move != nil { finishMove() }
     let edited = edits.filter { $0._quireState.dirty != 0 }
@@ -182,18 +196,7 @@ extension Owner {
     }
     var step = Move(number: position.number)
     step.lists = try committedLists()
-
-    refusals.removeAll()
-    conflicts.removeAll()
-    for model in deleted where isRegistered(model) { model._quireState.flags.remove(.deleted) }
-    deleted.removeAll()
-    pending.cascades = .init()
-    joinEdits.removeAll()
-    let gone = inserted.compactMap { $0 }
-    pending.forgetInserted()
-    for model in gone { model._quireState.leave() }
-    edits.removeAll()
-    editedLists.removeAll()
+    forgetPending()
     for (model, mask) in models {
       model._quireState.dirty = 0
       guard let entity = entity(of: model), let row = rows[entity.index]?[model._quireState.key] else { continue }
@@ -207,6 +210,14 @@ extension Owner {
     changed()
   }
 
+  /// Nothing is pending any longer, except for the values of what was edited.
+  func forgetPending() {
+    for model in deleted where isRegistered(model) { model._quireState.flags.remove(.deleted) }
+    let gone = inserted.compactMap { $0 }
+    pending.removeAll()
+    for model in gone { model._quireState.leave() }
+  }
+
   /// Whether the object stands for a row: not so one whose row has gone.
   private func isRegistered(_ model: any PersistentModel) -> Bool {
     guard let entity = entity(of: model) else { return false }
@@ -215,9 +226,14 @@ extension Owner {
 
   /// The lists that unsaved edits have changed, as the file has them.
   private func committedLists() throws -> [Move.ListStep] {
+    if editedLists.isEmpty { return [] }
+    return try read { try committedLists(on: $0) }
+  }
+
+  func committedLists(on connection: Connection) throws -> [Move.ListStep] {
     try places(in: editedLists).compactMap { place in
       guard let list = place.model._quireLink(place.property).list else { return nil }
-      let keys = try committedKeys(of: place)
+      let keys = try committedKeys(of: place, on: connection)
       if keys == list.keys { return nil }
       return Move.ListStep(model: place.model, property: place.property, was: list.keys, keys: keys)
     }

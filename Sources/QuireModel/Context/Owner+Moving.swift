@@ -215,6 +215,8 @@ extension Owner {
     let gone = late.gone.filter { !known.contains(ObjectIdentifier($0)) }
     move?.gone += gone
     move?.lists += lists
+    let rows = Set(step.readable.map { [Int64($0.entity), $0.key] })
+    move?.readable += late.readable.filter { !rows.contains([Int64($0.entity), $0.key]) }
     return !refreshed.isEmpty || !lists.isEmpty || !gone.isEmpty
   }
 
@@ -230,6 +232,7 @@ extension Owner {
       guard let loaded = list.model._quireLink(list.property).list else { continue }
       loaded.keys = list.keys(from: loaded.keys)
     }
+    apply(step.readable)
     for model in step.gone { leave(model) }
     if !step.gone.isEmpty { edits.removeAll { $0._quireState.dirty == 0 } }
     open?.removed(step.gone + step.removed)

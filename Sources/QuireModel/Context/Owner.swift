@@ -21,11 +21,14 @@ public final class Owner {
   @exclusivity(unchecked) var pending: PendingChanges
   /// The transaction that the context's own thread is in; nil outside one.
   @exclusivity(unchecked) var open: OpenTransaction?
+  var closed = ClosedEdits()
   /// Rows that a relationship's first read could not decode: a getter cannot throw.
   package var loadErrors: [any Error] = [] {
     // Nobody may ever ask: the latest are kept.
     didSet { if loadErrors.count > 1000 { loadErrors.removeFirst(500) } }
   }
+
+  var undecodable = UndecodableRows()
 
   package let position: ReadPosition
   package let mailbox: Mailbox
@@ -107,6 +110,8 @@ public final class Owner {
 
   /// Empties everything; objects that are still held outside keep their values.
   func close() {
+    pending.removeAll()
+    closed = ClosedEdits()
     guard store != nil else { return }
     store = nil
     mailbox.close()
@@ -114,7 +119,7 @@ public final class Owner {
     position.needsHold = false
     position.endTurn()
     listInterests.removeAll()
-    pending.removeAll()
+    undecodable = UndecodableRows()
     groups.removeAll()
     participants.removeAll()
     slowLiveResult = nil
@@ -122,6 +127,11 @@ public final class Owner {
     undoInterest = nil
     repeatedLoads = nil
     for map in maps { map.removeAll() }
+  }
+
+  /// What has kept a live result from following, in words that name the file where that is damaged.
+  package func explained(_ error: any Error) -> any Error {
+    store.map { DatabaseError.explaining(error, path: $0.database.path) } ?? error
   }
 
   /// Reads what the context shows: inside a transaction with what that has written, else as of the context's commit.
@@ -197,8 +207,12 @@ public final class Owner {
   // MARK: Edits
 
   @usableFromInline func edited(_ model: any PersistentModel) {
-    guard store != nil else { return }  // closed: nobody will save it
-    if onConflict == .refuse { keepBase(of: model) }
+    if isClosed {
+      if context == nil { return }  // there is no one left to save it, or take it back
+      closed.keep(model)
+    } else if onConflict == .refuse {
+      keepBase(of: model)
+    }
     pending.edits.append(model)
     changed()
   }

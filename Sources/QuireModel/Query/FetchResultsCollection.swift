@@ -1,6 +1,7 @@
 /// Objects of a fetch that come in batches, as they are read: of the others it holds the identifiers.
 ///
-/// Belongs to its context's isolation. An object whose row is gone when its batch is read says `isDeleted`.
+/// Belongs to its context's isolation. An object whose row is gone when its batch is read says `isDeleted`, and so does
+/// one whose row does not decode: see ``error``.
 public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessCollection {
   public let identifiers: [PersistentIdentifier]
   private let context: ModelContext
@@ -23,6 +24,12 @@ public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessC
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { identifiers.count }
+
+  /// The error of the first row that was reached and does not decode; nil if all did.
+  public var error: (any Error)? {
+    let owner = context.owner
+    return owner.store?.entity(for: Model.self).flatMap { owner.undecodable($0, among: identifiers.map(\.key)) }
+  }
 
   /// - Complexity: One statement for each batch that is entered.
   public subscript(position: Int) -> Model {
@@ -55,9 +62,7 @@ extension Owner {
   /// An object for each key, one that says it is deleted where there is no row.
   func batch<Model: PersistentModel>(of keys: [Int64]) -> [Model] {
     do { try loadBatch(Model.self, keys: keys) } catch { loadErrors.append(error) }
-    let entity = store?.entity(for: Model.self)
-    return keys.map { key in
-      entity.flatMap { registered($0.index, key) as? Model } ?? ToOneAccess.vacant(key: key)
-    }
+    guard let entity = store?.entity(for: Model.self) else { return keys.map { ToOneAccess.vacant(key: $0) } }
+    return keys.map { registered(entity.index, $0) as? Model ?? standIn(Model.self, entity, $0) }
   }
 }

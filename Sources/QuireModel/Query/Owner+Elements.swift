@@ -13,6 +13,6 @@ extension Owner {
     groups.add(batch, entity: entity.index)
     changed()
     if let loaded = registered(entity.index, key) { return unsafeDowncast(loaded, to: Model.self) }
-    return ToOneAccess.vacant(key: key)  // a row that does not decode: the error is noted
+    return standIn(Model.self, entity, key)  // a row that does not decode: the error is noted
   }
 }

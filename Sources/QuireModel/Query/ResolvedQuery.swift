@@ -46,12 +46,13 @@ package struct ResolvedQuery {
     }
   }
 
-  /// The rows in sections: by that property before all else.
+  /// The rows in sections: by that property before all else, and within a section by key where no order is asked for.
   package init<Model: PersistentModel>(
     _ descriptor: FetchDescriptor<Model>, sectionBy property: PartialKeyPath<Model>, ascending: Bool, in store: Store
   ) throws {
     try self.init(descriptor, in: store)
     let column = try SchemaResolver(store).column(property, of: entity, isOrdered: true)
+    if select.order.isEmpty { select.order = [OrderTerm(.column(ColumnPath(select.key)), isNullable: false)] }
     select.order.insert(OrderTerm(column, ascending: ascending), at: 0)
   }
 

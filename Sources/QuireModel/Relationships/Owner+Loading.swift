@@ -176,11 +176,13 @@ extension Owner {
 
   /// A loaded list's keys in the file, as of the context's commit.
   func committedKeys(of place: ListPlace) throws -> [Int64] {
+    try read { try committedKeys(of: place, on: $0) }
+  }
+
+  func committedKeys(of place: ListPlace, on connection: Connection) throws -> [Int64] {
     guard let entity = entity(of: place.model) else { return [] }
     let key = place.model._quireState.key
-    return try read {
-      try listKeys(place.property, of: [key], entity, on: $0, bringingObjects: false)[key] ?? []
-    }
+    return try listKeys(place.property, of: [key], entity, on: connection, bringingObjects: false)[key] ?? []
   }
 
   /// The same with what has been edited and not saved.
@@ -244,6 +246,9 @@ extension Owner {
     do {
       return try object(entity, &row)
     } catch {
+      if case ModelError.undecodable(_, let key?, _, _) = error, let refusal = error as? ModelError {
+        undecodable.note(refusal, entity.index, key)
+      }
       loadErrors.append(error)
       return nil
     }

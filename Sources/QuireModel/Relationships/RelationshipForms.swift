@@ -17,7 +17,10 @@ extension RequiredToOne: PropertyForm where Value: PersistentModel {
 
   public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
     if let target: Value = ToOneAccess.get(model, property, slot.link) { return target }
-    return ToOneAccess.vacant(key: slot.link.key)
+    guard let owner = model._quireState.owner, let entity = owner.store?.entity(for: Value.self) else {
+      return ToOneAccess.vacant(key: slot.link.key)
+    }
+    return owner.standIn(Value.self, entity, slot.link.key)
   }
 
   public static func set<Model: PersistentModel>(

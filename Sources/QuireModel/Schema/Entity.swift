@@ -1,5 +1,6 @@
 package import QuireRow
 import QuireSQLite
+import Synchronization
 
 /// A model class as a table: names decided, relationships tied to their other side. Immutable, shared by all contexts.
 package final class Entity: @unchecked Sendable {
@@ -67,6 +68,19 @@ package final class Entity: @unchecked Sendable {
   /// Takes out what a new object has read for its mirrors.
   func clearMirrors(of model: any PersistentModel) {
     for index in mirrors { model._quireSetLink(index, Link()) }
+  }
+
+  private let standsIn = Atomic<UInt8>(0)
+
+  /// Whether an object can stand in the place of a row that does not decode: each property has a declared value or a zero.
+  package var canStandIn: Bool {
+    switch standsIn.load(ordering: .relaxed) {
+    case 0:
+      let answer = type._quireDefinition.properties.allSatisfy { $0.hasVacantValue() }
+      standsIn.store(answer ? 1 : 2, ordering: .relaxed)
+      return answer
+    case let known: return known == 1
+    }
   }
 
   /// An object of this entity as a model, without the search for a conformance that a cast is.

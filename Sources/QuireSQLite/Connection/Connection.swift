@@ -64,8 +64,13 @@ package import QuireRow
     case .readWrite: flags |= SQLITE_OPEN_READWRITE
     case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     }
+    var name = path
+    if access == .readOnly, vfs == nil, try DatabaseFile(path).isImmutable() {
+      flags |= SQLITE_OPEN_URI
+      name = DatabaseFile(path).immutableURI
+    }
     var handle: OpaquePointer?
-    let code = sqlite3_open_v2(path, &handle, flags, vfs)
+    let code = sqlite3_open_v2(name, &handle, flags, vfs)
     guard code == SQLITE_OK, let handle else {
       let reason = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(handle)

@@ -99,7 +99,7 @@ public final class Database: Sendable {
   /// The number of the latest commit.
   public var commitNumber: Int64 { clock.number }
 
-  var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
+  package var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
 
   /// Calls the body with every commit, in order, from the committing thread, under the write lock, right after COMMIT.
   ///
@@ -140,9 +140,7 @@ public final class Database: Sendable {
     do {
       return try body(reader)
     } catch {
-      // Damage is the database's; what else a reader refuses is about the statement.
-      if let refused = error as? SQLiteError, refused.isCorrupt { throw explained(refused) }
-      throw error
+      throw DatabaseError.explaining(error, path: path)
     }
   }
 
@@ -284,7 +282,7 @@ extension Database {
     if isClosed { throw .closed(path: path) }
     if lookForReplacement() { throw .fileReplaced(path: path) }
     guard let writer else { throw .readOnly(path: path) }
-    if let halted = writer.halted { throw halted }
+    if let halted = writer.halted ?? readers.damageWatch.damage { throw halted }
     return writer
   }
 

@@ -93,4 +93,10 @@ extension DatabaseError {
     default: return nil
     }
   }
+
+  /// What a read throws: damage is the database's; what else SQLite refuses is about the statement.
+  package static func explaining(_ error: any Error, path: String) -> any Error {
+    guard let refused = error as? SQLiteError, refused.isCorrupt else { return error }
+    return DatabaseError.corrupt(path: path, sql: refused.sql)
+  }
 }

@@ -83,11 +83,19 @@ public final class ReadPosition: @unchecked Sendable {
 extension ReadPosition {
   /// Runs the body on a connection that shows exactly the commit it stands at; the body must not keep it.
   ///
-  /// - Throws: ``DatabaseError/stale(commit:)`` when that state is no longer there.
+  /// - Throws: ``DatabaseError/stale(commit:)`` when that state is no longer there; ``DatabaseError/corrupt(path:sql:)``.
   @discardableResult @inlinable package func read<T>(_ body: (Connection) throws -> T) throws -> T {
-    let (snapshot, connection) = try enter()
-    defer { leave(snapshot) }
-    return try body(connection)
+    do {
+      let (snapshot, connection) = try enter()
+      defer { leave(snapshot) }
+      return try body(connection)
+    } catch {
+      throw explained(error)
+    }
+  }
+
+  @usableFromInline @inline(never) func explained(_ error: any Error) -> any Error {
+    DatabaseError.explaining(error, path: positions.path)
   }
 
   @usableFromInline func enter() throws -> (Snapshot, Connection) {

@@ -16,6 +16,7 @@ final class ReaderPool: @unchecked Sendable {
   private var isClosed = false
   private var identity: FileIdentity?
   private let returns = Atomic(0)
+  let damageWatch: DamageWatch
   private let path: String
   private let configuration: DatabaseConfiguration
   private let limit: Int
@@ -23,6 +24,7 @@ final class ReaderPool: @unchecked Sendable {
   init(path: String, configuration: DatabaseConfiguration) {
     self.path = path
     self.configuration = configuration
+    damageWatch = DamageWatch(path: path)
     limit = max(configuration.readers, 1)
   }
 
@@ -61,8 +63,10 @@ final class ReaderPool: @unchecked Sendable {
       let access = configuration.access == .readOnly ? Access.readOnly : .readWrite
       let connection = try Connection(path: path, access: access, options: configuration.options(.reader))
       if identity?.isReplaced() == true { throw DatabaseError.fileReplaced(path: path) }
+      connection.guardian = damageWatch
       return connection
     } catch {
+      if case .corrupt = error { damageWatch.note(error) }
       giveBack(nil, isExempt: isExempt)
       throw error
     }
