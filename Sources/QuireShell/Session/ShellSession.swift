@@ -27,6 +27,8 @@ public actor ShellSession {
   var undone = UndoLog()
   /// The text that is being run, for the places of errors.
   var input = ""
+  /// Where the query of models in it has most values inside one another.
+  var deepest = 0..<0
 
   struct Shared {
     var file: String
