@@ -150,9 +150,10 @@ import Testing
 
   @Test func `parameters are numbers, text, or text by force`() throws {
     let ran = try ask(
-      "SELECT typeof(:a), typeof($b), typeof(@c), :c, :d", "-p", "a=4", "-p", "b=1e3", "-p", "c='4'", "-p",
-      "d=O'Brien=x")
-    #expect(ran.output.hasSuffix("\ninteger,real,text,4,O'Brien=x\n"), "\(ran)")
+      "SELECT typeof(:a), typeof($b), typeof(@c), :c, :d, :e, :f", "-p", "a=4", "-p", "b=1.5", "-p", "c='4'", "-p",
+      "d=O'Brien=x", "-p", "e=0439023483", "-p", "f=0x10")
+    // In CSV 4 without quotes would be a number.
+    #expect(ran.output.hasSuffix("\ninteger,real,text,\"4\",O'Brien=x,0439023483,0x10\n"), "\(ran)")
     let missing = try ask("SELECT :y")
     #expect(
       missing.status == 2 && missing.error == "error: there is no value for :y: give -p y=VALUE, or .set y VALUE\n")
@@ -340,6 +341,7 @@ import Testing
     #expect(try ask("PRAGMA table_info(author)", "--no-header").output.hasPrefix("0,id,INTEGER,0,,1\n"))
     #expect(try ask("EXPLAIN QUERY PLAN SELECT * FROM book", "--no-header").output.contains("SCAN book"))
   }
+
 }
 
 extension Scratch {

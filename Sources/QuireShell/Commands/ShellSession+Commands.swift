@@ -193,14 +193,13 @@ extension ShellSession {
 }
 
 extension Value {
-  /// A word given as a parameter: a number where it is one, else text; `'1'` in quotes is text too.
+  /// A word given as a parameter: a number where it is exactly as we write that number, else text. So `007` and `1.50` keep
+  /// what they say; `'1'` in quotes is text too.
   public init(parameter word: String) {
     if word.count > 1, let first = word.first, "'\"".contains(first), word.last == first {
       self = .text(String(word.dropFirst().dropLast()))
-    } else if let number = Int64(word) {
-      self = .integer(number)
-    } else if let first = word.first, "-.0123456789".contains(first), let number = Double(word), number.isFinite {
-      self = .real(number)
+    } else if let number = Value(exactly: word), number != .real(.infinity), number != .real(-.infinity) {
+      self = number
     } else {
       self = .text(word)
     }
