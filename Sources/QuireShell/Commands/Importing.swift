@@ -19,6 +19,7 @@ extension ShellSession {
     if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
     var records = try ImportRecords(file)
     var insertion = Insertion(into: model, source.connection)
+    begin(.writing)
     let clock = ContinuousClock()
     let begin = clock.now
     var count = 0

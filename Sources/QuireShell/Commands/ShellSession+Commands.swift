@@ -147,7 +147,7 @@ extension ShellSession {
   private func save(_ argument: String, _ run: Run) async throws {
     let (file, query) = Self.file(in: argument)
     if file.isEmpty { throw ShellFailure(".save FILE, or .save FILE QUERY", .usage) }
-    let format = AnswerFormat(ofFile: file) ?? settings.format
+    let format = try AnswerFormat(ofFile: file) ?? unnamedFormat(of: file)
     let target = try AnswerFile(file, besides: source.path)
     var output = RowOutput(format) { try target.write($0) }
     output.table = kept?.answer.model.flatMap { models.model(named: $0)?.table } ?? "answer"
@@ -168,6 +168,16 @@ extension ShellSession {
         try await each(
           .written("\(count.grouped) \(count == 1 ? "row" : "rows") in \(printable(file)) · \(elapsed.spoken)"))
       })
+  }
+
+  /// The format of a file whose name does not say one: that of `.as`. A name that says another than ours gets no table for
+  /// people in its place.
+  private func unnamedFormat(of file: String) throws(ShellFailure) -> AnswerFormat {
+    let name = FileName(file)
+    guard name.last != name.bare, settings.format.needsWidths else { return settings.format }
+    throw ShellFailure(
+      "\(printable(String(name.last.dropFirst(name.bare.count)))) is no ending of a format; nothing was written",
+      hint: ".csv, .tsv, .json, .jsonl, .md, .sql and .txt are; .as FORMAT chooses one for other names", .usage)
   }
 
   private func answerInto(_ query: String, _ run: Run) async throws {

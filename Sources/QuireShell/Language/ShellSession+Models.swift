@@ -67,6 +67,7 @@ extension ShellSession {
   // MARK: Asking
 
   private func ask(_ query: ModelQuery, _ run: Run) async throws {
+    begin(.reading)
     if case .kept(let row, _) = query.source, query.steps.isEmpty, query.filter == nil, query.selected.isEmpty,
       let reply = try again(row, run)
     {

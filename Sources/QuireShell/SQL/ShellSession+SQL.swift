@@ -20,6 +20,7 @@ extension ShellSession {
   }
 
   private func statement(_ statement: Statement, _ words: StatementWords, _ run: Run) async throws {
+    begin(undone.isEnd(words) ? .committing : .reading)
     if statement.isReadOnly || statement.isExplanation {
       try bind(statement)
       if statement.columnCount == 0 {
