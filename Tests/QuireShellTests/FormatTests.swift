@@ -136,6 +136,22 @@ import Testing
     for (number, text) in texts { #expect(number.exactText == text) }
   }
 
+  @Test(arguments: [AnswerFormat.table, .box])
+  func `on a terminal columns that have no room are left out and counted`(format: AnswerFormat) async throws {
+    let bytes = Locked(Data())
+    var style = AnswerStyle()
+    (style.isTerminal, style.columns) = (true, 80)
+    let output = RowOutput(format, style: style) { piece in bytes.withLock { $0.append(contentsOf: piece) } }
+    let library = try Library()
+    let columns = (1...1000).map { "\($0) AS column_\($0)" }.joined(separator: ", ")
+    try await library.session().run("SELECT \(columns)", to: output) { _ in }
+    let lines = String(decoding: bytes.withLock { $0 }, as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == (format == .box ? 6 : 3))
+    #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
+    let shown = lines[format == .box ? 1 : 0].matches(of: /column_\d+/).count
+    #expect(shown > 4 && lines.last?.hasSuffix("\(1000 - shown) columns more (-f line)") == true, "\(lines)")
+  }
+
   @Test func `a long table is written in the widths of its first rows`() async throws {
     let library = try Library()
     let many =
