@@ -90,6 +90,16 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("select ", "(", "1", ")", "1:"), ("select 1", "", "", " + 1", "1:1 │ "), ("select ", "abs(", "1", ")", "1:"),
+  ]) func `SQL that SQLite finds too deep is told with its place`(
+    start: String, opening: String, middle: String, closing: String, place: String
+  ) async {
+    let said = await session.failure(
+      start + Self.repeated(opening, 2000) + middle + Self.repeated(closing, 2000) + ";")
+    #expect(said.contains(place) && said.contains("^") && said.count < 600, "\(said)")
+  }
+
   @Test func `of a long line the part around what is wrong is shown`() async {
     let query =
       "Book where " + Self.repeated("id = 1", 100, by: " or ") + " or titel = 'Łem' or "

@@ -1,6 +1,7 @@
 import Foundation
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireShell
@@ -148,6 +149,35 @@ import Testing
     "begin 'x'",
   ])
   func `all else of SQL goes on until there is one`(text: String) { #expect(!session.isComplete(text)) }
+
+  @Test func `a file's own strings in double quotes are strings, and those that are typed are names`() async throws {
+    let library = try Library("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+    // As the sqlite3 program makes them, where nothing has that name.
+    let shell = try #require(
+      SQLiteShell.isThere ? SQLiteShell(library.file.path) : nil, "there is no sqlite3 program here")
+    try shell.run(
+      """
+      CREATE VIEW v AS SELECT "x" || a AS y FROM t; CREATE TABLE log (what);
+      CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET a = "new" WHERE id = new.id; INSERT INTO log VALUES ("added"); END;
+      CREATE TABLE c (x CHECK (x <> "no")); CREATE INDEX i ON t (a) WHERE a <> "none"; INSERT INTO t VALUES (1, 'one');
+      """)
+    shell.end()
+    let session = try library.writing()
+    #expect(try await session.column("select * from v") == ["xnew"])
+    #expect(try await session.column("V where y = 'xnew' select y") == ["xnew"])
+    #expect(
+      try await session.said("insert into t values (2, 3);").hasPrefix("1 row added · with it 1 row of Log added"))
+    #expect(try await session.said("insert T { id: 3, a: 'x' }").hasPrefix("1 row added"))
+    #expect(try library.rows("SELECT a FROM t WHERE id > 1") == [["new"], ["new"]])
+    #expect(try await session.said("undo").hasPrefix("undone: "))
+    #expect(await session.failure("insert into c values ('no')").hasPrefix("CHECK constraint failed"))
+    #expect(
+      await session.failure("select * from t where a = \"new\"").hasSuffix(
+        "^^^^^ text stands in single quotes: 'new'"))
+    _ = try await session.livePlan("select * from v")
+    #expect(try await session.rows("select \"a\", \"id\" as \"b c\" from \"t\"").count == 2)
+    #expect(try await session.answer("select \"a\", \"id\" as \"b c\" from \"t\"").columns == ["a", "b c"])
+  }
 
   @Test func `a statement that is not ended is said to be so, where the next one begins`() async {
     #expect(

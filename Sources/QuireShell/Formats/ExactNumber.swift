@@ -7,6 +7,7 @@ extension Double {
   var exactText: String {
     if !isFinite { return isNaN ? "" : self < 0 ? "-Inf" : "Inf" }
     let text = description
+    if magnitude < 1e15, magnitude >= 1e-4 || self == 0 { return text }
     if magnitude >= 1e15, !text.contains("e") { return exponential(text) }
     guard let e = text.firstIndex(of: "e"), !text.contains(".") else { return text }
     return text[..<e] + ".0" + text[e...]

@@ -47,11 +47,28 @@ struct SQLFailure {
       }
     }
     if let offset = error.offset, error.sql != input { found = offset < input.utf8.count ? found : nil }
-    guard let token = found.flatMap({ $0.kind == .blank ? nil : $0 }) ?? named else {
+    guard let token = found.flatMap({ $0.kind == .blank ? nil : $0 }) ?? named ?? (error.isTooDeep ? deepest : nil)
+    else {
       return ShellFailure(error.message)
     }
     let best = named.map { named in found?.range == named.range ? named : found ?? named } ?? token
     return ShellFailure(error.message, at: best.range, hint: hint(error, name, tokens.text(of: best)))
+  }
+
+  /// The parenthesis with most others around it, or else the first word.
+  private var deepest: SQLTokens.Token? {
+    var tokens = SQLTokens(input)
+    var (depth, most) = (0, 0)
+    var deepest: SQLTokens.Token?
+    while let token = tokens.next() {
+      switch tokens.bytes[token.range.lowerBound] {
+      case UInt8(ascii: "(") where token.kind == .mark: depth += 1
+      case UInt8(ascii: ")") where token.kind == .mark: depth -= 1
+      default: if token.kind != .word || deepest != nil { continue }
+      }
+      if depth > most || deepest == nil { (most, deepest) = (depth, token) }
+    }
+    return deepest
   }
 
   private static func isMisplacedHaving(_ error: SQLiteError) -> Bool { error.message.hasPrefix("HAVING clause") }
@@ -77,6 +94,9 @@ struct SQLFailure {
 extension SQLiteError {
   /// Whether a transaction that has read cannot write, as another program has written since.
   fileprivate var isSnapshotPassed: Bool { code == 517 }
+
+  /// Whether SQLite has no room for what stands inside one another.
+  fileprivate var isTooDeep: Bool { message.contains("stack overflow") || message.contains("tree is too large") }
 }
 
 extension ShellFailure {
