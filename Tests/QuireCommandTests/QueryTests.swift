@@ -150,9 +150,10 @@ import Testing
 
   @Test func `parameters are numbers, text, or text by force`() throws {
     let ran = try ask(
-      "SELECT typeof(:a), typeof($b), typeof(@c), :c, :d", "-p", "a=4", "-p", "b=1e3", "-p", "c='4'", "-p",
-      "d=O'Brien=x")
-    #expect(ran.output.hasSuffix("\ninteger,real,text,4,O'Brien=x\n"), "\(ran)")
+      "SELECT typeof(:a), typeof($b), typeof(@c), :c, :d, :e, :f", "-p", "a=4", "-p", "b=1.5", "-p", "c='4'", "-p",
+      "d=O'Brien=x", "-p", "e=0439023483", "-p", "f=0x10")
+    // In CSV 4 without quotes would be a number.
+    #expect(ran.output.hasSuffix("\ninteger,real,text,\"4\",O'Brien=x,0439023483,0x10\n"), "\(ran)")
     let missing = try ask("SELECT :y")
     #expect(
       missing.status == 2 && missing.error == "error: there is no value for :y: give -p y=VALUE, or .set y VALUE\n")
@@ -339,6 +340,34 @@ import Testing
   @Test func `what only tells something may be asked`() throws {
     #expect(try ask("PRAGMA table_info(author)", "--no-header").output.hasPrefix("0,id,INTEGER,0,,1\n"))
     #expect(try ask("EXPLAIN QUERY PLAN SELECT * FROM book", "--no-header").output.contains("SCAN book"))
+  }
+
+  @Test(
+    .enabled(if: BadInputTests.canBeNobody, "needs root and setpriv, to become somebody who may not write the folder"))
+  func `a file with a log is read also where nothing can be made beside it`() throws {
+    let odd = "a%20b?c#d.db"
+    _ = try quire.database(odd, "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (7)")
+    #expect(chmod(quire.path(odd), 0o644) == 0 && chmod(quire.folder.path, 0o755) == 0)
+    #expect(!FileManager.default.fileExists(atPath: quire.path(odd + "-wal")))
+    let ran = try quire.shell("\(BadInputTests.asNobody) query 'a%20b?c#d.db' 'select a from t'")
+    #expect(ran.status == 0 && ran.output == "a\n7\n", "\(ran)")
+    let writing = try quire.shell("\(BadInputTests.asNobody) query --write 'a%20b?c#d.db' 'insert into t values (1)'")
+    #expect(writing.status != 0 && writing.messages == 1, "\(writing)")
+    // Written to between two inputs it is read again, and in the middle of one the answer says so.
+    let again = try quire.shell(
+      """
+      mkfifo asked answered
+      (\(BadInputTests.asNobody) 'a%20b?c#d.db' < asked > answered 2>&1) &
+      exec 3> asked 4< answered
+      echo 'select a from t;' >&3
+      read -r name <&4; read -r first <&4
+      sqlite3 'a%20b?c#d.db' 'insert into t values (8)' 'pragma wal_checkpoint(truncate)' >/dev/null
+      echo 'select count(*) as n from t;' >&3
+      read -r name <&4; read -r second <&4
+      exec 3>&- 
+      echo "$first $second"
+      """)
+    #expect(again.output == "7 2\n", "\(again)")
   }
 }
 

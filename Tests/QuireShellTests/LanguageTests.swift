@@ -70,6 +70,28 @@ import Testing
     #expect(try await session.column(query) == keys.map { .integer($0) })
   }
 
+  @Test func `a relation that is called like a keyword is followed behind a point, and stands in backticks elsewhere`()
+    async throws
+  {
+    let library = try Library(
+      """
+      CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE "order" (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customer(id), "limit" INTEGER);
+      CREATE TABLE detail (id INTEGER PRIMARY KEY, order_id INTEGER REFERENCES "order"(id), "not" INTEGER);
+      INSERT INTO customer VALUES (1, 'Ann'); INSERT INTO "order" VALUES (7, 1, 3); INSERT INTO detail VALUES (1, 7, 0);
+      """)
+    let session = try library.session()
+    #expect(try await session.column("Detail select order.customer.name order by order.customer.name") == ["Ann"])
+    #expect(try await session.column("Detail where order.customer.name = 'Ann' and order.limit > 2") == [1])
+    #expect(try await session.column("Detail where not order.limit = 2") == [1])
+    #expect(try await session.column("Detail 1 .order.customer select name") == ["Ann"])
+    #expect(try await session.column("Detail select `order`") == [7])
+    #expect(
+      await session.failure("Detail select order").hasSuffix(
+        "^^^^^ a name that is a keyword stands in backticks: `order`"))
+    #expect(try await session.column("Detail where true select id") == [1])
+  }
+
   @Test func `values are selected by path, and named as they were written`() async throws {
     let answer = try await session.answer(
       "Book where year > 1958 and year < 1962 select title, author.name, count(tags) as tags, price*2 order by tags desc"

@@ -39,6 +39,58 @@ import Testing
     #expect(session.models.all.flatMap(\.relations).allSatisfy { !$0.isDeclared })
   }
 
+  @Test(arguments: [
+    // The row's own number, and the key: values are those of the first.
+    (
+      "CREATE TABLE users (_id INTEGER PRIMARY KEY, user_id INT UNIQUE NOT NULL, name TEXT)",
+      "INSERT INTO users VALUES (1, 24053, 'Ann'), (2, 1, 'Bob'); INSERT INTO posts VALUES (1, 24053), (2, 24053), (3, 1)",
+      "Ann, Ann, Bob"
+    ),
+    // There is nothing to look at: what has the very name counts.
+    ("CREATE TABLE users (_id INTEGER PRIMARY KEY, user_id INT UNIQUE, name TEXT)", "", ""),
+    // Values are those of the key, although there is a column of that name.
+    (
+      "CREATE TABLE users (_id INTEGER PRIMARY KEY, user_id INT UNIQUE, name TEXT)",
+      "INSERT INTO users VALUES (1, 24053, 'Ann'), (2, 9, 'Bob'); INSERT INTO posts VALUES (1, 1), (2, 2), (3, 1)",
+      "Ann, Bob, Ann"
+    ),
+    (
+      "CREATE TABLE users (_id INTEGER PRIMARY KEY, name TEXT)",
+      "INSERT INTO users VALUES (1, 'Ann'), (2, 'Bob'); INSERT INTO posts VALUES (1, 1), (2, 2), (3, NULL)",
+      "Ann, Bob, NULL"
+    ),
+    // A table without a declared key, and one whose key has two columns.
+    (
+      "CREATE TABLE users (user_id INT UNIQUE, name TEXT)",
+      "INSERT INTO users VALUES (7, 'Ann'); INSERT INTO posts VALUES (1, 7)", "Ann"
+    ),
+    (
+      "CREATE TABLE users (a, b, user_id INT UNIQUE, name TEXT, PRIMARY KEY (a, b))",
+      "INSERT INTO users VALUES (1, 2, 7, 'Ann'); INSERT INTO posts VALUES (1, 7)", "Ann"
+    ),
+  ])
+  func `a guessed relation leads to the column that has its values`(users: String, rows: String, names: String)
+    async throws
+  {
+    let library = try Library(users + "; CREATE TABLE posts (id INTEGER PRIMARY KEY, user_id INTEGER);" + rows)
+    let session = try library.session()
+    #expect(relations(session) == ["Post.user → User", "User.posts → Post list"])
+    #expect(
+      try await session.column("Post select user.name order by id").map { ShownCell($0).text }.joined(separator: ", ")
+        == names)
+  }
+
+  @Test func `a guessed relation whose values are nowhere is none`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE users (_id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE posts (id INTEGER PRIMARY KEY, user_id INTEGER);
+      INSERT INTO users VALUES (1, 'Ann'); INSERT INTO posts VALUES (1, 24053);
+      """)
+    let session = try library.session()
+    #expect(relations(session).isEmpty)
+    #expect(try await session.column("Post select user_id") == [24053])
+  }
+
   @Test func `odd names, tables without keys and broken views are there, and harm nothing`() async throws {
     let library = try Library(
       """

@@ -1,6 +1,7 @@
 import Foundation
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireShell
@@ -111,6 +112,21 @@ import Testing
     #expect(answer.rows.count == 3 && !answer.isWhole)
   }
 
+  @Test func `a file whose name says no format of ours gets no table for people`() async throws {
+    _ = try await session.rows("select 1 as a")
+    for name in ["x.xlsx", "x.parquet", "x.csv.gz"] {
+      let file = library.folder.appending(path: name).path
+      #expect(await session.failure(".save \(file)").contains("is no ending of a format; nothing was written"))
+      #expect(!FileManager.default.fileExists(atPath: file))
+    }
+    let plain = library.folder.appending(path: "plain").path
+    #expect(try await session.said(".save \(plain)") == "1 row in \(plain)")
+    _ = try await session.replies(".as csv")
+    let chosen = library.folder.appending(path: "x.data").path
+    #expect(try await session.said(".save \(chosen)") == "1 row in \(chosen)")
+    #expect(try String(contentsOfFile: chosen, encoding: .utf8) == "a\n1\n")
+  }
+
   @Test func `what reads never waits for models that nobody asked for`() async throws {
     let session = try library.session { $0.readsModels = false }
     #expect(session.banner.isEmpty && session.models.all.isEmpty)
@@ -118,6 +134,87 @@ import Testing
     #expect(session.models.all.isEmpty)
     #expect(try await session.column("count Book") == [5])
     #expect(!session.models.all.isEmpty)
+  }
+
+  @Test(arguments: [
+    "begin", "BEGIN IMMEDIATE", "begin exclusive transaction", "commit", "end transaction", "rollback", "savepoint a",
+    "release a", "release savepoint a", "rollback to a", "rollback transaction to savepoint \"a b\"", " commit -- now",
+    "select 1; begin",
+  ])
+  func `what begins or ends a transaction needs no semicolon`(text: String) { #expect(session.isComplete(text)) }
+
+  @Test(arguments: [
+    "begin select", "savepoint", "release", "rollback to", "release savepoint", "select 1", "begin; select 1",
+    "insert into commit",
+    "begin 'x'",
+  ])
+  func `all else of SQL goes on until there is one`(text: String) { #expect(!session.isComplete(text)) }
+
+  @Test func `a file's own strings in double quotes are strings, and those that are typed are names`() async throws {
+    let library = try Library("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+    // As the sqlite3 program makes them, where nothing has that name.
+    let shell = try #require(
+      SQLiteShell.isThere ? SQLiteShell(library.file.path) : nil, "there is no sqlite3 program here")
+    try shell.run(
+      """
+      CREATE VIEW v AS SELECT "x" || a AS y FROM t; CREATE TABLE log (what);
+      CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET a = "new" WHERE id = new.id; INSERT INTO log VALUES ("added"); END;
+      CREATE TABLE c (x CHECK (x <> "no")); CREATE INDEX i ON t (a) WHERE a <> "none"; INSERT INTO t VALUES (1, 'one');
+      """)
+    shell.end()
+    let session = try library.writing()
+    #expect(try await session.column("select * from v") == ["xnew"])
+    #expect(try await session.column("V where y = 'xnew' select y") == ["xnew"])
+    #expect(
+      try await session.said("insert into t values (2, 3);").hasPrefix("1 row added · with it 1 row of Log added"))
+    #expect(try await session.said("insert T { id: 3, a: 'x' }").hasPrefix("1 row added"))
+    #expect(try library.rows("SELECT a FROM t WHERE id > 1") == [["new"], ["new"]])
+    #expect(try await session.said("undo").hasPrefix("undone: "))
+    #expect(await session.failure("insert into c values ('no')").hasPrefix("CHECK constraint failed"))
+    #expect(
+      await session.failure("select * from t where a = \"new\"").hasSuffix(
+        "^^^^^ text stands in single quotes: 'new'"))
+    _ = try await session.livePlan("select * from v")
+    #expect(try await session.rows("select \"a\", \"id\" as \"b c\" from \"t\"").count == 2)
+    #expect(try await session.answer("select \"a\", \"id\" as \"b c\" from \"t\"").columns == ["a", "b c"])
+  }
+
+  @Test func `a statement that is not ended is said to be so, where the next one begins`() async {
+    #expect(
+      await session.failure("select 1\ninsert into tag values (1, 'x');").hasSuffix("^^^^^^ is a ; missing before it?"))
+  }
+
+  @Test func `what a path leads to is said truly`() throws {
+    let link = library.folder.appending(path: "link.db").path
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "nosuch.db")
+    #expect(failure(opening: link) == "\(link) is a link to nosuch.db, where there is nothing")
+    let near = library.folder.appending(path: "librari.db").path
+    #expect(failure(opening: near) == "no database at \(near). Did you mean \(library.file.path)?")
+    let broken = try Library("CREATE TABLE t (a); PRAGMA user_version = 1")
+    // As a file is that a newer SQLite, or a careless hand, has written.
+    var bytes = try Data(contentsOf: broken.file)
+    bytes.replaceSubrange(try #require(bytes.range(of: Data("(a)".utf8))), with: Data("(,)".utf8))
+    try bytes.write(to: broken.file)
+    let said = try #require(failure(opening: broken.file.path))
+    #expect(
+      said.contains("malformed database schema (t)") && said.contains("near \",\"") && !said.contains("damaged"),
+      "\(said)")
+  }
+
+  private func failure(opening path: String) -> String? {
+    do throws(ShellFailure) {
+      _ = try ShellSession(opening: URL(filePath: path))
+      return nil
+    } catch {
+      return error.message
+    }
+  }
+
+  @Test func `a file that is gone is said to be gone, and not to be open for reading only`() async throws {
+    let session = try library.writing()
+    try FileManager.default.moveItem(at: library.file, to: library.folder.appending(path: "elsewhere.db"))
+    #expect(
+      await session.failure("insert Tag { name: 'x' }").contains("was replaced, moved or deleted while it was open"))
   }
 
   @Test func `a schema that somebody alters is seen at the next input`() async throws {

@@ -105,6 +105,90 @@ import Testing
     #expect(try everything() + library.rows("SELECT * FROM audit") == before)
   }
 
+  @Test func `a write says what triggers and foreign keys have changed with it`() async throws {
+    try Connection(path: library.file.path, access: .readWrite).execute(
+      """
+      CREATE TABLE audit (id INTEGER PRIMARY KEY, what TEXT);
+      CREATE TRIGGER gone AFTER DELETE ON book BEGIN INSERT INTO audit (what) VALUES (old.title); END;
+      CREATE TRIGGER renamed AFTER UPDATE OF name ON author BEGIN UPDATE book SET price = 1 WHERE id = 3; END;
+      CREATE TABLE node (id INTEGER PRIMARY KEY, up INTEGER REFERENCES node(id) ON DELETE CASCADE, x UNIQUE);
+      INSERT INTO node VALUES (1, NULL, 1), (2, 1, 2), (3, 2, 3), (4, NULL, 4);
+      DELETE FROM profile; DELETE FROM copy; DELETE FROM book_tag; UPDATE book SET translator_id = NULL;
+      """)
+    let session = try library.writing()
+    for text in ["delete Author where id = 1", "DELETE FROM main.author WHERE id = 1"] {
+      #expect(
+        try await session.said(text).hasPrefix(
+          "1 row deleted · with it 3 rows of Book deleted, 3 rows of Audit added · "))
+      _ = try await session.replies("undo")
+    }
+    #expect(
+      try await session.said("Author where id = 2 set name = 'x'").hasPrefix(
+        "1 row changed · with it 1 row of Book changed · "))
+    #expect(try await session.said("delete Node 1").hasPrefix("1 row deleted · with it 2 rows of Node deleted · "))
+    _ = try await session.replies("undo")
+    #expect(
+      try await session.said("REPLACE INTO node VALUES (9, NULL, 4)").hasPrefix(
+        "1 row put in · with it 1 row of Node deleted · "))
+    #expect(try await !session.said("insert into tag values (9, 'x') on conflict do nothing").contains("with it"))
+    #expect(try await !session.said("insert Tag { name: 'y' }").contains("with it"))
+  }
+
+  @Test(arguments: [
+    ("vacuum", false), ("analyze", false), ("reindex", false), ("create table more (x)", true),
+    ("drop table note", true),
+    ("alter table tag add column y", true),
+  ])
+  func `only a change of the schema is called one`(text: String, alters: Bool) async throws {
+    let session = try library.writing()
+    #expect(
+      try await session.said(text + ";", yes: true).hasSuffix("a change of the schema cannot be undone") == alters)
+  }
+
+  @Test func `a lock of another program is told with the time it was waited for, and what is not done`() async throws {
+    let path = library.file.path
+    var options = ConnectionOptions()
+    options.keepsJournalMode = true
+    let other = try Connection(path: path, access: .readWrite, options: options)
+    let wait = Duration.milliseconds(300)
+    let reading = try library.session { $0.busyTimeout = wait }
+    let writing = try library.session { shell in
+      shell.busyTimeout = wait
+      shell.allowsWriting = true
+    }
+    func waited(_ said: String) throws -> Int {
+      try #require(said.firstMatch(of: /locked for (\d+) ms, so/).flatMap { Int($0.1) }, "\(said)")
+    }
+    try other.execute("BEGIN EXCLUSIVE")
+    var said = await reading.failure("select * from book")
+    #expect(said.hasSuffix("it could not be read. Ask again later"))
+    #expect(try waited(said) >= 250)
+    said = await writing.failure("insert Tag { name: 'z' }")
+    #expect(said.hasSuffix("nothing was read or written. Try it again later"))
+    #expect(try waited(said) >= 250)
+    try other.execute("ROLLBACK; BEGIN IMMEDIATE")
+    said = await writing.failure("update tag set name = 'z' where id = 1")
+    #expect(said.hasSuffix("nothing was written. Write it again later"))
+    #expect(try waited(said) >= 250)
+    try other.execute("ROLLBACK; BEGIN EXCLUSIVE")
+    let opening = #expect(throws: ShellFailure.self) { try library.session { $0.busyTimeout = wait } }
+    #expect(opening?.kind == .busy && opening?.message.hasSuffix("it could not be read. Ask again later") == true)
+    #expect(try waited(opening?.message ?? "") >= 250)
+    try other.execute("ROLLBACK")
+    // Who reads holds up a commit, which can be tried again.
+    _ = try await writing.replies("begin; insert into tag values (7, 'seven')")
+    try other.execute("BEGIN; SELECT * FROM book")
+    let held = try other.prepare("SELECT * FROM book")
+    #expect(try held.step())
+    #expect(
+      await writing.failure("commit").hasSuffix(
+        "nothing is committed yet, and the transaction is still open: commit again, or rollback"))
+    held.reset()
+    try other.execute("COMMIT")
+    #expect(try await writing.said("commit") == "committed")
+    #expect(try library.rows("SELECT name FROM tag WHERE id = 7") == [["seven"]])
+  }
+
   @Test func `undo is refused with the row named where somebody has changed it since`() async throws {
     let session = try library.writing()
     _ = try await session.replies("Author where id < 3 set name = 'v'")

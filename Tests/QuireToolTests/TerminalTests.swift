@@ -18,6 +18,20 @@ import Testing
     #expect(truncated("abc", to: 0) == "")
   }
 
+  @Test func `a line is broken between words`() {
+    #expect(wrapped("one two three", to: 13) == ["one two three"])
+    #expect(wrapped("one two three", to: 9) == ["one two", "three"])
+    #expect(wrapped("  one  two three", to: 10, indent: 4) == ["  one  two", "    three"])
+    #expect(wrapped("三島 由紀夫 x", to: 8) == ["三島", "由紀夫 x"])
+    #expect(wrapped("averylongword is whole", to: 6) == ["averylongword", "is", "whole"])
+    #expect(wrapped("a   b", to: 3) == ["a", "b"] || wrapped("a   b", to: 3) == ["a", " b"])
+    #expect(wrapped("", to: 3) == [""])
+    #expect(wrappedColumns("  .save  write the last answer", to: 22) == ["  .save  write the", "         last answer"])
+    #expect(
+      wrappedMessage("a long message\n   1 │ select a long line\n     │        ^ did you mean x?", to: 16)
+        == "a long message\n   1 │ select a long line\n     │        ^\n  did you mean\n  x?")
+  }
+
   @Test func `a table's columns are as wide as what is in them`() {
     let table = Table(["id", "title"], alignRight: [0], rows: [["1", "三島"], ["12", "Eden\u{1B}[2J"], ["3"]])
     #expect(table.lines() == ["id  title", " 1  三島", "12  Eden␛[2J", " 3"])

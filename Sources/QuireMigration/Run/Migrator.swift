@@ -176,7 +176,8 @@ public struct Migrator: Sendable {
     let folder = parts.dropLast().joined(separator: "/")
     let prefix = parts.count > 1 ? folder + "/" : ""
     let names = (try? FileManager.default.contentsOfDirectory(atPath: prefix.isEmpty ? "." : prefix)) ?? []
-    return nearest(to: String(name), among: names.sorted()).map { prefix + $0 }
+    // A link that leads nowhere has the name itself.
+    return nearest(to: String(name), among: names.filter { $0 != name }.sorted()).map { prefix + $0 }
   }
 
   private func removeEmptyFile() {

@@ -28,6 +28,7 @@ package import QuireRow
   /// Who may end what runs, while somebody may.
   var interruption: Interruption?
   private let footprint: Footprint?
+  private let unlocked: UnlockedFile?
   /// Who counts and may stop what runs.
   var watch: RunWatch?
 
@@ -37,11 +38,13 @@ package import QuireRow
     self.access = access
     self.options = options
     footprint = options.leavesNothing ? Footprint(of: path) : nil
-    handle = try Connection.open(path, access, vfs: options.vfs)
+    unlocked = access == .readOnly && options.vfs == nil ? try UnlockedFile(path) : nil
+    let begun = ContinuousClock.now
+    handle = try Connection.open(path, access, unlocked, vfs: options.vfs)
     do {
       try configure()
     } catch {
-      throw Connection.explain(error, path: path, access: access)
+      throw Connection.explain(error, path: path, waited: ContinuousClock.now - begun)
     }
   }
 
@@ -57,20 +60,18 @@ package import QuireRow
     footprint?.sweep()
   }
 
-  private static func open(_ path: String, _ access: Access, vfs: String?) throws(DatabaseError) -> OpaquePointer {
+  private static func open(
+    _ path: String, _ access: Access, _ unlocked: UnlockedFile?, vfs: String?
+  ) throws(DatabaseError) -> OpaquePointer {
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     switch access {
     case .readOnly: flags |= SQLITE_OPEN_READONLY
     case .readWrite: flags |= SQLITE_OPEN_READWRITE
     case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     }
-    var name = path
-    if access == .readOnly, vfs == nil, try DatabaseFile(path).isImmutable() {
-      flags |= SQLITE_OPEN_URI
-      name = DatabaseFile(path).immutableURI
-    }
     var handle: OpaquePointer?
-    let code = sqlite3_open_v2(name, &handle, flags, vfs)
+    if unlocked != nil { flags |= SQLITE_OPEN_URI }
+    let code = sqlite3_open_v2(unlocked?.uri ?? path, &handle, flags, vfs)
     guard code == SQLITE_OK, let handle else {
       let reason = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(handle)
@@ -80,14 +81,14 @@ package import QuireRow
   }
 
   /// Words for what the first look into the file gave.
-  private static func explain(_ error: any Error, path: String, access: Access) -> DatabaseError {
+  private static func explain(_ error: any Error, path: String, waited: Duration) -> DatabaseError {
     guard let error = error as? SQLiteError else {
       return error as? DatabaseError ?? .unreadable(path: path, reason: "\(error)")
     }
     switch error.primaryCode {
     case SQLITE_NOTADB: return .notADatabase(path: path)
     case SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL:
-      return DatabaseError(error, path: path, waited: .zero) ?? .unreadable(path: path, reason: error.message)
+      return DatabaseError(error, path: path, waited: waited) ?? .unreadable(path: path, reason: error.message)
     default: return .unreadable(path: path, reason: error.message)
     }
   }
@@ -194,6 +195,9 @@ extension Connection {
   package var changes: Int { Int(sqlite3_changes64(handle)) }
   package var totalChanges: Int { Int(sqlite3_total_changes64(handle)) }
   package var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
+  /// Whether the file is read without locks and is another than when it was opened: then what was read may be of several
+  /// states, and it must be opened again.
+  package var isPassed: Bool { unlocked?.hasChanged ?? false }
   /// Whether no transaction is open: asked after every error, because some errors end it.
   package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
   /// Ends what runs on this connection with SQLITE_INTERRUPT.

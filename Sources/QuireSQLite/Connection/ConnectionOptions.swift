@@ -13,7 +13,8 @@ public struct ConnectionOptions: Hashable, Sendable {
   /// write-ahead log, which is so for everybody from then on.
   public var keepsJournalMode = false
   /// Whether the files that SQLite makes beside one with a write-ahead log, for a reader too, are taken away at the end
-  /// where they were not there before and nobody else uses them.
+  /// where they were not there before and nobody else uses them. A file to be read, in a folder where they cannot be made, is
+  /// read without them.
   public var leavesNothing = false
   /// Refuses transaction control, ATTACH and settings in SQL that is prepared, and every write.
   var role = Role.free

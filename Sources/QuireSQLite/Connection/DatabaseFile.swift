@@ -47,36 +47,4 @@ struct DatabaseFile {
     defer { free(resolved) }
     return String(cString: resolved)
   }
-
-  /// Whether SQLite must be told that the file does not change while it is read: one with a write-ahead log cannot be read
-  /// otherwise where the log's files are not there and cannot be made, on a read-only file system for example.
-  ///
-  /// - Throws: ``DatabaseError/unreadable(path:reason:)`` where the log holds commits, which SQLite could not read.
-  func isImmutable() throws(DatabaseError) -> Bool {
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    if FileManager.default.isWritableFile(atPath: folder) { return false }
-    let log = Footprint.size(of: path + "-wal")
-    if log != nil, Footprint.size(of: path + "-shm") != nil { return false }
-    // Looked at last: closing the file ends locks that this process has on it, which it has none where there is no log.
-    if !hasLog() { return false }
-    if log ?? 0 == 0 { return true }
-    throw .unreadable(
-      path: path,
-      reason: "\(path)-wal holds commits, and reading them takes a folder that can be written to; "
-        + "copy both files to one, or have the program that wrote them close the database")
-  }
-
-  var immutableURI: String {
-    "file:\(path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path)?immutable=1"
-  }
-
-  /// Whether the header says that the file is written and read with a write-ahead log.
-  ///
-  /// <https://sqlite.org/fileformat.html#file_format_version_numbers>
-  private func hasLog() -> Bool {
-    guard let file = FileHandle(forReadingAtPath: path), let header = try? file.read(upToCount: 20) else {
-      return false
-    }
-    return header.count == 20 && header[18] == 2 && header[19] == 2
-  }
 }

@@ -86,8 +86,12 @@ extension DatabaseError {
   init?(_ error: SQLiteError, path: String, waited: Duration) {
     switch error.primaryCode {
     case 5: self = .busy(path: path, waited: waited)
+    case 8 where error.code == 1032: self = .fileReplaced(path: path)  // moved, says SQLite
     case 8: self = .readOnly(path: path)
     case 10: self = .inputOutput(path: path, code: error.code)
+    // The pages are sound, and SQLite names what it cannot read.
+    case 11 where error.message.hasPrefix("malformed database schema"):
+      self = .unreadable(path: path, reason: error.message)
     case 11, 26: self = .corrupt(path: path, sql: error.sql)
     case 13: self = .diskFull(path: path)
     default: return nil

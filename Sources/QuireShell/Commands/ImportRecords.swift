@@ -32,7 +32,7 @@ struct ImportRecords {
   }
 
   /// Nil at the end.
-  mutating func next() throws -> (record: [(name: String, value: Value)], line: Int)? {
+  mutating func next() throws -> (record: [JSONLine.Member], line: Int)? {
     switch form {
     case .separated(var reader, var names):
       form = .objects(FileBytes([]), line: 0)  // so that the reader is nobody else's while it reads
@@ -40,11 +40,12 @@ struct ImportRecords {
       if names == nil { names = try reader.next()?.map(\.text) }
       guard let names else { return nil }
       while let fields = try reader.next() {
-        if fields.count == 1, fields[0] == .absent { continue }
+        // An empty line is a record only where there is one column, whose value is NULL.
+        if fields == [.absent], names.count != 1 { continue }
         guard fields.count == names.count else {
           throw ShellFailure("line \(reader.line): \(fields.count) fields, and \(names.count) names. Nothing was added")
         }
-        return (zip(names, fields).map { ($0, $1.value) }, reader.line)
+        return (zip(names, fields).map { ($0, $1.imported) }, reader.line)
       }
       return nil
     case .objects(var bytes, var line):
@@ -58,29 +59,15 @@ struct ImportRecords {
     }
   }
 
-  private static func object(_ text: [UInt8], _ line: Int) throws(ShellFailure) -> [(name: String, value: Value)] {
-    guard let object = try? JSONSerialization.jsonObject(with: Data(text)) as? [String: Any] else {
-      throw ShellFailure("line \(line): no JSON object. Nothing was added")
-    }
-    var record: [(name: String, value: Value)] = []
-    for (name, value) in object.sorted(by: { $0.key < $1.key }) {
-      record.append((name, try Self.value(value, name, line)))
-    }
-    return record
-  }
-
-  private static func value(_ value: Any, _ name: String, _ line: Int) throws(ShellFailure) -> Value {
-    switch value {
-    case is NSNull: return .null
-    case let text as String: return .text(text)
-    case let number as NSNumber:
-      let isReal = ["d", "f"].contains(String(cString: number.objCType))
-      return isReal ? .real(number.doubleValue) : .integer(number.int64Value)
-    case let object as [String: String]:
-      if let data = object["base64"].flatMap({ Data(base64Encoded: $0) }) { return .blob(data) }
-      if let data = object["malformedText"].flatMap({ Data(base64Encoded: $0) }) { return .malformedText(data) }
-      fallthrough
-    default: throw ShellFailure("line \(line): \(name) is no value a column takes. Nothing was added")
+  private static func object(_ text: [UInt8], _ line: Int) throws(ShellFailure) -> [JSONLine.Member] {
+    do throws(JSONLine.Failure) {
+      return try JSONLine.members(text)
+    } catch {
+      switch error {
+      case .notAnObject: throw ShellFailure("line \(line): no JSON object. Nothing was added")
+      case .notAValue(let name):
+        throw ShellFailure("line \(line): \(printable(name)) is no value a column takes. Nothing was added")
+      }
     }
   }
 }

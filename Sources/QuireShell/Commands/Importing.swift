@@ -18,13 +18,15 @@ extension ShellSession {
     guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
     if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
     var records = try ImportRecords(file)
+    var insertion = Insertion(into: model, source.connection)
+    begin(.writing)
     let clock = ContinuousClock()
     let begin = clock.now
     var count = 0
     func add() throws {
       while let (record, line) = try records.next() {
         if source.watch.wasStopped { throw ShellFailure("stopped; nothing was added", .stopped) }
-        try insert(record, line, into: model)
+        try insertion.insert(record, line)
         count += 1
         if count.isMultiple(of: 1000) { shared.withLock { $0.recordsRead = count } }
       }
@@ -42,23 +44,54 @@ extension ShellSession {
     let end = entry.obstacle.map { "cannot be undone: \($0)" } ?? (options.offersUndo ? "undo to take it back" : nil)
     return [rows, (clock.now - begin).spoken, end].compactMap { $0 }.joined(separator: " · ")
   }
+}
 
-  private func insert(_ record: [(name: String, value: Value)], _ line: Int, into model: FileModel) throws {
-    var columns: [String] = []
-    for (name, _) in record {
+/// Puts records into a table, by one statement as long as they have the same names.
+private struct Insertion {
+  private let model: FileModel
+  private let connection: Connection
+  private var names: [String]?
+  private var columns: [FileModel.Column] = []
+  private var sql = ""
+
+  init(into model: FileModel, _ connection: Connection) { (self.model, self.connection) = (model, connection) }
+
+  mutating func insert(_ record: [JSONLine.Member], _ line: Int) throws {
+    let names = record.map(\.name)
+    if names != self.names { try prepare(names, line) }
+    var values: [Value] = []
+    for (member, column) in zip(record, columns) {
+      guard let value = member.field.value(in: column) else {
+        throw ShellFailure(
+          "line \(line): the number of \(printable(member.name)) has more digits than a column keeps. Nothing was added",
+          hint: "in quotes it is text, which keeps them")
+      }
+      values.append(value)
+    }
+    do {
+      try connection.execute(sql, values)
+    } catch {
+      throw ShellFailure("line \(line): \(error.message). Nothing was added")
+    }
+  }
+
+  private mutating func prepare(_ names: [String], _ line: Int) throws {
+    columns = []
+    for name in names {
       guard let column = model.column(named: name), !column.isGenerated else {
         let near = nearest(to: name, among: model.columns.map(\.name)).map { "did you mean \($0)?" }
         throw ShellFailure("line \(line): \(model.name) has no \(printable(name)). Nothing was added", hint: near)
       }
-      columns.append(try quoted(identifier: column.column))
+      if columns.contains(where: { $0.column == column.column }) {
+        throw ShellFailure("line \(line): \(printable(name)) is there twice. Nothing was added")
+      }
+      columns.append(column)
     }
-    let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
-    do {
-      try source.connection.execute(
-        "INSERT INTO \(try quoted(identifier: model.table)) (\(columns.joined(separator: ", "))) VALUES (\(marks))",
-        record.map(\.value))
-    } catch let error as SQLiteError {
-      throw ShellFailure("line \(line): \(error.message). Nothing was added")
-    }
+    self.names = names
+    let list = try columns.map { try quoted(identifier: $0.column) }.joined(separator: ", ")
+    let marks = columns.map { _ in "?" }.joined(separator: ", ")
+    sql =
+      "INSERT INTO \(try quoted(identifier: model.table)) "
+      + (columns.isEmpty ? "DEFAULT VALUES" : "(\(list)) VALUES (\(marks))")
   }
 }

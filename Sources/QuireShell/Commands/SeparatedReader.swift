@@ -7,24 +7,36 @@ struct SeparatedReader {
     case absent
     case bare(String)
     case quoted(String)
+    /// Bytes that are not UTF-8, with quotes or without.
+    case malformed(Data)
+
+    init(_ content: [UInt8], isQuoted: Bool) {
+      guard let text = String(validating: content, as: UTF8.self) else {
+        self = .malformed(Data(content))
+        return
+      }
+      self = isQuoted ? .quoted(text) : text.isEmpty ? .absent : .bare(text)
+    }
 
     var text: String {
       switch self {
       case .absent: ""
       case .bare(let text), .quoted(let text): text
+      case .malformed(let data): String(decoding: data, as: UTF8.self)
       }
     }
 
-    /// Numbers stay text, which a column's affinity makes numbers of; bytes are as SQL writes them.
-    var value: Value {
+    /// As a value of a column; bytes are as SQL writes them.
+    var imported: ImportedField {
       switch self {
-      case .absent: return .null
-      case .quoted(let text): return .text(text)
+      case .absent: return .value(.null)
+      case .quoted(let text): return .value(.text(text))
+      case .malformed(let data): return .value(.malformedText(data))
       case .bare(let text):
         if text.hasPrefix("x'"), case .blob(let bytes)? = Tokenizer.tokens(of: text).first?.kind {
-          return .blob(Data(bytes))
+          return .value(.blob(Data(bytes)))
         }
-        return .text(text)
+        return .word(text)
       }
     }
   }
@@ -63,13 +75,13 @@ struct SeparatedReader {
         content.append(byte)
         bytes.pass()
       }
-      return content.isEmpty ? .absent : .bare(String(decoding: content, as: UTF8.self))
+      return Field(content, isQuoted: false)
     }
     bytes.pass()
     while let byte = try bytes.peek() {
       bytes.pass()
       if byte == UInt8(ascii: "\"") {
-        guard try bytes.peek() == byte else { return .quoted(String(decoding: content, as: UTF8.self)) }
+        guard try bytes.peek() == byte else { return Field(content, isQuoted: true) }
         bytes.pass()
       } else if byte == 10 {
         nextLine += 1

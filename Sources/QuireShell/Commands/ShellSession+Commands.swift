@@ -147,7 +147,7 @@ extension ShellSession {
   private func save(_ argument: String, _ run: Run) async throws {
     let (file, query) = Self.file(in: argument)
     if file.isEmpty { throw ShellFailure(".save FILE, or .save FILE QUERY", .usage) }
-    let format = AnswerFormat(ofFile: file) ?? settings.format
+    let format = try AnswerFormat(ofFile: file) ?? unnamedFormat(of: file)
     let target = try AnswerFile(file, besides: source.path)
     var output = RowOutput(format) { try target.write($0) }
     output.table = kept?.answer.model.flatMap { models.model(named: $0)?.table } ?? "answer"
@@ -168,6 +168,16 @@ extension ShellSession {
         try await each(
           .written("\(count.grouped) \(count == 1 ? "row" : "rows") in \(printable(file)) · \(elapsed.spoken)"))
       })
+  }
+
+  /// The format of a file whose name does not say one: that of `.as`. A name that says another than ours gets no table for
+  /// people in its place.
+  private func unnamedFormat(of file: String) throws(ShellFailure) -> AnswerFormat {
+    let name = FileName(file)
+    guard name.last != name.bare, settings.format.needsWidths else { return settings.format }
+    throw ShellFailure(
+      "\(printable(String(name.last.dropFirst(name.bare.count)))) is no ending of a format; nothing was written",
+      hint: ".csv, .tsv, .json, .jsonl, .md, .sql and .txt are; .as FORMAT chooses one for other names", .usage)
   }
 
   private func answerInto(_ query: String, _ run: Run) async throws {
@@ -193,14 +203,13 @@ extension ShellSession {
 }
 
 extension Value {
-  /// A word given as a parameter: a number where it is one, else text; `'1'` in quotes is text too.
+  /// A word given as a parameter: a number where it is exactly as we write that number, else text. So `007` and `1.50` keep
+  /// what they say; `'1'` in quotes is text too.
   public init(parameter word: String) {
     if word.count > 1, let first = word.first, "'\"".contains(first), word.last == first {
       self = .text(String(word.dropFirst().dropLast()))
-    } else if let number = Int64(word) {
-      self = .integer(number)
-    } else if let first = word.first, "-.0123456789".contains(first), let number = Double(word), number.isFinite {
-      self = .real(number)
+    } else if let number = Value(exactly: word), number != .real(.infinity), number != .real(-.infinity) {
+      self = number
     } else {
       self = .text(word)
     }

@@ -60,7 +60,7 @@ struct ByteBuffer {
     }
   }
 
-  mutating func put(number: Double) { number.withSQLiteText { put($0) } }
+  mutating func put(number: Double) { put(number.exactText) }
 
   /// To be called between rows.
   mutating func flushIfLarge() throws { if bytes.count >= Self.size { try flush() } }
@@ -68,25 +68,5 @@ struct ByteBuffer {
   mutating func flush() throws {
     defer { bytes.removeAll(keepingCapacity: true) }
     try bytes.withUnsafeBytes(send)
-  }
-}
-
-extension Double {
-  /// `12.0`, `1.0e+20`, `Inf`: in the form SQLite gives it, with as many digits as make it the same number again.
-  var exactText: String {
-    if !isFinite { return isNaN ? "" : self < 0 ? "-Inf" : "Inf" }
-    let text = description
-    if magnitude >= 1e15, !text.contains("e") { return exponential(text) }
-    guard let e = text.firstIndex(of: "e"), !text.contains(".") else { return text }
-    return text[..<e] + ".0" + text[e...]
-  }
-
-  /// `1000000000000000.0` → `1.0e+15`
-  private func exponential(_ text: String) -> String {
-    let sign = self < 0 ? "-" : ""
-    let digits = text.drop { $0 == "-" }.prefix { $0 != "." }
-    var fraction = digits.dropFirst()
-    while fraction.last == "0" { fraction.removeLast() }
-    return "\(sign)\(digits.prefix(1)).\(fraction.isEmpty ? "0" : fraction)e+\(digits.count - 1)"
   }
 }

@@ -1,7 +1,9 @@
+import QuireRow
 import QuireSQLite
 
 /// RFC 4180 with lines ended by a line feed, or the same with tabs. NULL is an empty field, empty text is `""`, bytes are
-/// as SQL writes them; on a terminal control characters are made visible.
+/// as SQL writes them, and text that would be read as a number or as bytes is in quotes; on a terminal control characters
+/// are made visible.
 struct SeparatedWriter: AnswerWriter {
   private let separator: UInt8
   private let isTerminal: Bool
@@ -38,21 +40,22 @@ struct SeparatedWriter: AnswerWriter {
     for (place, name) in names.enumerated() {
       if place > 0 { bytes.put(separator) }
       var name = name
-      name.withUTF8 { put(UnsafeRawBufferPointer($0), &bytes) }
+      name.withUTF8 { put(UnsafeRawBufferPointer($0), isName: true, &bytes) }
     }
     bytes.put(10)
   }
 
-  private func put(_ text: UnsafeRawBufferPointer, _ bytes: inout ByteBuffer) {
+  /// - Parameter isName: Whether it stands in the header, where nothing is a number or bytes.
+  private func put(_ text: UnsafeRawBufferPointer, isName: Bool = false, _ bytes: inout ByteBuffer) {
     if isTerminal, text.contains(where: { $0 < 32 || $0 >= 127 }) {
       var shown = printable(String(decoding: text, as: UTF8.self))
-      return shown.withUTF8 { quote(UnsafeRawBufferPointer($0), &bytes) }
+      return shown.withUTF8 { quote(UnsafeRawBufferPointer($0), isName, &bytes) }
     }
-    quote(text, &bytes)
+    quote(text, isName, &bytes)
   }
 
-  private func quote(_ text: UnsafeRawBufferPointer, _ bytes: inout ByteBuffer) {
-    guard needsQuotes(text) else { return bytes.put(text) }
+  private func quote(_ text: UnsafeRawBufferPointer, _ isName: Bool, _ bytes: inout ByteBuffer) {
+    guard needsQuotes(text) || !isName && readsAsAnotherKind(text) else { return bytes.put(text) }
     bytes.put(UInt8(ascii: "\""))
     for byte in text {
       if byte == UInt8(ascii: "\"") { bytes.put(byte) }
@@ -63,10 +66,15 @@ struct SeparatedWriter: AnswerWriter {
 
   private func needsQuotes(_ text: UnsafeRawBufferPointer) -> Bool {
     guard let first = text.first, let last = text.last, first != 32, last != 32 else { return true }
-    // Text that reads like bytes.
-    if first | 32 == UInt8(ascii: "x"), text.count > 1, text[1] == UInt8(ascii: "'") { return true }
     for byte in text where byte == separator || byte == 34 || byte == 10 || byte == 13 { return true }
     return false
+  }
+
+  /// Whether it would be taken for bytes or a number.
+  private func readsAsAnotherKind(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard let first = text.first else { return false }
+    if first | 32 == UInt8(ascii: "x"), text.count > 1, text[1] == UInt8(ascii: "'") { return true }
+    return Value.mayBeNumber(text) && Value(exactly: String(decoding: text, as: UTF8.self)) != nil
   }
 }
 

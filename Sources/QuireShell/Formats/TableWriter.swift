@@ -4,7 +4,8 @@ import QuireSQLite
 /// Aligned columns, numbers on the right, with lines around them or without.
 ///
 /// The first rows are kept until their widths are known; what comes after is written in those widths, so that an answer of
-/// any length takes the same memory. A cell that does not fit is cut where lines have a length, and stays whole elsewhere.
+/// any length takes the same memory. Where lines have a length, what does not fit is cut or left out, as ``ColumnFit`` has it;
+/// elsewhere it stays whole.
 struct TableWriter: AnswerWriter {
   private let columns: [String]
   private let hasHeader: Bool
@@ -13,6 +14,7 @@ struct TableWriter: AnswerWriter {
   private var waiting: [[ShownCell]] = []
   private var widths: [Int]?
   private var isNumber: [Bool] = []
+  private var hiddenCount = 0
   private var count = 0
   private static let sampleSize = 5000
 
@@ -34,7 +36,10 @@ struct TableWriter: AnswerWriter {
   mutating func end(_ bytes: inout ByteBuffer) {
     begin(&bytes)
     if isBox, let widths { rule("└", "┴", "┘", widths, &bytes) }
-    if hasHeader, !isBox { bytes.put("\(count) \(count == 1 ? "row" : "rows")\n") }
+    guard hasHeader else { return }
+    let hidden = "\(hiddenCount.grouped) \(hiddenCount == 1 ? "column" : "columns") more (-f line)"
+    let parts = (isBox ? [] : ["\(count) \(count == 1 ? "row" : "rows")"]) + (hiddenCount > 0 ? [hidden] : [])
+    if !parts.isEmpty { bytes.put(parts.joined(separator: " · ") + "\n") }
   }
 
   private mutating func begin(_ bytes: inout ByteBuffer) {
@@ -42,10 +47,17 @@ struct TableWriter: AnswerWriter {
     isNumber = columns.indices.map { column in
       waiting.contains { $0[column].isNumber } && waiting.allSatisfy { $0[column].isNumber || $0[column].isNull }
     }
-    let widths = fitted(
-      columns.indices.map { column in
-        max(hasHeader ? style.width(columns[column]) : 0, waiting.map { style.width($0[column].text) }.max() ?? 0)
-      })
+    let needed = columns.indices.map { column in
+      max(hasHeader ? style.width(columns[column]) : 0, waiting.map { style.width($0[column].text) }.max() ?? 0)
+    }
+    let widths: [Int]
+    if let room = style.columns {
+      let fit = ColumnFit(needed, isNumber: isNumber, gap: isBox ? 3 : 2, in: room - (isBox ? 4 : 0))
+      hiddenCount = fit.hiddenCount
+      widths = fit.fitted(needed)
+    } else {
+      widths = needed
+    }
     self.widths = widths
     if isBox { rule("┌", "┬", "┐", widths, &bytes) }
     if hasHeader {
@@ -56,27 +68,13 @@ struct TableWriter: AnswerWriter {
     waiting = []
   }
 
-  /// Where a line would be too long the widest column is cut, down to the next widest.
-  private func fitted(_ widths: [Int]) -> [Int] {
-    guard let columns = style.columns else { return widths }
-    var widths = widths
-    let signs = isBox ? 3 * widths.count + 1 : 2 * max(0, widths.count - 1)
-    var excess = widths.reduce(0, +) + signs - columns
-    while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > 8 {
-      let next = widths.indices.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
-      let cut = min(excess, max(1, widths[widest] - max(8, next)))
-      widths[widest] -= cut
-      excess -= cut
-    }
-    return widths
-  }
-
   private func put(_ cells: [ShownCell], _ widths: [Int], _ bytes: inout ByteBuffer) {
     put(cells.map { ($0.text, $0.isNull ? .null : nil) }, widths, &bytes)
   }
 
   private func put(_ cells: [(text: String, dress: AnswerStyle.Dress?)], _ widths: [Int], _ bytes: inout ByteBuffer) {
-    let last = isBox ? cells.count - 1 : cells.lastIndex { !$0.text.isEmpty } ?? -1
+    let cells = cells.prefix(widths.count)
+    let last = isBox || hiddenCount > 0 ? cells.count - 1 : cells.lastIndex { !$0.text.isEmpty } ?? -1
     if isBox { bytes.put("│ ") }
     for (column, cell) in cells.enumerated() where column <= last {
       if column > 0 { bytes.put(isBox ? " │ " : "  ") }
@@ -86,10 +84,10 @@ struct TableWriter: AnswerWriter {
       if isNumber[column] {
         bytes.put(space + dressed)
       } else {
-        bytes.put(column == last && !isBox ? dressed : dressed + space)
+        bytes.put(column == last && !isBox && hiddenCount == 0 ? dressed : dressed + space)
       }
     }
-    if isBox { bytes.put(" │") }
+    if isBox { bytes.put(" │") } else if hiddenCount > 0 { bytes.put("  …") }
     bytes.put(10)
   }
 

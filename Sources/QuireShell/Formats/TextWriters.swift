@@ -76,6 +76,7 @@ struct ValueWriter: AnswerWriter {
 /// Statements that put the rows into a table. A value is what it was: text that SQL cannot write goes in as its bytes.
 struct InsertWriter: AnswerWriter {
   private let start: String
+  private let reals = RealLiteral()
 
   init(_ columns: [String], _ output: RowOutput) throws {
     let shown = output.style.isTerminal ? columns.map { printable($0) } : columns
@@ -93,8 +94,7 @@ struct InsertWriter: AnswerWriter {
         switch cell {
         case .null: bytes.put("NULL")
         case .integer(let number): bytes.put(number: number)
-        case .real(let number):
-          bytes.put(number.isFinite ? number.exactText : number < 0 ? "-9e999" : "9e999")
+        case .real(let number): bytes.put(reals.text(number))
         case .text(let text): Self.put(text, &bytes)
         case .blob(let data): bytes.putLiteral(blob: data)
         }

@@ -28,6 +28,10 @@ struct GivenNames {
       case .path(let path): path.count == 1 ? names[path[0].text.lowercased()]?.kind ?? syntax.kind : syntax.kind
       case .unary(let sign, let a): .unary(sign, one(a))
       case .binary(let sign, let a, let b): .binary(sign, one(a), one(b))
+      case .chain(let first, let links):
+        .chain(one(first), links.map { Syntax.Link(sign: $0.sign, value: one($0.value)) })
+      case .all(let parts): .all(parts.map(one))
+      case .any(let parts): .any(parts.map(one))
       case .isNull(let a, let isNegated): .isNull(one(a), isNegated: isNegated)
       case .oneOf(let a, let list, let isNegated): .oneOf(one(a), list.map(one), isNegated: isNegated)
       case .between(let a, let low, let high, let isNegated):

@@ -1,16 +1,13 @@
 import QuireRow
 
-/// A resolved statement as SQL: values bound as `@_1`, `@_2` …, names of the file quoted, parameters under their names
-/// behind a colon. (A numbered `?1` would be the same as whichever named parameter comes first.)
+/// A resolved statement as SQL: each value a `?`, names of the file quoted, parameters under their names behind a colon.
+/// (Values have no names: SQLite looks through all names it knows for each new one.)
 struct ModelSQL: Hashable, Sendable {
   var text = ""
   /// The same with the values in it, for people to read and copy; it is not what is run.
   var readable = ""
-  /// What `@_1`, `@_2` … stand for.
+  /// What each `?` stands for, in order.
   var values: [Value] = []
-
-  /// - Parameter number: From 1.
-  static func name(ofValue number: Int) -> String { "@_\(number)" }
 
   static func select(_ query: ResolvedQuery) throws -> ModelSQL {
     var sql = ModelSQL()
@@ -68,7 +65,7 @@ struct ModelSQL: Hashable, Sendable {
 
   private mutating func bind(_ value: Value) {
     values.append(value)
-    text += Self.name(ofValue: values.count)
+    text += "?"
     readable += "\(value)"
   }
 
@@ -146,10 +143,27 @@ struct ModelSQL: Hashable, Sendable {
     try write(.within(inner.values, inner, isNegated: false))
   }
 
+  /// Up to so many parts stand in one row. SQLite takes each one as a step further in, a thousand at most: more of them are
+  /// put into groups, which mean the same and need few steps.
+  private static let longestRow = 250
+
   private mutating func writeJoined(_ parts: [Resolved], by word: String) throws {
-    for (place, part) in parts.enumerated() {
-      if place > 0 { put(word) }
-      try writeInside(part)
+    guard parts.count > Self.longestRow else {
+      for (place, part) in parts.enumerated() {
+        if place > 0 { put(word) }
+        try writeInside(part)
+      }
+      return
+    }
+    // As many groups as each has parts.
+    let size = Int(Double(parts.count).squareRoot()) + 1
+    for start in stride(from: 0, to: parts.count, by: size) {
+      put(start > 0 ? word + "(" : "(")
+      for (place, part) in parts[start..<min(start + size, parts.count)].enumerated() {
+        if place > 0 { put(word) }
+        try writeInside(part)
+      }
+      put(")")
     }
   }
 
@@ -176,6 +190,12 @@ struct ModelSQL: Hashable, Sendable {
       try writeInside(a)
       put(" \(sign) ")
       try writeInside(b)
+    case .chain(let first, let links):
+      try writeInside(first)
+      for link in links {
+        put(" \(link.sign) ")
+        try writeInside(link.value)
+      }
     case .all(let parts):
       if parts.isEmpty { return bind(1) }
       try writeJoined(parts, by: " AND ")

@@ -5,32 +5,38 @@ import QuireRow
 
 extension Parser {
   mutating func expression() throws(ShellFailure) -> Syntax {
-    var left = try conjunction()
-    while current.isWord("or") {
-      advance()
-      left = binary("OR", left, try conjunction())
+    try inside { (parser) throws(ShellFailure) in
+      var parts = [try parser.conjunction()]
+      while parser.take(word: "or") { parts.append(try parser.conjunction()) }
+      return try parser.flat(parts) { .any($0) }
     }
-    return left
   }
 
   private mutating func conjunction() throws(ShellFailure) -> Syntax {
-    var left = try negation()
-    while current.isWord("and") {
-      advance()
-      left = binary("AND", left, try negation())
-    }
-    return left
+    var parts = [try negation()]
+    while take(word: "and") { parts.append(try negation()) }
+    return try flat(parts) { .all($0) }
+  }
+
+  private func flat(_ parts: [Syntax], _ kind: ([Syntax]) -> Syntax.Kind) throws(ShellFailure) -> Syntax {
+    if parts.count == 1 { return parts[0] }
+    return try made(kind(parts), parts[0].range.lowerBound..<parts[parts.count - 1].range.upperBound)
   }
 
   private mutating func negation() throws(ShellFailure) -> Syntax {
-    let start = current.range.lowerBound
-    guard take(word: "not") else { return try comparison() }
-    let inner = try negation()
-    return Syntax(kind: .unary("NOT", inner), range: start..<inner.range.upperBound)
+    var starts: [Int] = []
+    // A relation may be called so: `not.name`.
+    while current.isWord("not"), !ahead().isSign(".") {
+      starts.append(current.range.lowerBound)
+      advance()
+    }
+    var inner = try comparison()
+    for start in starts.reversed() { inner = try made(.unary("NOT", inner), start..<inner.range.upperBound) }
+    return inner
   }
 
-  private func binary(_ sign: String, _ a: Syntax, _ b: Syntax) -> Syntax {
-    Syntax(kind: .binary(sign, a, b), range: a.range.lowerBound..<b.range.upperBound)
+  private func binary(_ sign: String, _ a: Syntax, _ b: Syntax) throws(ShellFailure) -> Syntax {
+    try made(.binary(sign, a, b), a.range.lowerBound..<b.range.upperBound)
   }
 
   // MARK: Comparisons
@@ -39,18 +45,17 @@ extension Parser {
     var left = try sum()
     while true {
       let start = left.range.lowerBound
-      func made(_ kind: Syntax.Kind, _ end: Int) -> Syntax { Syntax(kind: kind, range: start..<end) }
       if case .sign(let sign) = current.kind, let known = Self.comparisons[sign] {
         advance()
-        left = binary(known, left, try sum())
+        left = try binary(known, left, try sum())
         continue
       }
       if take(word: "is") {
         let isNegated = take(word: "not")
         if take(word: "null") || take(word: "nil") {
-          left = made(.isNull(left, isNegated: isNegated), current.range.lowerBound)
+          left = try made(.isNull(left, isNegated: isNegated), start..<current.range.lowerBound)
         } else {
-          left = binary(isNegated ? "IS NOT" : "IS", left, try sum())
+          left = try binary(isNegated ? "IS NOT" : "IS", left, try sum())
         }
         continue
       }
@@ -58,16 +63,16 @@ extension Parser {
       if isNegated { advance() }
       if take(word: "in") {
         let values = try oneOf()
-        left = made(.oneOf(left, values, isNegated: isNegated), current.range.lowerBound)
+        left = try made(.oneOf(left, values, isNegated: isNegated), start..<current.range.lowerBound)
       } else if take(word: "between") {
         let low = try sum()
         if !take(word: "and") { throw unexpected("between needs and: between 1950 and 1960") }
         let high = try sum()
-        left = made(.between(left, low, high, isNegated: isNegated), high.range.upperBound)
+        left = try made(.between(left, low, high, isNegated: isNegated), start..<high.range.upperBound)
       } else if let word = ["like", "glob", "contains", "match"].first(where: { current.isWord($0) }) {
         advance()
         let pattern = try sum()
-        left = made(.match(word, left, pattern, isNegated: isNegated), pattern.range.upperBound)
+        left = try made(.match(word, left, pattern, isNegated: isNegated), start..<pattern.range.upperBound)
       } else {
         return left
       }
@@ -92,27 +97,36 @@ extension Parser {
   // MARK: Arithmetic
 
   private mutating func sum() throws(ShellFailure) -> Syntax {
-    var left = try product()
-    while case .sign(let sign) = current.kind, sign == "+" || sign == "-" {
-      advance()
-      left = binary(sign, left, try product())
-    }
-    return left
+    try chain(["+", "-"]) { (parser) throws(ShellFailure) in try parser.product() }
   }
 
   private mutating func product() throws(ShellFailure) -> Syntax {
-    var left = try joined()
-    while case .sign(let sign) = current.kind, ["*", "/", "%"].contains(sign) {
-      advance()
-      left = binary(sign, left, try joined())
-    }
-    return left
+    try chain(["*", "/", "%"]) { (parser) throws(ShellFailure) in try parser.joined() }
   }
 
   private mutating func joined() throws(ShellFailure) -> Syntax {
-    var left = try primary()
-    while take(sign: "||") { left = binary("||", left, try primary()) }
-    return left
+    try chain(["||"]) { (parser) throws(ShellFailure) in try parser.primary() }
+  }
+
+  /// SQLite takes a thousand steps from the outermost value to the innermost, and each operator of a chain is one.
+  private static let longestChain = 900
+
+  private mutating func chain(
+    _ signs: [String], _ operand: (inout Parser) throws(ShellFailure) -> Syntax
+  ) throws(ShellFailure) -> Syntax {
+    let first = try operand(&self)
+    var links: [Syntax.Link] = []
+    var end = first.range.upperBound
+    while case .sign(let sign) = current.kind, signs.contains(sign) {
+      if links.count == Self.longestChain {
+        throw unexpected("there are more than \(Self.longestChain) operators in a row, which SQLite does not take")
+      }
+      advance()
+      let value = try operand(&self)
+      links.append(Syntax.Link(sign: sign, value: value))
+      end = value.range.upperBound
+    }
+    return links.isEmpty ? first : try made(.chain(first, links), first.range.lowerBound..<end)
   }
 
   // MARK: Values
@@ -127,11 +141,7 @@ extension Parser {
     case .blob(let bytes): advance(); return literal(.blob(Data(bytes)))
     case .parameter(let name): advance(); return Syntax(kind: .parameter(name), range: token.range)
     case .sign("*"): advance(); return Syntax(kind: .everything, range: token.range)
-    case .sign("-"), .sign("+"):
-      advance()
-      let inner = try primary()
-      return Syntax(
-        kind: .unary(token.isSign("-") ? "-" : "+", inner), range: token.range.lowerBound..<inner.range.upperBound)
+    case .sign("-"), .sign("+"): return try signed()
     case .sign("("):
       advance()
       let inner = try expression()
@@ -144,14 +154,42 @@ extension Parser {
     }
   }
 
+  /// A value behind one sign or several.
+  private mutating func signed() throws(ShellFailure) -> Syntax {
+    var signs: [Token] = []
+    while current.isSign("-") || current.isSign("+") {
+      signs.append(current)
+      advance()
+    }
+    // The smallest integer has no positive one.
+    let isSmallest =
+      if case .real = current.kind { source(current.range) == "\(Int64.min.magnitude)" } else { false }
+    var inner: Syntax
+    if isSmallest, let sign = signs.last, sign.isSign("-") {
+      inner = Syntax(kind: .literal(.integer(.min)), range: sign.range.lowerBound..<current.range.upperBound)
+      signs.removeLast()
+      advance()
+    } else {
+      inner = try primary()
+    }
+    for sign in signs.reversed() {
+      inner = try made(.unary(sign.isSign("-") ? "-" : "+", inner), sign.range.lowerBound..<inner.range.upperBound)
+    }
+    return inner
+  }
+
   private mutating func named(_ word: String, _ token: Token) throws(ShellFailure) -> Syntax {
     switch word.lowercased() {
     case "null", "nil": advance(); return Syntax(kind: .literal(.null), range: token.range)
     case "true": advance(); return Syntax(kind: .literal(1), range: token.range)
     case "false": advance(); return Syntax(kind: .literal(0), range: token.range)
-    case "case": return try choice()
-    case "where", "select", "order", "limit", "and", "or", "set", "from", "by", "having", "offset":
-      throw unexpected("a value is missing before ‘\(word)’")
+    case "case" where !ahead().isSign("."): return try choice()
+    // A relation may be called so: `order.customer`. No keyword goes on with a point.
+    case _ where ahead().isSign("."): return try path()
+    case "and", "or": throw unexpected("a value is missing before ‘\(word)’")
+    case "where", "select", "order", "limit", "set", "from", "by", "having", "offset":
+      throw unexpected(
+        "a value is missing before ‘\(word)’", hint: "a name that is a keyword stands in backticks: `\(word)`")
     default: break
     }
     if ahead().isSign("(") { return try call() }
@@ -197,8 +235,8 @@ extension Parser {
     if condition == nil, arguments.count == 2, ["any", "none", "all"].contains(name.text.lowercased()) {
       condition = arguments.removeLast()
     }
-    return Syntax(
-      kind: .call(name, arguments, where: condition, isDistinct: isDistinct), range: name.range.lowerBound..<end)
+    return try made(
+      .call(name, arguments, where: condition, isDistinct: isDistinct), name.range.lowerBound..<end)
   }
 
   /// `case when year < 1900 then "old" else "new" end`
@@ -215,6 +253,6 @@ extension Parser {
     let otherwise = take(word: "else") ? try expression() : nil
     let end = current.range.upperBound
     if !take(word: "end") { throw unexpected("end is missing behind case …") }
-    return Syntax(kind: .choice(branches, otherwise: otherwise), range: start..<end)
+    return try made(.choice(branches, otherwise: otherwise), start..<end)
   }
 }

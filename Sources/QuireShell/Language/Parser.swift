@@ -6,6 +6,10 @@ struct Parser {
   private let text: String
   private let tokens: [Token]
   private(set) var place: Int
+  /// How many values are open around the present place.
+  private var depth = 0
+  /// Where most values were open, with how many: what SQLite refuses as too deep is there.
+  private(set) var deepest = (depth: 0, range: 0..<0)
   let isModel: (String) -> Bool
 
   /// - Parameter start: The byte where the query begins, behind words such as `live`.
@@ -19,12 +23,12 @@ struct Parser {
   /// The one statement the text is.
   static func statement(
     _ text: String, from start: Int = 0, isModel: @escaping (String) -> Bool
-  ) throws(ShellFailure) -> ModelStatement {
+  ) throws(ShellFailure) -> (statement: ModelStatement, deepest: Range<Int>) {
     var parser = Parser(text, from: start, isModel: isModel)
     let statement = try parser.statement()
     if parser.current.isSign(";") { parser.advance() }
     try parser.expectEnd()
-    return statement
+    return (statement, parser.deepest.range)
   }
 
   // MARK: Tokens
@@ -66,6 +70,35 @@ struct Parser {
       return name
     default: throw unexpected("\(what) is missing")
     }
+  }
+
+  /// What is read inside a value.
+  mutating func inside(
+    _ body: (inout Parser) throws(ShellFailure) -> Syntax
+  ) throws(ShellFailure) -> Syntax {
+    depth += 1
+    if depth > deepest.depth { deepest = (depth, current.range) }
+    if depth > Self.most { throw tooDeep(current.range) }
+    let result = try body(&self)
+    depth -= 1
+    return result
+  }
+
+  /// A value made of others.
+  func made(_ kind: Syntax.Kind, _ range: Range<Int>) throws(ShellFailure) -> Syntax {
+    let syntax = Syntax(kind: kind, range: range)
+    if syntax.height > Self.most { throw tooDeep(range) }
+    return syntax
+  }
+
+  /// So many values may stand inside one another. SQLite reads about a hundred at most.
+  static let most = 100
+
+  private func tooDeep(_ range: Range<Int>) -> ShellFailure {
+    let start = tokens.first { $0.range.lowerBound == range.lowerBound }
+    return ShellFailure(
+      "this is nested more than \(Self.most) deep", at: start?.range ?? range,
+      hint: "split the query, or ask in SQL step by step (with … as)")
   }
 
   func source(_ range: Range<Int>) -> String { String(decoding: Array(text.utf8)[range], as: UTF8.self) }
@@ -206,7 +239,10 @@ extension Parser {
   private var isKeyValue: Bool { current.isKey || current.isSign("-") && ahead().isKey }
 
   private mutating func steps(of query: inout ModelQuery) throws(ShellFailure) {
-    while take(sign: ".") { query.steps.append(try name("a relation")) }
+    while take(sign: ".") {
+      query.steps.append(try name("a relation"))
+      if query.steps.count > Self.most { throw tooDeep(query.steps[query.steps.count - 1].range) }
+    }
   }
 
   private mutating func list<T>(

@@ -9,6 +9,8 @@ indirect enum Resolved: Hashable, Sendable {
   case everything
   case prefix(String, Resolved)
   case infix(String, Resolved, Resolved)
+  /// `a + b - c`, from the left.
+  case chain(Resolved, [Link])
   case all([Resolved])
   case any([Resolved])
   case isNull(Resolved, isNegated: Bool)
@@ -25,6 +27,13 @@ indirect enum Resolved: Hashable, Sendable {
   case exists(ResolvedRows, isNegated: Bool)
   /// An aggregate of such rows.
   case aggregate(ResolvedRows)
+}
+
+extension Resolved {
+  struct Link: Hashable, Sendable {
+    let sign: String
+    let value: Resolved
+  }
 }
 
 /// Tables joined to one another, from the first on.

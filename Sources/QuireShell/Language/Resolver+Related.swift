@@ -64,6 +64,7 @@ extension Resolver {
         return List(scope: inner, position: position, column: name, name: last)
       }
       last = name
+      try (inner ?? position.scope).requireRoom(name)
       if let scope = inner {
         let alias =
           relation.isToMany

@@ -18,6 +18,14 @@ extension Resolver {
       return resolved[0]
     case .unary(let sign, let inner): return .prefix(sign, try value(inner, at))
     case .binary(let sign, let a, let b): return try binary(sign, a, b, at)
+    case .chain(let first, let links):
+      return .chain(
+        try value(first, at),
+        try links.map { (link) throws(ShellFailure) in
+          Resolved.Link(sign: link.sign, value: try value(link.value, at))
+        })
+    case .all(let parts): return .all(try parts.map { (part) throws(ShellFailure) in try value(part, at) })
+    case .any(let parts): return .any(try parts.map { (part) throws(ShellFailure) in try value(part, at) })
     case .isNull(let inner, let isNegated): return try isNull(inner, isNegated, at)
     case .oneOf(let element, let values, let isNegated): return try oneOf(element, values, isNegated, at)
     case .between(let element, let low, let high, let isNegated):
@@ -59,6 +67,7 @@ extension Resolver {
         hint: "such as \(name.text).\(target.keyColumns.first ?? "…")")
     }
     let alias = end.scope.follow(relation, from: last, in: models)
+    try end.scope.requireRoom(name)
     return .column(alias: alias, target.keyColumns[0])
   }
 
@@ -70,6 +79,7 @@ extension Resolver {
       if relation.isToMany { throw isList(name, Array(names), relation) }
       let alias = position.scope.follow(relation, from: position.alias, in: models)
       position = Scope.Position(scope: position.scope, alias: alias, model: relation.target)
+      try position.scope.requireRoom(name)
     }
     return (position.alias, position)
   }

@@ -127,16 +127,9 @@ extension Syntax {
   /// The first column or relation it names.
   var firstName: Name? {
     switch kind {
-    case .literal, .parameter, .everything, .row: nil
     case .path(let names): names.first
-    case .unary(_, let a), .isNull(let a, _): a.firstName
-    case .binary(_, let a, let b), .match(_, let a, let b, _): a.firstName ?? b.firstName
-    case .oneOf(let a, let values, _): a.firstName ?? values.lazy.compactMap(\.firstName).first
-    case .between(let a, let b, let c, _): a.firstName ?? b.firstName ?? c.firstName
-    case .call(_, let arguments, let condition, _):
-      arguments.lazy.compactMap(\.firstName).first ?? condition?.firstName
-    case .choice(let branches, let otherwise):
-      branches.lazy.compactMap { $0.when.firstName ?? $0.then.firstName }.first ?? otherwise?.firstName
+    case .row: nil
+    default: kind.parts.lazy.compactMap(\.firstName).first
     }
   }
 }

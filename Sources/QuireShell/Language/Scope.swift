@@ -50,6 +50,15 @@ final class Scope {
     return made
   }
 
+  /// To be asked behind each step of a path.
+  ///
+  /// - Throws: where there are more tables than SQLite joins.
+  func requireRoom(_ name: Name) throws(ShellFailure) {
+    if tables.joins.count > 63 {
+      throw ShellFailure("the path is too long: one query joins 64 tables at most", at: name.range)
+    }
+  }
+
   static func equal(_ pairs: [Relation.Pair], _ own: String, _ other: String) -> [Resolved] {
     pairs.map { .infix("=", .column(alias: other, $0.other), .column(alias: own, $0.own)) }
   }

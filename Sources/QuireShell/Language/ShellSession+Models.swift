@@ -9,8 +9,26 @@ extension ShellSession {
 
   func parse(_ text: String, from start: Int) throws(ShellFailure) -> ModelStatement {
     let models = models
-    return try Parser.statement(text, from: start) { models.place(of: $0) != nil }
+    let found = try Parser.statement(text, from: start) { models.place(of: $0) != nil }
+    deepest = found.deepest
+    return found.statement
   }
+
+  /// Prepares what a query of models has become; what SQLite takes no more of is told with its place in the query.
+  func prepare(_ sql: ModelSQL) throws -> Statement {
+    do {
+      return try source.connection.prepare(sql.text)
+    } catch {
+      let said = error.message.lowercased()
+      guard Self.limits.contains(where: { said.contains($0) }) else { throw error }
+      throw ShellFailure(
+        "this is more than SQLite takes in one statement (\(error.message))", at: deepest,
+        hint: "split the query, or ask in SQL step by step (with … as)")
+    }
+  }
+
+  /// Of how SQLite says that a statement is too large.
+  private static let limits = ["stack overflow", "too large", "too many", "at most", "too big"]
 
   func model(_ text: String, from start: Int, _ run: Run) async throws {
     switch try parse(text, from: start) {
@@ -41,7 +59,7 @@ extension ShellSession {
     if isWhole, let place, try await !mayChangeAll(of: models[place].table, run, verb: statement.verb) {
       throw ShellFailure("nothing was changed", .refused)
     }
-    let prepared = try source.connection.prepare(sql.text)
+    let prepared = try prepare(sql)
     try bind(prepared, sql.values)
     try await run.each(try write(prepared, StatementWords(sql.text, 0..<sql.text.utf8.count), run))
   }
@@ -49,6 +67,7 @@ extension ShellSession {
   // MARK: Asking
 
   private func ask(_ query: ModelQuery, _ run: Run) async throws {
+    begin(.reading)
     if case .kept(let row, _) = query.source, query.steps.isEmpty, query.filter == nil, query.selected.isEmpty,
       let reply = try again(row, run)
     {
@@ -90,7 +109,7 @@ extension ShellSession {
   private func answer(_ resolved: ResolvedQuery, _ query: ModelQuery, _ run: Run) throws -> Reply {
     let isOne = isOneRow(query)  // of the answer that is kept so far
     let sql = try ModelSQL.select(resolved)
-    let statement = try source.connection.prepare(sql.text)
+    let statement = try prepare(sql)
     try bind(statement, sql.values)
     let result = try rows(of: statement, sql: sql.readable, run)
     guard var answer = result.answer else { return result.reply }
@@ -136,7 +155,7 @@ extension ShellSession {
     resolved.limit = nil
     resolved.offset = nil
     let sql = try ModelSQL.count(resolved, atMost: Self.countedAtMost + 1)
-    let statement = try source.connection.prepare(sql.text)
+    let statement = try prepare(sql)
     try bind(statement, sql.values)
     defer { statement.reset() }
     guard try statement.step(), case .integer(let count) = statement.row.value(0) else { return nil }

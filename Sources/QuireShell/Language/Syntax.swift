@@ -67,6 +67,15 @@ struct ModelQuery: Hashable, Sendable {
 struct Syntax: Hashable, Sendable {
   let kind: Kind
   let range: Range<Int>
+  /// How many values stand inside one another, itself included. What walks through syntax calls itself so often; the parser
+  /// makes none that is higher than ``Parser/most``.
+  let height: Int
+
+  init(kind: Kind, range: Range<Int>) {
+    self.kind = kind
+    self.range = range
+    height = 1 + (kind.parts.lazy.map(\.height).max() ?? 0)
+  }
 
   indirect enum Kind: Hashable, Sendable {
     case literal(Value)
@@ -77,7 +86,14 @@ struct Syntax: Hashable, Sendable {
     /// `Author 2`
     case row(Name, key: [Syntax])
     case unary(String, Syntax)
+    /// A comparison.
     case binary(String, Syntax, Syntax)
+    /// `a + b - c`, from the left: side by side and not inside one another, as there may be many.
+    case chain(Syntax, [Link])
+    /// `a and b and c`
+    case all([Syntax])
+    /// `a or b or c`
+    case any([Syntax])
     case isNull(Syntax, isNegated: Bool)
     case oneOf(Syntax, [Syntax], isNegated: Bool)
     case between(Syntax, Syntax, Syntax, isNegated: Bool)
@@ -91,6 +107,30 @@ struct Syntax: Hashable, Sendable {
   struct Branch: Hashable, Sendable {
     let when: Syntax
     let then: Syntax
+  }
+
+  struct Link: Hashable, Sendable {
+    let sign: String
+    let value: Syntax
+  }
+}
+
+extension Syntax.Kind {
+  /// The values right inside it, in the order in which they are written.
+  var parts: [Syntax] {
+    switch self {
+    case .literal, .parameter, .path, .everything: []
+    case .row(_, let key): key
+    case .unary(_, let a), .isNull(let a, _): [a]
+    case .binary(_, let a, let b), .match(_, let a, let b, _): [a, b]
+    case .chain(let first, let links): [first] + links.map(\.value)
+    case .all(let parts), .any(let parts): parts
+    case .oneOf(let a, let values, _): [a] + values
+    case .between(let a, let b, let c, _): [a, b, c]
+    case .call(_, let arguments, let condition, _): arguments + (condition.map { [$0] } ?? [])
+    case .choice(let branches, let otherwise):
+      branches.flatMap { [$0.when, $0.then] } + (otherwise.map { [$0] } ?? [])
+    }
   }
 }
 

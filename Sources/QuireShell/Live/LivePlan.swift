@@ -67,18 +67,16 @@ extension ShellSession {
   private func livePlan(_ text: String, from start: Int, query place: Int, counts: Bool) throws -> LivePlan {
     let query = try selected(text, from: place).query
     let sql = try counts ? ModelSQL.count(query) : ModelSQL.select(query)
-    let bound = Dictionary(
-      uniqueKeysWithValues: sql.values.enumerated().map { (ModelSQL.name(ofValue: $0 + 1), $1) })
     let key = counts ? [] : query.model.map { models[$0].keyColumns } ?? []
     let (selection, reason) = try followed(query, counts: counts)
-    return try plan(text.utf8Suffix(from: start), sql.text, bound, key: key, selection, reason)
+    return try plan(text.utf8Suffix(from: start), sql, key: key, selection, reason)
   }
 
   private func sqlPlan(_ text: String) throws -> LivePlan {
     let sql = Self.title(text)
     let columns = try source.connection.prepare(sql).columnNames
     let key = columns.first { $0.lowercased() == "id" }.map { [$0] } ?? []
-    return try plan(text, sql, [:], key: key, nil, nil)
+    return try plan(text, ModelSQL(text: sql), key: key, nil, nil)
   }
 
   private func followed(_ query: ResolvedQuery, counts: Bool) throws -> (Selection?, reason: String?) {
@@ -91,17 +89,16 @@ extension ShellSession {
   }
 
   private func plan(
-    _ text: String, _ sql: String, _ bound: [String: Value], key: [String], _ selection: Selection?, _ reason: String?
+    _ text: String, _ sql: ModelSQL, key: [String], _ selection: Selection?, _ reason: String?
   ) throws -> LivePlan {
-    let statement = try source.connection.prepare(sql)
+    let statement = try prepare(sql)
     if !statement.isReadOnly { throw ShellFailure("the statement writes; only a query can be followed", .refused) }
     let columns = statement.columnNames
     if columns.isEmpty { throw ShellFailure("only a query can be followed: SELECT, WITH or VALUES", .usage) }
     var values: [String: Value] = [:]
     for (name, value) in parameters { for sigil in [":", "$", "@"] { values[sigil + name] = value } }
-    values.merge(bound) { $1 }
     return LivePlan(
-      title: Self.title(text), sql: SQL(verbatim: sql, named: values),
+      title: Self.title(text), sql: SQL(verbatim: sql.text, sql.values, named: values),
       key: Set(key).isSubset(of: columns) ? key : [], selection: selection, reason: reason)
   }
 

@@ -159,13 +159,16 @@ struct SelectionTranslation {
     case .everything: throw NotFollowed("* is no value")
     case .prefix("NOT", let inner): return .not(try condition(inner, scope))
     case .prefix(let sign, let inner): return .written(["(\(sign)", ")"], [try value(inner, scope)])
-    case .infix("AND", let a, let b): return .all(try conditions([a, b], scope))
-    case .infix("OR", let a, let b): return .any(try conditions([a, b], scope))
     case .infix(let sign, let a, let b):
       if let data = try comparison(sign, a, b, scope) { return data }
       return .written(["(", " \(sign) ", ")"], try values([a, b], scope))
-    case .all(let parts): return .all(try conditions(parts, scope))
-    case .any(let parts): return .any(try conditions(parts, scope))
+    case .chain(let first, let links):
+      return .written(
+        ["("] + links.map { " \($0.sign) " } + [")"], try values([first] + links.map(\.value), scope))
+    case .all(let parts), .any(let parts):
+      if parts.count > Self.mostTerms { throw NotFollowed("it has more than \(Self.mostTerms) terms in a row") }
+      let conditions = try conditions(parts, scope)
+      return if case .all = resolved { .all(conditions) } else { .any(conditions) }
     case .isNull(let inner, let isNegated):
       let isNull = RowExpression.isNull(try value(inner, scope))
       return isNegated ? .not(isNull) : isNull
@@ -215,6 +218,9 @@ struct SelectionTranslation {
     guard let comparison = comparisons[sign], let value else { return nil }
     return .compare(comparison, .column(try path(alias, name, scope)), .literal(value))
   }
+
+  /// So many terms stand side by side in what asks for changed rows.
+  private static let mostTerms = 250
 
   /// Functions of rows, and those that give something else every time.
   private static let aggregates: Set = ["count", "sum", "avg", "total", "group_concat"]

@@ -8,15 +8,25 @@ import QuireRow
 ///     book_tag(book_id, tag_id)          Book.tags       Tag.books
 ///     profile.user_id UNIQUE → user      Profile.user    User.profile
 ///
-/// A column that only looks like a key (`author_id`, where there is a table `author` or `authors` with one key column)
-/// counts as one where the file declares none for it.
+/// A column that only looks like a key (`author_id`, where there is a table `author` or `authors`) counts as one where the
+/// file declares none for it. It leads to a UNIQUE column of its very name or to the other table's key, whichever its values
+/// are found in, and nowhere where they are found in neither.
 struct ModelInference {
   private var models: [FileModel]
   private var keys: [ModelReader.ForeignKey]
   private let uniques: [String: [Set<String>]]
+  private let matches: Matches
 
-  static func models(_ found: ModelReader.Found) -> [FileModel] {
-    var inference = ModelInference(models: found.models, keys: found.keys, uniques: found.uniques)
+  /// How many values of the first column are in the second; nil where that cannot be said, as one of them has none.
+  typealias Matches = (_ own: (table: String, column: String), _ other: (table: String, column: String)) -> Int?
+
+  static func models(_ found: ModelReader.Found, _ matches: Matches) -> [FileModel] {
+    withoutActuallyEscaping(matches) { models(found, escaping: $0) }
+  }
+
+  private static func models(_ found: ModelReader.Found, escaping matches: @escaping Matches) -> [FileModel] {
+    var inference = ModelInference(
+      models: found.models, keys: found.keys, uniques: found.uniques, matches: matches)
     inference.name()
     inference.complete()
     inference.guess()
@@ -24,10 +34,13 @@ struct ModelInference {
     return inference.models
   }
 
-  private init(models: [FileModel], keys: [ModelReader.ForeignKey], uniques: [String: [Set<String>]]) {
+  private init(
+    models: [FileModel], keys: [ModelReader.ForeignKey], uniques: [String: [Set<String>]], matches: @escaping Matches
+  ) {
     self.models = models
     self.keys = keys
     self.uniques = uniques
+    self.matches = matches
   }
 
   /// A name that two tables would share stays each one's own.
@@ -69,15 +82,35 @@ struct ModelInference {
     for model in models where model.kind != .virtual {
       for column in model.columns where !declared.contains(model.table + "\0" + column.column) {
         guard let name = ModelNames.relation(ofColumn: column.column), model.keyColumns != [column.column],
-          let target = models.first(where: { Self.isMeant($0, by: name) }), case .columns(let key) = target.key,
-          key.count == 1
+          let target = models.first(where: { Self.isMeant($0, by: name) }),
+          let other = meant(by: column.column, of: model, in: target)
         else { continue }
         keys.append(
           ModelReader.ForeignKey(
-            table: model.table, target: target.table,
-            pairs: [Relation.Pair(own: column.column, other: key[0])], isDeclared: false))
+            table: model.table, target: target.table, pairs: [Relation.Pair(own: column.column, other: other)],
+            isDeclared: false))
       }
     }
+  }
+
+  /// The column that a column named like a key leads to.
+  private func meant(by column: String, of model: FileModel, in target: FileModel) -> String? {
+    var candidates: [String] = []
+    if isUnique(column, in: target), let same = target.column(named: column)?.column {
+      // A number that the row has itself, as a user's `user_id` beside the key.
+      if target.table == model.table { return nil }
+      candidates.append(same)
+    }
+    if case .columns(let key) = target.key, key.count == 1, !candidates.contains(key[0]) { candidates.append(key[0]) }
+    // Rows of a view may take long to be read.
+    let counts = candidates.map { model.kind == .table ? matches((model.table, column), (target.table, $0)) : nil }
+    guard let most = counts.compactMap({ $0 }).max() else { return candidates.first }
+    return most == 0 ? nil : zip(candidates, counts).first { $0.1 == most }?.0
+  }
+
+  /// Whether no two rows have the same value in this column.
+  private func isUnique(_ column: String, in model: FileModel) -> Bool {
+    (uniques[model.table] ?? []).contains([column.lowercased()])
   }
 
   private static func isMeant(_ model: FileModel, by name: String) -> Bool {

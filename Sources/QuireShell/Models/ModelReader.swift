@@ -72,6 +72,24 @@ struct ModelReader {
     return freeName(columns)
   }
 
+  // MARK: Values
+
+  /// How many of the first values of a column are in another, of a hundred at most; nil where there are none, or where the
+  /// other column's table has no rows.
+  func matches(_ own: (table: String, column: String), in other: (table: String, column: String)) -> Int? {
+    guard let table = try? quoted(identifier: own.table), let column = try? quoted(identifier: own.column),
+      let target = try? quoted(identifier: other.table), let key = try? quoted(identifier: other.column)
+    else { return nil }
+    // Only few rows are looked at, also where most are NULL.
+    let sql = """
+      WITH s(v) AS (SELECT \(column) FROM (SELECT \(column) FROM \(table) LIMIT 1000) WHERE \(column) IS NOT NULL LIMIT 100)
+      SELECT count(*), sum(EXISTS (SELECT 1 FROM \(target) WHERE \(key) = s.v)), EXISTS (SELECT 1 FROM \(target)) FROM s
+      """
+    guard let row = try? connection.query(sql).rows.first, row[0] != 0, row[2] == 1, case .integer(let count) = row[1]
+    else { return nil }
+    return Int(count)
+  }
+
   // MARK: Columns
 
   private static let columnList = "x.name, x.type, x.\"notnull\", x.dflt_value IS NOT NULL, x.pk, x.hidden"

@@ -1,6 +1,7 @@
+import Foundation
 import QuireMigration
 import QuireRow
-import QuireSQLite
+package import QuireSQLite
 
 /// What SQLite refuses, as a failure with its place in the input and what was probably meant.
 struct SQLFailure {
@@ -9,27 +10,27 @@ struct SQLFailure {
   let file: String
   /// Names of tables, columns and indexes.
   let names: () -> [String]
+  /// What was being done when it failed.
+  var work = Work.reading
+  /// How long it took to fail, where that is known.
+  var elapsed: Duration?
+
+  enum Work {
+    case reading, writing, committing
+    /// It is not known yet.
+    case either
+  }
 
   func explained(_ error: any Error, _ watch: RunWatch?) -> ShellFailure {
     switch error {
     case let failure as ShellFailure: return failure
     case let error as SQLiteError:
       if error.isInterrupted || watch?.wasStopped == true { return ShellFailure("stopped", .stopped) }
-      if let whole = error.databaseError(path: file, waited: .seconds(5)) { return Self.explained(whole) }
+      if error.isBusy { return ShellFailure(isSnapshotPassed: error.isSnapshotPassed, file, work, elapsed) }
+      if let whole = error.databaseError(path: file, waited: .zero) { return ShellFailure(whole) }
       return placed(error)
-    case let error as DatabaseError: return Self.explained(error)
+    case let error as DatabaseError: return ShellFailure(error)
     default: return ShellFailure("\(error)")
-    }
-  }
-
-  static func explained(_ error: DatabaseError) -> ShellFailure {
-    switch error {
-    case .busy, .writerBusy, .readersBusy: ShellFailure("\(error)", .busy)
-    case .missing(let path):
-      ShellFailure(
-        "no database at \(path)." + (Migrator.fileLike(path).map { " Did you mean \($0)?" } ?? ""), .usage)
-    case .isDirectory, .notADatabase, .empty, .unreadable, .hardLinked: ShellFailure("\(error)", .usage)
-    default: ShellFailure("\(error)")
     }
   }
 
@@ -46,11 +47,28 @@ struct SQLFailure {
       }
     }
     if let offset = error.offset, error.sql != input { found = offset < input.utf8.count ? found : nil }
-    guard let token = found.flatMap({ $0.kind == .blank ? nil : $0 }) ?? named else {
+    guard let token = found.flatMap({ $0.kind == .blank ? nil : $0 }) ?? named ?? (error.isTooDeep ? deepest : nil)
+    else {
       return ShellFailure(error.message)
     }
     let best = named.map { named in found?.range == named.range ? named : found ?? named } ?? token
     return ShellFailure(error.message, at: best.range, hint: hint(error, name, tokens.text(of: best)))
+  }
+
+  /// The parenthesis with most others around it, or else the first word.
+  private var deepest: SQLTokens.Token? {
+    var tokens = SQLTokens(input)
+    var (depth, most) = (0, 0)
+    var deepest: SQLTokens.Token?
+    while let token = tokens.next() {
+      switch tokens.bytes[token.range.lowerBound] {
+      case UInt8(ascii: "(") where token.kind == .mark: depth += 1
+      case UInt8(ascii: ")") where token.kind == .mark: depth -= 1
+      default: if token.kind != .word || deepest != nil { continue }
+      }
+      if depth > most || deepest == nil { (most, deepest) = (depth, token) }
+    }
+    return deepest
   }
 
   private static func isMisplacedHaving(_ error: SQLiteError) -> Bool { error.message.hasPrefix("HAVING clause") }
@@ -59,6 +77,7 @@ struct SQLFailure {
     if Self.isMisplacedHaving(error) { return "having is for groups: a condition on rows stands behind where" }
     guard let name else {
       guard error.message.hasSuffix("syntax error") else { return nil }
+      if statementWords.contains(token.lowercased()) { return "is a ; missing before it?" }
       return nearest(to: token, among: Self.words).map { "did you mean \($0)?" }
     }
     if let near = nearest(to: name, among: names().filter { $0 != name }) { return "did you mean \(near)?" }
@@ -70,4 +89,54 @@ struct SQLFailure {
     "USING", "UNION", "DISTINCT", "VALUES", "WITH", "RECURSIVE", "BETWEEN", "LIKE", "CASE", "WHEN", "THEN", "ELSE",
     "INSERT", "UPDATE", "DELETE", "CREATE", "TABLE", "INDEX", "PRAGMA", "EXPLAIN", "VACUUM", "BEGIN", "COMMIT",
   ]
+}
+
+extension SQLiteError {
+  /// Whether a transaction that has read cannot write, as another program has written since.
+  fileprivate var isSnapshotPassed: Bool { code == 517 }
+
+  /// Whether SQLite has no room for what stands inside one another.
+  fileprivate var isTooDeep: Bool { message.contains("stack overflow") || message.contains("tree is too large") }
+}
+
+extension ShellFailure {
+  /// A lock of another program, and what that means for what was being done.
+  ///
+  /// - Parameter elapsed: How long it was waited for.
+  init(isSnapshotPassed: Bool = false, _ file: String, _ work: SQLFailure.Work, _ elapsed: Duration?) {
+    let file = printable(file)
+    if isSnapshotPassed {
+      self.init("another program has written to \(file) since this transaction began: rollback, and begin again", .busy)
+      return
+    }
+    let time = elapsed.flatMap { $0 < .milliseconds(100) ? nil : " for \($0.spoken)" } ?? ""
+    let outcome =
+      switch work {
+      case .reading: "it could not be read. Ask again later"
+      case .either: "nothing was read or written. Try it again later"
+      case .writing: "nothing was written. Write it again later"
+      case .committing: "nothing is committed yet, and the transaction is still open: commit again, or rollback"
+      }
+    self.init("another program has kept \(file) locked\(time), so \(outcome)", .busy)
+  }
+
+  /// What is wrong with the file as a whole.
+  package init(_ error: DatabaseError) {
+    switch error {
+    case .busy(let path, let waited): self.init(path, .reading, waited)
+    case .writerBusy, .readersBusy: self.init("\(error)", .busy)
+    case .missing(let path): self.init(missingFile: path)
+    case .isDirectory, .notADatabase, .empty, .unreadable, .hardLinked: self.init("\(error)", .usage)
+    default: self.init("\(error)")
+    }
+  }
+
+  private init(missingFile path: String) {
+    if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
+      self.init("\(printable(path)) is a link to \(printable(target)), where there is nothing", .usage)
+    } else {
+      let near = Migrator.fileLike(path).map { " Did you mean \($0)?" } ?? ""
+      self.init("no database at \(path).\(near)", .usage)
+    }
+  }
 }

@@ -20,6 +20,7 @@ extension ShellSession {
   }
 
   private func statement(_ statement: Statement, _ words: StatementWords, _ run: Run) async throws {
+    begin(undone.isEnd(words) ? .committing : .reading)
     if statement.isReadOnly || statement.isExplanation {
       try bind(statement)
       if statement.columnCount == 0 {
@@ -48,13 +49,14 @@ extension ShellSession {
 
   // MARK: Binding
 
-  /// Binds what `.set` and `-p` have given, and `values` under the names that ``ModelSQL`` gives them.
+  /// Binds what `.set` and `-p` have given, and `values` to the parameters without a name.
   func bind(_ statement: Statement, _ values: [Value] = []) throws(ShellFailure) {
     let parameters = parameters
+    var rest = values[...]
     for index in stride(from: 1, through: statement.parameterCount, by: 1) {
       let name = statement.parameterName(index)
-      if let name, name.hasPrefix("@_"), let number = Int(name.dropFirst(2)), values.indices.contains(number - 1) {
-        statement.bind(values[number - 1], at: index)
+      if name == nil, let value = rest.popFirst() {
+        statement.bind(value, at: index)
       } else if let name, !name.hasPrefix("?"), let value = parameters[String(name.dropFirst())] {
         statement.bind(value, at: index)
       } else if let name, !name.hasPrefix("?") {

@@ -53,6 +53,15 @@ struct StatementWords {
   /// Whether rows are written, which can be recorded and undone; anything else that writes alters the schema or the file.
   var writesRows: Bool { ["insert", "update", "delete", "replace"].contains(verb) }
 
+  var altersSchema: Bool { ["create", "alter", "drop"].contains(verb) }
+
+  /// The table whose rows are written.
+  var target: String? {
+    guard writesRows, let start = words.indices.first(where: { isKeyword(verb, at: $0) }) else { return nil }
+    return table(
+      behind: start + 1, passing: ["into", "from", "or", "rollback", "abort", "replace", "fail", "ignore"])
+  }
+
   /// Whether it runs in no transaction, or is itself one's beginning or end.
   var isOutsideTransaction: Bool {
     ["vacuum", "attach", "detach", "pragma", "begin", "commit", "end", "rollback", "savepoint", "release"].contains(

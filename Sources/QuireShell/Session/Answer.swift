@@ -75,7 +75,7 @@ public enum Reply: Sendable {
 
 extension Int {
   /// With thin groups of three: `2 005`.
-  var grouped: String {
+  package var grouped: String {
     let digits = Array(String(magnitude))
     var result = self < 0 ? "-" : ""
     for (place, digit) in digits.enumerated() {

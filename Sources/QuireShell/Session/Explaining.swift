@@ -6,7 +6,7 @@ import QuireSQLite
 extension ShellSession {
   func explain(_ text: String, from start: Int, _ run: Run) async throws {
     let (query, sql) = try selected(text, from: start)
-    let statement = try source.connection.prepare("EXPLAIN QUERY PLAN " + sql.text)
+    let statement = try prepare(ModelSQL(text: "EXPLAIN QUERY PLAN " + sql.text))
     var lines: [String] = []
     var scanned = false
     try statement.forEachRow { row in
@@ -47,7 +47,7 @@ extension ShellSession {
         case .value, .parameter: return name
         default: return nil
         }
-      case .infix("AND", let a, let b): return column(a) ?? column(b)
+      case .all(let parts): return parts.lazy.compactMap(column).first
       case .between(.column(let alias, let name), _, _, false): return alias == query.rows.tables.alias ? name : nil
       default: return nil
       }

@@ -37,6 +37,8 @@ extension ShellFailure: CustomStringConvertible {
   ///        1 │ SELECT titel FROM book
   ///          │        ^^^^^ did you mean title?
   ///
+  /// Of a long line the part around that is shown, and behind the number of the line where it is in it.
+  ///
   /// - Parameters:
   ///   - width: How many cells of a terminal a text takes.
   ///   - shown: Makes control characters visible.
@@ -44,15 +46,31 @@ extension ShellFailure: CustomStringConvertible {
     let bytes = Array(input.utf8)
     guard let range, range.lowerBound <= bytes.count else { return hint.map { "\(message)\n\($0)" } ?? message }
     let place = range.lowerBound
-    let start = bytes[..<place].lastIndex(of: 10).map { $0 + 1 } ?? 0
-    let end = bytes[place...].firstIndex(of: 10) ?? bytes.count
+    let lineStart = bytes[..<place].lastIndex(of: 10).map { $0 + 1 } ?? 0
+    let lineEnd = bytes[place...].firstIndex(of: 10) ?? bytes.count
+    let isLong = lineEnd - lineStart > Self.longestLine
+    /// Where the character begins that a byte is of.
+    func boundary(_ byte: Int) -> Int {
+      var byte = byte
+      while byte > lineStart, byte < bytes.count, bytes[byte] & 0xC0 == 0x80 { byte -= 1 }
+      return byte
+    }
+    let start = isLong ? boundary(max(lineStart, place - Self.shownAround)) : lineStart
+    let end = isLong ? boundary(min(lineEnd, place + Self.shownAround)) : lineEnd
     func text(_ range: Range<Int>) -> String { shown(String(decoding: bytes[range], as: UTF8.self)) }
-    let number = "\(bytes[..<place].count { $0 == 10 } + 1)"
+    let line = bytes[..<place].count { $0 == 10 } + 1
+    let number = isLong ? "\(line):\(place - lineStart + 1)" : "\(line)"
+    let (before, behind) = (start > lineStart ? "…" : "", end < lineEnd ? "…" : "")
     let margin = String(repeating: " ", count: max(4, number.count))
     let under = max(1, width(text(place..<max(place, min(range.upperBound, end)))))
-    var result = "\(message)\n" + margin.dropFirst(number.count) + "\(number) │ \(text(start..<end))\n\(margin) │ "
-    result += String(repeating: " ", count: width(text(start..<place))) + String(repeating: "^", count: under)
+    var result =
+      "\(message)\n" + margin.dropFirst(number.count)
+      + "\(number) │ \(before)\(text(start..<end))\(behind)\n\(margin) │ "
+    result += String(repeating: " ", count: width(before + text(start..<place))) + String(repeating: "^", count: under)
     if let hint { result += " \(hint)" }
     return result
   }
+
+  private static let longestLine = 400
+  private static let shownAround = 60
 }

@@ -16,7 +16,7 @@ extension ShellSession {
     case .count:
       let found = try selected(text, from: start)
       let sql = try ModelSQL.count(found.query)
-      let statement = try source.connection.prepare(sql.text)
+      let statement = try prepare(sql)
       try bind(statement, sql.values)
       try await run.each(try rows(of: statement, sql: sql.readable, run).reply)
     }

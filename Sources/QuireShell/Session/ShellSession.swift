@@ -27,6 +27,11 @@ public actor ShellSession {
   var undone = UndoLog()
   /// The text that is being run, for the places of errors.
   var input = ""
+  /// Where the query of models in it has most values inside one another.
+  var deepest = 0..<0
+  /// What is being done, and since when.
+  private var work = SQLFailure.Work.reading
+  private var begun = ContinuousClock.now
 
   struct Shared {
     var file: String
@@ -131,12 +136,15 @@ public actor ShellSession {
     each: @escaping @Sendable (Reply) async throws -> Void
   ) async throws {
     input = text
+    begin(source.recording == nil ? .reading : .either)
+    if source.connection.isPassed { try reopen() }
     source.watch.start()
     shared.withLock { $0.recordsRead = 0 }
     do {
       try await withTaskCancellationHandler {
         if Task.isCancelled { throw ShellFailure("stopped", .stopped) }
         try await answer(text, Run(output: output, confirm: confirm, each: each))
+        if source.connection.isPassed { throw Self.passed(source.path) }
       } onCancel: {
         cancel()
       }
@@ -145,6 +153,19 @@ public actor ShellSession {
       throw explained(error)
     }
     noteEnd()
+  }
+
+  /// Opens the file again, which another program has written to where it could not be locked.
+  private func reopen() throws(ShellFailure) {
+    let opened = try Source(opening: source.path, isWriting: isWriting, own: source.own, options)
+    source = opened
+    shared.withLock { $0.watch = opened.watch }
+  }
+
+  private static func passed(_ path: String) -> ShellFailure {
+    ShellFailure(
+      "another program has written to \(printable(path)) while it was read, and could not be kept from it, as nothing can be "
+        + "made in its folder: the answer may be of two states. Ask again", .busy)
   }
 
   /// What one run was given.
@@ -175,8 +196,13 @@ public actor ShellSession {
     let names = {
       (try? connection.query(SQLMessage.namesInSchema).rows.compactMap { $0.first.flatMap(\.string) }) ?? []
     }
-    return SQLFailure(input: input, file: source.path, names: names).explained(error, source.watch)
+    return SQLFailure(
+      input: input, file: source.path, names: names, work: work, elapsed: ContinuousClock.now - begun
+    ).explained(error, source.watch)
   }
+
+  /// Notes what is done from now on, for what is said where it fails.
+  func begin(_ work: SQLFailure.Work) { (self.work, begun) = (work, .now) }
 
   private func noteEnd() {
     let isOpen = !source.connection.isAutocommit

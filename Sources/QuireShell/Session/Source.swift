@@ -37,7 +37,7 @@ struct Source {
         recording = nil
       }
     } catch let error as DatabaseError {
-      throw SQLFailure.explained(error)
+      throw ShellFailure(error)
     } catch {
       throw ShellFailure("\(path) cannot be opened: \(error)", .usage)
     }
@@ -58,8 +58,9 @@ struct Source {
     do {
       var models = FileModels()
       models.schemaVersion = try connection.schemaVersion()
-      models.all = try CompiledModels(types).applied(
-        to: ModelInference.models(try ModelReader(connection: connection).read()), on: connection)
+      let reader = ModelReader(connection: connection)
+      let found = ModelInference.models(try reader.read()) { reader.matches($0, in: $1) }
+      models.all = try CompiledModels(types).applied(to: found, on: connection)
       return models
     } catch {
       throw SQLFailure(input: "", file: path, names: { [] }).explained(error, nil)

@@ -7,6 +7,7 @@ extension ShellSession {
   /// Runs a statement that writes: rows it changes are recorded, so that it can be undone.
   func write(_ statement: Statement, _ words: StatementWords, _ run: Run) throws -> Reply {
     guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
+    begin(.writing)
     let clock = ContinuousClock()
     let begin = clock.now
     guard words.writesRows else { return try alter(statement, words, run) }
@@ -26,10 +27,38 @@ extension ShellSession {
     return .written(
       [
         "\(done.count.grouped) \(done.count == 1 ? "row" : "rows") \(Self.past[words.verb] ?? "changed")",
+        besides(tables, words, done.count),
         (clock.now - begin).spoken,
         obstacle.map { "cannot be undone: \($0)" }
           ?? (tables.isEmpty || !options.offersUndo ? nil : "undo to take it back"),
       ].compactMap { $0 }.joined(separator: " · "))
+  }
+
+  /// What triggers and keys' actions have changed besides the rows that the statement is about:
+  /// `with it 80 rows of Book deleted`.
+  private func besides(_ tables: [TableChanges], _ words: StatementWords, _ count: Int) -> String? {
+    let target = words.target?.lowercased()
+    var parts: [String] = []
+    for changes in tables where !changes.table.isInternal {
+      var counts: [RowChange.Kind: Int] = [:]
+      for row in changes.rows { counts[row.kind, default: 0] += 1 }
+      if changes.table.name.lowercased() == target {
+        // Its own are of the statement's kind first: an INSERT may have put a row in another's place.
+        var own = count
+        let kind: RowChange.Kind = words.verb == "delete" ? .delete : words.verb == "update" ? .update : .insert
+        for kind in [kind, .update, .insert, .delete] {
+          let taken = min(own, counts[kind] ?? 0)
+          counts[kind]? -= taken
+          own -= taken
+        }
+      }
+      let name = models.all.first { $0.table == changes.table.name }?.name ?? changes.table.name
+      for (kind, word) in [(RowChange.Kind.delete, "deleted"), (.update, "changed"), (.insert, "added")] {
+        guard let count = counts[kind], count > 0 else { continue }
+        parts.append("\(count.grouped) \(count == 1 ? "row" : "rows") of \(name) \(word)")
+      }
+    }
+    return parts.isEmpty ? nil : "with it " + parts.joined(separator: ", ")
   }
 
   private static let past = ["insert": "added", "replace": "put in", "update": "changed", "delete": "deleted"]
@@ -49,7 +78,8 @@ extension ShellSession {
       return .written(said)
     }
     try refresh()
-    return .written("done · \((clock.now - begin).spoken) · a change of the schema cannot be undone")
+    let end = words.altersSchema ? " · a change of the schema cannot be undone" : ""
+    return .written("done · \((clock.now - begin).spoken)\(end)")
   }
 
   /// Keeps the log in step with transactions.
@@ -111,6 +141,7 @@ extension ShellSession {
 
   func undo() throws -> String {
     let recording = try requireRecording()
+    begin(.writing)
     guard let entry = undone.done.last else { throw ShellFailure("there is nothing to undo", .usage) }
     if let obstacle = entry.obstacle { throw ShellFailure("cannot undo: \(obstacle)", .refused) }
     try Inverse(recording: recording, models: models).apply(entry.tables, isForward: false)
@@ -120,6 +151,7 @@ extension ShellSession {
 
   func redo() throws -> String {
     let recording = try requireRecording()
+    begin(.writing)
     guard let entry = undone.undone.last else { throw ShellFailure("there is nothing to redo", .usage) }
     try Inverse(recording: recording, models: models).apply(entry.tables, isForward: true)
     undone.didRedo()

@@ -38,8 +38,9 @@ extension Command {
         Option("--explain", "run nothing; say how the query would be run, and what would wake it with --live"),
       ],
       notes: """
-        A number given to --param is a number, anything else is text, and '1' in quotes is text too. In csv and tsv NULL is
-        an empty field, and empty text is "". Bytes are {"base64": …} in JSON. With --live, what changed is printed as lines
+        What --param gives is a number where it is exactly the text of one (12, -1.5), else text: 007, 1.50 and 0x10 stay as
+        they are, and '1' in quotes is text too. In csv and tsv NULL is an empty field, and empty text is "". In JSON bytes
+        are {"base64": …}, and text that is not UTF-8 is {"malformedText": …}. With --live, what changed is printed as lines
         where standard output is no terminal: + came, - left, > moved, ~ changed, with the place it has or had. A query
         that cannot be run leaves the file of -o as it was; one that fails in the middle leaves there what had come.
         Exit status: 0 done, 1 the query failed or the file went, 2 usage or no such file, 3 no rows (--exit-code),

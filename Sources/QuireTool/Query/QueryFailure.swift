@@ -14,30 +14,17 @@ struct QueryFailure {
 
   func explained(_ error: any Error) -> any Error {
     switch error {
-    case let error as DatabaseError: CommandFailure(words(for: error), Self.status(of: error))
+    case let error as DatabaseError: CommandFailure(ShellFailure(error), in: text)
     case StatementError.writes:
       CommandFailure("the statement writes, and quire query only reads; nothing was run", .refused)
     case let error as SQLiteError:
-      if let whole = error.databaseError(path: file, waited: .seconds(5)) {
-        CommandFailure("\(whole)", Self.status(of: whole))
+      if let whole = error.databaseError(path: file, waited: .zero) {
+        CommandFailure(ShellFailure(whole), in: text)
       } else {
         CommandFailure(words(for: error))
       }
     default: error
     }
-  }
-
-  static func status(of error: DatabaseError) -> ExitStatus {
-    switch error {
-    case .busy, .writerBusy, .readersBusy: .busy
-    case .missing, .isDirectory, .notADatabase, .empty, .unreadable, .hardLinked: .usage
-    default: .failure
-    }
-  }
-
-  private func words(for error: DatabaseError) -> String {
-    guard case .missing(let path) = error else { return "\(error)" }
-    return "no database at \(path)." + (Migrator.fileLike(path).map { " Did you mean \($0)?" } ?? "")
   }
 
   // MARK: The query

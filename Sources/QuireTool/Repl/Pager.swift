@@ -10,6 +10,8 @@ struct Pager {
   let headerHeight: Int
   let count: Int
   let footer: String
+  /// Whether the last lines are shown first.
+  var beginsAtEnd = false
   /// The header and the lines in a range, made when they are wanted.
   let lines: (Range<Int>) -> [String]
 
@@ -24,6 +26,7 @@ struct Pager {
 
   func run(_ editor: Editor, _ paint: Paint) {
     var place = Place()
+    if beginsAtEnd { place.top = count }
     while true {
       let height = max(1, editor.size.rows - 2 - headerHeight)
       place.top = min(max(0, place.top), max(0, count - height))
@@ -91,14 +94,15 @@ struct Pager {
   }
 
   private func draw(_ place: Place, _ height: Int, _ editor: Editor, _ paint: Paint) {
-    let rows = "\(place.top + 1) to \(min(count, place.top + height)) of \(count)"
+    let rows = "\((place.top + 1).grouped) to \(min(count, place.top + height).grouped) of \(count.grouped)"
     let help = "space more · b back · / find · q end"
     let status = place.isTyping ? "find: " + printable(place.sought) : paint("\(rows) · \(help)", .dim)
     editor.show(shown(place, height) + [status])
   }
 
   private func end(_ place: Place, _ height: Int, _ editor: Editor, _ paint: Paint) {
-    editor.show(shown(place, height) + [paint(footer, .dim)])
+    let end = wrapped(footer, to: editor.size.columns).map { paint($0, .dim) }
+    editor.show(shown(place, height).dropLast(end.count - 1) + end)
     editor.finishShowing(keeping: true)
   }
 }

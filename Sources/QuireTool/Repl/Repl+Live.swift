@@ -10,9 +10,7 @@ extension Repl {
     let own = session.commits
     switch onMain({ () throws(ShellFailure) in try board.open(plan, file, own: own) }) {
     case .failure(let failure):
-      say(
-        paint("error:", .red) + " "
-          + printable(failure.text(in: plan.title, width: displayWidth, shown: { $0 }), keepingLines: true))
+      say(error: failure.text(in: plan.title, width: displayWidth, shown: { $0 }))
     case .success(let number):
       guard editor.isInteractive else {
         pinPlain(number)
@@ -25,7 +23,7 @@ extension Repl {
   /// Where nothing can be drawn over, the answer is told once and kept to be listed.
   private func pinPlain(_ number: Int) {
     guard let picture = board.picture(number) else { return }
-    picture.lines(rows: picture.rows.count, width: 200, paint).forEach(say)
+    picture.lines(rows: picture.rows.count, width: 200, paint).forEach { say($0) }
     say(picture.status)
     finish(number)
   }
@@ -34,7 +32,7 @@ extension Repl {
     var first = 0
     var frozen: LivePicture?
     while let picture = frozen ?? board.picture(number) {
-      let height = max(1, editor.size.rows - 3)
+      let height = height(below: picture, from: first, isPaused: frozen != nil)
       first = min(max(0, first), max(0, picture.rows.count - height))
       draw(picture, from: first, height, isPaused: frozen != nil)
       switch editor.next() {
@@ -55,14 +53,28 @@ extension Repl {
     }
   }
 
+  /// How many rows have room between the header and what is said below.
+  private func height(below picture: LivePicture, from first: Int, isPaused: Bool) -> Int {
+    let said = status(of: picture, from: first, height: picture.rows.count, isPaused: isPaused)
+    return max(1, editor.size.rows - 1 - said.count)
+  }
+
   private func draw(_ picture: LivePicture, from first: Int, _ height: Int, isPaused: Bool) {
-    let size = editor.size
-    var lines = picture.lines(from: first, rows: height, width: size.columns, paint)
-    let more = picture.count > lines.count - 1 ? "\(first + 1) to \(first + lines.count - 1) of " : ""
+    let lines = picture.lines(from: first, rows: height, width: editor.size.columns, paint)
+    let status = status(of: picture, from: first, height: lines.count - 1, isPaused: isPaused)
+    editor.show(lines + status.map { paint($0, .dim) })
+  }
+
+  /// What is said below the rows: what happened, the keys, and how the answer is kept. Keys that have no room in the first
+  /// line are a line of their own.
+  private func status(of picture: LivePicture, from first: Int, height: Int, isPaused: Bool) -> [String] {
+    let columns = editor.size.columns
+    let more = picture.count > height ? "\((first + 1).grouped) to \((first + height).grouped) of " : ""
     let keys = isPaused ? "paused · p go on" : "q stop · p pause · & keep above the prompt"
-    lines.append(paint("\(more)\(picture.status) · \(keys)", .dim))
-    lines.append(paint(picture.manner, .dim))
-    editor.show(lines)
+    let status = more + picture.status
+    let one = "\(status) · \(keys)"
+    return (displayWidth(one) <= columns ? [one] : [truncated(status, to: columns), keys])
+      + wrapped(picture.manner)
   }
 
   private func finish(_ number: Int) {
@@ -90,8 +102,10 @@ extension Repl {
 
   func list() {
     let pictures = board.pictures
-    if pictures.isEmpty { return say("nothing is followed: live QUERY, and & keeps it above the prompt") }
-    for picture in pictures { say("\(picture.number)  \(picture.title) · \(picture.status) · \(picture.manner)") }
+    if pictures.isEmpty { return say(wrapped: "nothing is followed: live QUERY, and & keeps it above the prompt") }
+    for picture in pictures {
+      say(wrapped: "\(picture.number)  \(picture.title) · \(picture.status) · \(picture.manner)")
+    }
   }
 
   func end(_ numbers: [Int]?) {

@@ -125,6 +125,18 @@ final class Repl {
 
   func say(_ line: String) { editor.write(line + "\n") }
 
+  /// Says something that may be longer than a line.
+  func say(wrapped text: String, _ style: Style = .plain) {
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      for part in wrapped(String(line)) { say(style == .plain ? part : paint(part, style)) }
+    }
+  }
+
+  /// Lines that are broken between words, where lines have a length.
+  func wrapped(_ line: String) -> [String] {
+    editor.isInteractive ? QuireTool.wrapped(line, to: editor.size.columns) : [line]
+  }
+
   // MARK: Answers
 
   private enum AfterAnswer { case goesOn, leaves, needsMainActor }
@@ -193,8 +205,13 @@ final class Repl {
   private func show(_ failure: ShellFailure, of text: String, after clock: ReplClock) {
     guard failure.kind != .stopped else { return say("^C stopped after \(clock.elapsed.spoken)") }
     if let line = underlined(failure, text) { return say(line) }
-    let said = failure.text(in: text, width: displayWidth, shown: { printable($0) })
-    say(paint("error:", .red) + " " + printable(said, keepingLines: true))
+    say(error: failure.text(in: text, width: displayWidth, shown: { printable($0) }))
+  }
+
+  func say(error text: String) {
+    let said = "error: " + printable(text, keepingLines: true)
+    let fitting = editor.isInteractive ? wrappedMessage(said, to: editor.size.columns) : said
+    say(paint("error:", .red) + fitting.dropFirst("error:".count))
   }
 
   /// The message behind a caret under what was just typed; nil where that is not one line of the screen.
@@ -215,7 +232,8 @@ final class Repl {
 
   /// Asks until y or n is pressed; anything but y is no.
   private func asks(_ question: String) -> Bool {
-    editor.write(paint("! ", .yellow) + printable(question) + ". Go on? [y/N] ")
+    let lines = wrapped("! " + printable(question) + ". Go on? [y/N] ")
+    editor.write(paint("! ", .yellow) + lines.joined(separator: "\n").dropFirst(2))
     while true {
       switch editor.next() {
       case .key(let key):

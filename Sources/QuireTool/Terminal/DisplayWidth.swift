@@ -9,6 +9,55 @@ public func padded(_ text: String, to width: Int, right: Bool = false) -> String
   return right ? space + text : text + space
 }
 
+/// `text` as lines of at most `width` cells, broken between words; a word that is longer than a line stays whole.
+///
+/// - Parameter indent: Spaces before each line but the first.
+public func wrapped(_ text: String, to width: Int, indent: Int = 0) -> [String] {
+  if displayWidth(text) <= width { return [text] }
+  let margin = String(repeating: " ", count: min(indent, width / 2))
+  var lines: [String] = []
+  // Spaces at the beginning, and those between words, stay what they are.
+  var line = String(text.prefix { $0 == " " })
+  var used = line.count
+  var isEmpty = true
+  for word in text.dropFirst(line.count).split(separator: " ", omittingEmptySubsequences: false) {
+    let next = displayWidth(String(word))
+    if !isEmpty, used + 1 + next > width {
+      while line.last == " " { line.removeLast() }
+      lines.append(line)
+      (line, used, isEmpty) = (margin, margin.count, true)
+      if word.isEmpty { continue }
+    }
+    line += (isEmpty ? "" : " ") + word
+    used += next + (isEmpty ? 0 : 1)
+    isEmpty = false
+  }
+  return lines + [line]
+}
+
+/// A line of help or of a list, whose last column is gone on with in its own place.
+package func wrappedColumns(_ line: String, to width: Int) -> [String] {
+  if displayWidth(line) <= width { return [line] }
+  let indent = line.prefix { $0 == " " }.count
+  let last = line.ranges(of: "  ").last { $0.upperBound < line.endIndex && line[$0.upperBound] != " " }
+  let column = last.map { displayWidth(String(line[..<$0.upperBound])) } ?? 0
+  return wrapped(line, to: width, indent: column > 0 && column <= width * 2 / 3 ? column : indent + 4)
+}
+
+/// An error's text in lines of at most `width` cells: the line of the input that it quotes stays as it is, and what is said
+/// behind the marks below it goes to the next line where there is no room.
+package func wrappedMessage(_ text: String, to width: Int) -> String {
+  text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
+    let line = String(line)
+    guard displayWidth(line) > width else { return [line] }
+    guard line.contains("│ ") else { return wrapped(line, to: width) }
+    guard let end = line.ranges(of: "^ ").last,
+      line[line.startIndex..<end.lowerBound].allSatisfy({ " │^".contains($0) })
+    else { return [line] }
+    return [String(line[...end.lowerBound])] + wrapped("  " + line[end.upperBound...], to: width, indent: 2)
+  }.joined(separator: "\n")
+}
+
 /// `text` cut to at most `width` cells, ending in `…` where something was cut.
 public func truncated(_ text: String, to width: Int) -> String {
   if displayWidth(text) <= width { return text }

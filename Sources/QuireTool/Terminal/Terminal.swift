@@ -103,12 +103,23 @@ extension Terminal {
   public func print(_ text: String = "") { output.write(text + "\n") }
 
   /// Prints a line beside the answer: progress, or what to do next.
-  public func note(_ text: String) { error.write(text + "\n") }
+  public func note(_ text: String) { error.write(wrapped(text, on: error).joined(separator: "\n") + "\n") }
+
+  /// On a terminal lines are broken between words.
+  private func wrapped(_ text: String, on stream: Stream) -> [String] {
+    text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
+      stream.isTerminal ? QuireTool.wrapped(String(line), to: columns) : [String(line)]
+    }
+  }
 
   /// Prints an error; control characters in it are made visible, and what it quotes of a file is coloured where colour
   /// is.
   public func printError(_ text: String, prefix: String = "error") {
-    let lines = printable(text, keepingLines: true).split(separator: "\n", omittingEmptySubsequences: false)
+    let shown = printable(text, keepingLines: true)
+    // The first line stands behind the prefix.
+    let room = prefix + ": "
+    let fitting = error.isTerminal ? String(wrappedMessage(room + shown, to: columns).dropFirst(room.count)) : shown
+    let lines = fitting.split(separator: "\n", omittingEmptySubsequences: false)
     let styled = lines.map { line in
       guard let margin = line.firstRange(of: "│ ") else { return String(line) }
       let quoted = line[margin.upperBound...]

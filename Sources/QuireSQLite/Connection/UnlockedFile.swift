@@ -1,0 +1,71 @@
+internal import Foundation
+
+/// A file that can be read only without locks: its journal is a write-ahead log, of which nothing is there, and its folder
+/// takes no files, so that SQLite cannot make the one that its readers lock.
+///
+/// SQLite reads it where it is promised that nobody writes. Nobody can make that promise for another program; so what the
+/// file looked like is kept, and looked at again.
+struct UnlockedFile {
+  private let path: String
+  private let opened: Stamp
+
+  /// Nil for all other files.
+  /// - Throws: ``DatabaseError/unreadable(path:reason:)`` if commits wait in the log: they cannot be read without locks.
+  init?(_ path: String) throws(DatabaseError) {
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    if access(folder, W_OK) == 0 { return nil }
+    let log = Footprint.size(of: path + "-wal")
+    if log != nil, Footprint.size(of: path + "-shm") != nil { return nil }
+    // Looked at last: closing the file ends locks that this process has on it, and it has none where there is no log.
+    guard Self.hasLog(path), let stamp = Stamp(path) else { return nil }
+    if let log, log > 0 {
+      throw .unreadable(
+        path: path,
+        reason: "\(path)-wal holds commits, and reading them takes a folder that can be written to; "
+          + "copy both files to one, or have the program that wrote them close the database")
+    }
+    (self.path, opened) = (path, stamp)
+  }
+
+  /// What SQLite opens.
+  var uri: String {
+    var uri = "file:"
+    for scalar in path.unicodeScalars {
+      switch scalar {
+      case "%": uri += "%25"
+      case "?": uri += "%3f"
+      case "#": uri += "%23"
+      default: uri.unicodeScalars.append(scalar)
+      }
+    }
+    return uri + "?immutable=1"
+  }
+
+  /// Whether the file is another than when it was opened, or has a log by now.
+  var hasChanged: Bool { Stamp(path) != opened }
+
+  /// Whether its header says that it is written by way of a log.
+  private static func hasLog(_ path: String) -> Bool {
+    guard let file = FileHandle(forReadingAtPath: path), let header = try? file.read(upToCount: 20) else {
+      return false
+    }
+    return header.count == 20 && header[18] == 2 && header[19] == 2
+  }
+
+  private struct Stamp: Equatable {
+    let numbers: [Int]
+    let hasLog: Bool
+
+    init?(_ path: String) {
+      var info = stat()
+      guard stat(path, &info) == 0 else { return nil }
+      #if canImport(Darwin)
+        let (changed, inode) = (info.st_mtimespec, Int(info.st_ino))
+      #else
+        let (changed, inode) = (info.st_mtim, Int(info.st_ino))
+      #endif
+      numbers = [changed.tv_sec, changed.tv_nsec, Int(info.st_size), inode]
+      hasLog = Footprint.size(of: path + "-wal") ?? 0 > 0
+    }
+  }
+}

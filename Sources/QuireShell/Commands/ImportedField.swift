@@ -1,0 +1,66 @@
+import Foundation
+import QuireRow
+
+/// One field of a file that is read in, as it stands there: what becomes of it depends on the column it goes to.
+///
+/// The numbers of a file go in as the nearest ones there are, which SQLite's own reading of text does not always find. A
+/// column of texts gets the text of a number as it is written, digit for digit.
+enum ImportedField: Hashable {
+  /// NULL, bytes, and text that says it is text.
+  case value(Value)
+  /// A number of JSON.
+  case number(String)
+  /// Of CSV, without quotes: a number or a text.
+  case word(String)
+
+  /// Nil for an integer that is beyond those of a file, and is not exactly a real number either.
+  func value(in column: FileModel.Column) -> Value? {
+    switch (self, column.keeps) {
+    case (.value(.text(let text)), .numbers), (.word(let text), .numbers):
+      return (column.affinity == .real ? Self.infinity(text) : nil).map { .real($0) } ?? Self.real(text) ?? .text(text)
+    case (.value(let value), _): return value
+    case (.word(let text), .texts), (.number(let text), .texts): return .text(text)
+    case (.word(let text), .anything): return Value(exactly: text) ?? .text(text)
+    case (.number(let text), _):
+      if let number = Int64(text) { return .integer(number) }
+      guard let number = Double(text) else { return nil }
+      if text.contains(where: { ".eE".contains($0) }) || column.affinity == .real { return .real(number) }
+      return String(format: "%.0f", number) == text ? .real(number) : nil
+    }
+  }
+
+  /// As it is written in CSV or JSON.
+  private static func infinity(_ text: String) -> Double? {
+    switch text {
+    case "Inf", "Infinity": .infinity
+    case "-Inf", "-Infinity": -.infinity
+    default: nil
+    }
+  }
+
+  /// A text that a column of numbers makes a real number of; nil for integers, which SQLite reads without a loss, and for
+  /// what is not a number.
+  private static func real(_ text: String) -> Value? {
+    let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
+    guard let first = digits.first, (48...57).contains(first), digits.count + 1 >= text.utf8.count,
+      digits.allSatisfy({ (48...57).contains($0) || ".eE+-".utf8.contains($0) }),
+      digits.contains(where: { ".eE".utf8.contains($0) })
+    else { return nil }
+    return Double(text).map { .real($0) }
+  }
+}
+
+extension FileModel.Column {
+  fileprivate enum Kept { case texts, numbers, anything }
+
+  /// What it makes of values.
+  fileprivate var keeps: Kept {
+    switch affinity {
+    case .text: .texts
+    case .blob: .anything
+    // In a table that is STRICT it takes all values as they are, elsewhere it makes numbers of texts itself.
+    case .numeric where type.uppercased() == "ANY": .anything
+    case .integer, .real, .numeric: .numbers
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import QuireRow
+
+/// Reads a line that is one JSON object. Its numbers stay as they are written: Foundation's reader rounds some of them.
+struct JSONLine {
+  typealias Member = (name: String, field: ImportedField)
+
+  enum Failure: Error {
+    case notAnObject
+    /// The member's value is an array or an object that does not stand for bytes.
+    case notAValue(name: String)
+  }
+
+  private let bytes: [UInt8]
+  private var place = 0
+
+  /// The members of the object, in order.
+  static func members(_ bytes: [UInt8]) throws(Failure) -> [Member] {
+    var line = JSONLine(bytes: bytes)
+    let members = try line.object()
+    line.skipSpace()
+    if line.place < bytes.count { throw .notAnObject }
+    return members
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+
+  private mutating func skipSpace() { while let byte = next, [9, 10, 13, 32].contains(byte) { place += 1 } }
+
+  private mutating func take(_ sign: Unicode.Scalar) -> Bool {
+    skipSpace()
+    guard next == UInt8(ascii: sign) else { return false }
+    place += 1
+    return true
+  }
+
+  private mutating func take(word: String) -> Bool {
+    guard bytes[place...].starts(with: word.utf8) else { return false }
+    place += word.utf8.count
+    return true
+  }
+
+  private mutating func object() throws(Failure) -> [Member] {
+    guard take("{") else { throw .notAnObject }
+    var members: [Member] = []
+    if take("}") { return members }
+    repeat {
+      let name = try string()
+      guard take(":") else { throw .notAnObject }
+      members.append((name, try field(name)))
+    } while take(",")
+    guard take("}") else { throw .notAnObject }
+    return members
+  }
+
+  // MARK: Values
+
+  private mutating func field(_ name: String) throws(Failure) -> ImportedField {
+    skipSpace()
+    switch next {
+    case UInt8(ascii: "\""): return .value(.text(try string()))
+    case UInt8(ascii: "{"): return .value(try bytesObject(name))
+    case UInt8(ascii: "["): throw .notAValue(name: name)
+    case UInt8(ascii: "n") where take(word: "null"): return .value(.null)
+    case UInt8(ascii: "t") where take(word: "true"): return .value(1)
+    case UInt8(ascii: "f") where take(word: "false"): return .value(0)
+    default: return .number(try number())
+    }
+  }
+
+  /// `{"base64": "AP8="}`, or `malformedText` in its place.
+  private mutating func bytesObject(_ name: String) throws(Failure) -> Value {
+    place += 1
+    skipSpace()
+    guard next == UInt8(ascii: "\"") else { throw .notAValue(name: name) }
+    let kind = try string()
+    guard kind == "base64" || kind == "malformedText", take(":") else { throw .notAValue(name: name) }
+    skipSpace()
+    guard next == UInt8(ascii: "\""), let data = Data(base64Encoded: try string()), take("}") else {
+      throw .notAValue(name: name)
+    }
+    return kind == "base64" ? .blob(data) : .malformedText(data)
+  }
+
+  /// `-12.5e3` as it is written.
+  private mutating func number() throws(Failure) -> String {
+    let start = place
+    func digits() -> Int {
+      var end = place
+      while end < bytes.count, (48...57).contains(bytes[end]) { end += 1 }
+      return end - place
+    }
+    if next == UInt8(ascii: "-") { place += 1 }
+    let whole = digits()
+    if whole == 0 || whole > 1 && next == 48 { throw .notAnObject }
+    place += whole
+    if next == UInt8(ascii: ".") {
+      place += 1
+      let fraction = digits()
+      if fraction == 0 { throw .notAnObject }
+      place += fraction
+    }
+    if let e = next, e | 32 == UInt8(ascii: "e") {
+      place += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { place += 1 }
+      let exponent = digits()
+      if exponent == 0 { throw .notAnObject }
+      place += exponent
+    }
+    return String(decoding: bytes[start..<place], as: UTF8.self)
+  }
+
+  // MARK: Strings
+
+  private mutating func string() throws(Failure) -> String {
+    guard take("\"") else { throw .notAnObject }
+    var content: [UInt8] = []
+    while let byte = next {
+      place += 1
+      switch byte {
+      case UInt8(ascii: "\""):
+        guard let text = String(validating: content, as: UTF8.self) else { throw .notAnObject }
+        return text
+      case UInt8(ascii: "\\"): content.append(contentsOf: String(try escaped()).utf8)
+      default: content.append(byte)
+      }
+    }
+    throw .notAnObject
+  }
+
+  private mutating func escaped() throws(Failure) -> Unicode.Scalar {
+    guard let byte = next else { throw .notAnObject }
+    place += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"):
+      let high = try unit()
+      if let scalar = Unicode.Scalar(high) { return scalar }
+      // Half of a character has no UTF-8: it needs its other half.
+      guard UTF16.isLeadSurrogate(UInt16(high)), take(word: "\\u"), case let low = try unit(),
+        UTF16.isTrailSurrogate(UInt16(low)),
+        let scalar = Unicode.Scalar(0x10000 + ((high & 0x3FF) << 10 | low & 0x3FF))
+      else { throw .notAnObject }
+      return scalar
+    default: throw .notAnObject
+    }
+  }
+
+  /// Four hexadecimal digits.
+  private mutating func unit() throws(Failure) -> UInt32 {
+    guard place + 4 <= bytes.count else { throw .notAnObject }
+    var value: UInt32 = 0
+    for byte in bytes[place..<place + 4] {
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw .notAnObject }
+      value = value << 4 | UInt32(digit)
+    }
+    place += 4
+    return value
+  }
+}
