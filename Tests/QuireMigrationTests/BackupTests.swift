@@ -70,11 +70,62 @@ import Testing
     try Data("half".utf8).write(to: URL(filePath: left))
     for day in 2...5 {
       try migrator().apply()
+      // Each a deploy of its own.
+      let moment = "2026-01-\(10 + day)T00:00:00Z"
+      try fixture.sqlite { _ = try $0.query("UPDATE _quire_migrations SET applied_at = ?", [.text(moment)]) }
       try fixture.write("UPDATE old SET a = \(day);", as: "2026010\(day)000000_b.sql")
     }
     try migrator().apply()
     #expect(names == ["20260105000000", "20260104000000", "20260103000000"])
     #expect(!FileManager.default.fileExists(atPath: left))
+  }
+
+  @Test func `the backup from before a deploy stays, however many processes take part in it`() throws {
+    for day in 2...7 {
+      try fixture.write("CREATE TABLE t\(day) (a);", as: "2026010\(day)000000_t.sql")
+      // As a process that begins when the others are through, and so makes a backup of its own.
+      try migrator().apply()
+    }
+    #expect(names == ["20260107000000", "20260106000000", "20260101000000"])
+    #expect(try value(of: fixture.database + ".before-20260101000000") == 1)
+  }
+
+  @Test func `a process that waits while another migrates makes no backup beside its`() throws {
+    for day in 2...4 { try fixture.write("CREATE TABLE t\(day) (a);", as: "2026010\(day)000000_t.sql") }
+    let isWaiting = DispatchSemaphore(value: 0)
+    let isDone = DispatchSemaphore(value: 0)
+    var waiting = try migrator()
+    waiting.wait = .seconds(60)
+    waiting.beat = { isWaiting.signal() }
+    let second = waiting
+    var isFirst = true
+    try migrator().apply(to: MigrationVersion(number: 2026_01_02_00_00_00)) { event in
+      guard case .begins = event, isFirst else { return }
+      isFirst = false
+      Thread.detachNewThread {
+        _ = try? second.apply()
+        isDone.signal()
+      }
+      // It has looked at the history, and waits for the lock.
+      isWaiting.wait()
+    }
+    isDone.wait()
+    #expect(try second.plan().pending.isEmpty)
+    #expect(names == ["20260101000000"])
+  }
+
+  @Test func `what another process still copies is left alone`() throws {
+    let copy = fixture.database + ".before-7.unfinished-1"
+    try Data("half".utf8).write(to: URL(filePath: copy))
+    let descriptor = open(copy, O_RDONLY)
+    #expect(flock(descriptor, LOCK_EX) == 0)
+    try migrator().apply()
+    #expect(FileManager.default.fileExists(atPath: copy))
+    #expect(MigrationBackup.unfinished(of: fixture.database).map(\.path) == [copy])
+    close(descriptor)
+    let migrator = try migrator()
+    try migrator.undo(UndoPlan(last: 1, of: migrator.history()))
+    #expect(!FileManager.default.fileExists(atPath: copy))
   }
 
   @Test func `undo has a backup, too`() throws {

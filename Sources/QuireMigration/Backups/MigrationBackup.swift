@@ -19,8 +19,16 @@ public struct MigrationBackup: Hashable, Sendable {
   public static let kept = 3
 
   /// The backups of a database, the latest first.
-  public static func all(of database: String) -> [MigrationBackup] {
-    names(beside: database).filter { !$0.contains(unfinished) }.compactMap { path in
+  public static func all(of database: String) -> [MigrationBackup] { files(of: database) { !$0.contains(unfinished) } }
+
+  /// Copies that are being made, or that a process which was killed has left: the next one that makes a backup removes
+  /// those.
+  public static func unfinished(of database: String) -> [MigrationBackup] {
+    files(of: database) { $0.contains(unfinished) }
+  }
+
+  private static func files(of database: String, _ isIncluded: (String) -> Bool) -> [MigrationBackup] {
+    names(beside: database).filter(isIncluded).compactMap { path in
       let attributes = try? FileManager.default.attributesOfItem(atPath: path)
       guard let attributes, attributes[.type] as? FileAttributeType == .typeRegular else { return nil }
       return MigrationBackup(
@@ -41,13 +49,21 @@ public struct MigrationBackup: Hashable, Sendable {
     }.map { prefix + $0 }
   }
 
-  /// Removes all but the latest, and what a process that died has left unfinished.
-  static func prune(of database: String) {
-    for old in all(of: database).dropFirst(kept) { remove(old.path) }
-    for path in names(beside: database) {
-      guard let range = path.range(of: unfinished + "-", options: .backwards) else { continue }
-      guard let process = Int32(path[range.upperBound...]), kill(process, 0) != 0, errno == ESRCH else { continue }
-      remove(path)
+  /// Removes all but the latest. The oldest of those before one of `deployed` stays: the state before the deploy.
+  static func prune(of database: String, deployed: Set<MigrationVersion>) {
+    let all = all(of: database)
+    let occasions = Set(deployed.map(\.description))
+    let first = max(kept - 1, all.lastIndex { occasions.contains($0.occasion) } ?? 0)
+    for (place, old) in all.enumerated() where place >= kept - 1 && place != first { remove(old.path) }
+  }
+
+  /// Removes what processes that were killed have left unfinished: nobody holds a lock on it any longer.
+  static func removeUnfinished(of database: String) {
+    for copy in unfinished(of: database) {
+      let descriptor = open(copy.path, O_RDONLY)
+      guard descriptor >= 0 else { continue }
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { remove(copy.path) }
+      close(descriptor)
     }
   }
 

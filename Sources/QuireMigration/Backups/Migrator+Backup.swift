@@ -15,9 +15,33 @@ extension Migrator {
     return try copied(before: occasion)
   }
 
+  /// Whether another process that migrates at the same time has made a backup of what was there before both: before it ran
+  /// the first migration that is not among `known`.
+  func isBackedUp(_ known: Set<MigrationVersion>, _ holder: MigrationConnection) throws -> Bool {
+    let runs = try MigrationHistory.runs(on: holder)
+    guard let first = runs.last(where: { !known.contains($0.version) }) else { return false }
+    // The record counts in whole seconds.
+    return MigrationBackup.all(of: database).contains {
+      $0.occasion == "\(first.version)" && $0.date >= first.start - 2
+    }
+  }
+
+  /// The migrations that ran last, one soon after the other: by one process or several.
+  func deployed(_ holder: MigrationConnection) throws -> Set<MigrationVersion> {
+    var deployed: Set<MigrationVersion> = []
+    var next: MigrationHistory.Run?
+    for run in try MigrationHistory.runs(on: holder) {
+      if let next, next.start.timeIntervalSince(run.end) > 60 { break }
+      deployed.insert(run.version)
+      next = run
+    }
+    return deployed
+  }
+
   /// A copy of the database that has no backup's name yet.
   func copied(before occasion: String, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> UnfinishedBackup {
     let backup = UnfinishedBackup(of: database, before: occasion)
+    MigrationBackup.removeUnfinished(of: database)
     do {
       let source = try open(.readOnly)
       try backup.makeFile()

@@ -1,3 +1,4 @@
+import Foundation
 import QuireRow
 package import QuireSQLite
 
@@ -34,6 +35,23 @@ package enum MigrationHistory {
         undo: row[3] == .null ? nil : row[3].string, sequence: Int(row[4].integer), appliedAt: row[5].string,
         milliseconds: Int(row[6].integer), by: row[7].string)
     }
+  }
+
+  /// When each ran, the last one first.
+  static func runs(on connection: MigrationConnection) throws(SQLiteError) -> [Run] {
+    let exists = try connection.query(
+      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '_quire_migrations'")
+    guard exists.first?.first != .integer(0) else { return [] }
+    return try connection.query("SELECT version, applied_at, ms FROM _quire_migrations ORDER BY seq DESC").map { row in
+      let end = (try? Date(row[1].string, strategy: .iso8601)) ?? .distantPast
+      return Run(
+        version: MigrationVersion(number: row[0].integer), start: end - Double(row[2].integer) / 1000, end: end)
+    }
+  }
+
+  struct Run {
+    let version: MigrationVersion
+    let start, end: Date
   }
 
   package static func record(_ applied: AppliedMigration, on connection: MigrationConnection)

@@ -62,6 +62,7 @@ public struct Migrator: Sendable {
       throw MigrationError.history(first)
     }
     if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
+    if backsUp { MigrationBackup.removeUnfinished(of: database) }
     var applied: [AppliedMigration] = []
     do {
       var connection = try open(createsDatabase ? .create : .readWrite)
@@ -75,7 +76,7 @@ public struct Migrator: Sendable {
         try happened(.applied(next))
         if file.changesConnection {
           connection = try open(.readWrite)
-          outlook = try translating { try look(to: last, on: connection) }
+          outlook = try translating { try look(to: last, on: connection, after: outlook) }
         } else {
           outlook.pending.removeFirst()
           outlook.sequence += 1
@@ -90,6 +91,8 @@ public struct Migrator: Sendable {
 
   /// What is to run, as of one moment.
   private struct Outlook {
+    /// What had run when it was looked first.
+    let known: Set<MigrationVersion>
     var pending: ArraySlice<MigrationFile>
     /// The number of the next.
     var sequence: Int
@@ -97,7 +100,9 @@ public struct Migrator: Sendable {
     let dataVersion: [[Value]]
   }
 
-  private func look(to last: MigrationVersion?, on connection: MigrationConnection) throws -> Outlook {
+  private func look(to last: MigrationVersion?, on connection: MigrationConnection, after first: Outlook? = nil) throws
+    -> Outlook
+  {
     // Asked first: what is committed meanwhile is noticed, then.
     let dataVersion = try connection.query("PRAGMA data_version")
     let history = try MigrationHistory.read(from: connection)
@@ -109,7 +114,9 @@ public struct Migrator: Sendable {
       throw MigrationError.tool(.notAdopted(tool))
     }
     let sequence = (history.map(\.sequence).max() ?? 0) + 1
-    return Outlook(pending: plan.pending(to: last)[...], sequence: sequence, dataVersion: dataVersion)
+    return Outlook(
+      known: first?.known ?? Set(history.map(\.version)),
+      pending: plan.pending(to: last)[...], sequence: sequence, dataVersion: dataVersion)
   }
 
   /// Runs `file`, the oldest pending one; nil where another process has committed since, and it is not that any longer.
@@ -119,16 +126,17 @@ public struct Migrator: Sendable {
   ) throws -> AppliedMigration? {
     try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {
       if try connection.query("PRAGMA data_version") != outlook.dataVersion {
-        outlook = try look(to: last, on: connection)
+        outlook = try look(to: last, on: connection, after: outlook)
         guard outlook.pending.first == file else { return nil }
       }
-      let backup = isFirst ? try backUpIfNeeded(before: "\(file.version)", connection) : nil
+      let needsBackup = try isFirst && !isBackedUp(outlook.known, connection)
+      let backup = needsBackup ? try backUpIfNeeded(before: "\(file.version)", connection) : nil
       // What runs without a transaction is in the file before there is a COMMIT to wait for.
       let isAtOnce = file.runsAlone
-      if isAtOnce, let backup { try happened(.backedUp(backup.finish())) }
+      if isAtOnce, let backup { try happened(.backedUp(backup.finish(deployed: deployed(connection)))) }
       try happened(.begins(file.version, title: file.title))
       let applied = try run(on: connection).up(file, sequence: outlook.sequence, allowsLosses: allowsLosses)
-      if !isAtOnce, let backup { try happened(.backedUp(backup.finish())) }
+      if !isAtOnce, let backup { try happened(.backedUp(backup.finish(deployed: deployed(connection)))) }
       return applied
     }
   }

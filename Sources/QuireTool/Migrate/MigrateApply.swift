@@ -66,7 +66,7 @@ struct MigrateApply {
       if !entry.forgotten.isEmpty, !entry.file.allows("M004"), !invocation.flag("--yes") {
         let what = entry.forgotten.map { "\($0)" }.joined(separator: ", ")
         let text = "\(entry.file.name) rebuilds a table without what belongs to it: \(what).   [M004]"
-        if target.terminal.confirm(text + "\nGo on?") == true { continue }
+        if run.confirm(text + "\nGo on?") == true { continue }
         throw CommandFailure(
           """
           \(text)
@@ -80,7 +80,7 @@ struct MigrateApply {
   private func refuse(_ entry: Rehearsal.Entry, _ run: MigrateRun) throws {
     let text = MigrateFailure.sentence(of: entry.file.name, entry.losses)
     let question = "\nA backup is made first; undo cannot bring the values back. Go on?"
-    guard !target.isJSON, target.terminal.confirm(text + question) == true else {
+    guard !target.isJSON, run.confirm(text + question) == true else {
       throw MigrateFailure.refusal(of: entry.file.name, entry.losses, target)
     }
     run.migrator.allowsLosses = true

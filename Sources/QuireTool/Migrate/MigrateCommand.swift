@@ -83,7 +83,7 @@ extension Command {
 
     Exit status: 0 done or nothing to do, 1 a migration failed (rolled back), 2 usage, 3 pending (status --exit-code,
     check), 4 files and history do not fit, 5 refused: destructive or needs an answer, 6 busy, 7 the database is newer
-    than these files, 8 found by check, 130 Ctrl-C (rolled back)
+    than these files, 8 found by check, 130 Ctrl-C or SIGTERM (rolled back)
     """
 
   // MARK: Words

@@ -51,9 +51,17 @@ struct MigrateRestore {
       terminal.print(JSON.object([("v", 1), ("backups", .array(items))]).text)
       return
     }
-    if backups.isEmpty { return terminal.print("no backups of \(printable(target.optionalDatabase ?? ""))") }
-    let rows = backups.map { [$0.path, size($0.bytes), relativeTime($0.date)] }
-    for line in Table(alignRight: [1], rows: rows).lines() { terminal.print(line) }
+    if backups.isEmpty {
+      terminal.print("no backups of \(printable(target.optionalDatabase ?? ""))")
+    } else {
+      let rows = backups.map { [$0.path, size($0.bytes), relativeTime($0.date)] }
+      for line in Table(alignRight: [1], rows: rows).lines() { terminal.print(line) }
+    }
+    for copy in MigrationBackup.unfinished(of: target.optionalDatabase ?? "") {
+      terminal.note(
+        "\(printable(copy.path)) (\(size(copy.bytes))) is being made, or was left by a run that was killed: apply removes it then"
+      )
+    }
   }
 
   private func chosen(among backups: [MigrationBackup], of database: String) throws -> String {

@@ -8,7 +8,8 @@ import Synchronization
 final class MigrateRun {
   let target: MigrateTarget
   var migrator: Migrator
-  private let signal: StopSignal
+  private var signal: StopSignal
+  private let interruption: MigrationInterruption
   private let progress: Progress
   private let work: Work
   /// How wide titles are shown.
@@ -19,7 +20,8 @@ final class MigrateRun {
   init(_ target: MigrateTarget, _ migrator: Migrator, titles: [String]) {
     self.target = target
     let interruption = MigrationInterruption()
-    signal = StopSignal { interruption.stop() }
+    self.interruption = interruption
+    signal = Self.signal(stopping: interruption)
     let (progress, work) = (Progress("migrating", on: target.terminal), Work())
     (self.progress, self.work) = (progress, work)
     width = titles.map { displayWidth(printable($0)) }.max() ?? 0
@@ -37,6 +39,19 @@ final class MigrateRun {
   func show(_ what: String, expected milliseconds: Int? = nil) { work.begin(what, milliseconds) }
 
   func finish() { progress.finish() }
+
+  /// Ctrl-C, and what a service manager or a container's end sends.
+  private static func signal(stopping interruption: MigrationInterruption) -> StopSignal {
+    StopSignal([SIGINT, SIGTERM, SIGHUP]) { interruption.stop() }
+  }
+
+  /// Asks; meanwhile nothing runs, and Ctrl-C ends the program at once.
+  func confirm(_ question: String) -> Bool? {
+    finish()
+    signal.cancel()
+    defer { signal = Self.signal(stopping: interruption) }
+    return target.terminal.confirm(question)
+  }
 
   func copying(_ done: Int, of total: Int, _ what: String) { progress.update(done, of: total, what) }
 

@@ -81,7 +81,7 @@ struct MigrateUndo {
       }
       run.finish()
       let what = "\(file) " + losses.map(\.description).joined(separator: ",\n    ") + "."
-      guard target.terminal.confirm(what + " Go on?") == true else { throw error }
+      guard run.confirm(what + " Go on?") == true else { throw error }
       run.migrator.allowsLosses = true
       return try body()
     }

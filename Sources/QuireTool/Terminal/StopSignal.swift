@@ -1,29 +1,36 @@
 import Foundation
 
-/// Calls once when the process is told to stop from its terminal; a second Ctrl-C ends it at once.
+/// Calls when the process is told to stop, from its terminal or otherwise; a second signal of a kind ends it at once.
 ///
-/// While one is held Ctrl-C does not end the process by itself.
+/// While one is held such a signal does not end the process by itself.
 final class StopSignal {
-  private let source: any DispatchSourceSignal
+  private let signals: [Int32]
+  private let sources: [any DispatchSourceSignal]
 
-  init(_ body: @escaping @Sendable () -> Void) {
+  /// - Parameter signals: Ctrl-C by default.
+  init(_ signals: [Int32] = [SIGINT], _ body: @escaping @Sendable () -> Void) {
+    self.signals = signals
     // A queue of its own: the shared ones may have no thread free while a statement runs.
-    source = DispatchSource.makeSignalSource(signal: SIGINT, queue: DispatchQueue(label: "quire.stop"))
-    source.setEventHandler {
-      signal(SIGINT, SIG_DFL)
-      body()
+    let queue = DispatchQueue(label: "quire.stop")
+    sources = signals.map { number in
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+      source.setEventHandler {
+        signal(number, SIG_DFL)
+        body()
+      }
+      let isRegistered = DispatchSemaphore(value: 0)
+      source.setRegistrationHandler { isRegistered.signal() }
+      source.resume()
+      isRegistered.wait()
+      #if !os(Linux)
+        signal(number, SIG_IGN)  // elsewhere the source only listens
+      #endif
+      return source
     }
-    let isRegistered = DispatchSemaphore(value: 0)
-    source.setRegistrationHandler { isRegistered.signal() }
-    source.resume()
-    isRegistered.wait()
-    #if !os(Linux)
-      signal(SIGINT, SIG_IGN)  // elsewhere the source only listens
-    #endif
   }
 
   func cancel() {
-    source.cancel()
-    signal(SIGINT, SIG_DFL)
+    for source in sources { source.cancel() }
+    for number in signals { signal(number, SIG_DFL) }
   }
 }
