@@ -75,8 +75,11 @@ static void put_value(quire_capture *c, sqlite3_value *value, int is_real) {
       break;
     }
     case SQLITE_BLOB: {
+      // No memory to write out a blob of zeros gives a null pointer with a length.
       const void *blob = sqlite3_value_blob(value);
-      put_bytes(c, QUIRE_BLOB, blob, (uint32_t)sqlite3_value_bytes(value));
+      int length = sqlite3_value_bytes(value);
+      if (!blob && length) { fail(c, SQLITE_NOMEM, 0); return; }
+      put_bytes(c, QUIRE_BLOB, blob, (uint32_t)length);
       break;
     }
     default:
@@ -379,11 +382,30 @@ static const sqlite3_module sensor_module = {
 
 // MARK: its life
 
-int quire_capture_install(quire_capture *c, sqlite3 *db) {
-  int code = sqlite3_create_module_v2(db, "_quire_sensor", &sensor_module, c, 0);
+static void destroy(void *context) {
+  quire_capture *c = context;
+  free(c->events);
+  free(c->bytes);
+  free(c->marks);
+  free(c->known);
+  free(c);
+}
+
+int quire_capture_install(sqlite3 *db, quire_capture **capture) {
+  *capture = 0;
+  quire_capture *c = calloc(1, sizeof(*c));
+  if (!c) return SQLITE_NOMEM;
+  int code = sqlite3_create_module_v2(db, "_quire_sensor", &sensor_module, c, destroy);  // destroys it where it fails, too
   if (code) return code;
   sqlite3_preupdate_hook(db, on_change, c);
+  *capture = c;
   return SQLITE_OK;
+}
+
+void quire_capture_uninstall(quire_capture *c, sqlite3 *db) {
+  c->is_active = 0;
+  c->context = 0;
+  sqlite3_preupdate_hook(db, 0, 0);
 }
 
 void quire_capture_begin(quire_capture *c) {

@@ -133,3 +133,23 @@ import Testing
     }
   }
 }
+
+/// What SQLite still tells of when a connection is closed.
+@Suite struct CaptureLifeTests {
+  @Test func `a transaction that is open when its capture has gone ends with the connection`() throws {
+    let scratch = try Scratch()
+    for _ in 0..<20 {
+      let connection = try Connection(path: scratch.file(), access: .create)
+      var capture: Capture? = try Capture(on: connection, interests: Interests(), tables: ChangedTables())
+      try capture?.begin()
+      try connection.execute("CREATE TABLE IF NOT EXISTS t (a)")
+      try connection.execute("BEGIN")
+      try connection.execute("INSERT INTO _quire_sensor VALUES (0)")
+      try connection.execute("INSERT INTO t VALUES (1)")
+      #expect(capture?.eventCount == 1)
+      capture = nil
+    }
+    let after = try Connection(path: scratch.file(), access: .readWrite)
+    #expect(try after.query("SELECT count(*) FROM t").first == 0)
+  }
+}

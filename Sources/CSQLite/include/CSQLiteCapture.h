@@ -74,8 +74,13 @@ typedef struct {
   void *context;
 } quire_capture;
 
-/// Installs the hook and the sensor's module; the capture must outlive the connection.
-int quire_capture_install(quire_capture *capture, sqlite3 *db);
+/// Makes a capture, and installs the hook and the sensor's module.
+///
+/// The memory belongs to the connection, and is there until SQLite has closed it: a transaction that could not be rolled
+/// back before ends with it, of which the sensor hears.
+int quire_capture_install(sqlite3 *db, quire_capture **capture);
+/// Takes the hook off; `find` is not called any longer.
+void quire_capture_uninstall(quire_capture *capture, sqlite3 *db);
 /// Empties the log for a new transaction; keeps its memory unless that has grown large.
 void quire_capture_begin(quire_capture *capture);
 /// Forgets what the tables look like: `find` is asked again.

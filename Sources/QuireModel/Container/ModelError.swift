@@ -15,6 +15,9 @@ public enum ModelError: Error, Sendable {
   /// Two rows of a model would share a value that must be unique; nothing was saved. The values are those of the object
   /// whose row was refused; none where it was not the row of an object.
   case notUnique(model: String, properties: [String], values: [String])
+  /// A trigger of the file has ignored what a save wrote, or has deleted or moved the row of a new object; nothing was
+  /// saved.
+  case changedByTrigger(String)
   /// A relationship refused by the schema: a missing target, or `.deny` with objects left.
   case relationshipRefused(String)
   case otherContext(model: String)
@@ -46,7 +49,7 @@ extension ModelError: CustomStringConvertible {
     case .notUnique(let model, let properties, let values):
       "another \(model) has the same \(properties.joined(separator: ", "))"
         + (values.isEmpty ? "" : " (\(values.joined(separator: ", ")))") + ". Nothing was saved."
-    case .relationshipRefused(let text): text
+    case .relationshipRefused(let text), .changedByTrigger(let text): text
     case .undoRefused(let reason): "\(reason): nothing was changed"
     case .conflict(let conflicts): conflicts.map(\.description).joined(separator: "; ") + ". Nothing was saved."
     case .relationshipCount(let model, let property, let count, let allowed):

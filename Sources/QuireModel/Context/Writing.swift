@@ -43,6 +43,7 @@ struct Writing {
 
   mutating func run(_ transaction: borrowing Transaction) throws {
     let connection = transaction.connection
+    let indirect = transaction.indirectEventCount
     do {
       try giveKeys(transaction)
       switch order {
@@ -61,6 +62,7 @@ struct Writing {
         try insert(connection)
         try pairs(connection) { $0 }
       }
+      if transaction.indirectEventCount > indirect { try requireInserted(connection) }
     } catch {
       restoreTemporaryKeys()
       throw error
@@ -110,6 +112,7 @@ struct Writing {
           throw notStorable(model, entity, entity.storedMask, error, statement)
         }
         try write(model, statement)
+        if connection.changes == 0 { throw Writing.ignored("a new \(entity.name) was not inserted") }
       }
       expectedEvents += places[index].count
     }
@@ -151,6 +154,9 @@ struct Writing {
       _ = try statement.step()
       statement.reset()
       expectedEvents += connection.changes
+      if connection.changes == 0, try isThere(pair, in: join, connection) != linked {
+        throw Writing.ignored("a row of \(join.name) was not \(linked ? "inserted" : "deleted")")
+      }
     }
   }
 
@@ -194,6 +200,13 @@ struct Writing {
       }
       statement.bind(model._quireState.key, at: Int32(mask.nonzeroBitCount) + 1)
       try write(model, statement)
+      if connection.changes == 0 {
+        let key = model._quireState.key
+        // In the other orders a delete of this save may have taken the row along.
+        if try order == .insertsFirst || isThere(entity, key, connection) {
+          throw Writing.ignored("\(entity.name) \(key) was not updated")
+        }
+      }
       expectedEvents += 1
     }
   }
@@ -248,6 +261,9 @@ struct Writing {
     _ = try statement.step()
     statement.reset()
     expectedEvents += connection.changes
+    if connection.changes == 0, try isThere(entity, model._quireState.key, connection) {
+      throw Writing.ignored("\(entity.name) \(model._quireState.key) was not deleted")
+    }
   }
 
   private func notStorable(

@@ -7,8 +7,9 @@ internal import QuireRow
 /// Guarded by the write lock. The log itself is plain memory that C fills (`CSQLiteCapture.h`); here is decided which
 /// tables are reported and which columns decoded.
 final class Capture {
+  /// Belongs to the connection.
   let log: UnsafeMutablePointer<quire_capture>
-  unowned let connection: Connection  // both belong to the writer, which frees this first
+  let connection: Connection
   private let interests: Interests
   private let known: ChangedTables
   private var interestGeneration = -1
@@ -24,30 +25,19 @@ final class Capture {
     self.connection = connection
     known = tables
     self.interests = interests
-    log = .allocate(capacity: 1)
-    log.initialize(to: quire_capture())
-    log.pointee.context = Unmanaged.passUnretained(self).toOpaque()  // the log lives no longer than self
+    var made: UnsafeMutablePointer<quire_capture>?
+    let code = quire_capture_install(connection.handle, &made)
+    guard let made else { throw connection.error(code, sql: nil) }
+    log = made
+    log.pointee.context = Unmanaged.passUnretained(self).toOpaque()  // taken back in deinit
     log.pointee.find = { context, name in
       guard let context, let name else { return nil }
       return Unmanaged<Capture>.fromOpaque(context).takeUnretainedValue().find(String(cString: name))
     }
-    let code = quire_capture_install(log, connection.handle)
-    if code != SQLITE_OK { throw connection.error(code, sql: nil) }
   }
 
-  /// Takes the hook off the connection; the sensor's module stays, and may be asked until the connection is closed.
-  func uninstall() {
-    log.pointee.is_active = 0
-    sqlite3_preupdate_hook(connection.handle, nil, nil)
-  }
-
-  deinit {
-    free(log.pointee.events)
-    free(log.pointee.bytes)
-    free(log.pointee.marks)
-    free(log.pointee.known)
-    log.deallocate()
-  }
+  /// The sensor's module stays, and may be asked until the connection is closed.
+  deinit { quire_capture_uninstall(log, connection.handle) }
 
   // MARK: a transaction
 

@@ -40,8 +40,6 @@ package final class RecordingConnection {
     own.recorded(as: log.process)
   }
 
-  deinit { capture.uninstall() }
-
   // MARK: Writing
 
   /// Runs the body and tells the rows it changed, folded, also those that triggers and foreign keys changed.

@@ -18,12 +18,15 @@ extension RowCursor {
     case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
     case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
     case SQLITE_TEXT:
-      let start = sqlite3_value_text(value)
-      return .text(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+      return .text(RowCursor.buffer(sqlite3_value_text(value), sqlite3_value_bytes(value)))
     case SQLITE_BLOB:
-      let start = sqlite3_value_blob(value)
-      return .blob(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+      return .blob(RowCursor.buffer(sqlite3_value_blob(value), sqlite3_value_bytes(value)))
     default: return .null
     }
+  }
+
+  /// Without memory SQLite gives no bytes, and the next step fails.
+  private static func buffer(_ start: UnsafeRawPointer?, _ count: Int32) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(count))
   }
 }

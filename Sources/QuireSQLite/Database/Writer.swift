@@ -63,7 +63,6 @@ final class Writer: ConnectionGuardian {
 
   deinit {
     sqlite3_wal_hook(connection.handle, nil, nil)
-    capture.uninstall()
     logFrames.deallocate()
   }
 

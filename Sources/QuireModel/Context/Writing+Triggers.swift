@@ -1,0 +1,43 @@
+import QuireRow
+import QuireSQLite
+
+/// What triggers of the file make of a save's statements. Rows that they write besides are captured and followed; what
+/// they keep from being written, or take from an object that is new, cannot be, and is an error of the save.
+extension Writing {
+  static func ignored(_ what: String) -> ModelError {
+    .changedByTrigger("\(what): a trigger of its table has ignored it. Nothing was saved.")
+  }
+
+  func isThere(_ entity: Entity, _ key: Int64, _ connection: Connection) throws -> Bool {
+    let table = try quoted(identifier: entity.table)
+    let column = try quoted(identifier: entity.keyColumn)
+    return try !connection.query("SELECT 1 FROM \(table) WHERE \(column) = ?", [.integer(key)]).rows.isEmpty
+  }
+
+  func isThere(_ pair: JoinEdits.Pair, in join: JoinTable, _ connection: Connection) throws -> Bool {
+    let (first, second) = (try quoted(identifier: join.first.name), try quoted(identifier: join.second.name))
+    return try !connection.query(
+      "SELECT 1 FROM \(try quoted(identifier: join.name)) WHERE \(first) = ? AND \(second) = ?",
+      [.integer(saved(pair.first)), .integer(saved(pair.second))]
+    ).rows.isEmpty
+  }
+
+  /// Where triggers or cascades have changed rows: every new object must still have its row, which no other statement can
+  /// have made, because its key was given just now.
+  func requireInserted(_ connection: Connection) throws {
+    for (index, places) in places.enumerated() {
+      guard let first = places.first, let last = places.last else { continue }
+      let entity = store.entities[index]
+      let column = try quoted(identifier: entity.keyColumn)
+      let count = try connection.query(
+        "SELECT count(*) FROM \(try quoted(identifier: entity.table)) WHERE \(column) BETWEEN ? AND ?",
+        [.integer(newKeys[first]), .integer(newKeys[last])]
+      ).first
+      if count != .integer(Int64(places.count)) {
+        throw ModelError.changedByTrigger(
+          "a trigger has deleted the row of a new \(entity.name), or given it another key, which its object cannot follow. "
+            + "Nothing was saved.")
+      }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Quire
+import Testing
+
+@testable import QuireModel
+
+/// Triggers of the file's own: what they do to the rows of a save is followed, or is an error of the save.
+@Suite struct TriggerTests {
+  private func store(_ trigger: String) throws -> (ModelContainer, ModelContext, Volume) {
+    let store = try QuireModelTests.store(["Lem": ["first"]])
+    let context = ModelContext(store, isolation: nil)
+    let first = try context.volume("first")
+    first.contributors = [try context.writer("Lem")]
+    try context.save()
+    try store.execute(SQL(verbatim: "CREATE TRIGGER t \(trigger); END"))
+    try context.refresh()
+    return (store, context, first)
+  }
+
+  private func expectRefused(_ context: ModelContext, _ store: ModelContainer, _ text: String) throws {
+    let rows: SQL = "SELECT group_concat(id || title || price) FROM volume"
+    let before = try store.value(rows)
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .changedByTrigger(let words)? = error else { throw error! }
+    #expect(words.contains(text) && words.hasSuffix("Nothing was saved."), "\(words)")
+    #expect(try store.value(rows) == before)
+    #expect(context.hasChanges)
+    context.rollback()
+    try context.save()
+  }
+
+  @Test(arguments: [
+    "BEFORE INSERT ON volume WHEN new.title = 'new' BEGIN SELECT RAISE(IGNORE)",
+    "AFTER INSERT ON volume WHEN new.title = 'new' BEGIN DELETE FROM volume WHERE id = new.id",
+    "AFTER INSERT ON volume WHEN new.title = 'new' BEGIN UPDATE volume SET id = new.id + 100 WHERE id = new.id",
+  ])
+  func `a new object whose row is dropped or moved is an error of its save`(trigger: String) throws {
+    let (store, context, first) = try store(trigger)
+    for number in 0..<3 { context.insert(Volume(number == 1 ? "new" : "other")) }
+    first.price = 3
+    try expectRefused(context, store, "new Volume")
+    #expect(first.price == 0 && !first.isDeleted)
+    let other = Volume("other")
+    context.insert(other)
+    try context.save()
+    #expect(try store.value("SELECT title FROM volume ORDER BY id DESC LIMIT 1") == "other")
+  }
+
+  @Test func `an edit or a deletion that is ignored is an error of its save`() throws {
+    let (store, context, first) = try store("BEFORE UPDATE ON volume BEGIN SELECT RAISE(IGNORE)")
+    first.title = "edited"
+    context.insert(Volume("new"))
+    try expectRefused(context, store, "Volume 1 was not updated")
+    #expect(first.title == "first")
+    try store.execute("CREATE TRIGGER d BEFORE DELETE ON volume BEGIN SELECT RAISE(IGNORE); END")
+    context.delete(first)
+    try expectRefused(context, store, "Volume 1 was not deleted")
+    #expect(!first.isDeleted)
+  }
+
+  @Test func `a link that is ignored is one too`() throws {
+    let (store, context, first) = try store("BEFORE DELETE ON volume_contributors BEGIN SELECT RAISE(IGNORE)")
+    first.contributors = []
+    try expectRefused(context, store, "was not deleted")
+    #expect(first.contributors.count == 1)
+  }
+
+  @Test func `inside a transaction only the save's own part is undone`() throws {
+    let (store, context, _) = try store("BEFORE INSERT ON volume WHEN new.title = 'new' BEGIN SELECT RAISE(IGNORE)")
+    #expect(throws: ModelError.self) { try context.transaction { context.insert(Volume("new")) } }
+    #expect(try store.value("SELECT count(*) FROM volume") == 1 && !context.hasChanges)
+  }
+
+  @Test func `what triggers write besides is followed`() throws {
+    let (store, context, first) = try store(
+      """
+      AFTER INSERT ON volume BEGIN UPDATE volume SET price = price + 1 WHERE id = new.id; \
+      UPDATE volume SET price = price + 10 WHERE id = 1
+      """)
+    let new = Volume("new")
+    context.insert(new)
+    try context.save()
+    #expect(new.price == 1 && first.price == 10)
+    #expect(try store.value("SELECT sum(price) FROM volume") == 11.0)
+    context.delete(try context.writer("Lem"))  // its cascade takes the volume, which is edited in the same save
+    first.price = 3
+    try context.save()
+    #expect(first.isDeleted && !new.isDeleted)
+  }
+}
