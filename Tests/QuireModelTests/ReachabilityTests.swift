@@ -139,6 +139,19 @@ import Testing
     #expect(try families() == [1: [], 2: [2]])
   }
 
+  @Test func `a child that is given to a parent whose context is gone comes along when that is inserted`() throws {
+    func unsaved() -> Parent {
+      let parent = Parent(id: 1)
+      ModelContext(store, isolation: nil).insert(parent)
+      return parent
+    }
+    let parent = unsaved()
+    _ = Child(id: 1, parent: parent)
+    context.insert(parent)
+    try context.save()
+    #expect(try families() == [1: [1]])
+  }
+
   @Test func `a deleted target takes nothing with it`() throws {
     let parent = Parent(id: 1)
     context.insert(parent)

@@ -127,7 +127,8 @@ func listen(_ listener: Listener<_Announcement>, to model: some PersistentModel)
 
 /// Until it is in a context, an object knows who refers to it.
 func note(referrer: any PersistentModel, of target: some PersistentModel) {
-  tracking(of: target).referrers.append(referrer)
+  let tracking = tracking(of: target)
+  if tracking.referrers.last !== referrer { tracking.referrers.append(referrer) }
 }
 
 private func tracking(of model: some PersistentModel) -> Tracking {

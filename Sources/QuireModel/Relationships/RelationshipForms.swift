@@ -203,13 +203,14 @@ enum ToManyAccess {
   }
 }
 
-/// After an object in no context was given targets: it goes where one of them is; else they know of it.
+/// After an object in no context was given targets: it goes where one of them is; else, as where the context of one is
+/// gone, they know of it.
 private func join(_ model: some PersistentModel, _ targets: [any PersistentModel]) {
   for target in targets {
-    guard let owner = target._quireState.owner else {
+    guard let owner = target._quireState.owner, owner.store != nil else {
       if !target._quireState.flags.contains(.vacant) { note(referrer: model, of: target) }
       continue
     }
-    if owner.store != nil, !target.isDeleted { return owner.insert(model) }
+    if !target.isDeleted { return owner.insert(model) }
   }
 }
