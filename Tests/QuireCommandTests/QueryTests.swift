@@ -351,6 +351,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: quire.path(odd + "-wal")))
     let ran = try quire.shell("\(BadInputTests.asNobody) query 'a%20b?c#d.db' 'select a from t'")
     #expect(ran.status == 0 && ran.output == "a\n7\n", "\(ran)")
+    let live = try quire.shell("\(BadInputTests.asNobody) query 'a%20b?c#d.db' 'select a from t' --live")
+    #expect(live.status == 2 && live.error.contains("cannot be followed: nothing can be made in its folder"), "\(live)")
     let writing = try quire.shell("\(BadInputTests.asNobody) query --write 'a%20b?c#d.db' 'insert into t values (1)'")
     #expect(writing.status != 0 && writing.messages == 1, "\(writing)")
     // Written to between two inputs it is read again, and in the middle of one the answer says so.

@@ -198,6 +198,8 @@ extension Connection {
   /// Whether the file is read without locks and is another than when it was opened: then what was read may be of several
   /// states, and it must be opened again.
   package var isPassed: Bool { unlocked?.hasChanged ?? false }
+  /// Whether the file is read without locks, so that other programs' commits are not noticed.
+  package var isUnlocked: Bool { unlocked != nil }
   /// Whether no transaction is open: asked after every error, because some errors end it.
   package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
   /// Ends what runs on this connection with SQLITE_INTERRUPT.

@@ -62,6 +62,11 @@ public struct SessionCommits: Sendable {
   public func open(_ plan: LivePlan, key: [String]? = nil) throws(ShellFailure) -> (
     answer: any LiveAnswer, manner: LiveManner
   ) {
+    if !plan.canBeFollowed {
+      throw ShellFailure(
+        "\(printable(file.path(percentEncoded: false))) cannot be followed: nothing can be made in its folder, so that the "
+          + "commits of other programs would not be noticed", .usage)
+    }
     do {
       let context = try context()
       if let key {

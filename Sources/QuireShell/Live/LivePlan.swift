@@ -12,6 +12,8 @@ public struct LivePlan: Sendable {
   public let key: [String]
   /// What is kept by its changes; nil where the query has to be run again.
   let selection: Selection?
+  /// Whether other programs' commits would be noticed.
+  let canBeFollowed: Bool
   /// Why it has to be, in words; nil for what has a selection.
   let reason: String?
 
@@ -99,7 +101,8 @@ extension ShellSession {
     for (name, value) in parameters { for sigil in [":", "$", "@"] { values[sigil + name] = value } }
     return LivePlan(
       title: Self.title(text), sql: SQL(verbatim: sql.text, sql.values, named: values),
-      key: Set(key).isSubset(of: columns) ? key : [], selection: selection, reason: reason)
+      key: Set(key).isSubset(of: columns) ? key : [], selection: selection,
+      canBeFollowed: !source.connection.isUnlocked, reason: reason)
   }
 
   /// What was typed, without the semicolon.
