@@ -42,7 +42,9 @@ public enum MigrationError: Error, Hashable, Sendable {
   /// A statement that has no place in a migration, such as COMMIT; everything of this migration was rolled back.
   case refused(statement: String, SourcePlace)
   /// Keys that point nowhere at the end; everything of this migration was rolled back.
-  case foreignKeys([ForeignKeyViolation], total: Int, file: String, alreadyBefore: Bool)
+  ///
+  /// `mismatches` are SQLite's words for keys that name what is neither a primary key nor unique.
+  case foreignKeys([ForeignKeyViolation], total: Int, file: String, mismatches: [String])
   /// Another tool's history is in the way, or cannot be taken over.
   case tool(ToolProblem)
   /// There is no database, and none was asked for.
@@ -51,6 +53,8 @@ public enum MigrationError: Error, Hashable, Sendable {
   case unusable(DatabaseError)
   /// The database failed while it was used: full, damaged, read-only.
   case database(DatabaseError)
+  /// The disk on which SQLite keeps temporary files is full; nothing was changed.
+  case temporaryFull(folder: String)
   /// What SQLite says beside that of a statement of ours.
   case sqlite(SQLiteError)
   /// Another writer held the file for so long; nothing was changed.
@@ -168,12 +172,17 @@ extension MigrationError: CustomStringConvertible {
       \(statement) in a migration    \(place)
       \(Self.reason(against: statement))
       """
-    case .foreignKeys(let rows, let total, let file, let alreadyBefore):
-      Self.describe(rows, total: total, file: file, alreadyBefore: alreadyBefore)
+    case .foreignKeys(let rows, let total, let file, let mismatches):
+      Self.describe(rows, total: total, file: file, mismatches)
     case .tool(let problem): problem.description
     case .noDatabase(let path, let similar):
       "no database at \(path)." + (similar.map { " Did you mean \($0)?" } ?? "")
     case .unusable(let error), .database(let error): error.description
+    case .temporaryFull(let folder):
+      """
+      the disk of \(folder) is full, where temporary files lie, such as the copy for a rehearsal. Nothing was changed.
+      Make room there, or name another folder in SQLITE_TMPDIR.
+      """
     case .sqlite(let error): error.description
     case .busy(let path, let seconds):
       "\(path) has been locked by another writer for \(seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)") s. Nothing was changed."
@@ -181,15 +190,16 @@ extension MigrationError: CustomStringConvertible {
   }
 
   private static func describe(
-    _ rows: [ForeignKeyViolation], total: Int, file: String, alreadyBefore: Bool
+    _ rows: [ForeignKeyViolation], total: Int, file: String, _ mismatches: [String]
   ) -> String {
     var lines = ["after \(file) \(total) foreign key\(total == 1 ? " points" : "s point") nowhere:"]
     for row in rows { lines.append("    \(row)") }
-    if rows.count < total { lines.append("    and \(total - rows.count) more") }
-    lines.append(
-      alreadyBefore
-        ? "Rolled back. They were there before: correct or delete these rows in the migration, or before it."
-        : "Rolled back.")
+    for mismatch in mismatches {
+      lines.append("    \(mismatch): the columns it names are neither its primary key nor unique")
+    }
+    let shown = rows.count + mismatches.count
+    if shown < total { lines.append("    and \(total - shown) more") }
+    lines.append("Rolled back.")
     return lines.joined(separator: "\n")
   }
 }

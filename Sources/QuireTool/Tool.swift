@@ -35,7 +35,13 @@ public struct Tool: Sendable {
   /// before any other thread is made.
   @MainActor public func main() -> Never {
     let command: @MainActor () async -> Void = {
-      exit(await run(Array(CommandLine.arguments.dropFirst()), .standard(environment: .process), .process, true))
+      let terminal = Terminal.standard(environment: .process)
+      // There is the program's own path at least; Swift reads them from /proc.
+      guard let program = CommandLine.arguments.first, !program.isEmpty else {
+        terminal.printError("the program's arguments cannot be read, because /proc is not mounted. Nothing was done.")
+        exit(ExitStatus.usage.rawValue)
+      }
+      exit(await run(Array(CommandLine.arguments.dropFirst()), terminal, .process, true))
     }
     if #available(macOS 26, *) {
       Task.immediate(operation: command)
@@ -61,7 +67,11 @@ public struct Tool: Sendable {
       root: root, common: Self.common, terminal: terminal, environment: environment, isWholeProcess: isWholeProcess,
       isFile: { access($0, F_OK) == 0 })
     do {
-      return try await run(arguments, parser).rawValue
+      let status = try await run(arguments, parser).rawValue
+      // Whoever closes a pipe wants no more of it.
+      guard let code = terminal.outputFailure(), code != EPIPE else { return status }
+      terminal.printError("the answer could not be written: \(String(cString: strerror(code)))")
+      return status == 0 ? ExitStatus.failure.rawValue : status
     } catch let error as any CommandError {
       terminal.printError(error.description, prefix: error.exitStatus == .refused ? "refused" : "error")
       return error.exitStatus.rawValue

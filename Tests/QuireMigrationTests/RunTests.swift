@@ -160,7 +160,7 @@ import Testing
         == .foreignKeys(
           [ForeignKeyViolation(table: "book", row: 17, parent: "author", columns: ["author_id"], values: [4])],
           total: 1,
-          file: fixture.migrations + "/20260101000000_orphans.sql", alreadyBefore: false))
+          file: fixture.migrations + "/20260101000000_orphans.sql", mismatches: []))
     #expect(try fixture.bytes() == before)
   }
 

@@ -81,7 +81,7 @@ final class Folder {
         error: no such column: e    \(folder.migrations)/20260102000000_c.sql:2:21
            2 │ CREATE INDEX i ON c(e);
              │                     ^
-        Rolled back: \(folder.database) is as before (schema 20260101000000). Fix the file, run apply again.
+        Rolled back: the migration before it is applied (schema 20260101000000). Fix the file, run apply again.
 
         """)
   }

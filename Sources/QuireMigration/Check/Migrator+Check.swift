@@ -63,6 +63,14 @@ extension Migrator {
     }
   }
 
+  /// The schema that an SQL script, such as a `schema.sql`, makes of nothing.
+  ///
+  /// - Throws: ``MigrationError`` with the place where it does not run.
+  public static func schema(ofScript path: String) throws -> DatabaseSchema {
+    guard let text = FileManager.default.contents(atPath: path) else { throw MigrationError.unreadable(file: path) }
+    return try schema(of: String(decoding: text, as: UTF8.self), path)
+  }
+
   private static func schema(of script: String, _ path: String) throws -> DatabaseSchema {
     let connection = try MigrationConnection.inMemory()
     // It was written from a schema, with the strings of that.

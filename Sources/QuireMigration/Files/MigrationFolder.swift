@@ -36,8 +36,21 @@ public enum MigrationFolder {
     if MigrationFormat(of: files) == .goose, let other = names.sorted().first(where: isWrittenInGo) {
       throw .malformed(file: join(folder, other), line: 1, reason: "it is written in Go, which only goose can run")
     }
-    if files.isEmpty { throw .folder(folder, reason: "has no migrations (files named YYYYMMDDhhmmss_title.sql)") }
+    if files.isEmpty {
+      let skipped = skippedFolders(in: folder).first.map { ". Files in folders below it, such as \($0), are not read" }
+      throw .folder(folder, reason: "has no migrations (files named YYYYMMDDhhmmss_title.sql)\(skipped ?? "")")
+    }
     return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
+  }
+
+  /// The folders in it that hold `.sql` files, which are not read: Flyway, Prisma and Diesel have them.
+  public static func skippedFolders(in folder: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.sorted().filter { name in
+      guard !name.hasPrefix("."), !name.hasSuffix(".sql") else { return false }
+      let inside = try? FileManager.default.contentsOfDirectory(atPath: join(folder, name))
+      return inside?.contains { $0.hasSuffix(".sql") } ?? false
+    }
   }
 
   /// Texts → migrations, whichever tool they were written for.

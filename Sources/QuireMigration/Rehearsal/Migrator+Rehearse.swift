@@ -16,10 +16,22 @@ extension Migrator {
     _ progress: (RehearsalProgress) -> Void = { _ in }
   ) throws -> Rehearsal {
     if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
+    do {
+      return try rehearseOnCopy(to: last, isSchemaOnly: isSchemaOnly, progress)
+    } catch MigrationError.database(.diskFull) {
+      // The copy is all that was written.
+      throw MigrationError.temporaryFull(folder: TemporaryFolder.path)
+    }
+  }
+
+  private func rehearseOnCopy(
+    to last: MigrationVersion?, isSchemaOnly: Bool, _ progress: (RehearsalProgress) -> Void
+  ) throws -> Rehearsal {
     let start = ContinuousClock.now
     let copy = try translating {
       let copy = try MigrationConnection.temporary(interruption: interruption, beat: beat)
       let source = try open(.readOnly)
+      try checkAdopted(MigrationHistory.read(from: source), on: source)
       if isSchemaOnly {
         try copySchema(of: source, to: copy)
       } else {
@@ -37,11 +49,14 @@ extension Migrator {
     var sequence = history.map(\.sequence).max() ?? 0
     var state = try translating { try State(copy) }
     var entries: [Rehearsal.Entry] = []
+    var knowsKeys = false
     for file in plan.pending(to: last) { try file.checkStatements(steps: steps) }
     for file in plan.pending(to: last) {
       sequence += 1
       progress(.running(file))
-      let (entry, after) = try rehearse(file, sequence: sequence, on: copy, before: state)
+      let (entry, after) = try knowingKeys(&knowsKeys) {
+        try rehearse(file, sequence: sequence, knowsKeys: $0, on: copy, before: state)
+      }
       entries.append(entry)
       state = after
     }
@@ -50,11 +65,11 @@ extension Migrator {
   }
 
   private func rehearse(
-    _ file: MigrationFile, sequence: Int, on copy: MigrationConnection, before: State
+    _ file: MigrationFile, sequence: Int, knowsKeys: Bool, on copy: MigrationConnection, before: State
   ) throws -> (Rehearsal.Entry, State) {
     let start = ContinuousClock.now
-    let losses = try inTransaction(on: copy, keys: file.directives.contains(.foreignKeysOn)) {
-      try run(on: copy).upAndLosses(file, sequence: sequence).losses
+    let (_, losses, brokenKeys) = try inTransaction(on: copy, keys: file.directives.contains(.foreignKeysOn)) {
+      try run(on: copy, knowsKeys: knowsKeys).upAndLosses(file, sequence: sequence)
     }
     let milliseconds = Int((start.duration(to: .now) / .milliseconds(1)).rounded())
     let after = try translating { try State(copy) }
@@ -72,7 +87,7 @@ extension Migrator {
     }
     let entry = Rehearsal.Entry(
       file: file, milliseconds: milliseconds, differences: differences, losses: losses, rows: rows,
-      kept: (kept(\.indexes), kept(\.triggers)),
+      kept: (kept(\.indexes), kept(\.triggers)), brokenKeys: brokenKeys,
       forgotten: Self.forgotten(differences, in: file, before: before.schema, after: after.schema))
     return (entry, after)
   }

@@ -15,7 +15,7 @@ extension Migrator {
     for file in files where last.map({ file.version <= $0 }) ?? true { try file.checkStatements(steps: steps) }
     for (index, file) in files.enumerated() where last.map({ file.version <= $0 }) ?? true {
       _ = try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {
-        try run(on: connection).up(file, sequence: index + 1, allowsLosses: true)
+        try run(on: connection, knowsKeys: true).up(file, sequence: index + 1, allowsLosses: true)
       }
     }
     return try translating { try SchemaReader(connection).schema() }

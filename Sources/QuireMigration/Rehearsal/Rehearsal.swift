@@ -18,6 +18,8 @@ public struct Rehearsal: Sendable {
     public let rows: [Rows]
     /// How many indexes and triggers the tables that are rebuilt have kept.
     public let kept: (indexes: Int, triggers: Int)
+    /// How many foreign keys point nowhere that did before; with a new one it would have failed.
+    public let brokenKeys: Int
     /// Indexes, triggers and views that are gone although no statement drops them: a rebuild forgot them.
     public let forgotten: [SchemaDifference]
   }

@@ -10,6 +10,8 @@ struct MigrationRun {
   let by: String
   /// Of the folder the migrations are from.
   let format: MigrationFormat
+  /// Whether keys that point nowhere are counted before it runs, too: those do not stop it.
+  var knowsKeys = false
 
   /// Runs `file` in the transaction that is open, and records it there; on an error the transaction still is open,
   /// unless SQLite ended it.
@@ -17,24 +19,27 @@ struct MigrationRun {
   /// - Throws: ``MigrationError/destructive(_:file:)`` where values are lost and neither `allowsLosses` nor the file
   ///   says that it is meant.
   func up(_ file: MigrationFile, sequence: Int, allowsLosses: Bool) throws -> AppliedMigration {
-    let (applied, losses) = try upAndLosses(file, sequence: sequence)
+    let (applied, losses, _) = try upAndLosses(file, sequence: sequence)
     if !losses.isEmpty, !file.allows("M001"), !allowsLosses {
       throw MigrationError.destructive(losses, file: file.path)
     }
     return applied
   }
 
-  /// As ``up(_:sequence:allowsLosses:)``, and says what is lost instead of refusing it.
-  func upAndLosses(_ file: MigrationFile, sequence: Int) throws -> (AppliedMigration, losses: [MigrationLoss]) {
+  /// As ``up(_:sequence:allowsLosses:)``, and says what is lost instead of refusing it, and how many keys point nowhere as
+  /// they did before.
+  func upAndLosses(_ file: MigrationFile, sequence: Int) throws
+    -> (AppliedMigration, losses: [MigrationLoss], brokenKeys: Int)
+  {
     connection.takesQuotedStrings = format != .quire || !file.isOwn
     let start = ContinuousClock.now
-    let losses = try run(file.upText, isAlone: file.runsAlone)
+    let (losses, brokenKeys) = try run(file.upText, isAlone: file.runsAlone)
     let duration = start.duration(to: .now)
     let applied = AppliedMigration(
       version: file.version, title: file.title, up: file.up, undo: file.undo, sequence: sequence,
       appliedAt: Date.now.formatted(.iso8601), milliseconds: Int((duration / .milliseconds(1)).rounded()), by: by)
     try MigrationHistory.record(applied, on: connection)
-    return (applied, losses)
+    return (applied, losses, brokenKeys)
   }
 
   /// Takes `applied` back in the transaction that is open, and removes its row.
@@ -43,20 +48,21 @@ struct MigrationRun {
   func undo(_ applied: AppliedMigration, file: MigrationFile?) throws -> [MigrationLoss] {
     guard let text = applied.undoText(in: file) else { throw MigrationError.noUndo(applied) }
     connection.takesQuotedStrings = format != .quire
-    let losses = try run(text, isAlone: applied.isUndoneAlone)
+    let (losses, _) = try run(text, isAlone: applied.isUndoneAlone)
     try MigrationHistory.remove(applied.version, on: connection)
     return losses
   }
 
-  private func run(_ text: MigrationText, isAlone: Bool) throws -> [MigrationLoss] {
+  private func run(_ text: MigrationText, isAlone: Bool) throws -> ([MigrationLoss], brokenKeys: Int) {
     let pieces = try text.pieces()
     for case .step(let name) in pieces where steps[name] == nil {
       throw MigrationError.unknownStep(name, file: text.name)
     }
     if isAlone {
       try outsideTransaction(text, pieces)
-      return []
+      return ([], 0)
     }
+    let keys = knowsKeys ? try BrokenKeys(connection) : nil
     let watch = try LossWatch.isNeeded(for: pieces) ? LossWatch(connection) : nil
     for piece in pieces {
       switch piece {
@@ -67,8 +73,8 @@ struct MigrationRun {
       case .step(let name): try step(name, of: text, watch)
       }
     }
-    try checkForeignKeys(after: text)
-    return try watch?.losses() ?? []
+    let brokenKeys = try checkForeignKeys(after: text, before: keys)
+    return (try watch?.losses() ?? [], brokenKeys)
   }
 
   /// One statement alone, which takes effect whole or not at all; its row follows in a transaction of its own.
@@ -111,36 +117,18 @@ struct MigrationRun {
     }
   }
 
-  private func checkForeignKeys(after text: MigrationText) throws {
-    let rows = try connection.query("PRAGMA foreign_key_check")
-    guard !rows.isEmpty else { return }
-    let shown = try rows.prefix(5).map { try violation($0) }
-    // Were they there before? Taken back, the database can be asked.
-    try connection.query("ROLLBACK")
-    let before = Set((try? connection.query("PRAGMA foreign_key_check")) ?? [])
-    throw MigrationError.foreignKeys(
-      shown, total: rows.count, file: text.name, alreadyBefore: rows.allSatisfy { before.contains($0) })
-  }
-
-  /// A row of `foreign_key_check` with what the key says and how the row is called.
-  private func violation(_ row: [Value]) throws -> ForeignKeyViolation {
-    let table = row[0].plainText
-    let columns = try connection.query(
-      "SELECT \"from\" FROM pragma_foreign_key_list(?) WHERE id = ? ORDER BY seq", [row[0], row[3]]
-    ).map { $0[0].plainText }
-    let name = try quoted(identifier: table)
-    var values: [Value] = []
-    var label: String?
-    if row[1] != .null {
-      let keys = try columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
-      values = try connection.query("SELECT \(keys) FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
-      // The first text of the row is most likely what people call it by.
-      let all = try connection.query("SELECT * FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
-      label = all.lazy.compactMap { if case .text(let text) = $0, text.count <= 60 { text } else { nil } }.first
+  /// - Returns: how many keys point nowhere that did before.
+  private func checkForeignKeys(after text: MigrationText, before: BrokenKeys?) throws -> Int {
+    let keys = try BrokenKeys(connection)
+    guard keys.total > 0 else { return 0 }
+    guard let before else { throw BrokenKeysFound() }
+    let new = try keys.new(since: before, on: connection)
+    if new.total > 0 {
+      throw MigrationError.foreignKeys(
+        try new.violations(5, on: connection), total: new.total, file: text.name,
+        mismatches: new.mismatches.sorted { $0.key < $1.key }.map(\.value))
     }
-    return ForeignKeyViolation(
-      table: table, row: row[1].plainInteger, label: label, parent: row[2].plainText, columns: columns,
-      values: values)
+    return keys.total
   }
 }
 

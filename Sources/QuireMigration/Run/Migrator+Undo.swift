@@ -15,11 +15,14 @@ extension Migrator {
     let isOne = !plan.migrations.contains(where: \.isUndoneAlone)
     let groups = isOne ? [plan.migrations] : plan.migrations.map { [$0] }
     var undone: [AppliedMigration] = []
+    var knowsKeys = false
     for (index, group) in groups.enumerated() where !group.isEmpty {
       let connection = try open(.readWrite)
       let keys = group.contains { Self.directives(of: $0).contains(.foreignKeysOn) }
-      let lost = try inTransaction(on: connection, keys: keys) {
-        try undo(group, isFirst: index == 0, on: connection, happened)
+      let lost = try knowingKeys(&knowsKeys) { knowsKeys in
+        try inTransaction(on: connection, keys: keys) {
+          try undo(group, isFirst: index == 0, knowsKeys: knowsKeys, on: connection, happened)
+        }
       }
       for (migration, losses) in lost {
         undone.append(migration)
@@ -30,7 +33,7 @@ extension Migrator {
   }
 
   private func undo(
-    _ group: [AppliedMigration], isFirst: Bool, on connection: MigrationConnection,
+    _ group: [AppliedMigration], isFirst: Bool, knowsKeys: Bool, on connection: MigrationConnection,
     _ happened: (MigrationEvent) throws -> Void
   ) throws -> [(AppliedMigration, [MigrationLoss])] {
     var history = try MigrationHistory.read(from: connection)
@@ -44,7 +47,7 @@ extension Migrator {
         backup = nil
       }
       try happened(.begins(migration.version, title: migration.title))
-      let losses = try run(on: connection).undo(migration, file: file(migration.version))
+      let losses = try run(on: connection, knowsKeys: knowsKeys).undo(migration, file: file(migration.version))
       if !losses.isEmpty, !allowsLosses {
         throw MigrationError.destructive(losses, file: "undo of \(migration.version) \(migration.title)")
       }
@@ -68,25 +71,28 @@ extension Migrator {
     let directives = Self.directives(of: last) + file.directives
     let isOne = !last.isUndoneAlone && !file.runsAlone
     let connection = try open(.readWrite)
-    let applied = try inTransaction(on: connection, keys: directives.contains(.foreignKeysOn)) {
-      let history = try MigrationHistory.read(from: connection)
-      guard history.last == last else { throw MigrationError.changedMeanwhile(history.last ?? last) }
-      let backup = try backUpIfNeeded(before: "redo-\(last.version)", connection)
-      try happened(.begins(file.version, title: file.title))
-      let run = run(on: connection)
-      let losses = try run.undo(last, file: file)
-      if !losses.isEmpty, !allowsLosses {
-        throw MigrationError.destructive(losses, file: "undo of \(last.version) \(last.title)")
+    var knowsKeys = false
+    let applied = try knowingKeys(&knowsKeys) { knowsKeys in
+      try inTransaction(on: connection, keys: directives.contains(.foreignKeysOn)) {
+        let history = try MigrationHistory.read(from: connection)
+        guard history.last == last else { throw MigrationError.changedMeanwhile(history.last ?? last) }
+        let backup = try backUpIfNeeded(before: "redo-\(last.version)", connection)
+        try happened(.begins(file.version, title: file.title))
+        let run = run(on: connection, knowsKeys: knowsKeys)
+        let losses = try run.undo(last, file: file)
+        if !losses.isEmpty, !allowsLosses {
+          throw MigrationError.destructive(losses, file: "undo of \(last.version) \(last.title)")
+        }
+        if !isOne, let backup { try happened(.backedUp(backup.finish())) }
+        if file.runsAlone {
+          // What it runs ends the transaction, and the undo must be in the file by then.
+          try connection.query("COMMIT")
+          try connection.query("BEGIN IMMEDIATE")
+        }
+        let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
+        if isOne, let backup { try happened(.backedUp(backup.finish())) }
+        return applied
       }
-      if !isOne, let backup { try happened(.backedUp(backup.finish())) }
-      if file.runsAlone {
-        // What it runs ends the transaction, and the undo must be in the file by then.
-        try connection.query("COMMIT")
-        try connection.query("BEGIN IMMEDIATE")
-      }
-      let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
-      if isOne, let backup { try happened(.backedUp(backup.finish())) }
-      return applied
     }
     try happened(.applied(applied))
     return applied

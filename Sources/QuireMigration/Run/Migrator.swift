@@ -98,6 +98,8 @@ public struct Migrator: Sendable {
     var sequence: Int
     /// Another number once another connection has committed.
     let dataVersion: [[Value]]
+    /// Whether keys pointed nowhere already.
+    var knowsKeys = false
   }
 
   private func look(to last: MigrationVersion?, on connection: MigrationConnection, after first: Outlook? = nil) throws
@@ -108,20 +110,34 @@ public struct Migrator: Sendable {
     let history = try MigrationHistory.read(from: connection)
     let plan = MigrationPlan(files: files, history: history)
     if let problem = plan.problems.first { throw MigrationError.history(problem) }
-    if history.isEmpty, let tool = try ToolHistory.read(from: connection),
-      files.contains(where: { tool.contains($0.version) })
-    {
-      throw MigrationError.tool(.notAdopted(tool))
-    }
+    try checkAdopted(history, on: connection)
     let sequence = (history.map(\.sequence).max() ?? 0) + 1
     return Outlook(
       known: first?.known ?? Set(history.map(\.version)),
       pending: plan.pending(to: last)[...], sequence: sequence, dataVersion: dataVersion)
   }
 
+  /// Refuses to run what another tool has run already.
+  func checkAdopted(_ history: [AppliedMigration], on connection: MigrationConnection) throws {
+    guard history.isEmpty, let tool = try ToolHistory.read(from: connection) else { return }
+    if files.contains(where: { tool.contains($0.version) }) { throw MigrationError.tool(.notAdopted(tool)) }
+  }
+
   /// Runs `file`, the oldest pending one; nil where another process has committed since, and it is not that any longer.
   private func run(
     _ file: MigrationFile, _ outlook: inout Outlook, to last: MigrationVersion?, isFirst: Bool,
+    on connection: MigrationConnection, _ happened: (MigrationEvent) throws -> Void
+  ) throws -> AppliedMigration? {
+    var knowsKeys = outlook.knowsKeys
+    let applied = try knowingKeys(&knowsKeys) { knowsKeys in
+      try run(file, &outlook, to: last, isFirst: isFirst, knowsKeys: knowsKeys, on: connection, happened)
+    }
+    outlook.knowsKeys = knowsKeys
+    return applied
+  }
+
+  private func run(
+    _ file: MigrationFile, _ outlook: inout Outlook, to last: MigrationVersion?, isFirst: Bool, knowsKeys: Bool,
     on connection: MigrationConnection, _ happened: (MigrationEvent) throws -> Void
   ) throws -> AppliedMigration? {
     try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {
@@ -135,16 +151,28 @@ public struct Migrator: Sendable {
       let isAtOnce = file.runsAlone
       if isAtOnce, let backup { try happened(.backedUp(backup.finish(deployed: deployed(connection)))) }
       try happened(.begins(file.version, title: file.title))
-      let applied = try run(on: connection).up(file, sequence: outlook.sequence, allowsLosses: allowsLosses)
+      let applied = try run(on: connection, knowsKeys: knowsKeys).up(
+        file, sequence: outlook.sequence, allowsLosses: allowsLosses)
       if !isAtOnce, let backup { try happened(.backedUp(backup.finish(deployed: deployed(connection)))) }
       return applied
     }
   }
 
-  func run(on connection: MigrationConnection) -> MigrationRun {
+  /// Runs `body`; and again, everything rolled back, where keys point nowhere afterwards: then with those known that did
+  /// before.
+  func knowingKeys<T>(_ known: inout Bool, _ body: (_ knowsKeys: Bool) throws -> T) throws -> T {
+    do {
+      return try body(known)
+    } catch is BrokenKeysFound {
+      known = true
+      return try body(true)
+    }
+  }
+
+  func run(on connection: MigrationConnection, knowsKeys: Bool) -> MigrationRun {
     MigrationRun(
       connection: connection, steps: Dictionary(steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }),
-      by: by, format: MigrationFormat(of: files))
+      by: by, format: MigrationFormat(of: files), knowsKeys: knowsKeys)
   }
 
   // MARK: The file
@@ -212,6 +240,9 @@ public struct Migrator: Sendable {
     case let error as SQLiteError:
       if interruption?.isStopped == true, error.isInterrupted || error.isBusy { return MigrationError.interrupted }
       if error.isBusy { return MigrationError.busy(path: database, seconds: wait / .seconds(1)) }
+      if error.isFull, TemporaryFolder.isFull(beside: database) {
+        return MigrationError.temporaryFull(folder: TemporaryFolder.path)
+      }
       if let error = error.databaseError(path: database, waited: wait) { return MigrationError.database(error) }
       return MigrationError.sqlite(error)
     default: return error

@@ -32,7 +32,8 @@ package final class MigrationConnection {
     let file = try DatabaseFile(path).checked(for: access)
     let pulse = MigrationPulse(interruption: interruption, busyTimeout: busyTimeout, beat: beat)
     if access == .readOnly { Self.recover(file, pulse) }
-    try self.init(file: file, path: path, access: access, pulse: pulse)
+    let unlocked = access == .readOnly ? try UnlockedFile(file) : nil
+    try self.init(file: unlocked?.uri ?? file, path: path, access: access, pulse: pulse)
   }
 
   /// Has SQLite roll back what a process that died in a transaction has left, which a connection for reading may not do.
@@ -61,7 +62,8 @@ package final class MigrationConnection {
       case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
     var opened: OpaquePointer?
-    let code = sqlite3_open_v2(file, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    let code = sqlite3_open_v2(
+      file, &opened, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard let opened, code == SQLITE_OK else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(opened)

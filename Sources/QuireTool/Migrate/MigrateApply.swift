@@ -14,12 +14,13 @@ struct MigrateApply {
     let last = try target.limit()
     let run = MigrateRun(target, migrator, titles: migrator.files.map(\.title))
     let failure = MigrateFailure(target: target, migrator: migrator)
-    return try failure.explaining {
+    var progress = MigrateProgress()
+    return try failure.explaining(&progress) { progress in
       try rehearse(run, to: last)
-      var backup: MigrationBackup?
       let applied = try run.migrator.apply(to: last) { event in
         switch event {
-        case .backedUp(let made): backup = made
+        case .backedUp(let made): progress.backup = made
+        case .applied(let migration): progress.applied.append(migration)
         case .begins(let version, let title): run.show("\(version)  \(title)", expected: run.expected[version])
         default: break
         }
@@ -28,7 +29,7 @@ struct MigrateApply {
       run.finish()
       let plan = try run.migrator.plan()
       let schemaFile = applied.isEmpty ? nil : try writeSchema(run.migrator)
-      report(applied, plan, backup, schemaFile)
+      report(applied, plan, progress.backup, schemaFile)
       return .done
     }
   }
@@ -81,7 +82,7 @@ struct MigrateApply {
     let text = MigrateFailure.sentence(of: entry.file.name, entry.losses)
     let question = "\nA backup is made first; undo cannot bring the values back. Go on?"
     guard !target.isJSON, run.confirm(text + question) == true else {
-      throw MigrateFailure.refusal(of: entry.file.name, entry.losses, target)
+      throw MigrationError.destructive(entry.losses, file: entry.file.path)
     }
     run.migrator.allowsLosses = true
   }

@@ -42,7 +42,7 @@ extension Command {
           [database]
         ) { try MigrateCheck(target: $0).run() },
         command(
-          "diff", "schema differences; FROM, TO: db | files | model | FILE | VERSION", [from, into],
+          "diff", "schema differences; FROM, TO: db | files | model | FILE | X.sql | VERSION", [from, into],
           [sqlOfDiff, rename, exitCodeOfDiff]
         ) { try MigrateDiff(target: $0).run() },
         command("schema", "write Migrations/schema.sql", [database], [stdout]) { try MigrateSchema(target: $0).run() },

@@ -65,7 +65,7 @@ struct MigrateDiff {
 struct MigrateSchemas {
   let target: MigrateTarget
 
-  /// - Parameter word: `db`, `files`, `model`, the path of a database, or a version of the files.
+  /// - Parameter word: `db`, `files`, `model`, the path of a database or of an SQL script, or a version of the files.
   func schema(_ word: String) throws -> DatabaseSchema {
     switch word {
     case "db": return try schema(of: target.database())
@@ -76,9 +76,14 @@ struct MigrateSchemas {
       guard FileManager.default.fileExists(atPath: word) else {
         let near = nearest(to: word, among: ["db", "files", "model"]).map { "Did you mean \($0)? " } ?? ""
         throw target.invocation.usageError(
-          "‘\(word)’ is no schema. \(near)There are db, files, model, a version, and the file of a database")
+          "‘\(word)’ is no schema. \(near)There are db, files, model, a version, the file of a database, and an SQL script"
+        )
       }
-      return try schema(of: word)
+      guard word.lowercased().hasSuffix(".sql") else { return try schema(of: word) }
+      let migrator = Migrator(database: "", files: [])
+      return try MigrateFailure(target: target, migrator: migrator, isTrial: true).explaining {
+        try Migrator.schema(ofScript: word)
+      }
     }
   }
 

@@ -6,6 +6,8 @@ struct MigrateFailure {
   let migrator: Migrator
   /// Whether the files only run on a copy, or from empty on a database of their own.
   var isTrial = false
+  /// What this command has committed before it failed.
+  var progress = MigrateProgress()
 
   /// Runs `body`; with `--json` an error is the answer, too.
   static func told(_ invocation: Invocation, _ body: () throws -> ExitStatus) throws -> ExitStatus {
@@ -19,7 +21,9 @@ struct MigrateFailure {
             ("v", 1),
             (
               "error",
-              ["status": .integer(Int(told.exitStatus.rawValue)), "message": .string(told.description)]
+              .object(
+                [("status", .integer(Int(told.exitStatus.rawValue))), ("message", .string(told.description))]
+                  + ((error as? MigrateFailed)?.details ?? (error as? MigrationError)?.details ?? []))
             ),
           ]).text)
       }
@@ -29,26 +33,55 @@ struct MigrateFailure {
 
   /// Runs `body` and puts its errors in a command's words.
   func explaining<T>(_ body: () throws -> T) throws -> T {
+    var progress = progress
+    return try explaining(&progress) { _ in try body() }
+  }
+
+  /// As ``explaining(_:)``, of what commits one thing after the other and says so.
+  func explaining<T>(_ progress: inout MigrateProgress, _ body: (inout MigrateProgress) throws -> T) throws -> T {
     do {
-      return try body()
+      return try body(&progress)
     } catch {
       guard let error = error as? MigrationError else { throw error }
-      throw explained(error)
+      var failure = self
+      failure.progress = progress
+      throw failure.explained(error)
     }
   }
 
   func explained(_ error: MigrationError) -> any CommandError {
     if case .destructive(let losses, let file) = error, !file.hasPrefix("undo of") {
-      return Self.refusal(of: name(of: file), losses, target)
+      let refusal = Self.refusal(of: name(of: file), losses, target)
+      return failed(refusal.description, error, refusal.exitStatus)
     }
-    guard let advice = advice(for: error) else { return error }
+    guard let advice = advice(for: error) else { return failed("\(error)", error, error.exitStatus) }
     // Goes on in the line that says how the data stands.
     let goesOn =
       switch error {
       case .history(.edited), .history(.databaseIsNewer), .history(.missing): true
       default: false
       }
-    return CommandFailure("\(error)\(goesOn ? " " : "\n")\(advice)", error.exitStatus)
+    return failed("\(error)\(goesOn ? " " : "\n")\(advice)", error, error.exitStatus)
+  }
+
+  /// With what was committed before, which no sentence that says that nothing was may hide.
+  private func failed(_ text: String, _ error: MigrationError, _ status: ExitStatus) -> MigrateFailed {
+    var text = text
+    if !progress.applied.isEmpty, !text.contains(before) {
+      let count = text.count
+      for nothing in ["Nothing was changed.", "Nothing was run.", "Nothing of it was run."] {
+        text = text.replacing(nothing, with: "Of it nothing was changed; \(before).")
+      }
+      if text.count == count { text += "\nIts changes were rolled back; \(before)." }
+    }
+    return MigrateFailed(description: text, exitStatus: status, error: error, progress: progress)
+  }
+
+  /// What ran before the one that failed.
+  private var before: String {
+    let count = progress.applied.count
+    let last = progress.applied.last.map { " (schema \($0.version))" } ?? ""
+    return count == 1 ? "the migration before it is applied\(last)" : "\(count) migrations before it are applied\(last)"
   }
 
   /// Values that would be lost, and what to type if that is meant.
@@ -70,7 +103,8 @@ struct MigrateFailure {
     switch error {
     case .noDatabase: "To create one:  \(target.pasteable("apply --create"))"
     case .failed where isTrial, .refused where isTrial: "Tried on a database of its own: nothing was changed."
-    case .refused: "Nothing of it was run."
+    case .refused(let statement, _):
+      statement.hasPrefix("writing") ? "Rolled back: \(state)." : "Nothing of it was run."
     case .failed(let failure):
       failure.place.file.hasPrefix("undo of")
         ? "Rolled back: \(state). The text is the database's own: correct it in the file, and record it with accept."
@@ -94,6 +128,7 @@ struct MigrateFailure {
   /// How the database stands now.
   private var state: String {
     switch Result(catching: migrator.plan) {
+    case .success where !progress.applied.isEmpty: before
     case .success(let plan):
       "\(migrator.database) is as before (\(plan.current.map { "schema \($0)" } ?? "no migration applied"))"
     case .failure: "\(migrator.database) was not created"
@@ -137,6 +172,8 @@ struct MigrateFailure {
       \(isLast(applied) ? "Only your own database has it?   \(target.pasteable("redo"))\n" : "")\
       Harmless?   \(target.pasteable("accept \(applied.version)"))
       """
+    case .missing(let applied) where renumbered(applied) != nil:
+      renumbered(applied) ?? ""
     case .missing(let applied):
       """
       Put the file back; its text is in the database:
@@ -154,6 +191,26 @@ struct MigrateFailure {
     }
   }
 
+  /// Nil where no other file has the text that ran.
+  private func renumbered(_ applied: AppliedMigration) -> String? {
+    let history = (try? migrator.history()) ?? []
+    let known = Set(history.map(\.version))
+    guard let file = migrator.files.first(where: { !known.contains($0.version) && SQLTokens.equal($0.up, applied.up) })
+    else { return nil }
+    let later = history.filter { $0.sequence >= applied.sequence }
+    let back = history.last { $0.sequence < applied.sequence }.map { "\($0.version)" } ?? "0"
+    return later.allSatisfy { $0.undo != nil }
+      ? """
+      Its text is in \(file.path) now: it got another number after it had run here. Take it back, and run it in its new place:
+          \(target.pasteable("undo --to \(back)"))
+          \(target.pasteable("apply"))
+      """
+      : """
+      Its text is in \(file.path) now: it got another number after it had run here. It cannot be taken back, because not all
+      from there on have an undo: give the file its old number, \(applied.version), or restore a backup from before it.
+      """
+  }
+
   private func isLast(_ applied: AppliedMigration) -> Bool {
     (try? migrator.history())?.last?.version == applied.version
   }
@@ -163,6 +220,76 @@ struct MigrateFailure {
     let first = applied.map(\.sequence).min() ?? 0
     let earlier = ((try? migrator.history()) ?? []).last { $0.sequence < first }
     return earlier.map { "\($0.version)" } ?? "0"
+  }
+}
+
+/// What a command has committed so far.
+struct MigrateProgress {
+  var applied: [AppliedMigration] = []
+  var backup: MigrationBackup?
+}
+
+/// An error of migrating in a command's words, with what a program wants to know of it.
+struct MigrateFailed: CommandError {
+  let description: String
+  let exitStatus: ExitStatus
+  let error: MigrationError
+  let progress: MigrateProgress
+
+  var details: [(String, JSON)] {
+    error.details.filter { $0.0 != "applied" } + [
+      ("applied", .array(progress.applied.map(\.json))),
+      ("backup", progress.backup.map { .string($0.path) } ?? .null),
+    ]
+  }
+}
+
+extension MigrationError {
+  /// Where it is, which it is, and what was done before: nothing, where no command says otherwise.
+  var details: [(String, JSON)] {
+    let (file, line, column) = place
+    return [
+      ("code", .string(code)), ("file", file.map { .string($0) } ?? .null),
+      ("line", line.map { .integer($0) } ?? .null),
+      ("column", column.map { .integer($0) } ?? .null), ("applied", .array([])),
+    ]
+  }
+
+  private var place: (file: String?, line: Int?, column: Int?) {
+    switch self {
+    case .failed(let failure): (failure.place.file, failure.place.line, failure.place.column)
+    case .refused(_, let place): (place.file, place.line, place.column)
+    case .malformed(let file, let line, _), .directive(_, let file, let line, _): (file, line, nil)
+    case .unreadable(let file), .name(let file), .empty(let file), .destructive(_, let file),
+      .stepFailed(_, let file, _), .unknownStep(_, let file), .severalStatementsWithoutTransaction(let file),
+      .foreignKeys(_, _, let file, _):
+      (file, nil, nil)
+    case .history(.edited(let file, _)): (file.path, nil, nil)
+    case .history(.outOfOrder(let file, _, _)): (file, nil, nil)
+    case .history(.duplicate(_, let files)): (files.last, nil, nil)
+    default: (nil, nil, nil)
+    }
+  }
+
+  private var code: String {
+    switch self {
+    case .failed, .sqlite: "sql"
+    case .foreignKeys: "foreign-keys"
+    case .destructive: "M001"
+    case .refused: "M006"
+    case .history(let problem): problem.kind
+    case .stepFailed, .unknownStep: "step"
+    case .noUndo: "no-undo"
+    case .backup: "backup"
+    case .interrupted: "interrupted"
+    case .busy: "busy"
+    case .tool: "tool"
+    case .changedMeanwhile: "changed-meanwhile"
+    case .noDatabase, .unusable, .database: "database"
+    case .temporaryFull: "temporary-full"
+    case .folder, .unreadable, .name, .malformed, .directive, .empty, .severalStatementsWithoutTransaction: "file"
+    case .unknownVersion, .notApplied, .fewerApplied: "version"
+    }
   }
 }
 
@@ -176,7 +303,7 @@ struct MigrateAnswered: CommandError {
 extension MigrationError: CommandError {
   public var exitStatus: ExitStatus {
     switch self {
-    case .failed, .foreignKeys, .database, .sqlite, .stepFailed, .backup, .noUndo: .failure
+    case .failed, .foreignKeys, .database, .temporaryFull, .sqlite, .stepFailed, .backup, .noUndo: .failure
     case .folder, .unreadable, .name, .malformed, .directive, .empty, .unknownStep, .unknownVersion, .notApplied,
       .fewerApplied, .severalStatementsWithoutTransaction, .refused, .noDatabase, .unusable:
       .usage

@@ -40,7 +40,9 @@ struct MigratePlan {
       }
     } catch {
       guard let error = error as? MigrationError, case .failed(let failure) = error else { throw error }
-      throw CommandFailure("\(failure)\nIn the rehearsal on a copy. Nothing was changed.", .failure)
+      throw MigrateFailed(
+        description: "\(failure)\nIn the rehearsal on a copy. Nothing was changed.", exitStatus: .failure, error: error,
+        progress: MigrateProgress())
     }
   }
 
@@ -87,8 +89,11 @@ struct MigratePlan {
       $0.0 == 0 ? nil : "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)"
     }
     let check = out.styled("✓", .green)
+    let keys =
+      entry.brokenKeys == 0
+      ? "foreign keys hold" : "no foreign key more points nowhere (\(grouped(entry.brokenKeys)) did before, and do)"
     terminal.print(
-      "      \(check) foreign keys hold" + (kept.isEmpty ? "" : "    \(check) \(kept.joined(separator: ", ")) kept"))
+      "      \(check) \(keys)" + (kept.isEmpty ? "" : "    \(check) \(kept.joined(separator: ", ")) kept"))
     for loss in entry.losses { terminal.print("      \(out.styled("!", .red)) \(printable("\(loss)"))   [M001]") }
     for object in entry.forgotten {
       terminal.print("      \(out.styled("!", .red)) the rebuild forgets \(printable("\(object)"))   [M004]")
@@ -121,7 +126,7 @@ struct MigratePlan {
             ])
           })
       ),
-      ("losses", .array(entry.losses.map(\.json))),
+      ("brokenKeys", .integer(entry.brokenKeys)), ("losses", .array(entry.losses.map(\.json))),
       ("forgotten", .array(entry.forgotten.map { .string("\($0)") })),
     ])
   }

@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireShell
 
 /// What every `migrate` command is told: which files, which database.
 struct MigrateTarget {
@@ -75,7 +76,23 @@ struct MigrateTarget {
     var migrator = Migrator(database: database, files: try needsFiles ? files() : filesIfAny(), steps: steps)
     migrator.wait = .seconds(seconds)
     migrator.by = program
+    if source.embedded == nil, !isQuiet { noteWhatIsNotSeen(migrator.files) }
     return migrator
+  }
+
+  /// What is true of the folder and shows in no answer.
+  private func noteWhatIsNotSeen(_ files: [MigrationFile]) {
+    let skipped = MigrationFolder.skippedFolders(in: folder)
+    if !skipped.isEmpty, !files.isEmpty {
+      let names = printable(skipped.prefix(3).joined(separator: ", ")) + (skipped.count > 3 ? " …" : "")
+      terminal.note(
+        "not read: the SQL files in folders below \(printable(folder)) (\(names)). Move them up, or give -m")
+    }
+    for file in files where file.up.utf8.count > 10_000_000 {
+      terminal.note(
+        "\(printable(file.path)) has \(size(file.up.utf8.count)): the database keeps the text, and each command reads it. "
+          + "Load such data with import, or the sqlite3 shell")
+    }
   }
 
   /// A copy of the folder in the binary goes out of date with the next file, and would not be noticed.

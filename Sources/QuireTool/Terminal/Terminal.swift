@@ -1,5 +1,6 @@
 import Foundation
 import QuireShell
+import Synchronization
 
 /// Where a command's answer and its errors go, and what may be done there.
 ///
@@ -12,6 +13,8 @@ public struct Terminal: Sendable {
   public var columns: Int
   /// Height in lines.
   public var lines: Int
+  /// Why the answer could not be written, as a number of `errno`; nil as long as it could.
+  var outputFailure: @Sendable () -> Int32? = { nil }
   /// Reads a line that a person types; nil where nobody is there to be asked.
   public var input: (@Sendable () -> String?)?
 
@@ -47,21 +50,31 @@ extension Terminal {
   public static func standard(environment: Environment) -> Terminal {
     func has(_ name: String) -> Bool { environment[name].map { !$0.isEmpty } ?? false }
     let plain = has("NO_COLOR") || has("CI") || environment["TERM"] == "dumb"
+    let failure = WriteFailure()
     func stream(_ descriptor: Int32) -> Stream {
       let isTerminal = isatty(descriptor) != 0
       var stream = Stream(isTerminal: isTerminal, usesColor: isTerminal && !plain) { text in
         var text = text
-        text.withUTF8 { Self.write(UnsafeRawBufferPointer($0), to: descriptor) }
+        text.withUTF8 { Self.write(UnsafeRawBufferPointer($0), to: descriptor, failure) }
       }
-      stream.writeBytes = { Self.write($0, to: descriptor) }
+      stream.writeBytes = { Self.write($0, to: descriptor, failure) }
       return stream
     }
     let (columns, lines) = size(environment)
     let isAsked = isatty(0) != 0 && isatty(2) != 0 && !has("CI")
     let line: @Sendable () -> String? = { readLine() }
-    return Terminal(
+    var terminal = Terminal(
       output: stream(1), error: stream(2), columns: columns, lines: lines,
       input: isAsked ? line : nil)
+    terminal.outputFailure = {
+      failure.code.load(ordering: .relaxed) == 0 ? nil : failure.code.load(ordering: .relaxed)
+    }
+    return terminal
+  }
+
+  /// The first error of writing the answer.
+  private final class WriteFailure: Sendable {
+    let code = Atomic<Int32>(0)
   }
 
   private static func size(_ environment: Environment) -> (columns: Int, lines: Int) {
@@ -73,8 +86,8 @@ extension Terminal {
     return (number("COLUMNS") ?? 80, number("LINES") ?? 24)
   }
 
-  /// Writes all of it; what cannot be written (a closed pipe, a full disk) is lost, there is nobody to tell.
-  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
+  /// Writes all of it; what cannot be written (a closed pipe, a full disk) is lost, and noted if it is of the answer.
+  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ failure: WriteFailure) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let part = UnsafeRawBufferPointer(rebasing: rest)
@@ -84,7 +97,10 @@ extension Terminal {
         let count = Glibc.write(descriptor, part.baseAddress, part.count)
       #endif
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return }
+      guard count > 0 else {
+        if descriptor == 1 { failure.code.store(count < 0 ? errno : EIO, ordering: .relaxed) }
+        return
+      }
       rest = rest.dropFirst(count)
     }
   }

@@ -1,0 +1,128 @@
+import QuireRow
+import QuireSQLite
+
+/// Foreign keys that point nowhere, counted by what they hold: rebuilt tables number their rows otherwise.
+struct BrokenKeys {
+  private var counts: [Key: Int] = [:]
+  /// Tables with a key that SQLite cannot check, and what it says of it.
+  private(set) var mismatches: [String: String] = [:]
+
+  private struct Key: Hashable {
+    let table, parent: String
+    let columns: [String]
+    let values: [Value]
+  }
+
+  var total: Int { counts.values.reduce(0, +) + mismatches.count }
+
+  init(_ connection: MigrationConnection) throws {
+    if let rows = try? connection.query("SELECT 1 FROM pragma_foreign_key_check LIMIT 1"), rows.isEmpty { return }
+    // Table by table: one key that does not fit its parent ends the check of all.
+    for table in try Self.tables(of: connection) {
+      let rows: [[Value]]
+      do throws(SQLiteError) {
+        rows = try connection.query("SELECT DISTINCT fkid, parent FROM pragma_foreign_key_check(?)", [.text(table)])
+      } catch {
+        guard error.message.hasPrefix("foreign key mismatch") else { throw error }
+        mismatches[table] = error.message
+        continue
+      }
+      for row in rows { try count(row, of: table, connection) }
+    }
+  }
+
+  private mutating func count(_ row: [Value], of table: String, _ connection: MigrationConnection) throws {
+    let columns = try Self.columns(of: row[0], table, connection)
+    let name = try quoted(identifier: table)
+    let fields = try columns.map { "t.\(try quoted(identifier: $0))" }.joined(separator: ", ")
+    let counted = try? connection.query(
+      """
+      SELECT count(*), \(fields) FROM pragma_foreign_key_check(?) f JOIN \(name) t ON t.rowid = f.rowid
+      WHERE f.fkid = ? GROUP BY \(fields)
+      """, [.text(table), row[0]])
+    // A table without row ids does not say which of its rows they are.
+    let all =
+      try counted
+      ?? connection.query(
+        "SELECT count(*) FROM pragma_foreign_key_check(?) WHERE fkid = ?", [.text(table), row[0]])
+    for entry in all {
+      let key = Key(table: table, parent: row[1].plainText, columns: columns, values: Array(entry.dropFirst()))
+      counts[key, default: 0] += Int(entry[0].plainInteger ?? 0)
+    }
+  }
+
+  /// Those that were not there before, also under the old name of a table that is gone.
+  func new(since before: BrokenKeys, on connection: MigrationConnection) throws -> BrokenKeys {
+    var new = self
+    var old = before.counts
+    func take(_ key: Key, _ matching: (Key) -> Bool) {
+      for other in old.keys where matching(other) {
+        let count = min(new.counts[key] ?? 0, old[other] ?? 0)
+        new.counts[key] = (new.counts[key] ?? 0) - count
+        old[other] = (old[other] ?? 0) - count
+      }
+    }
+    for key in counts.keys { take(key) { $0 == key } }
+    let tables = Set(try Self.tables(of: connection))
+    for key in counts.keys {
+      take(key) { $0.values == key.values && (!tables.contains($0.table) || !tables.contains($0.parent)) }
+    }
+    new.counts = new.counts.filter { $0.value > 0 }
+    new.mismatches = mismatches.filter { before.mismatches[$0.key] != $0.value }
+    return new
+  }
+
+  /// The first rows of them, with what their keys say and how the rows are called.
+  func violations(_ limit: Int, on connection: MigrationConnection) throws -> [ForeignKeyViolation] {
+    var found: [ForeignKeyViolation] = []
+    var rest = counts
+    for table in Set(counts.keys.map(\.table)).sorted() {
+      for row in try connection.query("SELECT * FROM pragma_foreign_key_check(?)", [.text(table)]) {
+        guard found.count < limit else { return found }
+        let violation = try Self.violation(row, connection)
+        let key = Key(
+          table: table, parent: violation.parent, columns: violation.columns, values: violation.values)
+        guard let count = rest[key], count > 0 else { continue }
+        rest[key] = count - 1
+        found.append(violation)
+      }
+    }
+    return found
+  }
+
+  /// A row of `foreign_key_check` with what the key says and how the row is called.
+  private static func violation(_ row: [Value], _ connection: MigrationConnection) throws -> ForeignKeyViolation {
+    let table = row[0].plainText
+    let columns = try columns(of: row[3], table, connection)
+    let name = try quoted(identifier: table)
+    var values: [Value] = []
+    var label: String?
+    if row[1] != .null {
+      let keys = try columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
+      values = try connection.query("SELECT \(keys) FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
+      // The first text of the row is most likely what people call it by.
+      let all = try connection.query("SELECT * FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
+      label = all.lazy.compactMap { if case .text(let text) = $0, text.count <= 60 { text } else { nil } }.first
+    }
+    return ForeignKeyViolation(
+      table: table, row: row[1].plainInteger, label: label, parent: row[2].plainText, columns: columns,
+      values: values)
+  }
+
+  private static func columns(of key: Value, _ table: String, _ connection: MigrationConnection) throws(SQLiteError)
+    -> [String]
+  {
+    try connection.query(
+      "SELECT \"from\" FROM pragma_foreign_key_list(?) WHERE id = ? ORDER BY seq", [.text(table), key]
+    ).map { $0[0].plainText }
+  }
+
+  private static func tables(of connection: MigrationConnection) throws(SQLiteError) -> [String] {
+    try connection.query("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' ORDER BY name")
+      .map { $0[0].plainText }
+  }
+}
+
+/// Keys point nowhere after a migration, and it was not looked which did before: everything is to be rolled back and run
+/// again with ``MigrationRun/knowsKeys``.
+struct BrokenKeysFound: Error {}

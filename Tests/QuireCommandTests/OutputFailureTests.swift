@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// The program where what it stands on is not as usual.
+@Suite struct OutputFailureTests {
+  private let quire: Scratch
+
+  init() throws {
+    quire = try Scratch()
+    try FileManager.default.createDirectory(atPath: quire.path("Migrations"), withIntermediateDirectories: true)
+    try quire.write("Migrations/20260101000000_a.sql", "CREATE TABLE a (x);")
+    #expect(try quire("migrate", "apply", "-q", "--create", "library.db").status == 0)
+  }
+
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+  func `an answer that cannot be written is an error`() throws {
+    for words in ["migrate status --json library.db", "--version", "query library.db 'select 1'"] {
+      let ran = try quire.shell("quire \(words) > /dev/full")
+      #expect(ran.status == 1, "\(words)")
+      #expect(ran.error == "error: the answer could not be written: No space left on device\n")
+    }
+    #expect(try quire.shell("quire migrate status library.db >&-").status == 1)
+    #expect(try quire.shell("quire migrate status library.db | head -1 > /dev/null").status == 0)
+  }
+
+  private static let mayBecomeOther =
+    getuid() == 0 && FileManager.default.fileExists(atPath: "/usr/bin/setpriv")
+
+  @Test(.enabled(if: mayBecomeOther))
+  func `a database with a write-ahead log is read in a folder that may not be written to`() throws {
+    let other = "setpriv --reuid=65534 --regid=65534 --clear-groups quire migrate status library.db"
+    let ran = try quire.shell("sqlite3 library.db 'PRAGMA journal_mode = wal' && chmod 755 . && \(other)")
+    #expect(ran.status == 0, "\(ran.error)")
+    #expect(ran.output.contains("nothing pending"))
+  }
+
+  @Test(.enabled(if: mayBecomeOther))
+  func `without proc the program says so, and does nothing`() throws {
+    let ran = try quire.shell(
+      "unshare -m sh -c 'umount -l /proc; exec \(Scratch.binary.path) migrate apply /nowhere.db'")
+    #expect(ran.status == 2, "\(ran.error)")
+    #expect(ran.error.contains("/proc is not mounted"))
+  }
+}

@@ -1,0 +1,76 @@
+import QuireMigration
+import QuireRow
+import QuireSQLite
+import Testing
+
+/// Foreign keys that pointed nowhere before a migration, and those that do because of it.
+@Suite struct BrokenKeyTests {
+  private let fixture: Fixture
+
+  init() throws {
+    fixture = try Fixture()
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE p (id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE c (p REFERENCES p(id), n TEXT);
+      CREATE TABLE w (k TEXT PRIMARY KEY, p REFERENCES p(id)) WITHOUT ROWID;
+      INSERT INTO p VALUES (1, 'Lem'); INSERT INTO c VALUES (9, 'x'), (9, 'y'), (8, 'z'), (1, 'a');
+      INSERT INTO w VALUES ('a', 7);
+      """)
+  }
+
+  @Test(
+    arguments: [
+      "CREATE TABLE n (x);", "UPDATE c SET n = 'b';", "DELETE FROM c WHERE p = 8;", "ALTER TABLE c RENAME TO child;",
+      "ALTER TABLE p RENAME TO parent;", "INSERT INTO c VALUES (1, 'new');",
+      """
+      CREATE TABLE c2 (n TEXT, p REFERENCES p(id)); INSERT INTO c2 SELECT n, p FROM c ORDER BY n DESC;
+      DROP TABLE c; ALTER TABLE c2 RENAME TO c;
+      """,
+    ])
+  func `those from before do not stop a migration, and are counted`(sql: String) throws {
+    try fixture.write(sql, as: "20260101000000_a.sql")
+    try fixture.write("CREATE TABLE later (x);", as: "20260102000000_b.sql")
+    let rehearsal = try fixture.migrator().rehearse()
+    #expect(rehearsal.entries.map(\.brokenKeys) == (sql.hasPrefix("DELETE") ? [3, 3] : [4, 4]))
+    #expect(try fixture.migrator().apply().count == 2)
+  }
+
+  @Test(
+    arguments: [
+      "INSERT INTO c VALUES (5, 'new');", "INSERT INTO c VALUES (9, 'one more');", "DELETE FROM p;",
+      "INSERT INTO w VALUES ('b', 7);", "UPDATE c SET p = 4 WHERE p = 9 AND n = 'x';",
+    ])
+  func `new ones do, and only they are named`(sql: String) throws {
+    try fixture.write(sql, as: "20260101000000_a.sql")
+    let before = try fixture.bytes()
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    guard case .foreignKeys(let shown, let total, _, let mismatches)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(total == 1 && shown.count == 1 && mismatches.isEmpty)
+    #expect(try fixture.bytes() == before)
+  }
+
+  @Test func `a key that does not fit its parent stops only the migration that makes it`() throws {
+    try fixture.write("CREATE TABLE q (a TEXT); CREATE TABLE d (q REFERENCES q(a));", as: "20260101000000_a.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    #expect(
+      error?.description.contains(
+        "foreign key mismatch - \"d\" referencing \"q\": the columns it names are neither its primary key nor unique")
+        == true)
+    try fixture.makeDatabase("CREATE TABLE q (a TEXT); CREATE TABLE d (q REFERENCES q(a)); INSERT INTO d VALUES (1)")
+    try fixture.write("CREATE TABLE n (x);", as: "20260101000000_a.sql")
+    #expect(try fixture.migrator().apply().count == 1)
+  }
+
+  @Test func `undo and redo are held to the same`() throws {
+    try fixture.write("CREATE TABLE n (x);\n-- migrate: undo\nDROP TABLE n;", as: "20260101000000_a.sql")
+    let migrator = try fixture.migrator()
+    try migrator.apply()
+    #expect(try migrator.redo().version.number == 2026_01_01_00_00_00)
+    try migrator.undo(UndoPlan(last: 1, of: migrator.history()))
+    #expect(try migrator.history().isEmpty)
+  }
+}
