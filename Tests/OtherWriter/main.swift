@@ -3,7 +3,7 @@ import Quire
 
 // A program that uses Quire, as a process of its own: `OtherWriter FILE` runs the statements of standard input, those from
 // BEGIN to COMMIT as one commit, and prints what a line asks it to. `insert` saves a new `Ticket` and prints its key;
-// `delete KEY` deletes one.
+// `delete KEY` deletes one. `transfer COUNT transaction` and `transfer COUNT refuse` move amounts between accounts.
 
 @Model final class Ticket {
   var text = ""
@@ -40,6 +40,14 @@ while let line = readLine() {
       try context.save()
       say(ticket.persistentModelID.rowKey ?? 0)
     }
+    continue
+  }
+  if line.hasPrefix("transfer ") {
+    let words = line.split(separator: " ")
+    let store = try ModelContainer(for: Account.self, url: URL(filePath: file))
+    try transfer(
+      Int(words[1]) ?? 0, seed: 3, inTransactions: words[2] == "transaction", in: ModelContext(store, isolation: nil))
+    try store.close()
     continue
   }
   text += line + "\n"

@@ -63,11 +63,11 @@ public final class PseudoTerminal {
   /// Pastes as a terminal does.
   public func paste(_ text: String) { type("\u{1B}[200~" + text + "\u{1B}[201~") }
 
-  /// Reads until the screen is as wanted.
+  /// Reads until the screen is whole and as wanted.
   @discardableResult
   public func wait(seconds: Int = 300, for isShown: (VirtualScreen) -> Bool) throws -> VirtualScreen {
     let end = ContinuousClock.now + .seconds(seconds)
-    while !isShown(screen) {
+    while !screen.isWhole || !isShown(screen) {
       guard ContinuousClock.now < end, takeIn(milliseconds: 100) || !isAtEnd else {
         throw NotShown(description: "what was waited for did not come; there is:\n" + screen.text)
       }

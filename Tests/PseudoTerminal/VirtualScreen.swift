@@ -13,6 +13,7 @@ public struct VirtualScreen: Sendable {
   public private(set) var bells = 0
   public private(set) var isCursorHidden = false
   public private(set) var pastesInBrackets = false
+  private var isUpdating = false
   private var cells: [[Cell]]
   private var style: [Int] = []
   /// Whether the last column was written, and the next character wraps.
@@ -24,6 +25,9 @@ public struct VirtualScreen: Sendable {
     var text = " "
     var style: [Int] = []
   }
+
+  /// Whether it stands between two frames: not in the middle of one (a synchronized update), nor of a sequence.
+  public var isWhole: Bool { !isUpdating && pending.isEmpty }
 
   public init(_ size: Size) {
     self.size = size
@@ -186,7 +190,7 @@ public struct VirtualScreen: Sendable {
     case ("m", _): style = numbers.contains(0) || numbers.isEmpty ? [] : style + numbers
     case ("h", "?25"), ("l", "?25"): isCursorHidden = final == "l"
     case ("h", "?2004"), ("l", "?2004"): pastesInBrackets = final == "h"
-    case ("h", "?2026"), ("l", "?2026"): break
+    case ("h", "?2026"), ("l", "?2026"): isUpdating = final == "h"
     default: unknown.append("ESC[\(body)\(final)")
     }
     return end + 1
