@@ -1,13 +1,13 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Random edits, then a transaction of random edits, saves, deletions and inner transactions that throws: everything is
 /// as it was. What is saved after it is what would have been saved without it.
 @Suite struct RandomTransactionTests {
   static let seeds: [UInt64] = {
-    let own = ProcessInfo.processInfo.environment["QUIRE_SEED"].flatMap(UInt64.init).map { [$0] } ?? []
     let count = ProcessInfo.processInfo.environment["QUIRE_SEEDS"].flatMap(UInt64.init) ?? 60
-    return own + Array(1...count)
+    return [extraSeed] + Array(1...count)
   }()
 
   @Test(arguments: seeds) func `a transaction that throws leaves everything as it was`(seed: UInt64) throws {
@@ -35,13 +35,13 @@ private final class Play {
 
   let store: ModelContainer
   let context: ModelContext
-  var random: Seeded
+  var random: Random
   var writers: [Writer] = []
   var volumes: [Volume] = []
   var count = 0
 
   init(_ seed: UInt64) throws {
-    random = Seeded(seed)
+    random = Random(seed: seed)
     store = try QuireModelTests.store(["A": ["a1", "a2", "a3"], "B": ["b1", "b2"], "C": []])
     context = ModelContext(store)
     writers = try context.fetch(FetchDescriptor<Writer>(sortBy: [SortDescriptor(\.name)]))
@@ -60,7 +60,7 @@ private final class Play {
 
   /// Runs a transaction that throws in the end, on random numbers of its own.
   func fail(_ seed: UInt64) {
-    random = Seeded(seed &* 31 &+ UInt64(count))
+    random = Random(seed: seed &* 31 &+ UInt64(count))
     let (known, written) = (volumes.count, writers.count)
     defer {
       volumes.removeLast(volumes.count - known)

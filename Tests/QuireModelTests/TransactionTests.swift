@@ -1,6 +1,7 @@
 import Quire
 import QuireSQLite
 import Synchronization
+import TestSupport
 import Testing
 
 /// `transaction`: one lock, one state, all or nothing.
@@ -253,7 +254,7 @@ import Testing
     let threads = (0..<4).map { number in
       Thread {
         let context = ModelContext(stores[number % 2], isolation: nil)
-        var random = Seeded(UInt64(number))
+        var random = Random(seed: UInt64(number))
         for _ in 0..<50 {
           let (from, to) = (Int64.random(in: 1...5, using: &random), Int64.random(in: 1...5, using: &random))
           do {
@@ -274,20 +275,5 @@ import Testing
     #expect(failures.withLock { $0 } == [])
     #expect(try stores[0].value("SELECT sum(price) FROM volume") == 500.0)
     #expect(try stores[1].value("SELECT min(price) >= 0 FROM volume") == 1)
-  }
-}
-
-/// Numbers that are the same for the same seed.
-struct Seeded: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678_9ABC_DEF1 }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

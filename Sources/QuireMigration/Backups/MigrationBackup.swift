@@ -57,7 +57,7 @@ public struct MigrationBackup: Hashable, Sendable {
     for (place, old) in all.enumerated() where place >= kept - 1 && place != first { remove(old.path) }
   }
 
-  /// Removes what processes that were killed have left unfinished: nobody holds a lock on it any longer.
+  /// Removes what processes that were killed have left unfinished: it is no longer locked.
   static func removeUnfinished(of database: String) {
     for copy in unfinished(of: database) {
       let descriptor = open(copy.path, O_RDONLY)

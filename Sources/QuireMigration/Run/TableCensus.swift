@@ -80,7 +80,7 @@ struct TypeChange {
       becomes = "CAST(\(value) AS TEXT)"
       condition = "typeof(\(value)) = 'real' AND CAST(\(becomes) AS REAL) <> \(value)"
     case .integer, .numeric, .real:
-      // Text that is a number as a whole becomes that number; a REAL column makes 7.0 of it, which is told from 7 here.
+      // Text that is a number as a whole becomes that number; a REAL column makes 7.0 of it, which counts as another value than 7.
       becomes = "CAST(\(value) AS NUMERIC)"
       let isNumber = "\(value) = \(becomes) AND typeof(\(value))"
       let other = "(\(isNumber) = 'text' AND CAST(\(becomes) AS TEXT) <> \(value) COLLATE BINARY)"

@@ -86,7 +86,7 @@ public final class ModelContext {
   /// Discards all edits: objects are as of the commit the context stands at, inserted ones are let go.
   public func rollback() { owner.rollbackNotingErrors() }
 
-  /// Runs `block` as one transaction: what it reads nobody changes before what it writes is committed.
+  /// Runs `block` as one transaction: what it reads does not change before what it writes is committed.
   ///
   ///     let loan = try context.transaction {
   ///       guard let book = try context.get(Book.self, key: key), book.stock > 0 else { throw Lent() }

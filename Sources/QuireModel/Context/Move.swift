@@ -94,7 +94,7 @@ struct Move {
     var isPutBack = false
   }
 
-  /// Whether nobody observes what it changes: then it runs no foreign code.
+  /// Whether what it changes has no observers: then it runs no foreign code.
   var isSilent: Bool {
     func isUnobserved(_ model: any PersistentModel) -> Bool { model._quireState.tracking == nil }
     return participants.isEmpty && refreshed.allSatisfy { isUnobserved($0.model) }

@@ -13,7 +13,7 @@ extension Owner {
   package func settleThrowing(toWrite: Bool = false) throws {
     if move != nil { finishMove() }  // called from inside an announcement: the rest of it first
     guard let store else { return }
-    if open != nil { return }  // it stands at the newest commit, and nobody else can make another
+    if open != nil { return }  // it stands at the newest commit, and holds the write lock
     store.database.lookForForeignCommits()
     if let failure = mailbox.takeFailure() { fail(failure) }
     if mailbox.isEmpty { return }
@@ -44,8 +44,8 @@ extension Owner {
     }
   }
 
-  /// Under the write lock: takes in what others have committed since the context last looked, unless somebody observes
-  /// what that changes.
+  /// Under the write lock: takes in what others have committed since the context last looked, unless what that
+  /// changes has observers.
   ///
   /// - Returns: false where an observer has to be notified, which must not happen under the lock.
   func catchUpSilently(_ store: Store, on connection: Connection) throws -> Bool {

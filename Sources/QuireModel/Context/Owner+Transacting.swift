@@ -4,7 +4,7 @@ import QuireSQLite
 /// How everything that a context writes becomes a commit: the write lock first, then a look at what others have
 /// committed, then the body, COMMIT, and the step to what was written.
 extension Owner {
-  /// Thrown out of a transaction that has written nothing: others have committed what somebody here has to be told of
+  /// Ends a transaction that has written nothing: others have committed what observers of this context must be notified of
   /// first, which must not happen under the lock.
   private struct MovedOn: Error {}
 
