@@ -61,6 +61,26 @@ extension ForeignTests {
     #expect(throws: DatabaseError.fileReplaced(path: database.path)) { try up(database) }
   }
 
+  @Test func `that a file has gone is noticed after another store of the file was closed`() throws {
+    try up(database)
+    var other: Database? = try Database(DatabaseConfiguration(.file(scratch.file())))
+    try other.map(up)
+    try other?.close()
+    other = nil
+    try up(database)
+    #expect(unlink(scratch.file()) == 0)
+    #expect(throws: DatabaseError.fileReplaced(path: database.path)) { try up(database) }
+  }
+
+  @Test func `a file whose times and names change is still the same`() throws {
+    try up(database)
+    #expect(link(scratch.file(), scratch.file("second name.db")) == 0)
+    #expect(chmod(scratch.file(), 0o600) == 0)
+    try up(database)
+    #expect(unlink(scratch.file("second name.db")) == 0)
+    try up(database)
+  }
+
   @Test func `what is read is never of another file at the same path`() throws {
     try up(database)
     let other = try Database(DatabaseConfiguration(.file(scratch.file("other.db"))))

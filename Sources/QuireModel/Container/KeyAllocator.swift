@@ -60,10 +60,11 @@ final class KeyAllocator: Sendable {
     }
   }
 
-  /// At the end of each transaction: writes down the highest keys of the rows it has deleted, in whatever way, where
-  /// the table no longer shows them.
-  func remember(deletedIn transaction: borrowing Transaction, _ store: Store) throws {
-    for (table, key) in transaction.highestDeletedKeys() {
+  /// At the end of a transaction: writes down the highest keys of the rows it has deleted, in whatever way, if the table
+  /// no longer shows them.
+  func remember(_ deleted: [(table: String, key: Int64)], in transaction: borrowing Transaction, _ store: Store) throws
+  {
+    for (table, key) in deleted {
       guard let entity = store.entity(ofTable: table) else { continue }
       try remember(key, of: entity, on: transaction.connection)
     }

@@ -120,8 +120,8 @@ public final class ModelContainer: Sendable {
     self.store = store
     if configuration.allowsSave {
       try opened.read { try store.keys.start(store, on: $0) }
-      opened.atEndOfTransactions { [weak store] transaction in
-        if let store { try store.keys.remember(deletedIn: transaction, store) }
+      opened.atDeletions { [weak store] transaction, deleted in
+        if let store { try store.keys.remember(deleted, in: transaction, store) }
       }
     }
   }

@@ -21,30 +21,33 @@ extension Owner {
       }
       return
     }
-    guard entity(of: model) != nil else {
+    guard let entity = entity(of: model) else {
       refusals.append("\(Swift.type(of: model)) is not one of this container's models")
       return
     }
-    let arrivals = register(model)
+    var waiting: [any PersistentModel] = []
+    let first = register(model, entity, &waiting)
     changed()
+    if waiting.isEmpty { return attachRelationships(of: first) }
+    var arrivals = [first]
+    while let next = waiting.popLast() {
+      let state = next._quireState
+      guard state.owner == nil, !state.flags.contains(.vacant), let entity = self.entity(of: next) else { continue }
+      arrivals.append(register(next, entity, &waiting))
+    }
     attachRelationships(of: arrivals)
   }
 
-  /// Takes in an object and every object in no context that its relationships lead to, by either side, in the order in
-  /// which they are reached. What they refer to is attached afterwards.
-  private func register(_ model: any PersistentModel) -> [Arrival] {
-    var arrivals: [Arrival] = []
-    var waiting = [model]
-    while let next = waiting.popLast() {
-      let state = next._quireState
-      guard state.owner == nil, !state.flags.contains(.vacant), let entity = entity(of: next) else { continue }
-      next._quireState.join(self, key: firstTemporaryKey &+ Int64(inserted.count))
-      insertedPlaces[entity.index].append(inserted.count)
-      inserted.append(next)
-      arrivals.append(Arrival(model: next, entity: entity))
-      waiting.append(contentsOf: neighbours(of: next, entity).reversed())
-    }
-    return arrivals
+  /// Takes in one object, and adds the objects in no context to which its relationships lead, by either side. What it
+  /// refers to is attached afterwards.
+  private func register(
+    _ model: any PersistentModel, _ entity: Entity, _ waiting: inout [any PersistentModel]
+  ) -> Arrival {
+    model._quireState.join(self, key: firstTemporaryKey &+ Int64(inserted.count))
+    insertedPlaces[entity.index].append(inserted.count)
+    inserted.append(model)
+    addNeighbours(of: model, entity, to: &waiting)
+    return Arrival(model: model, entity: entity)
   }
 
   /// Deletes at the next save. Its children go, or lose their reference, then too: SQLite's foreign keys see to it.

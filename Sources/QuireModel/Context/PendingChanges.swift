@@ -27,7 +27,8 @@ struct PendingChanges {
     insertedPlaces = Array(repeating: [], count: entities)
   }
 
-  var isEmpty: Bool {
+  // Inlined: a context asks at each save, and would copy the whole value to ask.
+  @inline(__always) var isEmpty: Bool {
     deleted.isEmpty && joinEdits.isEmpty && refusals.isEmpty && conflicts.lost.isEmpty
       && !inserted.contains { $0 != nil } && !edits.contains { $0._quireState.dirty != 0 }
   }

@@ -6,20 +6,33 @@ extension Owner {
     let entity: Entity
   }
 
-  /// The objects that one in no context was given, and those in none that were given it and still have it.
-  func neighbours(of model: any PersistentModel, _ entity: Entity) -> [any PersistentModel] {
-    var result = entity.relationships.flatMap { targets(broughtBy: model, $0) }
-    if let tracking = tracking(ifOf: model), !tracking.referrers.isEmpty {
-      result += tracking.referrers.filter { refers($0, to: model) }
-      tracking.referrers = []  // from here on the context knows
-    }
-    return result
+  /// The targets of a list that was assigned before the insertion: the list itself begins empty.
+  struct BroughtList {
+    let arrival: Int
+    let property: Int
+    let targets: [any PersistentModel]
   }
 
-  private func targets(broughtBy model: any PersistentModel, _ property: Int) -> [any PersistentModel] {
-    let link = model._quireLink(property)
-    if let list = link.list { return list.detached.compactMap { $0 as? any PersistentModel } }
-    return (link.object as? any PersistentModel).map { [$0] } ?? []
+  /// Adds the objects in no context that one was given, and those in none that were given it and still have it; the
+  /// first is added last.
+  func addNeighbours(of model: any PersistentModel, _ entity: Entity, to waiting: inout [any PersistentModel]) {
+    let start = waiting.count
+    for property in entity.relationships {
+      let link = model._quireLink(property)
+      guard let object = link.object else { continue }
+      if let list = object as? ToManyList {
+        waiting += list.detached.compactMap { $0 as? any PersistentModel }
+      } else if let side = entity.properties[property].toOne, let target = store?.entities[side.target].model(object) {
+        if !target._quireState.isOwned(by: self) { waiting.append(target) }
+      } else if let target = object as? any PersistentModel {
+        waiting.append(target)
+      }
+    }
+    if let tracking = tracking(ifOf: model), !tracking.referrers.isEmpty {
+      waiting += tracking.referrers.filter { refers($0, to: model) }
+      tracking.referrers = []  // from here on the context knows
+    }
+    if waiting.count > start + 1 { waiting[start...].reverse() }
   }
 
   /// Whether an object that was given a target has it still. A list is no longer right where its target has been given
@@ -37,30 +50,49 @@ extension Owner {
     }
   }
 
-  /// Links arrivals with their targets, and tells the other sides.
+  /// Links arrivals with their targets, and notifies the other sides. All lists are there, empty, before anyone is
+  /// notified.
   func attachRelationships(of arrivals: [Arrival]) {
-    // All lists are there, empty, before one is told of anything.
-    var brought: [[Int: [any PersistentModel]]] = []
-    for arrival in arrivals {
-      var lists: [Int: [any PersistentModel]] = [:]
-      for index in arrival.entity.relationships {
-        guard let side = arrival.entity.properties[index].toMany else { continue }
-        let targets = targets(broughtBy: arrival.model, index)
-        if !targets.isEmpty { lists[index] = targets }
-        arrival.model._quireSetLink(index, link(to: ToManyList(keys: [])))  // nothing to load: it has no row yet
-        if let store { noteInterest(arrival.entity, index, side, store) }
-      }
-      brought.append(lists)
+    var brought: [BroughtList] = []
+    for (number, arrival) in arrivals.enumerated() { startLists(of: arrival, number, &brought) }
+    var next = brought[...]
+    for (number, arrival) in arrivals.enumerated() { attach(arrival, number, &next) }
+  }
+
+  /// The same for one object.
+  func attachRelationships(of arrival: Arrival) {
+    var brought: [BroughtList] = []
+    startLists(of: arrival, 0, &brought)
+    var next = brought[...]
+    attach(arrival, 0, &next)
+  }
+
+  private func startLists(of arrival: Arrival, _ number: Int, _ brought: inout [BroughtList]) {
+    for index in arrival.entity.relationships {
+      guard let side = arrival.entity.properties[index].toMany else { continue }
+      let targets = targets(broughtBy: arrival.model, index)
+      if !targets.isEmpty { brought.append(BroughtList(arrival: number, property: index, targets: targets)) }
+      arrival.model._quireSetLink(index, link(to: ToManyList(keys: [])))  // nothing to load: it has no row yet
+      if let store { noteInterest(arrival.entity, index, side, store) }
     }
-    for (arrival, lists) in zip(arrivals, brought) {
-      for index in arrival.entity.relationships {
-        if let side = arrival.entity.properties[index].toOne {
-          attach(arrival.model, index, side)
-        } else if let targets = lists[index] {
-          replace(index, of: arrival.model, with: targets)
-        }
+  }
+
+  /// - Parameter brought: In the order of the arrivals and their properties; those of this arrival are taken off.
+  private func attach(_ arrival: Arrival, _ number: Int, _ brought: inout ArraySlice<BroughtList>) {
+    for index in arrival.entity.relationships {
+      if let side = arrival.entity.properties[index].toOne {
+        attach(arrival.model, index, side)
+      } else if let list = brought.first, list.arrival == number, list.property == index {
+        brought.removeFirst()
+        replace(index, of: arrival.model, with: list.targets)
       }
     }
+  }
+
+  private func targets(broughtBy model: any PersistentModel, _ property: Int) -> [any PersistentModel] {
+    let link = model._quireLink(property)
+    if let list = link.list { return list.detached.compactMap { $0 as? any PersistentModel } }
+    return (link.object as? any PersistentModel).map { [$0] } ?? []
   }
 
   private func attach(_ model: any PersistentModel, _ index: Int, _ side: ToOneSide) {

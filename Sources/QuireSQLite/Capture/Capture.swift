@@ -61,14 +61,20 @@ final class Capture {
   var ownCount: Int { log.pointee.own }
   /// The highest row id of those that have been deleted or given up by each table, by its name.
   func highestDeletedKeys() -> [(table: String, key: Int64)] {
+    let events = UnsafeBufferPointer(start: log.pointee.events, count: log.pointee.count)
+    guard let first = events.firstIndex(where: Capture.isRemoval) else { return [] }
     var highest: [Int64?] = Array(repeating: nil, count: records.count)
-    for event in UnsafeBufferPointer(start: log.pointee.events, count: log.pointee.count) {
-      if event.op == SQLITE_INSERT || event.is_blob_write != 0 { continue }
-      if event.op == SQLITE_UPDATE, event.old_key == event.new_key { continue }
+    for event in events[first...] where Capture.isRemoval(event) {
       let table = Int(event.table)
       highest[table] = max(highest[table] ?? event.old_key, event.old_key)
     }
     return highest.indices.compactMap { index in highest[index].map { (records[index].table.name, $0) } }
+  }
+
+  /// Whether a key has no row any longer.
+  private static func isRemoval(_ event: quire_event) -> Bool {
+    if event.op == SQLITE_INSERT || event.is_blob_write != 0 { return false }
+    return event.op != SQLITE_UPDATE || event.old_key != event.new_key
   }
 
   /// Why the log is not whole; such a transaction must not commit.

@@ -15,6 +15,12 @@ public struct StatementID: Hashable, Sendable {
     StatementID(number: next.wrappingAdd(1, ordering: .relaxed).oldValue, columns: 0)
   }
 
+  /// A small number that differs for most identifiers.
+  fileprivate var mixed: Int {
+    let columns = columns &* 0x9E37_79B9_7F4A_7C15
+    return (number &+ Int(truncatingIfNeeded: columns >> 40)) & Int(Int32.max)
+  }
+
   /// The same kind of statement for a set of columns.
   public func of(columns: UInt64) -> StatementID { StatementID(number: number, columns: columns) }
 }
@@ -28,8 +34,8 @@ struct StatementCache {
   /// kilobytes.
   static let capacity = 128
 
-  private var byText = Kept<String>()
-  private var byID = Kept<StatementID>()
+  private var byText = StatementsByText()
+  private var byID = StatementsByID()
 
   enum Found {
     case free(Statement), inUse, missing
@@ -41,38 +47,77 @@ struct StatementCache {
   mutating func keep(_ statement: Statement, for id: StatementID) { byID.keep(statement, for: id) }
 
   mutating func removeAll() {
-    byText = Kept()
-    byID = Kept()
+    byText = StatementsByText()
+    byID = StatementsByID()
   }
 
   var count: Int { byText.count + byID.count }
+}
 
-  private struct Kept<Key: Hashable> {
-    private struct Entry {
-      var statement: Statement?
-      var used: UInt64
+private struct StatementsByText {
+  private struct Entry {
+    var statement: Statement?
+    var used: UInt64
+  }
+  private var entries: [String: Entry] = [:]
+  private var clock: UInt64 = 0
+
+  var count: Int { entries.count }
+
+  mutating func take(_ sql: String) -> StatementCache.Found {
+    guard let index = entries.index(forKey: sql) else { return .missing }
+    clock &+= 1
+    entries.values[index].used = clock
+    if isKnownUniquelyReferenced(&entries.values[index].statement), let statement = entries.values[index].statement {
+      return .free(statement)
     }
-    private var entries: [Key: Entry] = [:]
-    private var clock: UInt64 = 0
+    return .inUse
+  }
 
-    var count: Int { entries.count }
+  mutating func keep(_ statement: Statement, for sql: String) {
+    clock &+= 1
+    if entries.count >= StatementCache.capacity, let oldest = entries.min(by: { $0.value.used < $1.value.used }) {
+      entries[oldest.key] = nil
+    }
+    entries[sql] = Entry(statement: statement, used: clock)
+  }
+}
 
-    mutating func take(_ key: Key) -> Found {
-      guard let index = entries.index(forKey: key) else { return .missing }
+/// In sets of four, of which the one used longest ago makes room: a look is a few comparisons, with nothing hashed.
+private struct StatementsByID {
+  private struct Entry {
+    var id: StatementID?
+    var statement: Statement?
+    var used: UInt64 = 0
+  }
+  private static let ways = 4
+  private static let sets = StatementCache.capacity / ways
+  private var entries = Array(repeating: Entry(), count: StatementCache.capacity)
+  private var clock: UInt64 = 0
+
+  var count: Int { entries.count { $0.id != nil } }
+
+  private func places(_ id: StatementID) -> Range<Int> {
+    let first = id.mixed % Self.sets * Self.ways
+    return first..<first + Self.ways
+  }
+
+  mutating func take(_ id: StatementID) -> StatementCache.Found {
+    for place in places(id) where entries[place].id == id {
       clock &+= 1
-      entries.values[index].used = clock
-      if isKnownUniquelyReferenced(&entries.values[index].statement), let statement = entries.values[index].statement {
+      entries[place].used = clock
+      if isKnownUniquelyReferenced(&entries[place].statement), let statement = entries[place].statement {
         return .free(statement)
       }
       return .inUse
     }
+    return .missing
+  }
 
-    mutating func keep(_ statement: Statement, for key: Key) {
-      clock &+= 1
-      if entries.count >= StatementCache.capacity, let oldest = entries.min(by: { $0.value.used < $1.value.used }) {
-        entries[oldest.key] = nil
-      }
-      entries[key] = Entry(statement: statement, used: clock)
-    }
+  mutating func keep(_ statement: Statement, for id: StatementID) {
+    clock &+= 1
+    let places = places(id)
+    let place = places.first { entries[$0].id == id } ?? places.min { entries[$0].used < entries[$1].used }
+    if let place { entries[place] = Entry(id: id, statement: statement, used: clock) }
   }
 }

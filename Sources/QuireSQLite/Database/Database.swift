@@ -213,7 +213,8 @@ extension Database {
     do {
       let transaction = Transaction(writer: writer)
       result = try body(transaction)
-      if writer.capture.eventCount > 0 { try closing.withLock { $0 }?.run(transaction) }
+      let deleted = writer.capture.highestDeletedKeys()
+      if !deleted.isEmpty { try closing.withLock { $0 }?.run(transaction, deleted) }
       try writer.check()
       if !examiners.isEmpty, writer.isNew {
         folded = try examine(writer, examiners, origin: origin, author: author)
@@ -269,13 +270,14 @@ extension Database {
     later.finish()
   }
 
-  /// From now on the body has the last word in each transaction that has changed rows: what it writes is part of it.
-  package func atEndOfTransactions(_ body: @escaping @Sendable (Transaction) throws -> Void) {
+  /// From now on the body is called at the end of each transaction after which keys have no row any longer, with the
+  /// highest of them by table. What it writes is part of the transaction.
+  package func atDeletions(_ body: @escaping @Sendable (Transaction, [(table: String, key: Int64)]) throws -> Void) {
     closing.withLock { $0 = Closing(run: body) }
   }
 
   private struct Closing {
-    let run: @Sendable (Transaction) throws -> Void
+    let run: @Sendable (Transaction, [(table: String, key: Int64)]) throws -> Void
   }
 
   private func readyWriter() throws(DatabaseError) -> Writer {

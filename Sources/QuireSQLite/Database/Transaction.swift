@@ -47,8 +47,6 @@ public struct Transaction {
   package var indirectEventCount: Int { writer.capture.indirectEventCount }
   /// The rows it has changed since it had so many row events, folded.
   package func changes(since events: Int) -> [TableChanges] { Fold(writer.capture).tables(from: events) }
-  /// The highest row id of those that its deletes, or updates of keys, have taken from each table, by the table's name.
-  package func highestDeletedKeys() -> [(table: String, key: Int64)] { writer.capture.highestDeletedKeys() }
   /// How many rows the connection has changed so far, of our own tables none: as SQLite's `total_changes()` counts.
   package var changeCount: Int { writer.connection.totalChanges - writer.capture.ownCount }
   /// Whether any of them came from a trigger or a foreign key's action.

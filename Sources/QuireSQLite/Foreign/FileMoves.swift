@@ -1,0 +1,92 @@
+internal import Foundation
+
+/// Counts what happens to a file that may have moved, replaced or deleted it.
+///
+/// One inotify instance serves all files of the process, because a user may have few of them. To ask costs a read of it,
+/// a third of a look at the path. Moves of a folder above the file are not seen.
+final class FileMoves: Sendable {
+  private let watch: Int32
+
+  deinit { FileMoves.end(watch) }
+
+  #if canImport(Glibc) || canImport(Musl)
+    private struct Watches {
+      /// Negative before the first file, and if the system refuses.
+      var descriptor: Int32 = -1
+      var hasBegun = false
+      var files: [Int32: File] = [:]
+    }
+
+    private struct File {
+      var users = 0
+      var events: UInt64 = 0
+    }
+
+    private static let watches = Locked(Watches())
+
+    /// Nil if the system does not watch the file.
+    init?(_ path: String) {
+      let watch: Int32 = FileMoves.watches.withLock { watches in
+        if !watches.hasBegun {
+          watches.hasBegun = true
+          watches.descriptor = inotify_init1(
+            Int32(truncatingIfNeeded: IN_CLOEXEC) | Int32(truncatingIfNeeded: IN_NONBLOCK))
+        }
+        if watches.descriptor < 0 { return -1 }
+        let watch = inotify_add_watch(
+          watches.descriptor, path,
+          UInt32(truncatingIfNeeded: IN_MOVE_SELF) | UInt32(truncatingIfNeeded: IN_DELETE_SELF)
+            | UInt32(truncatingIfNeeded: IN_ATTRIB))
+        if watch >= 0 { watches.files[watch, default: File()].users += 1 }
+        return watch
+      }
+      if watch < 0 { return nil }
+      self.watch = watch
+    }
+
+    private static func end(_ watch: Int32) {
+      watches.withLock { watches in
+        guard let file = watches.files[watch] else { return }
+        if file.users > 1 {
+          watches.files[watch]?.users -= 1
+        } else {
+          watches.files[watch] = nil
+          inotify_rm_watch(watches.descriptor, watch)
+        }
+      }
+    }
+
+    /// How often something has happened to the file; nil if it is no longer watched.
+    var count: UInt64? {
+      FileMoves.watches.withLock { watches in
+        FileMoves.read(&watches)
+        return watches.files[watch]?.events
+      }
+    }
+
+    private static func read(_ watches: inout Watches) {
+      withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { buffer in
+        while true {
+          let size = Foundation.read(watches.descriptor, buffer.baseAddress, buffer.count)
+          if size <= 0 { return }
+          var place = 0
+          while place + MemoryLayout<inotify_event>.size <= size {
+            let event = buffer.load(fromByteOffset: place, as: inotify_event.self)
+            place += MemoryLayout<inotify_event>.size + Int(event.len)
+            if event.mask & UInt32(truncatingIfNeeded: IN_Q_OVERFLOW) != 0 {
+              for watch in watches.files.keys { watches.files[watch]?.events += 1 }
+            } else if event.mask & UInt32(truncatingIfNeeded: IN_IGNORED) != 0 {
+              watches.files[event.wd] = nil  // the file is gone
+            } else {
+              watches.files[event.wd]?.events += 1
+            }
+          }
+        }
+      }
+    }
+  #else
+    init?(_ path: String) { nil }
+    private static func end(_ watch: Int32) {}
+    var count: UInt64? { nil }
+  #endif
+}
