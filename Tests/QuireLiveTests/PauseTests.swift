@@ -43,7 +43,7 @@ import Testing
     func columns() -> [Bool] {
       store.store.database.interests.wants(table: "book", columns: ["title", "is_in", "year", "price", "note"])
     }
-    #expect(columns() == [true, true, true, true, true] && !context.owner.participants.isEmpty)
+    #expect(columns() == [true, true, true, true, true] && !context.owner.following.participants.isEmpty)
     func all(_ isPaused: Bool) -> Bool {
       [list.isPaused, rows.isPaused, count.isPaused, sum.isPaused, groups.isPaused].allSatisfy { $0 == isPaused }
     }
@@ -53,7 +53,8 @@ import Testing
     count.pause()
     sum.pause()
     groups.pause()
-    #expect(all(true) && columns() == [false, false, false, false, false] && context.owner.participants.isEmpty)
+    #expect(all(true) && columns() == [false, false, false, false, false])
+    #expect(context.owner.following.participants.isEmpty)
     let queries = [list.queriesRun, rows.queriesRun, count.queriesRun, sum.queriesRun, groups.queriesRun]
     try run("UPDATE book SET is_in = 0, title = 'z' || title WHERE year < 4", "DELETE FROM book WHERE year = 4")
     #expect(queries == [list.queriesRun, rows.queriesRun, count.queriesRun, sum.queriesRun, groups.queriesRun])
@@ -136,7 +137,7 @@ import Testing
     } before: {
       woken += 1
     }
-    context.owner.sweepAll()
+    context.owner.sweeper.sweepAll()
     try run("UPDATE book SET note = 'x'")
     try list.resume()
     #expect(woken == 1)
@@ -193,7 +194,7 @@ import Testing
     weak let gone = list
     list?.pause()
     list = nil
-    #expect(gone == nil && context.owner.participants.isEmpty)
+    #expect(gone == nil && context.owner.following.participants.isEmpty)
     let (other, count) = (try shelf(), try context.liveCount(Book.self))
     other.pause()
     count.pause()

@@ -51,8 +51,8 @@ import Testing
   }
 
   var count: Int { lists.count * 5 }
-  var routed: Int { graph.context.owner.participants.routed }
-  func injectFault() { graph.context.owner.participants.injectFault() }
+  var routed: Int { graph.context.owner.following.participants.routed }
+  func injectFault() { graph.context.owner.following.participants.injectFault() }
 
   private static func predicates(in context: ModelContext) throws -> [(String, Predicate<Book>)] {
     var all: [(String, Predicate<Book>)] = [

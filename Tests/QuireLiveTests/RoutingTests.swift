@@ -24,7 +24,7 @@ import Testing
     context = ModelContext(store, isolation: nil)
   }
 
-  private var participants: Participants { context.owner.participants }
+  private var participants: Participants { context.owner.following.participants }
 
   private func authors() throws -> [PersistentIdentifier] {
     try context.fetchIdentifiers(FetchDescriptor<Author>(sortBy: [SortDescriptor(\.name)]))

@@ -105,13 +105,13 @@ extension LiveGroups {
   ///
   /// - Throws: as the fetch does; then nothing has changed.
   public func retarget<Model: PersistentModel>(where predicate: Predicate<Model>?) throws {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let select = try tracker.select.retargeted(Model.self, where: predicate, in: owner)
     if isPaused {
       awaited = select
     } else {
       try prepare(asking: select)
-      owner.take(self)
+      owner.following.take(self)
     }
   }
 
@@ -119,7 +119,7 @@ extension LiveGroups {
 
   /// Stops following: the groups and their commit number stay what they are, and commits cost nothing.
   public func pause() {
-    owner.finishAnnouncing()
+    owner.following.finishAnnouncing()
     if !isPaused { attendance.pause(self, in: owner, at: commitNumber) }
   }
 
@@ -130,7 +130,7 @@ extension LiveGroups {
     guard try owner.settle(toResume: isPaused) else { return }
     try prepare(asking: awaited ?? tracker.select)
     awaited = nil
-    owner.take(self)
+    owner.following.take(self)
   }
 
   private func prepare(asking select: SelectQuery) throws {

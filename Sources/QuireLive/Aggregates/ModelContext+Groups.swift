@@ -24,7 +24,7 @@ extension ModelContext {
     sortBy precedes: ((GroupRow<Key, (repeat each Result)>, GroupRow<Key, (repeat each Result)>) -> Bool)? = nil,
     limit: Int? = nil
   ) throws -> [GroupRow<Key, (repeat each Result)>] {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let query = try AggregateQuery(
       terms(repeat each aggregates), by: property, where: predicate, in: try owner.requireStore(), evaluating: true,
       asking: owner)
@@ -42,7 +42,7 @@ extension ModelContext {
     sortBy precedes: ((GroupRow<Key, (repeat each Result)>, GroupRow<Key, (repeat each Result)>) -> Bool)? = nil,
     limit: Int? = nil
   ) throws -> LiveGroups<Key, (repeat each Result)> {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let query = try AggregateQuery(
       terms(repeat each aggregates), by: property, where: predicate, in: try owner.requireStore())
     let form = groupForm(by: property, repeat each aggregates, having: having, sortBy: precedes, limit: limit)
@@ -101,7 +101,7 @@ extension AggregateTracker {
     for (place, column) in select.columns.enumerated() { places[column] = places[column] ?? place }
     let own = aggregates.map { $0.column.flatMap { places[$0] } }
     let groupPlace = group.flatMap { places[$0] }
-    try owner.visit(type, query, select) { column in
+    try owner.fetcher.visit(type, query, select) { column in
       let name = groupPlace.map(column).map(named) ?? .null
       change(name, true) { own[$0].map(column) ?? .integer(1) }
     }

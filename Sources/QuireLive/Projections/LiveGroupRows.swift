@@ -99,7 +99,7 @@ extension ModelContext {
     _ type: Row.Type, _ predicate: Predicate<Row.Model>?, _ having: ((Row) -> Bool)?,
     _ precedes: ((Row, Row) -> Bool)?, _ limit: Int?
   ) throws -> (AggregateQuery, GroupForm<Value, Row>) {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let definition = Row._quireGroups
     let query = try AggregateQuery(
       definition.aggregates, by: definition.key, where: predicate, in: try owner.requireStore())

@@ -45,11 +45,11 @@ extension LiveRows {
   }
 
   private func ask(_ query: RowsQuery<Row>) throws {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let select = try query.select(ProjectionQuery(Row.self, in: try owner.requireStore()))
     if !isPaused { try rows.prepare(asking: select) }
     self.query = query
-    if !isPaused { owner.take(rows) }
+    if !isPaused { owner.following.take(rows) }
   }
 
   public var isPaused: Bool { rows.isPaused }
@@ -63,6 +63,6 @@ extension LiveRows {
   public func resume() throws {
     guard try owner.settle(toResume: isPaused) else { return }
     try rows.prepare(asking: query.select(ProjectionQuery(Row.self, in: try owner.requireStore())))
-    owner.take(rows)
+    owner.following.take(rows)
   }
 }

@@ -29,7 +29,7 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
     self.context = context
     self.query = query
     let owner = context.owner
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let projection = try ProjectionQuery(Row.self, in: try owner.requireStore())
     rows = try RowList(try query.select(projection), RowForm(projection), owner: owner)
     rows.willChange = { [weak self] changesRows, _ in

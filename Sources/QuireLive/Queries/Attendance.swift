@@ -16,13 +16,13 @@ struct Attendance {
   mutating func begin(_ participant: (any Participant)?, in owner: Owner, wanting interests: [InterestToken]) {
     self.interests = interests
     pausedAt = nil
-    if let participant { owner.participants.add(participant) }
+    if let participant { owner.following.participants.add(participant) }
   }
 
   mutating func pause(_ participant: (any Participant)?, in owner: Owner, at commit: Int64) {
     interests = []
     pausedAt = commit
-    if let participant { owner.participants.remove(participant) }
+    if let participant { owner.following.participants.remove(participant) }
   }
 }
 
@@ -30,7 +30,7 @@ extension Owner {
   /// Whether a paused result is to go on now: who is told of what there is to be told may have seen to it already.
   func settle(toResume isPaused: @autoclosure () -> Bool) throws -> Bool {
     if !isPaused() { return false }
-    try settleThrowing()
+    try following.settleThrowing()
     return isPaused()
   }
 }

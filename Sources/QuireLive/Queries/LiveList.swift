@@ -102,7 +102,7 @@ final class LiveList: Participant {
   func giveObjects(of entity: Entity) throws {
     if entity.canStandIn { return }
     let examine: (Set<Int64>, Connection) throws -> Void = { [unowned owner] keys, connection in
-      try owner.requireDecodable(keys, entity, on: connection)
+      try owner.fetcher.requireDecodable(keys, entity, on: connection)
     }
     try owner.readCommitted { try examine(Set(keys), $0) }
     self.examine = examine
@@ -287,7 +287,7 @@ final class LiveList: Participant {
 
   /// Stops following, and keeps what it shows. Called from inside an announcement, it takes that move's step first.
   func pause() {
-    owner.finishAnnouncing()
+    owner.following.finishAnnouncing()
     if isPaused { return }
     attendance.pause(isPart ? nil : self, in: owner, at: commit)
     window = Window(order: window.order, wanted: window.wanted)

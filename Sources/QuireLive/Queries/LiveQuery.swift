@@ -32,7 +32,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
     self.context = context
     self.descriptor = descriptor
     owner = context.owner
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let query = try ResolvedQuery(descriptor, in: try owner.requireStore())
     entity = query.entity
     list = try LiveList(query.select, owner: owner)
@@ -58,7 +58,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   public var startIndex: Int { 0 }
   public var endIndex: Int { keys.count }
 
-  public subscript(index: Int) -> Model { owner.element(entity, keys, at: index) }
+  public subscript(index: Int) -> Model { owner.fetcher.element(entity, keys, at: index) }
 
   /// The commit the result stands at.
   public var commitNumber: Int64 { list.commit }
@@ -68,7 +68,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   ///
   /// In the place of a row that does not decode stands an object that says `isDeleted` and has declared defaults or zeros.
   /// Assigning to it, and deleting it, is an error of the next save. A fetch throws the same error.
-  public var error: (any Error)? { list.error ?? owner.undecodable(entity, among: list.keys) }
+  public var error: (any Error)? { list.error ?? owner.fetcher.undecodable(entity, among: list.keys) }
 
   /// How many statements it has run since it was made: one for the start, none for most changes.
   public var queriesRun: Int { list.queriesRun }
@@ -81,7 +81,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
   public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> DifferenceToken {
     let token = listeners.add(body)
-    if !isPaused, wholeRows.want(of: entity.table, in: owner) { owner.participants.add(list) }
+    if !isPaused, wholeRows.want(of: entity.table, in: owner) { owner.following.participants.add(list) }
     list.keepRows()
     return token
   }
@@ -89,7 +89,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
   /// What the told rows consist of while anybody listens.
   private var toldColumns: ChangedTable? {
     if !listeners.isEmpty { return rowForm.table }
-    if wholeRows.letGo(), !isPaused { owner.participants.add(list) }
+    if wholeRows.letGo(), !isPaused { owner.following.participants.add(list) }
     return nil
   }
 
@@ -121,7 +121,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
 
   /// Asks what a fetch with this descriptor would.
   public func retarget(_ descriptor: FetchDescriptor<Model>) throws {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let select = try ResolvedQuery(descriptor, in: try owner.requireStore()).select
     if isPaused {
       self.descriptor = descriptor
@@ -129,7 +129,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
     }
     try list.prepare(asking: select)
     self.descriptor = descriptor
-    owner.take(list)
+    owner.following.take(list)
   }
 
   public var isPaused: Bool { list.isPaused }
@@ -153,7 +153,7 @@ public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCo
     try list.prepare(asking: ResolvedQuery(descriptor, in: try owner.requireStore()).select)
     let (keys, commit) = (list.keys, list.commit)
     if !listeners.isEmpty { _ = wholeRows.want(of: entity.table, in: owner) }
-    owner.take(list)
+    owner.following.take(list)
     // Objects nobody else held may have gone and come back as others meanwhile.
     if list.commit != commit, list.keys == keys { registrar.withMutation(of: self, keyPath: keysPath) {} }
   }

@@ -45,13 +45,13 @@ public final class LiveValue<Value: Equatable>: Observable {
   ///
   /// - Throws: as `fetchCount` does; then nothing has changed.
   public func retarget<Model: PersistentModel>(where predicate: Predicate<Model>?) throws {
-    try source.owner.settleThrowing()
+    try source.owner.following.settleThrowing()
     let select = try source.select.retargeted(Model.self, where: predicate, in: source.owner)
     if isPaused {
       awaited = select
     } else {
       try source.prepare(asking: select)
-      source.owner.take(source)
+      source.owner.following.take(source)
     }
   }
 
@@ -59,7 +59,7 @@ public final class LiveValue<Value: Equatable>: Observable {
 
   /// Stops following: the value and its commit number stay what they are, and commits cost nothing.
   public func pause() {
-    source.owner.finishAnnouncing()
+    source.owner.following.finishAnnouncing()
     if !isPaused { source.pause() }
   }
 
@@ -70,7 +70,7 @@ public final class LiveValue<Value: Equatable>: Observable {
     guard try source.owner.settle(toResume: isPaused) else { return }
     try source.prepare(asking: awaited ?? source.select)
     awaited = nil
-    source.owner.take(source)
+    source.owner.following.take(source)
   }
 }
 

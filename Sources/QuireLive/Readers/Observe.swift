@@ -73,7 +73,7 @@ public final class ObservationToken: Sendable {
 
   init(_ reader: Reader, _ contexts: [ModelContext] = []) {
     self.reader = reader
-    for context in contexts { context.owner.turnReaders.add(reader) }
+    for context in contexts { context.owner.following.turnReaders.add(reader) }
     reader.start()
   }
 

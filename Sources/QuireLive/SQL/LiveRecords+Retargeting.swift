@@ -12,7 +12,7 @@ extension LiveRecords {
   /// - Parameter key: As for `live(sql:key:)`; nil is those there are.
   /// - Throws: as `live(sql:key:)` does; then nothing has changed.
   public func retarget(sql: SQL, key: [String]? = nil) throws {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let key = key ?? (awaited ?? question).key
     if isPaused {
       awaited = try owner.ask(sql, key: key).question
@@ -25,7 +25,7 @@ extension LiveRecords {
 
   /// Stops following: the records and their commit number stay what they are, and commits cost nothing.
   public func pause() {
-    owner.finishAnnouncing()
+    owner.following.finishAnnouncing()
     if !isPaused { attendance.pause(self, in: owner, at: commitNumber) }
   }
 
@@ -48,7 +48,7 @@ extension LiveRecords {
     step.changesError = !isFollowing
     step.other = asked.question
     next = step
-    owner.take(self)
+    owner.following.take(self)
   }
 }
 

@@ -70,7 +70,7 @@ public final class LiveRecords: Observable, RandomAccessCollection {
   init(_ context: ModelContext, _ sql: SQL, key: [String]) throws {
     self.context = context
     owner = context.owner
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let (question, answer) = try owner.ask(sql, key: key)
     self.question = question
     (names, records) = answer

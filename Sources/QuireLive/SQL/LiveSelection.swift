@@ -24,7 +24,7 @@ package final class LiveSelection: Observable {
   package init(_ context: ModelContext, _ select: SelectQuery, columns: [(name: String, value: RowExpression)]) throws {
     self.context = context
     let owner = context.owner
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     _ = try owner.requireStore()
     let names = ColumnNames(columns.map(\.name))
     self.names = names
@@ -81,18 +81,18 @@ extension ModelContext {
   package func explainLive(_ select: SelectQuery, columns: [(name: String, value: RowExpression)]) throws
     -> LiveExplanation
   {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     return try owner.readLatest { try .ofRows(nil, select, columns.map(\.value), on: $0) }
   }
 
   /// How a ``LiveTally`` would be kept.
   package func explainLive(countOf select: SelectQuery) throws -> LiveExplanation {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     return try owner.readLatest(AggregateTracker(select, [Aggregate(.count)]).explanation)
   }
 
   /// Who has made the commits of which live results are being told; empty while nothing is.
-  package var toldOrigins: Set<ChangeSet.Origin> { owner.toldOrigins }
+  package var toldOrigins: Set<ChangeSet.Origin> { owner.following.toldOrigins }
 
   /// Has the store tell such commits as this program's own.
   package func recognize(_ commits: OwnCommits) { owner.store?.database.recognize(commits) }

@@ -18,7 +18,7 @@ package final class LiveTally: Observable {
   /// - Throws: what SQLite refuses.
   package init(_ context: ModelContext, _ select: SelectQuery, named name: String) throws {
     self.context = context
-    try context.owner.settleThrowing()
+    try context.owner.following.settleThrowing()
     _ = try context.owner.requireStore()
     let names = ColumnNames([name])
     self.names = names

@@ -111,7 +111,7 @@ extension ModelContext {
 extension ModelContext {
   @discardableResult
   private func query<Answer>(_ sql: SQL, _ body: (BoundSQL, Connection) throws -> Answer) throws -> Answer {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let query = try BoundSQL(sql, in: try owner.requireStore())
     return try owner.read { connection in
       try connection.requireQuery(query.text)
@@ -174,7 +174,7 @@ extension ModelContext {
         }
       }
     }
-    let found: [Int64: Model] = try owner.objects(withKeys: Set(keys))
+    let found: [Int64: Model] = try owner.fetcher.objects(withKeys: Set(keys))
     return try keys.enumerated().compactMap { place, key in
       guard let object = found[key] else {
         throw RecordError.noObject(row: place + 1, column: entity.keyColumn, model: entity.name, key: key)

@@ -29,7 +29,7 @@ public final class LiveSection<Model: PersistentModel, Key>: Observable, RandomA
   public var startIndex: Int { 0 }
   public var endIndex: Int { keys.count }
 
-  public subscript(index: Int) -> Model { context.owner.element(entity, keys, at: index) }
+  public subscript(index: Int) -> Model { context.owner.fetcher.element(entity, keys, at: index) }
 
   func willChange() { registrar.willSet(self, keyPath: keysPath) }
   func take(_ keys: [Int64]) { shown = keys }

@@ -37,7 +37,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
   var failedAt: Int64?
   /// Why the result could not follow the last commit, and stays what it was until it can; or that a row that was reached
   /// does not decode: see ``LiveQuery/error``. Nil while all is well.
-  public var error: (any Error)? { failure ?? owner.undecodable(entity, among: list.keys) }
+  public var error: (any Error)? { failure ?? owner.fetcher.undecodable(entity, among: list.keys) }
   var failure: (any Error)?
 
   let registrar = ObservationRegistrar()
@@ -67,7 +67,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
     self.property = property
     self.order = order
     owner = context.owner
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let query = try ResolvedQuery(
       descriptor, sectionBy: property, ascending: order == .forward, in: try owner.requireStore())
     entity = query.entity
@@ -108,14 +108,14 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
   /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
   public func onDifference(_ body: @escaping (Told) -> Void) -> DifferenceToken {
     let token = listeners.add(body)
-    if !isPaused, wholeRows.want(of: entity.table, in: owner) { owner.participants.add(self) }
+    if !isPaused, wholeRows.want(of: entity.table, in: owner) { owner.following.participants.add(self) }
     list.keepRows()
     return token
   }
 
   private var toldColumns: ChangedTable? {
     if !listeners.isEmpty { return rowForm.table }
-    if wholeRows.letGo(), !isPaused { owner.participants.add(self) }
+    if wholeRows.letGo(), !isPaused { owner.following.participants.add(self) }
     return nil
   }
 
@@ -135,11 +135,11 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
   public func retarget(where predicate: Predicate<Model>?) throws { try retarget { $0.predicate = predicate } }
 
   public func retarget(_ descriptor: FetchDescriptor<Model>) throws {
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     let select = try select(of: descriptor)
     if !isPaused { try prepare(asking: select) }
     self.descriptor = descriptor
-    if !isPaused { owner.take(self) }
+    if !isPaused { owner.following.take(self) }
   }
 
   public var isPaused: Bool { attendance.isPaused }
@@ -167,7 +167,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: Obser
       : sections.filter { section in
         next?.changed.contains { $0.section === section } == false
       }
-    owner.take(self)
+    owner.following.take(self)
     for section in untouched { section.willChange() }
     for section in untouched { section.didChange() }
   }

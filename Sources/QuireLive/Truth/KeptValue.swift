@@ -32,9 +32,9 @@ public final class KeptValue<Value: Codable & Equatable>: Observable, Participan
     self.standard = standard
     owner = context.owner
     kept = standard
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
     kept = try owner.readCommitted { try read(on: $0) }
-    owner.participants.add(self)
+    owner.following.participants.add(self)
   }
 
   /// The value as of its context's commit. An assignment that fails leaves it, and is in ``error``.
@@ -59,9 +59,9 @@ public final class KeptValue<Value: Codable & Equatable>: Observable, Participan
       if try connection.query(KeptValues.isThere).rows.isEmpty { try connection.execute(KeptValues.table) }
       try connection.execute(KeptValues.upsert, [.text(name), .text(text)])
     }
-    if owner.isInTransaction { return try owner.write { transaction, _ in try write(transaction) } }
+    if owner.saver.isInTransaction { return try owner.saver.write { transaction, _ in try write(transaction) } }
     try store.database.write(origin: .sql, author: context.author, write)
-    try owner.settleThrowing()
+    try owner.following.settleThrowing()
   }
 
   // MARK: Following

@@ -209,7 +209,7 @@ public final class ModelContainer: Sendable {
   /// - Throws: ``ModelError/unsavedChanges(_:)`` where the main context has edits.
   @MainActor public func close() throws {
     if let context = main {
-      let unsaved = context.owner.unsavedCount
+      let unsaved = context.owner.pending.count
       if unsaved > 0 { throw ModelError.unsavedChanges(unsaved) }
       context.owner.close()
     }

@@ -13,8 +13,8 @@ public final class ModelContext {
   private let parts: ModelContainer.Parts
   /// The name its commits carry: see ``QuireRow/ChangeSet/author``.
   public var author: String? {
-    get { owner.author }
-    set { owner.author = newValue }
+    get { owner.saver.author }
+    set { owner.saver.author = newValue }
   }
   /// What became of a save that nobody called: with autosave on, the turn's end saves.
   public private(set) var autosaveError: (any Error)?
@@ -38,8 +38,8 @@ public final class ModelContext {
   }
 
   private func follow(_ configuration: ModelConfiguration) {
-    owner.onUniqueClash = configuration.onUniqueClash
-    owner.onConflict = configuration.onConflict
+    owner.saver.onUniqueClash = configuration.onUniqueClash
+    owner.saver.onConflict = configuration.onConflict
   }
 
   deinit { owner.mailbox.closeOwner(owner) }
@@ -47,7 +47,7 @@ public final class ModelContext {
   /// Says which actor this context belongs to, where it was made before that was known.
   public func bind(to isolation: any Actor) {
     owner.mailbox.bind(to: isolation)
-    owner.hasTurns = true
+    owner.following.hasTurns = true
   }
 
   /// Its store. Of a main context that outlives its container another one on the same file.
@@ -59,14 +59,14 @@ public final class ModelContext {
   ///
   /// One whose context is gone is taken in: if it was never saved, or its row is gone, as a new row; else as that row's
   /// object with its values as edits. If the row's object is in this context already, that one takes the values.
-  public func insert<Model: PersistentModel>(_ model: Model) { owner.insert(model) }
+  public func insert<Model: PersistentModel>(_ model: Model) { owner.editing.insert(model) }
 
   /// Marks an object as deleted; its row goes with the next ``save()``.
-  public func delete<Model: PersistentModel>(_ model: Model) { owner.delete(model) }
+  public func delete<Model: PersistentModel>(_ model: Model) { owner.editing.delete(model) }
 
   /// The same of an object that may not be there, such as one looked up by its identifier.
   @_disfavoredOverload public func delete(_ model: (any PersistentModel)?) {
-    if let model { owner.delete(model) }
+    if let model { owner.editing.delete(model) }
   }
 
   /// Deletes rows by predicate, in SQL and at once, and as seen by every observer.
@@ -74,17 +74,19 @@ public final class ModelContext {
   public func delete<Model: PersistentModel>(
     model: Model.Type, where predicate: Predicate<Model>? = nil, includeSubclasses: Bool = true
   ) throws {
-    try owner.deleteRows(of: model, where: predicate)
+    try owner.saver.deleteRows(of: model, where: predicate)
   }
 
   /// Writes all edits as one commit. When it throws, nothing was written and the edits are still here.
   public func save() throws {
-    try owner.save()
-    owner.endTurnIfIdle()
+    try owner.saver.save()
+    owner.following.endTurnIfIdle()
   }
 
   /// Discards all edits: objects are as of the commit the context stands at, inserted ones are let go.
-  public func rollback() { owner.rollbackNotingErrors() }
+  public func rollback() {
+    do { try owner.editing.rollback() } catch { owner.loadErrors.append(error) }
+  }
 
   /// Runs `block` as one transaction: what it reads does not change before what it writes is committed.
   ///
@@ -112,8 +114,8 @@ public final class ModelContext {
   /// - Returns: What the block returns. An object that it has inserted has its identifier then; before, inside the block,
   ///   only after a `save()`.
   @discardableResult public func transaction<Result>(block: () throws -> Result) throws -> Result {
-    defer { owner.endTurnIfIdle() }
-    return try owner.transaction(block)
+    defer { owner.following.endTurnIfIdle() }
+    return try owner.saver.transaction(block)
   }
 
   /// ``transaction(block:)`` with the context as an argument: in an actor a block that does not mention the actor may
@@ -138,27 +140,27 @@ public final class ModelContext {
   /// - Throws: A ``ModelError`` in the models' words where a constraint refuses, else ``QuireSQLite/SQLiteError`` and
   ///   ``QuireSQLite/DatabaseError``; then nothing of it is there.
   @discardableResult public func execute(_ sql: SQL) throws -> Int {
-    defer { owner.endTurnIfIdle() }
-    return try owner.write { try $0.naming($1).execute(sql) }
+    defer { owner.following.endTurnIfIdle() }
+    return try owner.saver.write { try $0.naming($1).execute(sql) }
   }
 
   public var hasChanges: Bool { owner.hasChanges }
   public var autosaveEnabled: Bool {
-    get { owner.autosaves }
-    set { owner.autosaves = newValue }
+    get { owner.saver.autosaves }
+    set { owner.saver.autosaves = newValue }
   }
-  public var insertedModelsArray: [any PersistentModel] { owner.inserted.compactMap { $0 } }
-  public var changedModelsArray: [any PersistentModel] { owner.edits.filter { $0._quireState.dirty != 0 } }
-  public var deletedModelsArray: [any PersistentModel] { owner.deleted }
+  public var insertedModelsArray: [any PersistentModel] { owner.pending.inserted.compactMap { $0 } }
+  public var changedModelsArray: [any PersistentModel] { owner.pending.edits.filter { $0._quireState.dirty != 0 } }
+  public var deletedModelsArray: [any PersistentModel] { owner.pending.deleted }
 
   /// Takes in what was committed elsewhere, now.
   public func refresh() throws {
-    try owner.settleThrowing()
-    owner.endTurnIfIdle()
+    try owner.following.settleThrowing()
+    owner.following.endTurnIfIdle()
   }
 
   /// SwiftData's name for taking in what is pending.
-  public func processPendingChanges() { owner.settle() }
+  public func processPendingChanges() { owner.following.settle() }
 
   /// The number of the commit this context shows.
   public var commitNumber: Int64 { owner.position.number }
@@ -169,7 +171,7 @@ public final class ModelContext {
   public func model(for id: PersistentIdentifier) -> (any PersistentModel)? {
     guard let store = owner.store, let id = store.resolve(id) else { return nil }
     let entity = store.entities[Int(id.entity)]
-    return (owner.registered(entity.index, id.key) ?? owner.find(entity, key: id.key)).map(entity.model)
+    return (owner.registered(entity.index, id.key) ?? owner.fetcher.find(entity, key: id.key)).map(entity.model)
   }
 
   /// The object with this identifier if it is in memory.
@@ -182,14 +184,14 @@ public final class ModelContext {
   public func model<Model: PersistentModel>(_ type: Model.Type, key: Int64) -> Model? {
     guard let entity = owner.store?.entity(for: type) else { return nil }
     if let known = owner.registered(entity.index, key) { return unsafeDowncast(known, to: Model.self) }
-    return owner.find(entity, key: key) as? Model
+    return owner.fetcher.find(entity, key: key) as? Model
   }
 
   /// The object with this row key, loaded if need be; nil if there is no such row.
   /// - Throws: What kept the row from being read or made into an object, where ``model(_:key:)`` gives nil.
   public func get<Model: PersistentModel>(_ type: Model.Type, key: Int64) throws -> Model? {
     guard let entity = try owner.requireStore().entity(for: type) else { throw ModelError.unknownModel("\(type)") }
-    return try (owner.registered(entity.index, key) ?? owner.lookUp(entity, key: key)) as? Model
+    return try (owner.registered(entity.index, key) ?? owner.fetcher.lookUp(entity, key: key)) as? Model
   }
 
   /// Rows that relationships could not load, since this was last read: a property that is read cannot throw.
@@ -201,8 +203,8 @@ public final class ModelContext {
   /// Told in debug builds of a relationship that is loaded again and again, for one object at a time: objects that come
   /// by one fetch load it together, and `relationshipKeyPathsForPrefetching` with them.
   public var onRepeatedLoads: ((String) -> Void)? {
-    get { owner.repeatedLoads }
-    set { owner.repeatedLoads = newValue }
+    get { owner.loader.repeatedLoads }
+    set { owner.loader.repeatedLoads = newValue }
   }
 
   /// How many objects are in memory.

@@ -22,7 +22,7 @@ struct HistoryReading {
       guard let entity = store.entity(ofTable: changes.table.name) else { continue }
       for row in changes.rows {
         guard case .integer(let key) = row.key else { continue }
-        let name = Owner.Name(entity: entity.index, key: key)
+        let name = RowName(entity: entity.index, key: key)
         let linked = pairs.removeValue(forKey: name) ?? []
         if let change = change(row, entity, changes.table, linked, name, transaction) { result.append(change) }
       }
@@ -34,12 +34,12 @@ struct HistoryReading {
     return result
   }
 
-  private func id(_ name: Owner.Name) -> PersistentIdentifier {
+  private func id(_ name: RowName) -> PersistentIdentifier {
     PersistentIdentifier(store: store.number, entity: UInt32(name.entity), key: name.key)
   }
 
   private func change(
-    _ row: RowChange, _ entity: Entity, _ table: ChangedTable, _ linked: Set<Int>, _ name: Owner.Name,
+    _ row: RowChange, _ entity: Entity, _ table: ChangedTable, _ linked: Set<Int>, _ name: RowName,
     _ transaction: Int64
   ) -> HistoryChange? {
     func value(_ property: Int, of image: RowChange.Image?) -> Value? {
@@ -63,8 +63,8 @@ struct HistoryReading {
   }
 
   /// Which many-to-many relationships of which objects have changed.
-  private func pairChanges(in tables: [TableChanges]) -> [Owner.Name: Set<Int>] {
-    var result: [Owner.Name: Set<Int>] = [:]
+  private func pairChanges(in tables: [TableChanges]) -> [RowName: Set<Int>] {
+    var result: [RowName: Set<Int>] = [:]
     for changes in tables {
       guard let join = store.joins.first(where: { $0.name == changes.table.name }) else { continue }
       for row in changes.rows {
@@ -79,7 +79,7 @@ struct HistoryReading {
             }
             return true
           }
-          if !properties.isEmpty { result[Owner.Name(entity: own.entity, key: key), default: []].formUnion(properties) }
+          if !properties.isEmpty { result[RowName(entity: own.entity, key: key), default: []].formUnion(properties) }
         }
       }
     }

@@ -23,12 +23,12 @@ extension PersistentModel {
       self[keyPath: keyPath] = value
       return
     }
-    try owner.tryOut(value, at: keyPath, of: self)
-    let before = owner.refusals.count
+    try owner.saver.tryOut(value, at: keyPath, of: self)
+    let before = owner.pending.refusals.count
     self[keyPath: keyPath] = value
-    guard owner.refusals.count > before else { return }
-    let refused = Array(owner.refusals[before...])
-    owner.refusals.removeSubrange(before...)
+    guard owner.pending.refusals.count > before else { return }
+    let refused = Array(owner.pending.refusals[before...])
+    owner.pending.refusals.removeSubrange(before...)
     throw ModelError.ignoredAssignments(refused)
   }
 
@@ -47,19 +47,12 @@ extension PersistentModel {
   package func refuse(_ error: any Error) { _quireState.owner?.refuse(error) }
 }
 
-extension Owner {
-  /// An assignment that was not made.
-  func refuse(_ error: any Error) {
-    guard store != nil else { return }
-    refusals.append("\(error)")
-    changed()
-  }
-
+extension Saver {
   /// New objects whose values a rule refuses: assignment asked nothing while they were in no context.
   func checkRules() throws(ModelError) {
-    for places in insertedPlaces where !places.isEmpty {
+    for places in pending.insertedPlaces where !places.isEmpty {
       for place in places {
-        guard let model = inserted[place] else { continue }
+        guard let model = pending.inserted[place] else { continue }
         guard let ruled = type(of: model) as? any ValidatedModel.Type else { break }
         if let refusal = ruled.refusal(of: model) { throw refusal }
       }

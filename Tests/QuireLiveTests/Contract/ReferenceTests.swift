@@ -211,12 +211,12 @@ extension ContractTests {
         let tracking = observe { _ = current.model?.title }
         try source.make([.title(1, "x")], in: library)
         try context.refresh()
-        context.owner.sweep()
-        context.owner.sweepAll()
+        context.owner.sweeper.sweep()
+        context.owner.sweeper.sweepAll()
         #expect(model?.title == "x" && context.registeredCount == 1)
         current.model = nil
-        context.owner.sweep()
-        context.owner.sweepAll()
+        context.owner.sweeper.sweep()
+        context.owner.sweeper.sweepAll()
         #expect(model == nil && context.registeredCount == 0 && tracking.runs == 1)
         current.model = Novel("unsaved")
         context.rollback()

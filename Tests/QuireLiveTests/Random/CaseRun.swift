@@ -144,7 +144,7 @@ final class AggregateProbe: Probe {
       self.isDeaf = isDeaf
       if let database = owner.store?.database { interests = tracker.columns.interests(in: database) }
       try owner.read { try self.tracker.fill(on: $0) }
-      owner.participants.add(self)
+      owner.following.participants.add(self)
     }
 
     var tables: [String] {

@@ -44,7 +44,7 @@ final class ListProbe: Probe {
     rows = try database.map { try Self.rows(form, $0) } ?? [:]
     if let listener {
       list.toldColumns = { [unowned listener] in listener.form }
-      context.owner.participants.add(list)  // updates of any column concern it now
+      context.owner.following.participants.add(list)  // updates of any column concern it now
       list.didChange = { [unowned listener] in listener.told.append(($0, $1, $2)) }
     }
   }

@@ -1,0 +1,111 @@
+/// What objects bring along from before their insertion: nothing but the targets they were given, each by its own side.
+extension Editing {
+  /// An object that has just come into the context.
+  struct Arrival {
+    let model: any PersistentModel
+    let entity: Entity
+  }
+
+  /// The targets of a list that was assigned before the insertion: the list itself begins empty.
+  struct BroughtList {
+    let arrival: Int
+    let property: Int
+    let targets: [any PersistentModel]
+  }
+
+  /// Adds the objects in no context that one was given, and those in none that were given it and still have it; the
+  /// first is added last.
+  func addNeighbours(of model: any PersistentModel, _ entity: Entity, to waiting: inout [any PersistentModel]) {
+    let start = waiting.count
+    for property in entity.relationships {
+      let link = model._quireLink(property)
+      guard let object = link.object else { continue }
+      if let list = object as? ToManyList {
+        waiting += list.detached.compactMap { $0 as? any PersistentModel }
+      } else if let side = entity.properties[property].toOne, let target = store?.entities[side.target].model(object) {
+        if !target._quireState.isOwned(by: core) { waiting.append(target) }
+      } else if let target = object as? any PersistentModel {
+        waiting.append(target)
+      }
+    }
+    if let tracking = tracking(ifOf: model), !tracking.referrers.isEmpty {
+      waiting += tracking.referrers.filter { refers($0, to: model) }
+      tracking.referrers = []  // from here on the context knows
+    }
+    if waiting.count > start + 1 { waiting[start...].reverse() }
+  }
+
+  /// Whether an object that was given a target has it still. A list is no longer right where its target has been given
+  /// to another one since.
+  private func refers(_ referrer: any PersistentModel, to target: any PersistentModel) -> Bool {
+    guard referrer._quireState.owner == nil, let entity = entity(of: referrer) else { return false }
+    return entity.relationships.contains { index in
+      let link = referrer._quireLink(index)
+      guard let list = link.list else { return link.object === target }
+      guard list.detached.contains(where: { $0 === target }) else { return false }
+      guard case .foreignKey(let foreignKey)? = entity.properties[index].toMany?.via,
+        let holder = target._quireLink(foreignKey).object
+      else { return true }
+      return holder === referrer
+    }
+  }
+
+  /// Links arrivals with their targets, and notifies the other sides. All lists are there, empty, before anyone is
+  /// notified.
+  func attachRelationships(of arrivals: [Arrival]) {
+    var brought: [BroughtList] = []
+    for (number, arrival) in arrivals.enumerated() { startLists(of: arrival, number, &brought) }
+    var next = brought[...]
+    for (number, arrival) in arrivals.enumerated() { attach(arrival, number, &next) }
+  }
+
+  /// The same for one object.
+  func attachRelationships(of arrival: Arrival) {
+    var brought: [BroughtList] = []
+    startLists(of: arrival, 0, &brought)
+    var next = brought[...]
+    attach(arrival, 0, &next)
+  }
+
+  private func startLists(of arrival: Arrival, _ number: Int, _ brought: inout [BroughtList]) {
+    for index in arrival.entity.relationships {
+      guard let side = arrival.entity.properties[index].toMany else { continue }
+      let targets = targets(broughtBy: arrival.model, index)
+      if !targets.isEmpty { brought.append(BroughtList(arrival: number, property: index, targets: targets)) }
+      arrival.model._quireSetLink(index, link(to: ToManyList(keys: [])))  // nothing to load: it has no row yet
+      if let store { core.loader.noteInterest(arrival.entity, index, side, store) }
+    }
+  }
+
+  /// - Parameter brought: In the order of the arrivals and their properties; those of this arrival are taken off.
+  private func attach(_ arrival: Arrival, _ number: Int, _ brought: inout ArraySlice<BroughtList>) {
+    for index in arrival.entity.relationships {
+      if let side = arrival.entity.properties[index].toOne {
+        attach(arrival.model, index, side)
+      } else if let list = brought.first, list.arrival == number, list.property == index {
+        brought.removeFirst()
+        replace(index, of: arrival.model, with: list.targets)
+      }
+    }
+  }
+
+  private func targets(broughtBy model: any PersistentModel, _ property: Int) -> [any PersistentModel] {
+    let link = model._quireLink(property)
+    if let list = link.list { return list.detached.compactMap { $0 as? any PersistentModel } }
+    return (link.object as? any PersistentModel).map { [$0] } ?? []
+  }
+
+  private func attach(_ model: any PersistentModel, _ index: Int, _ side: ToOneSide) {
+    let old = model._quireLink(index)
+    guard let object = old.object, let target = store?.entities[side.target].model(object) else { return }
+    guard belongs(target, to: model, index) else {
+      model._quireSetLink(index, Link())
+      return
+    }
+    if !old.hasKey || old.key != target._quireState.key { model._quireSetLink(index, link(to: target)) }
+    guard let inverse = side.inverse else { return }
+    if isOneToOne(side.target, inverse) { leaveOthers(target, inverse, index, but: model) }
+    let key = model._quireState.key
+    edit(inverse, of: target) { $0.insert(key) }
+  }
+}

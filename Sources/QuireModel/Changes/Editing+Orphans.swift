@@ -1,0 +1,86 @@
+import QuireRow
+
+/// Objects that have outlived their context: it has gone, or its container was closed.
+extension Editing {
+  /// Whether the object's context is gone: what it holds is all there is of it.
+  static func isOrphan(_ model: any PersistentModel) -> Bool {
+    guard let owner = model._quireState.owner else { return false }
+    return owner.store == nil
+  }
+
+  /// Takes in an object whose context is gone. One that was never saved becomes a new row, and so does one whose row is
+  /// gone or belongs to another store. Else it becomes its row's object, with its values as edits; if that has an object
+  /// here, that one takes the values, and the other stays outside.
+  func takeIn(_ model: any PersistentModel) {
+    guard let gone = model._quireState.owner, let store, let entity = entity(of: model) else {
+      pending.refusals.append("\(Swift.type(of: model)) is not one of this container's models")
+      return
+    }
+    let key = model._quireState.key
+    let hasRow = key >= ModelState.firstKey && gone.storeNumber == core.storeNumber
+    do {
+      if hasRow, let present = registered(entity.index, key).map(entity.model) {
+        return give(present, valuesOf: model, entity, store)
+      }
+      let row = hasRow ? try read { try core.loader.staged(entity, keys: [key], on: $0) }[key] : nil
+      model._quireState.leave()
+      model._quireState.dirty = 0
+      model._quireState.flags.remove(.deleted)
+      guard let row else {
+        model._quireState.key = 0
+        return insert(model)
+      }
+      become(rowOf: key, row, model, entity, store)
+    } catch {
+      pending.refusals.append("\(entity.name) \(key) was inserted, and its row cannot be read: \(error)")
+    }
+  }
+
+  private func become(
+    rowOf key: Int64, _ row: any PersistentModel, _ model: any PersistentModel, _ entity: Entity, _ store: Store
+  ) {
+    model._quireState.join(core, key: key)
+    model._quireState.saved(as: key)
+    maps[entity.index].insert(model, key: key)
+    for index in entity.relationships {
+      guard let side = entity.properties[index].toOne else {
+        model._quireSetLink(index, Link())  // its list is read again, with what is edited here
+        continue
+      }
+      model._quireSetLink(index, linkHere(model._quireLink(index), store.entities[side.target]))
+    }
+    let differing = model._quireDifference(from: row) & entity.storedMask
+    if differing == 0 { return }
+    core.edited(model)
+    setBase(of: model, to: row, entity)
+    model._quireState.dirty = differing
+  }
+
+  private func give(
+    _ present: any PersistentModel, valuesOf model: any PersistentModel, _ entity: Entity, _ store: Store
+  ) {
+    if present.isDeleted { insert(present) }
+    let differing = present._quireDifference(from: model) & entity.storedMask & ~entity.keysMask
+    for index in entity.stored where differing & 1 << UInt64(index) != 0 {
+      guard core.saver.begin(present, index) else { continue }
+      telling(present, index) { present._quireAdopt(1 << UInt64(index), from: model) }
+    }
+    for index in entity.relationships {
+      guard let side = entity.properties[index].toOne else { continue }
+      let link = linkHere(model._quireLink(index), store.entities[side.target])
+      if link.currentKey == present._quireLink(index).currentKey { continue }
+      assign(link.currentKey.flatMap { core.loader.load(side.target, key: $0) }, to: index, of: present)
+    }
+  }
+
+  /// A reference to an object of a context that is gone, as one to its row or to the object that is inserted here.
+  private func linkHere(_ link: Link, _ entity: Entity) -> Link {
+    guard let object = link.object else { return link }
+    let target = entity.model(object)
+    guard Editing.isOrphan(target) else { return link }
+    let key = target._quireState.key
+    if key >= ModelState.firstKey, target._quireState.owner?.storeNumber == core.storeNumber { return Link(key: key) }
+    insert(target)
+    return self.link(to: target)
+  }
+}

@@ -1,0 +1,277 @@
+import QuireRow
+import QuireSQLite
+
+/// What is done to objects before anything is saved: they are inserted, edited, linked and deleted, and all that is taken
+/// back. Keeps both sides of relationships in step.
+package final class Editing: ContextPart {
+  /// Edits made after the store was closed.
+  var closed = ClosedEdits()
+
+  /// An edit that nothing can save any longer: what the object held is kept for a rollback.
+  func keepClosed(_ model: any PersistentModel) { closed.keep(model) }
+
+  /// The context is gone.
+  func close() { closed = ClosedEdits() }
+
+  /// Registers an object, and what is reachable from it through its relationships.
+  func insert(_ model: any PersistentModel) {
+    if let owner = model._quireState.owner {
+      let flags = model._quireState.flags
+      if owner === core {
+        if flags.contains(.vacant) {
+          pending.refusals.append(
+            "\(Swift.type(of: model)) \(model._quireState.key) was inserted, and has no row that can be read")
+        } else if flags.contains(.deleted) {
+          undelete(model)
+        }
+      } else if Editing.isOrphan(model), !flags.contains(.vacant) {
+        takeIn(model)
+      } else {
+        pending.refusals.append("a \(Swift.type(of: model)) of another context was inserted")
+      }
+      return
+    }
+    guard let entity = entity(of: model) else {
+      pending.refusals.append("\(Swift.type(of: model)) is not one of this container's models")
+      return
+    }
+    var waiting: [any PersistentModel] = []
+    let first = register(model, entity, &waiting)
+    core.following.changed()
+    if waiting.isEmpty { return attachRelationships(of: first) }
+    var arrivals = [first]
+    while let next = waiting.popLast() {
+      let state = next._quireState
+      guard state.owner == nil, !state.flags.contains(.vacant), let entity = self.entity(of: next) else { continue }
+      arrivals.append(register(next, entity, &waiting))
+    }
+    attachRelationships(of: arrivals)
+  }
+
+  /// Takes in one object, and adds the objects in no context to which its relationships lead, by either side. What it
+  /// refers to is attached afterwards.
+  private func register(
+    _ model: any PersistentModel, _ entity: Entity, _ waiting: inout [any PersistentModel]
+  ) -> Arrival {
+    model._quireState.join(core, key: pending.firstTemporaryKey &+ Int64(pending.inserted.count))
+    pending.insertedPlaces[entity.index].append(pending.inserted.count)
+    pending.inserted.append(model)
+    addNeighbours(of: model, entity, to: &waiting)
+    return Arrival(model: model, entity: entity)
+  }
+
+  /// Deletes at the next save. Its children go, or lose their reference, then too: SQLite's foreign keys see to it.
+  /// - Parameter isCascade: Whether it goes with another one: then it is no conflict if others have changed it.
+  func delete(_ model: any PersistentModel, isCascade: Bool = false) {
+    let state = model._quireState
+    guard state.owner === core, let entity = entity(of: model) else { return }
+    if core.fetcher.undecodable.standIn(entity.index, state.key) === model {
+      pending.refusals.append("the deletion of \(entity.name) \(state.key), whose row does not decode")
+      return core.following.changed()
+    }
+    if state.flags.contains(.deleted) { return }
+    let announcement = _Announcement.ofVanishing(model)
+    announcement?.tell(.willSet)
+    if model.isDeleted { return }  // by who was told
+    defer { announcement?.tell(.didSet) }
+    if state.flags.isSavedAndThere {
+      if isClosed { closed.keep(model) } else if core.saver.onConflict == .refuse, !isCascade { keepBase(of: model) }
+    }
+    model._quireState.flags.insert(.deleted)
+    model._quireState.dirty = 0
+    cascade(from: model, entity)
+    leaveLists(model, entity)
+    if state.flags.contains(.inserted) {
+      let place = Int(truncatingIfNeeded: state.key &- pending.firstTemporaryKey)
+      if pending.inserted.indices.contains(place) { pending.inserted[place] = nil }
+      forgetPairs(of: entity, state.key)
+      return
+    }
+    pending.deleted.append(model)
+    core.following.changed()
+  }
+
+  /// Unsaved links of an object that will have no row.
+  func forgetPairs(of entity: Entity, _ key: Int64) {
+    guard let store, !pending.joinEdits.isEmpty else { return }
+    pending.joinEdits.removeAll { pair in
+      let join = store.joins[pair.join]
+      return join.first.entity == entity.index && pair.first == key
+        || join.second.entity == entity.index && pair.second == key
+    }
+  }
+
+  private func undelete(_ model: any PersistentModel) {
+    model._quireState.flags.remove(.deleted)
+    pending.deleted.removeAll { $0 === model }
+    takeBackCascades(of: model)
+    if model._quireState.flags.contains(.inserted) {
+      model._quireState.owner = nil
+      model._quireState.flags.remove(.inserted)
+      insert(model)
+      return
+    }
+    guard let entity = entity(of: model) else { return }
+    do {
+      // What was edited before it was deleted is an edit again.
+      let key = model._quireState.key
+      if let row = try read({ try core.loader.staged(entity, keys: [key], on: $0) })[key] {
+        let differing = model._quireDifference(from: row)
+        if differing != 0 {
+          core.edited(model)
+          model._quireState.dirty = differing
+        }
+      }
+      for place in places(in: pending.editedLists) {
+        let keys = try core.loader.currentKeys(of: place)
+        edit(place.property, of: place.model) { $0.keys = keys }
+      }
+    } catch {
+      loadErrors.append(error)
+    }
+  }
+
+  /// Rules that no foreign key expresses: deleting the target of a to-one, and the targets of a many-to-many.
+  private func cascade(from model: any PersistentModel, _ entity: Entity) {
+    for (index, property) in entity.properties.enumerated() {
+      switch property.kind {
+      case .toOne(let side) where side.deleteRule == .cascade:
+        let link = model._quireLink(index)
+        if let target = target(of: link, in: side.target, model: model, property: index) { delete(target) }
+      case .toMany(let side) where side.deleteRule == .cascade:
+        // Unsaved children have no row for the foreign key's own cascade to find.
+        switch side.via {
+        case .join:
+          for target in core.loader.targets(of: model, index) {
+            if let target = target as? any PersistentModel { delete(target) }
+          }
+        case .foreignKey(let foreignKey):
+          // And where the object itself has no row, neither have those that moved to it.
+          let moved = model._quireState.flags.contains(.inserted) ? pending.edits : []
+          for child in pending.inserted.compactMap({ $0 }) + moved where self.entity(of: child)?.index == side.target {
+            if child._quireLink(foreignKey).currentKey == model._quireState.key { delete(child) }
+          }
+        }
+      default: break
+      }
+    }
+  }
+
+  private func target(of link: Link, in entity: Int, model: any PersistentModel, property: Int) -> (
+    any PersistentModel
+  )? {
+    guard link.hasKey else { return nil }
+    if let object = link.object as? any PersistentModel { return object }
+    return core.loader.loadToOne(model, property, key: link.key) as? any PersistentModel
+  }
+
+  /// Takes a deleted object out of the loaded lists that show it.
+  func leaveLists(_ model: any PersistentModel, _ entity: Entity) {
+    let key = model._quireState.key
+    for (index, property) in entity.properties.enumerated() {
+      switch property.kind {
+      case .toOne(let side):
+        let link = model._quireLink(index)
+        guard let inverse = side.inverse, let parentKey = link.currentKey,
+          let parent = registered(side.target, parentKey) as? any PersistentModel
+        else { continue }
+        edit(inverse, of: parent) { $0.remove(key) }
+      case .toMany(let side):
+        guard let inverse = side.inverse, case .join = side.via,
+          core.loader.loadedLists.contains(.init(entity: side.target, property: inverse)),
+          let list = core.loader.list(of: model, index)
+        else { continue }
+        for other in list.keys {
+          if let target = registered(side.target, other) as? any PersistentModel {
+            edit(inverse, of: target) { $0.remove(key) }
+          }
+        }
+      case .value: continue
+      }
+    }
+  }
+
+  // MARK: Rolling back
+
+  /// Every object as it is in the file, as of the commit the context stands at, in one step. Inserted objects are let
+  /// go.
+  func rollback() throws {
+    if isClosed { return try rollbackClosed() }
+    let store = try requireStore()
+    if core.following.move != nil { core.following.finishMove() }
+    let edited = pending.edits.filter { $0._quireState.dirty != 0 }
+    // What was edited before it was deleted is not known any more: everything is looked at.
+    let models = edited.map { ($0, $0._quireState.dirty) } + pending.deleted.map { ($0, UInt64.max) }
+    // All that may fail first.
+    var rows: [Int: [Int64: any PersistentModel]] = [:]
+    for (index, models) in Dictionary(grouping: models, by: { entity(of: $0.0)?.index ?? 0 }) {
+      let keys = models.map(\.0._quireState.key)
+      rows[index] = try read { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
+    }
+    var step = Move(number: position.number)
+    step.lists = try committedLists()
+    forgetPending()
+    for (model, mask) in models {
+      model._quireState.dirty = 0
+      guard let entity = entity(of: model), let row = rows[entity.index]?[model._quireState.key] else { continue }
+      let differing = model._quireDifference(from: row) & mask
+      // Equal values may be stored otherwise: what the file has is what the next edit is made on.
+      model._quireAdopt(mask & entity.storedMask & ~entity.keysMask & ~differing, from: row)
+      if differing != 0 { step.refreshed.append(.init(model: model, row: row, properties: differing)) }
+    }
+    core.following.move = step
+    core.following.finishMove()
+    core.following.changed()
+  }
+
+  /// Nothing is pending any longer, except for the values of what was edited.
+  func forgetPending() {
+    for model in pending.deleted where isRegistered(model) { model._quireState.flags.remove(.deleted) }
+    let gone = pending.inserted.compactMap { $0 }
+    pending.removeAll()
+    for model in gone { model._quireState.leave() }
+  }
+
+  /// Whether the object stands for a row: not so one whose row has gone.
+  private func isRegistered(_ model: any PersistentModel) -> Bool {
+    guard let entity = entity(of: model) else { return false }
+    return maps[entity.index].find(model._quireState.key) === model
+  }
+
+  /// The lists that unsaved edits have changed, as the file has them.
+  private func committedLists() throws -> [Move.ListStep] {
+    if pending.editedLists.isEmpty { return [] }
+    return try read { try committedLists(on: $0) }
+  }
+
+  func committedLists(on connection: Connection) throws -> [Move.ListStep] {
+    try places(in: pending.editedLists).compactMap { place in
+      guard let list = place.model._quireLink(place.property).list else { return nil }
+      let keys = try core.loader.committedKeys(of: place, on: connection)
+      if keys == list.keys { return nil }
+      return Move.ListStep(model: place.model, property: place.property, was: list.keys, keys: keys)
+    }
+  }
+
+  /// Each list once, without those of objects that have no row.
+  func places(in lists: [ListPlace]) -> [ListPlace] {
+    struct Name: Hashable {
+      let model: ObjectIdentifier
+      let property: Int
+    }
+    var seen: Set<Name> = []
+    return lists.filter { place in
+      let state = place.model._quireState
+      return state.owner === core && !state.flags.contains(.inserted)
+        && seen.insert(Name(model: ObjectIdentifier(place.model), property: place.property)).inserted
+    }
+  }
+
+  func tell(_ model: any PersistentModel, _ properties: UInt64, _ moment: Moment) {
+    var left = properties
+    while left != 0 {
+      model._quireTell(left.trailingZeroBitCount, moment)
+      left &= left - 1
+    }
+  }
+}

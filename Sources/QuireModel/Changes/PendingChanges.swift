@@ -1,0 +1,56 @@
+/// What a context has been told and has not saved: edits, new and deleted objects, links, and what the next save has to
+/// answer for.
+///
+/// A value: a copy is what was pending at that moment, though not the values that edited objects had then
+/// (``PendingCheckpoint``).
+struct PendingChanges {
+  /// Saved objects with unsaved edits, in the order of their first edit.
+  var edits: [any PersistentModel] = []
+  /// Unsaved objects by arrival: the key of each tells its place. Nil where one was deleted again.
+  var inserted: [(any PersistentModel)?] = []
+  /// Their places in `inserted` by entity, those of objects deleted again included.
+  var insertedPlaces: [[Int]]
+  /// The key of the first unsaved object. Goes up with every save and rollback: a temporary key is never used twice.
+  private(set) var firstTemporaryKey: Int64
+  var deleted: [any PersistentModel] = []
+  var cascades = Cascades()
+  var joinEdits = JoinEdits()
+  /// Lists that an unsaved edit has changed, for `rollback()`.
+  var editedLists: [ListPlace] = []
+  /// Assignments to deleted objects, and the like.
+  var refusals: [String] = []
+  /// What edited objects held before, where a save is to refuse to overwrite others' changes.
+  var conflicts = Conflicts()
+
+  init(firstTemporaryKey: Int64, entities: Int) {
+    self.firstTemporaryKey = firstTemporaryKey
+    insertedPlaces = Array(repeating: [], count: entities)
+  }
+
+  // Inlined: a context asks at each save, and would copy the whole value to ask.
+  @inline(__always) var isEmpty: Bool {
+    deleted.isEmpty && joinEdits.isEmpty && refusals.isEmpty && conflicts.lost.isEmpty
+      && !inserted.contains { $0 != nil } && !edits.contains { $0._quireState.dirty != 0 }
+  }
+
+  /// How many objects and links a save would write.
+  var count: Int {
+    edits.count { !$0.isDeleted } + inserted.count { $0 != nil } + deleted.count + joinEdits.count
+  }
+
+  mutating func forgetInserted() {
+    firstTemporaryKey &+= Int64(inserted.count)
+    inserted.removeAll()
+    for entity in insertedPlaces.indices { insertedPlaces[entity].removeAll() }
+  }
+
+  mutating func removeAll() {
+    self = PendingChanges(firstTemporaryKey: firstTemporaryKey &+ Int64(inserted.count), entities: insertedPlaces.count)
+  }
+
+  /// Leaves out the temporary keys that were given since this copy was made.
+  mutating func skipKeys(of later: PendingChanges) {
+    let given = later.firstTemporaryKey &+ Int64(later.inserted.count) &- firstTemporaryKey
+    while Int64(inserted.count) < given { inserted.append(nil) }
+  }
+}

@@ -1,0 +1,136 @@
+/// Letting go of objects: those nobody else holds, and those that only hold each other.
+///
+/// A to-one holds its target, so that who tracks `book.author.name` and holds the book hears of the author. A to-many
+/// holds keys, so that no graph keeps itself alive; but an element somebody tracks must stay while its list is there,
+/// or who counts `library.books` that are available would not hear of them. Neither can be seen by looking at one
+/// object at a time.
+///
+/// A turn costs what it did, and not what is alive: objects that came in it pay for looks at as many others, besides a
+/// few at every turn. So where there are many, they go some turns after their last reference.
+package final class Sweeper: ContextPart {
+  /// How many objects have come, as of the last sweep.
+  private var arrivals = 0
+  /// Looks not yet taken at what only the context holds.
+  private var saved = 0
+
+  /// How many objects a turn looks at in any case.
+  private static let looks = 1024
+  /// How many references between them, and to what live results show: each costs many times as much.
+  private static let looksAtReferences = 64
+
+  func sweep() {
+    let arrivals = maps.reduce(0) { $0 + $1.arrivals }
+    let came = arrivals - self.arrivals
+    self.arrivals = arrivals
+    let count = core.objectCount
+    saved = min(saved, 4 * referenceCost) + Sweeper.looksAtReferences + 2 * came
+    let isDue = saved >= 4 * referenceCost
+    if isDue { saved -= referenceCost }
+    if isDue || count <= Sweeper.looks + 2 * came {
+      sweepAll()
+      if core.objectCount == 0 { core.loader.groups.removeAll() }
+    } else {
+      sweepSome()
+    }
+    let isHolding = core.objectCount > 0 || hasChanges || !core.following.participants.isEmpty
+    if isHolding != core.following.isHolding {
+      core.following.isHolding = isHolding
+      position.needsHold = isHolding
+    }
+  }
+
+  /// What it takes to look at all references.
+  private var referenceCost: Int { core.objectCount + core.following.participants.count }
+
+  private struct Reference {
+    let property: Int
+    let target: RowName
+  }
+
+  /// All objects, those that hold others before those they hold.
+  func sweepAll() {
+    guard let store else { return }
+    var tracked: [Int: Set<Int64>] = [:]
+    for index in store.insertOrder.reversed() {
+      let entity = store.entities[index]
+      maps[index].sweep { key, object in
+        guard entity.model(object).isTracked else { return false }
+        tracked[index, default: []].insert(key)
+        return true
+      }
+    }
+    if tracked.isEmpty, !store.circular.contains(where: { maps[$0].count > 0 }) { return }
+    if saved < referenceCost { return }
+    saved -= referenceCost
+    let reached = reachable(store, tracked)
+    for index in store.insertOrder.reversed() {
+      maps[index].sweep { key, _ in reached.contains(RowName(entity: index, key: key)) }
+    }
+  }
+
+  /// Some objects, where there are many, tracked ones wait for the next time all are looked at.
+  func sweepSome() {
+    guard let store else { return }
+    for (index, map) in maps.enumerated() where map.count > 0 {
+      let entity = store.entities[index]
+      map.sweep(max(Sweeper.looks, map.count / 64)) { _, object in entity.model(object).isTracked }
+    }
+  }
+
+  /// Takes the references between objects in memory away, sees who is still held, and gives those reachable from there
+  /// theirs back: by to-ones, and by loaded lists and live queries where they lead to one of `tracked`.
+  ///
+  /// - Parameter tracked: tracked objects that no reference from outside holds, by entity. Where there are none, only
+  ///   entities that refer to themselves are looked at.
+  private func reachable(_ store: Store, _ tracked: [Int: Set<Int64>]) -> Set<RowName> {
+    let entities = tracked.isEmpty ? store.circular : Set(store.entities.indices)
+    var references: [RowName: [Reference]] = [:]
+    for index in entities {
+      let entity = store.entities[index]
+      maps[index].forEach { key, object in
+        let model = entity.model(object)
+        for property in entity.relationships {
+          guard let side = entity.properties[property].toOne, entities.contains(side.target) else { continue }
+          var link = model._quireLink(property)
+          guard let target = link.object, let targetKey = link.currentKey, targetKey >= ModelState.firstKey,
+            maps[side.target].find(targetKey) === target
+          else { continue }
+          link.key = targetKey
+          link.object = nil
+          model._quireSetLink(property, link)
+          references[RowName(entity: index, key: key), default: []].append(
+            Reference(property: property, target: RowName(entity: side.target, key: targetKey)))
+        }
+      }
+    }
+    var waiting = entities.flatMap { index in maps[index].heldKeys().map { RowName(entity: index, key: $0) } }
+    for (entity, wanted) in tracked {
+      let shown = core.following.participants.shown(of: wanted, in: store.entities[entity].table)
+      waiting += shown.map { RowName(entity: entity, key: $0) }
+    }
+    var reached = Set(waiting)
+    while let name = waiting.popLast() {
+      guard let object = maps[name.entity].find(name.key) else { continue }
+      let entity = store.entities[name.entity]
+      let model = entity.model(object)
+      for reference in references[name] ?? [] {
+        var link = model._quireLink(reference.property)
+        link.object = maps[reference.target.entity].find(reference.target.key)
+        model._quireSetLink(reference.property, link)
+        if reached.insert(reference.target).inserted { waiting.append(reference.target) }
+      }
+      for property in entity.relationships {
+        guard let side = entity.properties[property].toMany, let wanted = tracked[side.target],
+          let list = model._quireLink(property).list
+        else { continue }
+        let found =
+          wanted.count < list.keys.count ? wanted.filter(list.contains) : list.keys.filter(wanted.contains)
+        for key in found {
+          let element = RowName(entity: side.target, key: key)
+          if reached.insert(element).inserted { waiting.append(element) }
+        }
+      }
+    }
+    return reached
+  }
+}

@@ -1,0 +1,45 @@
+import QuireRow
+import QuireSQLite
+
+/// How a fetch finds its objects: what SQL is asked, and what is asked of objects afterwards.
+public struct FetchExplanation: Hashable, Sendable {
+  /// The statement, with `?` for its values.
+  public let sql: String
+  /// The lines of EXPLAIN QUERY PLAN.
+  public let plan: [String]
+  /// The parts of the predicate that have no SQL, in Swift's words: evaluated for each object the statement finds.
+  public let computed: [String]
+}
+
+extension FetchExplanation: CustomStringConvertible {
+  public var description: String {
+    ([sql] + plan.map { "  " + $0 } + computed.map { "then asks each object ‘\($0)’" }).joined(separator: "\n")
+  }
+}
+
+extension ModelContext {
+  /// How a fetch would find its objects, without fetching: costs a plan.
+  ///
+  /// - Throws: as ``fetch(_:)`` does.
+  public func explain<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> FetchExplanation {
+    try owner.following.settleThrowing()
+    let query = try ResolvedQuery(descriptor, in: try owner.requireStore(), evaluating: true, asking: owner)
+    var select = query.select
+    if query.remaining != nil { (select.limit, select.offset) = (nil, 0) }
+    let sql = try select.statement()
+    let plan = try owner.read { connection in
+      try connection.query("EXPLAIN QUERY PLAN " + sql.text, sql.bindings).rows.compactMap { row in
+        if case .text(let line)? = row.last { line } else { nil }
+      }
+    }
+    return FetchExplanation(sql: sql.text, plan: plan, computed: query.remaining?.condition.computedParts ?? [])
+  }
+}
+
+extension RowExpression {
+  /// The words of what Swift computes in it, each once.
+  fileprivate var computedParts: [String] {
+    if case .computed(let value) = self { return [value.words] }
+    return operands.flatMap(\.computedParts).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+}

@@ -1,0 +1,68 @@
+/// Objects of a fetch that come in batches, as they are read: of the others it holds the identifiers.
+///
+/// Belongs to its context's isolation. An object whose row is gone when its batch is read says `isDeleted`, and so does
+/// one whose row does not decode: see ``error``.
+public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessCollection {
+  public let identifiers: [PersistentIdentifier]
+  private let context: ModelContext
+  private let batchSize: Int
+  private var batch: (number: Int, models: [Model])?
+
+  init(_ identifiers: [PersistentIdentifier], batchSize: Int, in context: ModelContext) {
+    self.identifiers = identifiers
+    self.batchSize = Swift.max(1, batchSize)
+    self.context = context
+  }
+
+  /// All in one batch.
+  init(_ models: [Model], in context: ModelContext) {
+    identifiers = models.map(\.persistentModelID)
+    batchSize = Swift.max(1, models.count)
+    batch = (0, models)
+    self.context = context
+  }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { identifiers.count }
+
+  /// The error of the first row that was reached and does not decode; nil if all did.
+  public var error: (any Error)? {
+    let owner = context.owner
+    return owner.store?.entity(for: Model.self).flatMap { owner.fetcher.undecodable($0, among: identifiers.map(\.key)) }
+  }
+
+  /// - Complexity: One statement for each batch that is entered.
+  public subscript(position: Int) -> Model {
+    let number = position / batchSize
+    if let batch, batch.number == number { return batch.models[position % batchSize] }
+    let start = number * batchSize
+    let keys = identifiers[start..<Swift.min(start + batchSize, identifiers.count)].map(\.key)
+    let models: [Model] = context.owner.fetcher.batch(of: keys)
+    batch = (number, models)
+    return models[position % batchSize]
+  }
+}
+
+extension ModelContext {
+  /// The objects that match, of which a batch at a time is in memory.
+  ///
+  /// Which rows match is found out now; what they hold, when a batch is read. A model that has a property without a
+  /// value for an object whose row is gone comes all at once.
+  public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, batchSize: Int) throws
+    -> FetchResultsCollection<Model>
+  {
+    guard Model._quireDefinition.properties.allSatisfy({ $0.hasVacantValue() }) else {
+      return FetchResultsCollection(try fetch(descriptor), in: self)
+    }
+    return FetchResultsCollection(try fetchIdentifiers(descriptor), batchSize: batchSize, in: self)
+  }
+}
+
+extension Fetcher {
+  /// An object for each key, one that says it is deleted where there is no row.
+  func batch<Model: PersistentModel>(of keys: [Int64]) -> [Model] {
+    do { try loadBatch(Model.self, keys: keys) } catch { loadErrors.append(error) }
+    guard let entity = store?.entity(for: Model.self) else { return keys.map { ToOneAccess.vacant(key: $0) } }
+    return keys.map { registered(entity.index, $0) as? Model ?? standIn(Model.self, entity, $0) }
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+/// Searching by words: what the index finds, by rank, of which the rest of the descriptor keeps some.
+extension Fetcher {
+  /// The entity, and the keys that a descriptor with a full-text query finds, in order.
+  func found<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, _ text: FullTextQuery) throws -> (
+    entity: Entity, keys: [Int64]
+  ) {
+    let query = try ResolvedQuery(
+      Model.self, where: descriptor.predicate, sortBy: descriptor.sortBy, limit: nil, offset: 0, in: try requireStore())
+    guard let index = query.entity.fullText else {
+      throw ModelError.query("\(query.entity.name) declares no #FullText, so its words cannot be searched")
+    }
+    return try read { connection in
+      let ranked = try ranked(text, index, on: connection)
+      let filtered = try query.select.statement(forKeys: ranked)
+      let accepted = try connection.query(filtered.text, filtered.bindings).rows.compactMap { row -> Int64? in
+        if case .integer(let key)? = row.first { key } else { nil }
+      }
+      let isRanked = descriptor.sortBy.isEmpty
+      let keys = isRanked ? { kept in ranked.filter(kept.contains) }(Set(accepted)) : accepted
+      let page = keys.dropFirst(max(0, descriptor.fetchOffset ?? 0)).prefix(max(0, descriptor.fetchLimit ?? .max))
+      return (query.entity, Array(page))
+    }
+  }
+
+  private func ranked(_ text: FullTextQuery, _ index: FullTextIndex, on connection: Connection) throws -> [Int64] {
+    let name = try quoted(identifier: index.table)
+    do throws(SQLiteError) {
+      return try connection.query(
+        "SELECT rowid FROM \(name) WHERE \(name) MATCH ? ORDER BY rank, rowid", [.text(text.expression)]
+      ).rows.compactMap { if case .integer(let key)? = $0.first { key } else { nil } }
+    } catch {
+      if error.isCorrupt { throw error }
+      throw ModelError.query("the full-text query ‘\(text.expression)’ cannot be asked: \(error.message)")
+    }
+  }
+}
+
+extension ModelContainer {
+  /// Reads all words of a model again: for a file in which a program has replaced rows by `INSERT OR REPLACE`, which
+  /// leaves the words of the replaced rows behind.
+  public func rebuildFullText<Model: PersistentModel>(of type: Model.Type) throws {
+    guard let entity = store.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
+    guard let index = entity.fullText else {
+      throw ModelError.query("\(entity.name) declares no #FullText, so there are no words to read")
+    }
+    try write { _ = try $0.connection.execute(index.rebuilding()) }
+  }
+}

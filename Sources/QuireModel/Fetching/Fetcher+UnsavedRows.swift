@@ -1,0 +1,84 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+/// Queries where rows have unsaved edits: answered as if all of them were saved.
+extension Fetcher {
+  /// Whether any unsaved edit could show in the query: of its own rows, or of rows its paths reach.
+  func hasPendingRows(_ query: ResolvedQuery) throws -> Bool {
+    guard hasChanges else { return false }
+    try core.editing.deleteCascades()
+    if hasPendingPairs(query) { return true }
+    let tables = query.select.tables
+    return pendingModels.contains { model in entity(of: model).map { tables.contains($0.table) } ?? false }
+  }
+
+  var pendingModels: [any PersistentModel] {
+    pending.edits.filter { $0._quireState.dirty != 0 } + pending.inserted.compactMap { $0 } + pending.deleted
+  }
+
+  /// Rows that no unsaved edit touches come from SQL, the others are judged in memory, by the same condition and order.
+  func fetchWithEdits<Model: PersistentModel>(_ query: ResolvedQuery) throws -> [Model] {
+    let store = try requireStore()
+    let pending = pendingModels
+    var candidates: [Model] = pending.compactMap { $0 as? Model }
+    let saved = Set(candidates.map(\._quireState.key).filter { $0 >= ModelState.firstKey })
+    let reached = try rowsReaching(pending, query).union(rowsRelated(to: pending, query)).subtracting(saved)
+    candidates += try objects(query.entity, keys: reached.sorted())
+    let (end, overflows) = (query.select.limit ?? .max).addingReportingOverflow(query.select.offset)
+    var untouched = query
+    untouched.select.offset = 0
+    untouched.select.limit = overflows || query.select.limit == nil ? nil : end
+    let affected = saved.union(reached)
+    let rows: [Model] = try run(
+      try untouched.objectStatement { query throws(QueryError) in try query.statement(excluding: affected) },
+      query.entity)
+    let result = try read { connection in
+      let values = try PendingRows(core, store, on: connection)
+      let matching = candidates.filter { model in
+        !model.isDeleted && query.select.filter.map { values.accepts($0, model, query.entity) } ?? true
+      }
+      return merged(rows, matching, query, values)
+    }
+    return Array(result.dropFirst(query.select.offset).prefix(query.select.limit ?? .max))
+  }
+
+  /// Ordered rows, with others put in where they belong.
+  private func merged<Model: PersistentModel>(
+    _ rows: [Model], _ others: [Model], _ query: ResolvedQuery, _ values: PendingRows
+  ) -> [Model] {
+    var result: [Model] = []
+    result.reserveCapacity(rows.count + others.count)
+    var start = 0
+    for (model, place) in others.map({ ($0, values.place(of: $0, in: query)) }).sorted(by: { $0.1.precedes($1.1) }) {
+      var low = start
+      var high = rows.count
+      while low < high {
+        let middle = (low + high) / 2
+        if values.place(of: rows[middle], in: query).precedes(place) { low = middle + 1 } else { high = middle }
+      }
+      result += rows[start..<low]
+      result.append(model)
+      start = low
+    }
+    return result + rows[start...]
+  }
+
+  /// Keys of the query's rows whose paths lead to an object with unsaved edits.
+  func rowsReaching(_ pending: [any PersistentModel], _ query: ResolvedQuery) throws -> Set<Int64> {
+    let paths = Set(query.select.decidingColumns.map(\.steps)).filter { !$0.isEmpty }
+    var result: Set<Int64> = []
+    for path in paths {
+      for length in 1...path.count {
+        let steps = Array(path.prefix(length))
+        let touched = pending.filter { entity(of: $0)?.table == steps[length - 1].table }
+          .map(\._quireState.key).filter { $0 >= ModelState.firstKey }
+        if touched.isEmpty { continue }
+        var all = query.select
+        all.filter = nil
+        result.formUnion(try keys(try all.statement(forKeys: touched, reachedBy: steps)))
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+/// Fetches one object for each row, with unsaved edits judged in memory, and values of rows without objects.
+package final class Fetcher: ContextPart {
+  /// Rows that cannot become objects.
+  var undecodable = UndecodableRows()
+  /// Where a fetch that goes on past them puts the errors of such rows.
+  var badRows: BadRows?
+  /// Called for live results that would read whole tables as rows change.
+  package var slowLiveResult: ((String) -> Void)?
+
+  func close() {
+    undecodable = UndecodableRows()
+    slowLiveResult = nil
+  }
+
+  func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
+    try core.following.settleThrowing()
+    let store = try requireStore()
+    if let text = descriptor.fullText {
+      let (entity, keys) = try found(descriptor, text)
+      let result: [Model] = try objects(entity, keys: keys)
+      for keyPath in descriptor.relationshipKeyPathsForPrefetching { prefetch(keyPath, of: result, entity) }
+      core.following.changed()
+      return result
+    }
+    let query = try ResolvedQuery(descriptor, in: store, evaluating: true, asking: core)
+    let result: [Model] =
+      try judged(query, withEdits: descriptor.includePendingChanges) ?? run(try query.selectingObjects(), query.entity)
+    for keyPath in descriptor.relationshipKeyPathsForPrefetching { prefetch(keyPath, of: result, query.entity) }
+    core.following.changed()
+    return result
+  }
+
+  /// The objects, where some must be asked themselves: they have unsaved edits, or the predicate has parts without SQL.
+  /// Nil where SQL alone answers.
+  private func judged<Model: PersistentModel>(_ query: ResolvedQuery, withEdits: Bool) throws -> [Model]? {
+    if query.remaining != nil { return try fetchByObjects(query, withEdits: withEdits) }
+    return withEdits ? try hasPendingRows(query) ? fetchWithEdits(query) : nil : nil
+  }
+
+  /// Runs a statement whose rows are objects.
+  func run<Model: PersistentModel>(_ sql: SQLText, _ entity: Entity) throws -> [Model] {
+    var objects = ObjectBuffer()
+    var keys: [Int64] = []
+    let map = maps[entity.index]
+    try read { connection in
+      let statement = try connection.statement(sql.text)
+      defer { statement.reset() }
+      try statement.bind(all: sql.bindings)
+      var state = ModelState(owner: core, key: 0)
+      while try statement.step() {
+        var row = statement.row
+        var key: Int64 = 0
+        do {
+          key = try row.next(Int64.self)
+          if let known = map.find(key) {
+            objects.append(known)
+          } else {
+            if key < ModelState.firstKey { throw ValueError.notA(type: "key", column: 0, found: "\(key)") }
+            state.key = key
+            let model = try Model(_quireRow: &row, state)
+            if !entity.mirrors.isEmpty { entity.clearMirrors(of: model) }
+            map.insert(model, key: key)
+            objects.append(model)
+          }
+        } catch let error as ValueError {
+          let refusal = core.loader.undecodable(entity, row, start: 0, error)
+          guard let badRows else { throw refusal }
+          badRows.errors.append(refusal)
+          continue
+        }
+        keys.append(key)
+      }
+    }
+    core.loader.groups.add(keys, entity: entity.index)
+    return objects.models()
+  }
+
+  func count<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
+    try core.following.settleThrowing()
+    if let text = descriptor.fullText { return try found(descriptor, text).keys.count }
+    let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true, asking: core)
+    if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) { return models.count }
+    let sql = try query.select.count()
+    return try read { connection in
+      let statement = try connection.statement(sql.text)
+      defer { statement.reset() }
+      try statement.bind(all: sql.bindings)
+      guard try statement.step() else { return 0 }
+      return Int(try statement.row.int64(0))
+    }
+  }
+
+  func identifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [PersistentIdentifier] {
+    try core.following.settleThrowing()
+    if let text = descriptor.fullText {
+      let (entity, keys) = try found(descriptor, text)
+      return keys.map { PersistentIdentifier(store: core.storeNumber, entity: UInt32(entity.index), key: $0) }
+    }
+    let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true, asking: core)
+    if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) {
+      return models.map(\.persistentModelID)
+    }
+    return try keys(try query.select.statement()).map {
+      PersistentIdentifier(store: core.storeNumber, entity: UInt32(query.entity.index), key: $0)
+    }
+  }
+
+  /// One column of keys.
+  func keys(_ sql: SQLText) throws -> [Int64] {
+    try read { connection in
+      let statement = try connection.statement(sql.text)
+      defer { statement.reset() }
+      try statement.bind(all: sql.bindings)
+      var result: [Int64] = []
+      while try statement.step() { result.append(try statement.row.int64(0)) }
+      return result
+    }
+  }
+
+  /// Looks one row up by its key; moves nothing.
+  func find(_ entity: Entity, key: Int64) -> AnyObject? {
+    do {
+      return try lookUp(entity, key: key)
+    } catch {
+      loadErrors.append(error)
+      return nil
+    }
+  }
+
+  /// The object of a row that is not in memory; nil if there is no such row.
+  func lookUp(_ entity: Entity, key: Int64) throws -> AnyObject? {
+    if key < ModelState.firstKey { return nil }
+    return try read { connection in
+      let statement = try connection.statement(
+        entity.find,
+        "SELECT \(try entity.columnList()) FROM \(try quoted(identifier: entity.table)) WHERE \(try quoted(identifier: entity.keyColumn)) = ?"
+      )
+      defer { statement.reset() }
+      statement.bind(key, at: 1)
+      guard try statement.step() else { return nil }
+      var row = statement.row
+      defer { core.following.changed() }
+      return try core.loader.object(entity, &row)
+    }
+  }
+
+  private func prefetch<Model: PersistentModel>(_ keyPath: PartialKeyPath<Model>, of models: [Model], _ entity: Entity)
+  {
+    guard let index = entity.property(at: keyPath) else { return }
+    // Asked for: all of them in one statement.
+    core.loader.batchLimit = max(models.count, RelationshipLoader.batchLimit)
+    defer { core.loader.batchLimit = RelationshipLoader.batchLimit }
+    for model in models {
+      switch entity.properties[index].kind {
+      case .value: return
+      case .toOne:
+        let link = model._quireLink(index)
+        if link.hasKey, link.object == nil { _ = core.loader.loadToOne(model, index, key: link.key) }
+      case .toMany: _ = core.loader.list(of: model, index)
+      }
+    }
+  }
+
+  /// The objects with these keys; what is not in memory is loaded.
+  func objects<Model: PersistentModel>(_ entity: Entity, keys: [Int64]) throws -> [Model] {
+    let known = loadErrors.count
+    try loadBatch(Model.self, keys: keys)
+    if loadErrors.count > known, let error = loadErrors.popLast() { throw error }
+    return keys.compactMap { registered(entity.index, $0) as? Model }
+  }
+
+  /// The objects of rows, by their keys: those in memory as they are, with their edits. Keys without a row are left out.
+  package func objects<Model: PersistentModel>(withKeys keys: Set<Int64>) throws -> [Int64: Model] {
+    guard let entity = try requireStore().entity(for: Model.self) else {
+      throw ModelError.unknownModel("\(Model.self)")
+    }
+    let objects: [Model] = try objects(entity, keys: keys.filter { $0 >= ModelState.firstKey }.sorted())
+    core.following.changed()
+    return Dictionary(uniqueKeysWithValues: objects.map { ($0._quireState.key, $0) })
+  }
+
+  func loadBatch<Model: PersistentModel>(_ type: Model.Type, keys: [Int64]) throws {
+    guard let entity = store?.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
+    let missing = keys.filter { registered(entity.index, $0) == nil }
+    try read { try core.loader.load(entity, keys: missing, on: $0) }
+  }
+}

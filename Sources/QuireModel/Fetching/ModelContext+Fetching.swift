@@ -1,0 +1,46 @@
+extension ModelContext {
+  /// The objects that match, one for each row, in order.
+  ///
+  /// Takes in commits made elsewhere first. Cost: one statement, and decoding of the rows that are not in memory. Where a
+  /// part of the predicate has no SQL, the objects are asked that the rest of it leaves, in batches: their number is the
+  /// cost, and ``explain(_:)`` tells the part.
+  /// - Throws: ``ModelError/undecodable(model:key:property:reason:)`` for a row that is no such object,
+  ///   ``UntranslatablePredicate`` for a predicate that neither SQL nor an object can be asked.
+  public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
+    try owner.fetcher.fetch(descriptor)
+  }
+
+  public func fetchCount<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
+    try owner.fetcher.count(descriptor)
+  }
+
+  public func fetchIdentifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws
+    -> [PersistentIdentifier]
+  {
+    try owner.fetcher.identifiers(descriptor)
+  }
+
+  /// The same; the batch size is accepted for SwiftData's sake: an identifier is three numbers.
+  public func fetchIdentifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, batchSize: Int) throws
+    -> [PersistentIdentifier]
+  {
+    try owner.fetcher.identifiers(descriptor)
+  }
+
+  /// Visits the objects that match, holding no more than a batch of them.
+  ///
+  /// - Parameter allowEscapingMutations: Accepted for SwiftData's sake: what is edited is kept until it is saved.
+  public func enumerate<Model: PersistentModel>(
+    _ descriptor: FetchDescriptor<Model>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
+    block: (Model) throws -> Void
+  ) throws {
+    let identifiers = try owner.fetcher.identifiers(descriptor)
+    for start in stride(from: 0, to: identifiers.count, by: max(1, batchSize)) {
+      let batch = identifiers[start..<min(identifiers.count, start + max(1, batchSize))]
+      guard let entity = owner.store?.entity(for: Model.self) else { throw ModelError.closed }
+      let models: [Model] = try owner.fetcher.objects(entity, keys: batch.map(\.key))
+      for model in models where !model.isDeleted { try block(model) }
+      owner.sweeper.sweep()
+    }
+  }
+}

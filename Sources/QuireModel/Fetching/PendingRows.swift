@@ -1,0 +1,88 @@
+import QuireRow
+import QuireSQLite
+
+/// Objects as the rows they will be: the values a query's columns would have if all unsaved edits were saved.
+///
+/// So an unsaved edit is judged by the very condition and order that SQLite is given for the others. Reads storage and
+/// not properties: nobody who tracks depends on what is only looked at here. For one use of one connection.
+struct PendingRows {
+  let owner: Owner
+  let store: Store
+  /// `SELECT ?`: gives back what a property binds.
+  private let echo: Statement
+
+  init(_ owner: Owner, _ store: Store, on connection: Connection) throws {
+    self.owner = owner
+    self.store = store
+    echo = try connection.statement("SELECT ?")
+  }
+
+  func value(of path: ColumnPath, in model: any PersistentModel, _ entity: Entity) -> Value {
+    guard let (model, entity) = row(behind: path.steps, of: model, entity) else { return .null }
+    if path.column == entity.keyColumn { return .integer(model._quireState.key) }
+    guard let index = entity.property(ofColumn: path.column) else { return .null }
+    if let side = entity.properties[index].toOne, let key = model._quireLink(index).currentKey,
+      let known = owner.registered(side.target, key), store.entities[side.target].model(known).isDeleted
+    {
+      return .null
+    }
+    defer { echo.reset() }
+    do {
+      try model._quireBind(1 << UInt64(index), to: echo, from: 1)
+      return try echo.step() ? echo.row.value(0) : .null
+    } catch {
+      return .null  // what no column holds: the save will say so
+    }
+  }
+
+  /// The object that the steps lead to; nil where they lead nowhere.
+  func row(behind steps: [ColumnPath.Step], of model: any PersistentModel, _ entity: Entity)
+    -> (any PersistentModel, Entity)?
+  {
+    var model = model
+    var entity = entity
+    for step in steps {
+      guard let index = entity.property(ofColumn: step.foreignKey), let side = entity.properties[index].toOne,
+        let target = target(of: model, index, side), !target.isDeleted
+      else { return nil }
+      model = target
+      entity = store.entities[side.target]
+    }
+    return (model, entity)
+  }
+
+  private func target(of model: any PersistentModel, _ index: Int, _ side: ToOneSide) -> (any PersistentModel)? {
+    let link = model._quireLink(index)
+    guard link.hasKey else { return nil }
+    guard let object = link.object ?? owner.loader.loadToOne(model, index, key: link.key) else { return nil }
+    return store.entities[side.target].model(object)
+  }
+
+  /// Where an object stands in the query's order; unsaved objects come after saved ones where all else is equal.
+  func place(of model: any PersistentModel, in query: ResolvedQuery) -> Place {
+    let terms = query.select.totalOrder
+    let values = terms.dropLast().map { term in
+      term.expression.evaluate { value(of: $0, in: model, query.entity) }
+    }
+    return Place(terms: terms, values: values, key: model._quireState.key)
+  }
+
+  struct Place {
+    let terms: [OrderTerm]
+    let values: [Value]
+    let key: Int64
+
+    func precedes(_ other: Place) -> Bool {
+      for (index, value) in values.enumerated() {
+        let order = value.compare(to: other.values[index])
+        if order != 0 { return (order < 0) == terms[index].ascending }
+      }
+      if key == other.key { return false }
+      return ToManyList.precedes(key, other.key) == (terms.last?.ascending ?? true)
+    }
+  }
+}
+
+extension Entity {
+  func property(ofColumn name: String) -> Int? { properties.firstIndex { $0.column == name } }
+}

@@ -1,0 +1,48 @@
+public import Foundation
+import QuireRow
+
+extension ModelContext {
+  /// The rows that match, in order, as values: one statement, to-one paths joined, aggregates and computed fields
+  /// included, no objects made.
+  ///
+  /// Takes in commits made elsewhere first, and then shows what has been committed: unsaved edits are in objects and in
+  /// fetches of objects only. What a path leads to is NULL where the row is missing.
+  ///
+  /// Cost: that of the statement, and about what reading it by hand costs.
+  /// - Parameter having: A condition on the row's own fields, beside that on the object:
+  ///   `having: #Predicate { $0.books > 3 }`.
+  /// - Throws: ``ModelError/undecodable(model:key:property:reason:)`` for a row that is no such value,
+  ///   ``ModelError/query(_:)`` for a field without SQL, ``UntranslatablePredicate`` for a predicate without.
+  public func fetch<Row: Projection>(
+    _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
+    sortBy: [SortDescriptor<Row.Model>] = [], limit: Int? = nil, offset: Int = 0
+  ) throws -> [Row] {
+    try fetch(type, predicate, having, .properties(sortBy), limit, offset)
+  }
+
+  /// The same, ordered by the row's own fields.
+  ///
+  ///     try context.fetch(AuthorShelf.self, sortBy: [SortDescriptor(\AuthorShelf.books, order: .reverse)], limit: 20)
+  ///
+  /// A key path without a root that both have, such as `\.name`, is the model's: begin the first with the row's type.
+  @_disfavoredOverload
+  public func fetch<Row: Projection>(
+    _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
+    sortBy: [SortDescriptor<Row>], limit: Int? = nil, offset: Int = 0
+  ) throws -> [Row] {
+    try fetch(type, predicate, having, .fields(sortBy), limit, offset)
+  }
+
+  private func fetch<Row: Projection>(
+    _ type: Row.Type, _ predicate: Predicate<Row.Model>?, _ having: Predicate<Row>?, _ order: ProjectionOrder<Row>,
+    _ limit: Int?, _ offset: Int
+  ) throws -> [Row] {
+    try owner.following.settleThrowing()
+    let projection = try ProjectionQuery(type, in: try owner.requireStore())
+    var select = try projection.select(where: predicate, having: having, sortBy: order, limit: limit, offset: offset)
+    select.columns = []
+    select.expressions = projection.expressions
+    let sql = try select.statement()
+    return try owner.read { try projection.rows(sql, on: $0) }
+  }
+}

@@ -1,0 +1,85 @@
+import QuireRow
+package import QuireSQLite
+
+/// Rows that were reached where an object is always given, such as the elements of a live list, and that do not decode:
+/// why, and the object that stands in the place of each.
+///
+/// A stand-in says `isDeleted`, reads declared defaults or zeros, and is in no identity map: fetches throw the error. What
+/// is done to it is refused by the next save. When its row decodes, it becomes the row's object.
+struct UndecodableRows {
+  private struct Row {
+    let error: ModelError
+    var standIn: (any PersistentModel)?
+  }
+  private var rows: [Int: [Int64: Row]] = [:]
+
+  func keys(of entity: Int) -> [Int64] { rows[entity].map { Array($0.keys) } ?? [] }
+  func error(_ entity: Int, _ key: Int64) -> ModelError? { rows[entity]?[key]?.error }
+  func standIn(_ entity: Int, _ key: Int64) -> (any PersistentModel)? { rows[entity]?[key]?.standIn }
+
+  mutating func note(_ error: ModelError, _ entity: Int, _ key: Int64) {
+    if rows[entity]?[key] == nil { rows[entity, default: [:]][key] = Row(error: error) }
+  }
+
+  mutating func keep(_ standIn: any PersistentModel, _ entity: Int, _ key: Int64) {
+    rows[entity]?[key]?.standIn = standIn
+  }
+
+  mutating func forget(_ entity: Int, _ key: Int64) { rows[entity]?[key] = nil }
+}
+
+extension Fetcher {
+  /// What stands in the place of a row that does not decode, always the same object; for a row that is not there, one
+  /// that belongs to no context.
+  func standIn<Model: PersistentModel>(_: Model.Type, _ entity: Entity, _ key: Int64) -> Model {
+    if let known = undecodable.standIn(entity.index, key) as? Model { return known }
+    if undecodable.error(entity.index, key) == nil { return ToOneAccess.vacant(key: key) }
+    var state = ModelState(owner: core, key: key)
+    state.flags = [.deleted, .vacant]
+    let model = Model(_quireVacant: state)
+    undecodable.keep(model, entity.index, key)
+    return model
+  }
+
+  /// The error of the first of these rows that was reached and does not decode.
+  package func undecodable(_ entity: Entity, among keys: [Int64]) -> (any Error)? {
+    let known = Set(undecodable.keys(of: entity.index))
+    if known.isEmpty { return nil }
+    return keys.first(where: known.contains).flatMap { undecodable.error(entity.index, $0) }
+  }
+
+  /// - Throws: the error of a row among these that does not decode.
+  package func requireDecodable(_ keys: some Sequence<Int64>, _ entity: Entity, on connection: Connection) throws {
+    let known = loadErrors.count
+    _ = try core.loader.staged(entity, keys: Array(keys), on: connection)
+    if loadErrors.count > known, let error = loadErrors.popLast() { throw error }
+  }
+
+  // MARK: In a move
+
+  /// Which of these rows decode now, or are gone.
+  func lookAtUndecodable(_ keys: [Int64], _ entity: Entity, on connection: Connection, into step: inout Move) throws {
+    if keys.isEmpty { return }
+    let fresh = try core.loader.staged(entity, keys: keys, on: connection)
+    let left = try core.following.present(keys, entity, on: connection)
+    for key in keys {
+      let standIn = undecodable.standIn(entity.index, key)
+      if let row = fresh[key] {
+        if let standIn { step.refreshed.append(.init(model: standIn, row: row, properties: entity.storedMask)) }
+      } else if left.contains(key) {
+        continue
+      }
+      step.readable.append(.init(entity: entity.index, key: key, object: fresh[key] == nil ? nil : standIn))
+    }
+  }
+
+  /// Stand-ins whose rows decode become their objects.
+  func apply(_ readable: [Move.Readable]) {
+    for row in readable {
+      undecodable.forget(row.entity, row.key)
+      guard let object = row.object, maps[row.entity].find(row.key) == nil else { continue }
+      object._quireState.flags.remove([.deleted, .vacant])
+      maps[row.entity].insert(object, key: row.key)
+    }
+  }
+}

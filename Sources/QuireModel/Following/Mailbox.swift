@@ -1,0 +1,149 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+/// Where commits made elsewhere wait for their context, and the way to its isolation.
+///
+/// The writer's thread puts commits in; the context takes them out on its own isolation. The context's owner is touched
+/// only on that isolation, and held until it is closed: a weak reference would give it a side table, and then every
+/// object made or freed would count its references the slow way (12 ns instead of 3). The actor is held weakly:
+/// container → mailbox → actor → context would otherwise be a circle.
+package final class Mailbox: @unchecked Sendable {
+  // Unchecked for `owner` and `subscription`: set before the mailbox is shared or on the context's isolation only, and
+  // read there only. All else is behind the mutex.
+  fileprivate struct State {
+    var commits: [ChangeSet] = []
+    /// Commits before those, taken together: a context that does not move holds each changed row once.
+    var folded: ChangeSet?
+    /// The latest commit that has arrived, taken or not.
+    var latest: Int64 = 0
+    /// What has befallen the file, until the context has taken notice.
+    var failure: DatabaseError?
+    var isHopScheduled = false
+    var isClosed = false
+    weak var isolation: (any Actor)?
+  }
+  private let state: Locked<State>
+  private var owner: Owner?
+  var subscription: Subscription?
+
+  init(isolation: (any Actor)?) {
+    state = Locked(State(isolation: isolation))
+  }
+
+  func attach(_ owner: Owner) { self.owner = owner }
+
+  func bind(to isolation: any Actor) { state.withLock { $0.isolation = isolation } }
+
+  func close() {
+    state.withLock {
+      $0.isClosed = true
+      $0.commits.removeAll()
+      $0.folded = nil
+    }
+    subscription?.cancel()
+    subscription = nil
+    owner = nil
+  }
+
+  /// On the writer's thread, under its lock: only queues. The context's own commits do not come here: it moves to them
+  /// inside its save.
+  func receive(_ commit: ChangeSet) {
+    let actor: (any Actor)? = state.withLock { state in
+      if state.isClosed { return nil }
+      state.commits.append(commit)
+      if state.commits.count >= Mailbox.bound { state.fold() }
+      state.latest = commit.number
+      guard !state.isHopScheduled, let actor = state.isolation else { return nil }
+      state.isHopScheduled = true
+      return actor
+    }
+    if let actor { enqueue(on: actor) { self.deliver(on: $0) } }
+  }
+
+  /// On any thread: there will be no more commits, and why.
+  func fail(_ error: DatabaseError) {
+    let actor: (any Actor)? = state.withLock { state in
+      if state.isClosed { return nil }
+      state.failure = error
+      guard !state.isHopScheduled, let actor = state.isolation else { return nil }
+      state.isHopScheduled = true
+      return actor
+    }
+    if let actor { enqueue(on: actor) { self.deliver(on: $0) } }
+  }
+
+  func takeFailure() -> DatabaseError? { state.withLock { $0.failure.take() } }
+
+  private func deliver(on isolation: isolated any Actor) {
+    state.withLock { $0.isHopScheduled = false }
+    guard let owner else { return }
+    owner.following.settle()
+    owner.following.endTurnIfIdle()
+  }
+
+  /// - Returns: whether the end of the turn will come by itself: there is an actor to come on.
+  func scheduleTurnEnd() -> Bool {
+    guard let actor = state.withLock({ $0.isClosed ? nil : $0.isolation }) else { return false }
+    enqueue(on: actor) { self.endTurn(on: $0) }
+    return true
+  }
+
+  /// The context has gone, on whatever thread: its owner is emptied on its isolation, or here where it has none.
+  func closeOwner(_ owner: Owner) {
+    guard let actor = state.withLock({ $0.isolation }) else {
+      owner.close()
+      return
+    }
+    nonisolated(unsafe) let owner = owner  // handed over: nobody else uses an owner without its context
+    enqueue(on: actor) { _ in owner.close() }
+  }
+
+  private func endTurn(on isolation: isolated any Actor) { owner?.following.endTurn() }
+
+  /// Waits until a commit has arrived here. Readers see it a moment before: the writer is about to hand it out.
+  func wait(for number: Int64) {
+    var rounds = 0
+    while state.withLock({ !$0.isClosed && $0.latest < number }) {
+      rounds += 1
+      if rounds < 100 { sched_yield() } else { usleep(50) }
+    }
+  }
+
+  var isEmpty: Bool { state.withLock { $0.commits.isEmpty && $0.folded == nil } }
+
+  /// How many commits wait singly.
+  private static let bound = 1024
+
+  /// The commits up to and including `number`, which stay here; nil as for ``take(upTo:)``.
+  func waiting(upTo number: Int64) -> [ChangeSet]? {
+    state.withLock { state in
+      if let folded = state.folded, folded.number > number { return nil }
+      return (state.folded.map { [$0] } ?? []) + state.commits.prefix { $0.number <= number }
+    }
+  }
+
+  /// Takes the commits up to and including `number`; nil where those that were taken together go beyond it.
+  func take(upTo number: Int64) -> [ChangeSet]? {
+    state.withLock { state in
+      if let folded = state.folded, folded.number > number { return nil }
+      let end = state.commits.firstIndex { $0.number > number } ?? state.commits.endIndex
+      let taken = (state.folded.map { [$0] } ?? []) + state.commits[..<end]
+      state.folded = nil
+      state.commits.removeSubrange(..<end)
+      return taken
+    }
+  }
+}
+
+extension Mailbox.State {
+  fileprivate mutating func fold() {
+    guard let last = commits.last else { return }
+    let all = (folded.map { [$0] } ?? []) + commits
+    folded = ChangeSet(
+      number: last.number, origin: Set(all.map(\.origin)).count == 1 ? last.origin : .otherProcess,
+      tables: News.tables(of: all),
+      isComparison: all.contains(where: \.isComparison), altersSchema: all.contains(where: \.altersSchema))
+    commits.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,112 @@
+import QuireRow
+import QuireSQLite
+
+/// A move over commits of which nobody knows the rows, because another process made them: everything this context
+/// holds is compared with what the file has now.
+extension Following {
+  private static let comparisonBatch = 1000
+
+  /// What differs of the objects and lists in memory. Reads each of them once, in batches, by key.
+  func compare(_ store: Store, on connection: Connection, into step: inout Move) {
+    for entity in store.entities {
+      do {
+        // Keys that another process has used are not given out again, when it deletes their rows too.
+        store.keys.used(try KeyAllocator.maximum(of: entity, on: connection), for: entity.index)
+        try compareRows(of: entity, on: connection, into: &step)
+      } catch {
+        loadErrors.append(error)
+      }
+    }
+    for entity in store.entities {
+      for (index, property) in entity.properties.enumerated() {
+        guard let side = property.toMany else { continue }
+        do {
+          try compareLists(of: entity, index, side, store, on: connection, into: &step)
+        } catch {
+          loadErrors.append(error)
+        }
+      }
+    }
+  }
+
+  private func compareRows(of entity: Entity, on connection: Connection, into step: inout Move) throws {
+    let map = maps[entity.index]
+    var keys: [Int64] = []
+    map.forEach { key, _ in keys.append(key) }
+    for start in stride(from: 0, to: keys.count, by: Following.comparisonBatch) {
+      let batch = Array(keys[start..<min(start + Following.comparisonBatch, keys.count)])
+      let fresh = try core.loader.staged(entity, keys: batch, on: connection)
+      var missing: [Int64] = []
+      for key in batch {
+        guard let row = fresh[key] else {
+          missing.append(key)
+          continue
+        }
+        guard let model = map.find(key) as? any PersistentModel else { continue }
+        let properties = model._quireDifference(from: row) & ~model._quireState.dirty
+        if properties != 0 { step.refreshed.append(.init(model: model, row: row, properties: properties)) }
+      }
+      // A row that no longer decodes is missing here too, and is not gone.
+      let left = missing.isEmpty ? [] : try present(missing, entity, on: connection)
+      for key in missing where !left.contains(key) {
+        guard let model = map.find(key) as? any PersistentModel, !model._quireState.flags.contains(.vacant) else {
+          continue
+        }
+        step.gone.append(model)
+      }
+    }
+    try core.fetcher.lookAtUndecodable(
+      core.fetcher.undecodable.keys(of: entity.index), entity, on: connection, into: &step)
+  }
+
+  func present(_ keys: [Int64], _ entity: Entity, on connection: Connection) throws -> Set<Int64> {
+    let column = try quoted(identifier: entity.keyColumn)
+    let rows = try connection.query(
+      "SELECT \(column) FROM \(try quoted(identifier: entity.table)) WHERE \(column) IN (SELECT value FROM json_each(?))",
+      [.text("[\(keys.map(String.init).joined(separator: ","))]")]
+    ).rows
+    return Set(rows.compactMap { if case .integer(let key)? = $0.first { key } else { nil } })
+  }
+
+  private func compareLists(
+    of entity: Entity, _ property: Int, _ side: ToManySide, _ store: Store, on connection: Connection,
+    into step: inout Move
+  ) throws {
+    var parents: [(key: Int64, model: any PersistentModel, list: ToManyList)] = []
+    maps[entity.index].forEach { key, object in
+      guard let model = object as? any PersistentModel, let list = model._quireLink(property).list else { return }
+      parents.append((key, model, list))
+    }
+    for start in stride(from: 0, to: parents.count, by: Following.comparisonBatch) {
+      let batch = parents[start..<min(start + Following.comparisonBatch, parents.count)]
+      let committed = try core.loader.listKeys(
+        property, of: batch.map(\.key), entity, on: connection, bringingObjects: false)
+      for (key, model, list) in batch {
+        var now = committed[key] ?? []
+        switch side.via {
+        case .foreignKey(let foreignKey):
+          now = withUnsaved(now, list, model, foreignKey, store.entities[side.target])
+        case .join:
+          now.removeAll { (registered(side.target, $0) as? any PersistentModel)?.isDeleted == true }
+          keepUnsaved(&now, .init(entity: entity.index, property: property), key, store)
+          now = ToManyList.sorted(now)
+        }
+        if now != list.keys { step.lists.append(.init(model: model, property: property, was: list.keys, keys: now)) }
+      }
+    }
+  }
+
+  /// The file is no longer there to be followed: whoever can say so does, and shows what it showed.
+  func fail(_ failure: DatabaseError) {
+    loadErrors.append(failure)
+    var step = Move(number: position.number)
+    let news = News(number: position.number, tables: [], failure: failure)
+    do {
+      step.participants = try position.read { prepared(news, on: $0) }
+    } catch {
+      loadErrors.append(error)
+    }
+    move = step
+    finishMove()
+  }
+}

@@ -1,0 +1,83 @@
+/// To-many relationships in an order of their own: a number on the other side says where an object stands.
+///
+///     @Relationship(inverse: \Chapter.book, order: \Chapter.place) var chapters: [Chapter] = []
+///
+/// What moves gets a number between its neighbours', so a move writes one row. Only where there is none left between
+/// two, after some fifty moves to the same place, all are numbered anew.
+extension RelationshipLoader {
+  /// Objects by their numbers, equal ones by their keys. Reads the numbers as anybody does: who tracks the list hears of
+  /// a move.
+  func ordered(_ targets: [AnyObject], by order: Int, _ target: Entity) -> [AnyObject] {
+    let places = targets.map { place(of: $0, order, target) }
+    return targets.indices.sorted { a, b in places[a] == places[b] ? a < b : places[a] < places[b] }.map { targets[$0] }
+  }
+
+  private func place(of object: AnyObject, _ order: Int, _ target: Entity) -> Double {
+    (object as Any)[keyPath: target.properties[order].keyPath] as? Double ?? 0
+  }
+
+  /// Numbers the objects of a list so that they stand as they are given.
+  ///
+  /// - Parameter new: those that have come to the list now, whose numbers mean nothing.
+  func arrange(_ targets: [any PersistentModel], new: [any PersistentModel], by order: Int, _ target: Entity) {
+    var places = targets.map { place(of: $0, order, target) }
+    let arrived = Set(new.map(ObjectIdentifier.init))
+    let staying = longestRising(
+      places, among: targets.indices.filter { !arrived.contains(ObjectIdentifier(targets[$0])) })
+    var start = 0
+    for end in staying + [targets.count] {
+      let run = start..<end
+      if !run.isEmpty {
+        let low = start > 0 ? places[start - 1] : nil
+        let high = end < targets.count ? places[end] : nil
+        for (offset, index) in run.enumerated() {
+          let share = Double(offset + 1) / Double(run.count + 1)
+          places[index] =
+            switch (low, high) {
+            case (let low?, let high?): low + (high - low) * share
+            case (let low?, nil): low + Double(offset + 1)
+            case (nil, let high?): high - Double(run.count - offset)
+            case (nil, nil): Double(offset + 1)
+            }
+        }
+      }
+      start = end + 1
+    }
+    if !zip(places, places.dropFirst()).allSatisfy({ $0 < $1 && $1.isFinite }) {
+      places = targets.indices.map { Double($0 + 1) }
+    }
+    for (model, place) in zip(targets, places) where self.place(of: model, order, target) != place {
+      assign(place, at: target.properties[order].keyPath, of: model)
+    }
+  }
+
+  private func assign(_ place: Double, at keyPath: AnyKeyPath, of model: any PersistentModel) {
+    func assign<M: PersistentModel>(_ model: M) {
+      if let keyPath = keyPath as? ReferenceWritableKeyPath<M, Double> { model[keyPath: keyPath] = place }
+    }
+    assign(model)
+  }
+
+  /// The most of these positions whose numbers rise: they stay where they are.
+  private func longestRising(_ numbers: [Double], among positions: [Int]) -> [Int] {
+    var ends: [Int] = []  // by length, the position with the lowest number that such a run ends with
+    var before: [Int: Int] = [:]
+    for position in positions {
+      var low = 0
+      var high = ends.count
+      while low < high {
+        let middle = (low + high) / 2
+        if numbers[ends[middle]] < numbers[position] { low = middle + 1 } else { high = middle }
+      }
+      if low > 0 { before[position] = ends[low - 1] }
+      if low == ends.count { ends.append(position) } else { ends[low] = position }
+    }
+    var result: [Int] = []
+    var next = ends.last
+    while let position = next {
+      result.append(position)
+      next = before[position]
+    }
+    return result.reversed()
+  }
+}

@@ -1,0 +1,216 @@
+public import QuireRow
+public import QuireSQLite
+
+/// `var author: Author`: the column is NOT NULL, and a row that is gone gives a vacant object.
+public enum RequiredToOne<Value> {}
+
+extension RequiredToOne: PropertyForm where Value: PersistentModel {
+  public static var kind: PropertyDefinition.Kind { .toOne(Value.self, isOptional: false) }
+
+  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
+    Slot(link: Link(key: try row.next(Int64.self)))
+  }
+
+  @inlinable public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
+    bindKey(of: slot.link, Value.self, to: statement, at: index)
+  }
+
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
+    if let target: Value = ToOneAccess.get(model, property, slot.link) { return target }
+    guard let owner = model._quireState.owner, let entity = owner.store?.entity(for: Value.self) else {
+      return ToOneAccess.vacant(key: slot.link.key)
+    }
+    return owner.fetcher.standIn(Value.self, entity, slot.link.key)
+  }
+
+  public static func set<Model: PersistentModel>(
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
+    store: (Slot<Value>) -> Void
+  ) {
+    ToOneAccess.set(model, property, from: old.link, to: new) { store(Slot(link: $0)) }
+  }
+}
+
+/// `var author: Author?`
+public enum OptionalToOne<Target> {}
+
+extension OptionalToOne: PropertyForm where Target: PersistentModel {
+  public typealias Value = Target?
+  public static var kind: PropertyDefinition.Kind { .toOne(Target.self, isOptional: true) }
+
+  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Target?> {
+    Slot(link: Link(key: try row.next(Int64?.self)))
+  }
+
+  @inlinable public static func bind(_ slot: Slot<Target?>, to statement: Statement, at index: Int32) throws(ValueError)
+  {
+    bindKey(of: slot.link, Target.self, to: statement, at: index)
+  }
+
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Target?>) -> Target? {
+    ToOneAccess.get(model, property, slot.link)
+  }
+
+  public static func set<Model: PersistentModel>(
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Target?>, from old: Slot<Target?>, to new: Target?,
+    store: (Slot<Target?>) -> Void
+  ) {
+    ToOneAccess.set(model, property, from: old.link, to: new) { store(Slot(link: $0)) }
+  }
+}
+
+/// `var books: [Book]`
+public enum ToMany<Target> {}
+
+extension ToMany: PropertyForm where Target: PersistentModel {
+  public typealias Value = [Target]
+  public static var kind: PropertyDefinition.Kind { .toMany(Target.self) }
+  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<[Target]> { Slot(link: Link()) }
+
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<[Target]>) -> [Target] {
+    ToManyAccess.get(model, property, slot.link)
+  }
+
+  public static func set<Model: PersistentModel>(
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, [Target]>, from old: Slot<[Target]>, to new: [Target],
+    store: (Slot<[Target]>) -> Void
+  ) {
+    ToManyAccess.set(model, property, to: new) { store(Slot(link: $0)) }
+  }
+}
+
+/// `var books: [Book]?`: as ``ToMany``, and never nil once the object is in a context.
+public enum OptionalToMany<Target> {}
+
+extension OptionalToMany: PropertyForm where Target: PersistentModel {
+  public typealias Value = [Target]?
+  public static var kind: PropertyDefinition.Kind { .toMany(Target.self) }
+  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<[Target]?> {
+    Slot(link: Link())
+  }
+
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<[Target]?>) -> [Target]?
+  {
+    ToManyAccess.get(model, property, slot.link)
+  }
+
+  public static func set<Model: PersistentModel>(
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, [Target]?>, from old: Slot<[Target]?>, to new: [Target]?,
+    store: (Slot<[Target]?>) -> Void
+  ) {
+    ToManyAccess.set(model, property, to: new ?? []) { store(Slot(link: $0)) }
+  }
+}
+
+/// Binds a to-one's key as it is now: its target may have been unsaved when it was linked.
+@inlinable func bindKey<Target: PersistentModel>(
+  of link: Link, _: Target.Type, to statement: Statement, at index: Int32
+) {
+  if !link.hasKey {
+    statement.bindNull(index)
+  } else if let object = link.object {
+    statement.bind(unsafeDowncast(object, to: Target.self)._quireState.key, at: index)
+  } else {
+    statement.bind(link.key, at: index)
+  }
+}
+
+/// A form that is one side of a relationship: what is alike is in its link.
+extension PropertyForm {
+  public static func vacant() -> Slot<Value> { Slot(link: Link()) }
+
+  public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
+    let link = slot.link
+    if !link.hasKey {
+      statement.bindNull(index)
+    } else if let target = link.object as? any PersistentModel {
+      statement.bind(target._quireState.key, at: index)  // the key it has now: it may have been unsaved when linked
+    } else {
+      statement.bind(link.key, at: index)
+    }
+  }
+
+  public static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool {
+    a.link.currentKey != b.link.currentKey
+  }
+}
+
+extension Link {
+  /// The target's key as it is now, which for a target that was saved since is not the one it had when it was linked.
+  package var currentKey: Int64? {
+    guard hasKey else { return nil }
+    return (object as? any PersistentModel)?._quireState.key ?? key
+  }
+}
+
+/// Reading and assigning a to-one relationship.
+enum ToOneAccess {
+  static func get<Target: PersistentModel>(_ model: some PersistentModel, _ property: Int, _ link: Link) -> Target? {
+    if !link.hasKey {
+      if let trace = model._quireState.tracking?.trace { return trace.standIn() }
+      guard let owner = model._quireState.owner, let entity = owner.entity(of: model),
+        property < entity.properties.count, entity.properties[property].toMany != nil
+      else { return nil }
+      let targets: [Target] = ToManyAccess.get(model, property, link)  // the side of a one-to-one without the column
+      return targets.first
+    }
+    if let object = link.object { return unsafeDowncast(object, to: Target.self) }
+    guard let owner = model._quireState.owner else { return nil }
+    return owner.loader.loadToOne(model, property, key: link.key) as? Target
+  }
+
+  static func vacant<Target: PersistentModel>(key: Int64) -> Target {
+    var state = ModelState()
+    state.key = key
+    state.flags = [.deleted, .vacant]
+    return Target(_quireVacant: state)
+  }
+
+  static func set<Target: PersistentModel>(
+    _ model: some PersistentModel, _ property: Int, from old: Link, to target: Target?, store: (Link) -> Void
+  ) {
+    if let target, old.object === target { return }
+    if target == nil, !old.hasKey, old.object == nil, model._quireState.owner == nil { return }
+    guard let owner = model._quireState.owner else {
+      guard _edit(model, property) else { return }
+      telling(model, property) { store(target.map { Link(to: $0) } ?? Link()) }
+      if let target { join(model, [target]) }
+      return
+    }
+    owner.editing.assign(target, to: property, of: model)
+  }
+}
+
+/// Reading and assigning a to-many relationship.
+enum ToManyAccess {
+  static func get<Target: PersistentModel>(_ model: some PersistentModel, _ property: Int, _ link: Link) -> [Target] {
+    guard let owner = model._quireState.owner else {
+      return link.list?.detached.compactMap { $0 as? Target } ?? []
+    }
+    return owner.loader.targets(of: model, property).map { unsafeDowncast($0, to: Target.self) }
+  }
+
+  static func set<Target: PersistentModel>(
+    _ model: some PersistentModel, _ property: Int, to targets: [Target], store: (Link) -> Void
+  ) {
+    guard let owner = model._quireState.owner else {
+      guard _edit(model, property) else { return }
+      telling(model, property) { store(Link(detached: targets)) }
+      join(model, targets)
+      return
+    }
+    owner.editing.replace(property, of: model, with: targets)
+  }
+}
+
+/// After an object in no context was given targets: it goes where one of them is; else, as where the context of one is
+/// gone, they know of it.
+private func join(_ model: some PersistentModel, _ targets: [any PersistentModel]) {
+  for target in targets {
+    guard let owner = target._quireState.owner, owner.store != nil else {
+      if !target._quireState.flags.contains(.vacant) { note(referrer: model, of: target) }
+      continue
+    }
+    if !target.isDeleted { return owner.editing.insert(model) }
+  }
+}

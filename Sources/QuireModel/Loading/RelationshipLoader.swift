@@ -1,0 +1,342 @@
+import QuireRow
+import QuireSQLite
+
+/// Relationships read for the first time: from the commit the context stands at, for the siblings of one fetch in one
+/// statement. A load is no change: nobody is told, and the context does not move.
+package final class RelationshipLoader: ContextPart {
+  package static let batchLimit = 100
+  /// After how many loads for one object at a time somebody is told.
+  package static let repeatedLoadLimit = 20
+
+  let groups = FetchGroups()
+  /// For how many siblings a relationship is loaded at once.
+  var batchLimit = RelationshipLoader.batchLimit
+  /// Foreign-key columns that must be captured because lists over them are loaded.
+  var listInterests: [ListPlace.Kind: InterestToken] = [:]
+  /// Which lists have been loaded of any object: changes of others concern nothing in memory.
+  var loadedLists: Set<ListPlace.Kind> = []
+  /// How often a relationship was loaded for one object at a time in this turn, and what is called if it is often.
+  var singleLoads: [ListPlace.Kind: Int] = [:]
+  var repeatedLoads: ((String) -> Void)?
+
+  func endTurn() {
+    if !singleLoads.isEmpty { singleLoads.removeAll() }
+  }
+
+  func close() {
+    listInterests.removeAll()
+    groups.removeAll()
+    repeatedLoads = nil
+  }
+
+  /// The target of a to-one that has only its key yet; nil where no such row is.
+  func loadToOne(_ model: any PersistentModel, _ property: Int, key: Int64) -> AnyObject? {
+    guard let entity = entity(of: model), let side = entity.properties[property].toOne else { return nil }
+    if let known = registered(side.target, key) {
+      keep(known, at: property, of: model)
+      return known
+    }
+    guard let store else { return nil }
+    var waiting: [any PersistentModel] = []
+    var wanted: Set<Int64> = [key]
+    for sibling in siblings(of: model, entity) {
+      let link = sibling._quireLink(property)
+      guard link.hasKey, link.object == nil else { continue }
+      waiting.append(sibling)
+      if registered(side.target, link.key) == nil { wanted.insert(link.key) }
+    }
+    if wanted.count == 1 { noteSingleLoad(entity, property) }
+    reading { try load(store.entities[side.target], keys: wanted.sorted(), on: $0) }
+    for sibling in waiting {
+      if let target = registered(side.target, sibling._quireLink(property).key) {
+        keep(target, at: property, of: sibling)
+      }
+    }
+    let target = registered(side.target, key)
+    if let target { keep(target, at: property, of: model) }
+    return target
+  }
+
+  private func keep(_ target: AnyObject, at property: Int, of model: any PersistentModel) {
+    var link = model._quireLink(property)
+    link.object = target
+    model._quireSetLink(property, link)
+  }
+
+  /// The objects of a to-many: what is not in memory is loaded, deleted ones are left out.
+  package func targets(of model: any PersistentModel, _ property: Int) -> [AnyObject] {
+    guard let list = list(of: model, property), let entity = entity(of: model),
+      let side = entity.properties[property].toMany
+    else { return [] }
+    let missing = list.keys.filter { registered(side.target, $0) == nil }
+    if !missing.isEmpty, let store {
+      reading { connection in
+        for start in stride(from: 0, to: missing.count, by: 1000) {
+          try load(
+            store.entities[side.target], keys: Array(missing[start..<min(start + 1000, missing.count)]), on: connection)
+        }
+      }
+    }
+    let targets = list.keys.compactMap { registered(side.target, $0) }
+    guard let order = side.order, let store else { return targets }
+    return ordered(targets, by: order, store.entities[side.target])
+  }
+
+  /// The list of a to-many, loaded with its siblings' if need be.
+  func list(of model: any PersistentModel, _ property: Int) -> ToManyList? {
+    if let list = model._quireLink(property).list { return list }
+    guard let entity = entity(of: model), store != nil, entity.properties[property].toMany != nil else { return nil }
+    if model._quireState.flags.contains(.vacant) { return ToManyList(keys: []) }
+    let waiting = siblings(of: model, entity).filter {
+      $0._quireLink(property).object == nil && !$0._quireState.flags.contains(.inserted)
+    }
+    loadLists(property, of: waiting, entity, bringingObjects: true)
+    if model._quireLink(property).list == nil {
+      model._quireSetLink(property, core.editing.link(to: ToManyList(keys: [])))
+    }
+    return model._quireLink(property).list
+  }
+
+  /// Up to a batch of objects of the same fetch, this one first.
+  private func siblings(of model: any PersistentModel, _ entity: Entity) -> [any PersistentModel] {
+    let key = model._quireState.key
+    var result: [any PersistentModel] = [model]
+    let keys = groups.siblings(of: key, entity: entity.index, limit: batchLimit)
+    let objects =
+      keys.count > 1
+      ? keys.dropFirst().compactMap { registered(entity.index, $0) }
+      : maps[entity.index].neighbours(of: key, limit: batchLimit).filter { $0 !== model }
+    for object in objects {
+      if let sibling = object as? any PersistentModel { result.append(sibling) }
+    }
+    return result
+  }
+
+  private func loadLists(
+    _ property: Int, of models: [any PersistentModel], _ entity: Entity, bringingObjects: Bool
+  ) {
+    guard !models.isEmpty, let store, let side = entity.properties[property].toMany else { return }
+    noteInterest(entity, property, side, store)
+    if models.count == 1 { noteSingleLoad(entity, property) }
+    let loaded = reading { connection in
+      try listKeys(
+        property, of: models.map(\._quireState.key), entity, on: connection, bringingObjects: bringingObjects)
+    }
+    for model in models {
+      let committed = loaded?[model._quireState.key] ?? []
+      var keys = committed
+      overlayEdits(&keys, property, of: model, side, store)
+      // It shows what is unsaved: a save gives that its keys, a rollback takes it back.
+      if keys != committed { pending.editedLists.append(ListPlace(model: model, property: property)) }
+      model._quireSetLink(property, core.editing.link(to: ToManyList(keys: keys)))
+    }
+  }
+
+  /// The committed keys of several objects' lists, ascending, in one statement.
+  func listKeys(
+    _ property: Int, of keys: [Int64], _ entity: Entity, on connection: Connection, bringingObjects: Bool
+  ) throws -> [Int64: [Int64]] {
+    guard let store, let side = entity.properties[property].toMany else { return [:] }
+    let target = store.entities[side.target]
+    let parents = "[\(keys.map(String.init).joined(separator: ","))]"
+    let targetTable = try quoted(identifier: target.table)
+    let targetKey = try quoted(identifier: target.keyColumn)
+    let columns = try target.columnList(prefix: "t.")
+    let sql: String
+    switch side.via {
+    case .foreignKey(let foreignKey):
+      let column = try quoted(identifier: target.properties[foreignKey].column ?? "")
+      sql =
+        "SELECT k.value, \(columns) FROM json_each(?) AS k CROSS JOIN \(targetTable) AS t ON t.\(column) = k.value ORDER BY t.\(targetKey)"
+    case .join(let join, let own):
+      let ownColumn = try quoted(identifier: join.own(own).name)
+      let otherColumn = try quoted(identifier: join.other(own).name)
+      sql = """
+        SELECT k.value, \(columns) FROM json_each(?) AS k CROSS JOIN \(try quoted(identifier: join.name)) AS j \
+        ON j.\(ownColumn) = k.value CROSS JOIN \(targetTable) AS t ON t.\(targetKey) = j.\(otherColumn) ORDER BY t.\(targetKey)
+        """
+    }
+    let statement = try connection.statement(side.batch, sql)
+    defer { statement.reset() }
+    statement.bind(parents, at: 1)
+    var result: [Int64: [Int64]] = [:]
+    while try statement.step() {
+      var row = statement.row
+      let parent = try row.next(Int64.self)
+      let key = try row.int64(1)
+      result[parent, default: []].append(key)
+      if bringingObjects { materialize(target, &row) }
+    }
+    return result
+  }
+
+  /// A list as its context sees it: the file's, with what has been edited and not saved.
+  private func overlayEdits(
+    _ keys: inout [Int64], _ property: Int, of model: any PersistentModel, _ side: ToManySide, _ store: Store
+  ) {
+    let own = model._quireState.key
+    switch side.via {
+    case .foreignKey(let foreignKey):
+      keys.removeAll { key in
+        guard let child = registered(side.target, key) as? any PersistentModel else { return false }
+        return child.isDeleted || child._quireLink(foreignKey).currentKey != own
+      }
+      let candidates = pending.edits + pending.inserted.compactMap { $0 }
+      for child in candidates where entity(of: child)?.index == side.target && !child.isDeleted {
+        if child._quireLink(foreignKey).currentKey == own { keys.append(child._quireState.key) }
+      }
+      keys = ToManyList.sorted(Array(Set(keys)))
+    case .join(let join, let ownSide):
+      keys.removeAll { (registered(side.target, $0) as? any PersistentModel)?.isDeleted == true }
+      for (pair, linked) in pending.joinEdits.changes where pair.join == join.index {
+        let (mine, other) = ownSide == .first ? (pair.first, pair.second) : (pair.second, pair.first)
+        guard mine == own else { continue }
+        if linked { keys.append(other) } else { keys.removeAll { $0 == other } }
+      }
+      keys = ToManyList.sorted(Array(Set(keys)))
+    }
+  }
+
+  /// A loaded list's keys in the file, as of the context's commit.
+  func committedKeys(of place: ListPlace) throws -> [Int64] {
+    try read { try committedKeys(of: place, on: $0) }
+  }
+
+  func committedKeys(of place: ListPlace, on connection: Connection) throws -> [Int64] {
+    guard let entity = entity(of: place.model) else { return [] }
+    let key = place.model._quireState.key
+    return try listKeys(place.property, of: [key], entity, on: connection, bringingObjects: false)[key] ?? []
+  }
+
+  /// The same with what has been edited and not saved.
+  func currentKeys(of place: ListPlace) throws -> [Int64] {
+    var keys = try committedKeys(of: place)
+    guard let store, let side = entity(of: place.model)?.properties[place.property].toMany else { return keys }
+    overlayEdits(&keys, place.property, of: place.model, side, store)
+    return keys
+  }
+
+  /// In debug builds: who walks over objects that came one by one loads what they refer to one by one.
+  private func noteSingleLoad(_ entity: Entity, _ property: Int) {
+    #if DEBUG
+      guard let repeatedLoads else { return }
+      let count = singleLoads[.init(entity: entity.index, property: property), default: 0] + 1
+      singleLoads[.init(entity: entity.index, property: property)] = count
+      guard count == RelationshipLoader.repeatedLoadLimit else { return }
+      repeatedLoads(
+        "\(entity.name).\(entity.properties[property].name) was loaded for one object at a time, \(count) times in one "
+          + "turn: fetch those objects together, and name it in relationshipKeyPathsForPrefetching")
+    #endif
+  }
+
+  /// From now on commits must say which parent a child left: its foreign key's old value.
+  func noteInterest(_ entity: Entity, _ property: Int, _ side: ToManySide, _ store: Store) {
+    let kind = ListPlace.Kind(entity: entity.index, property: property)
+    guard loadedLists.insert(kind).inserted, case .foreignKey(let foreignKey) = side.via else { return }
+    let target = store.entities[side.target]
+    guard let column = target.properties[foreignKey].column else { return }
+    listInterests[kind] = store.database.addInterest(Interest(table: target.table, columns: [column]))
+  }
+
+  // MARK: Objects from rows
+
+  /// Makes objects of the rows with these keys that are not in memory yet.
+  func load(_ entity: Entity, keys: [Int64], on connection: Connection) throws {
+    let statement = try connection.statement(
+      entity.findMany,
+      """
+      SELECT \(try entity.columnList(prefix: "t.")) FROM json_each(?) AS k \
+      CROSS JOIN \(try quoted(identifier: entity.table)) AS t ON t.\(try quoted(identifier: entity.keyColumn)) = k.value
+      """)
+    defer { statement.reset() }
+    statement.bind("[\(keys.map(String.init).joined(separator: ","))]", at: 1)
+    while try statement.step() {
+      var row = statement.row
+      materialize(entity, &row)
+    }
+  }
+
+  func load(_ entity: Int, key: Int64) -> (any PersistentModel)? {
+    if let known = registered(entity, key) { return known as? any PersistentModel }
+    guard let store else { return nil }
+    reading { try load(store.entities[entity], keys: [key], on: $0) }
+    return registered(entity, key) as? any PersistentModel
+  }
+
+  /// The object of the row at the cursor, made unless it is here; nil, with the error noted, for one that does not decode.
+  @discardableResult
+  private func materialize(_ entity: Entity, _ row: inout RowCursor) -> AnyObject? {
+    do {
+      return try object(entity, &row)
+    } catch {
+      if case ModelError.undecodable(_, let key?, _, _) = error, let refusal = error as? ModelError {
+        core.fetcher.undecodable.note(refusal, entity.index, key)
+      }
+      loadErrors.append(error)
+      return nil
+    }
+  }
+
+  func object(_ entity: Entity, _ row: inout RowCursor) throws -> AnyObject {
+    let start = row.position
+    let key: Int64
+    do throws(ValueError) {
+      key = try row.next(Int64.self)
+      if key < ModelState.firstKey { throw ValueError.notA(type: "key", column: start, found: "\(key)") }
+      if let known = maps[entity.index].find(key) { return known }
+      let model = try entity.type.init(_quireRow: &row, ModelState(owner: core, key: key))
+      entity.clearMirrors(of: model)
+      maps[entity.index].insert(model, key: key)
+      return model
+    } catch {
+      throw undecodable(entity, row, start: start, error)
+    }
+  }
+
+  func undecodable(_ entity: Entity, _ row: RowCursor, start: Int32, _ error: ValueError) -> ModelError {
+    let key = try? row.int64(start)
+    let occupying = entity.properties.filter(\.occupiesRow)
+    let place = Int(row.position) - Int(start) - 2  // past the key, and past the column that failed
+    let name = occupying.indices.contains(place) ? occupying[place].name : entity.keyColumn
+    return ModelError.undecodable(model: entity.name, key: key, property: name, reason: error)
+  }
+
+  /// Detached objects for rows as they are on a connection: what an object is compared with.
+  func staged(_ entity: Entity, keys: [Int64], on connection: Connection) throws -> [Int64: any PersistentModel] {
+    let statement = try connection.statement(
+      entity.findMany,
+      """
+      SELECT \(try entity.columnList(prefix: "t.")) FROM json_each(?) AS k \
+      CROSS JOIN \(try quoted(identifier: entity.table)) AS t ON t.\(try quoted(identifier: entity.keyColumn)) = k.value
+      """)
+    defer { statement.reset() }
+    statement.bind("[\(keys.map(String.init).joined(separator: ","))]", at: 1)
+    var result: [Int64: any PersistentModel] = [:]
+    result.reserveCapacity(keys.count)
+    while try statement.step() {
+      var row = statement.row
+      do {
+        let key = try row.next(Int64.self)
+        var state = ModelState()
+        state.key = key
+        let model = try entity.type.init(_quireRow: &row, state)
+        entity.clearMirrors(of: model)
+        result[key] = model
+      } catch {
+        loadErrors.append(undecodable(entity, row, start: 0, error))
+      }
+    }
+    return result
+  }
+
+  /// Runs a read as of the context's commit; what goes wrong is noted, because a getter cannot throw.
+  @discardableResult
+  private func reading<Result>(_ body: (Connection) throws -> Result) -> Result? {
+    do {
+      return try read(body)
+    } catch {
+      loadErrors.append(error)
+      return nil
+    }
+  }
+}

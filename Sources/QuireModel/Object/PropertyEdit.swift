@@ -1,0 +1,67 @@
+/// Notes that a property is about to be assigned another value.
+///
+/// - Returns: false for a deleted object: the assignment is ignored, and the next `save()` names it.
+@inlinable public func _edit<Model: PersistentModel>(_ model: Model, _ property: Int) -> Bool {
+  let bit: UInt64 = 1 << UInt64(property)
+  let dirty = model._quireState.dirty
+  if dirty & bit != 0 {
+    if model._quireState.flags.contains(.unsavable) { editAgain(model) }
+    return true
+  }
+  if model._quireState.flags.isSavedAndThere, let owner = model._quireState.owner {
+    if dirty == 0 { owner.edited(model) }
+    model._quireState.dirty = dirty | bit
+    return true
+  }
+  return beginEdit(model, property, bit)
+}
+
+/// After a save of the turn's end that failed: this edit may have mended it, and somebody has to try.
+@usableFromInline func editAgain(_ model: some PersistentModel) {
+  model._quireState.flags.remove(.unsavable)
+  model._quireState.owner?.following.changed()
+}
+
+@usableFromInline func beginEdit<Model: PersistentModel>(_ model: Model, _ property: Int, _ bit: UInt64) -> Bool {
+  let state = model._quireState
+  guard let owner = state.owner else { return !state.flags.contains(.deleted) }
+  if state.flags.contains(.deleted) {
+    owner.refuse(assignmentTo: property, of: model)
+    return false
+  }
+  if state.flags.contains(.inserted) {  // saved whole
+    if state.flags.contains(.unsavable) { editAgain(model) }
+    return true
+  }
+  if state.dirty == 0 { owner.edited(model) }
+  model._quireState.dirty = state.dirty | bit
+  return true
+}
+
+extension PersistentModel {
+  /// Names this object in its store; temporary until its first save. It is the same when the context has gone.
+  public var persistentModelID: PersistentIdentifier {
+    let state = _quireState
+    guard let owner = state.owner, let entity = owner.entityNumber(of: self) else {
+      return PersistentIdentifier(store: 0, entity: 0, key: state.key)
+    }
+    return PersistentIdentifier(store: owner.storeNumber, entity: UInt32(entity), key: state.key)
+  }
+
+  /// The context the object is in; nil before insertion, and after the context is gone.
+  public var modelContext: ModelContext? { _quireState.owner?.context }
+
+  /// Whether the object was deleted here or its row is gone. It keeps its last values and ignores assignments.
+  public var isDeleted: Bool { _quireState.flags.contains(.deleted) }
+
+  /// Whether the object has edits that have not been saved.
+  public var hasChanges: Bool {
+    let state = _quireState
+    return state.dirty != 0 || state.flags.contains(.inserted)
+  }
+}
+
+extension PersistentModel {
+  /// Whether the object has an observation registrar: what tests count.
+  package var isTracked: Bool { _quireState.tracking != nil }
+}

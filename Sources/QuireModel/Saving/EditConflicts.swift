@@ -1,0 +1,179 @@
+import QuireRow
+import QuireSQLite
+
+/// What objects held before they were edited or deleted, where a save is to refuse to overwrite others' changes.
+struct Conflicts {
+  fileprivate struct Name: Hashable {
+    let entity: Int
+    let key: Int64
+  }
+
+  /// The values of an object's row; of properties that are not edited those it shows now.
+  fileprivate struct Base {
+    let model: any PersistentModel
+    let values: any PersistentModel
+  }
+
+  fileprivate var bases: [Name: Base] = [:]
+  /// Edits of rows that are no longer there.
+  fileprivate(set) var lost: [SaveConflict] = []
+  /// Whether a save has thrown them.
+  fileprivate var isLossKnown = false
+
+  var isEmpty: Bool { bases.isEmpty && lost.isEmpty }
+
+  mutating func removeAll() { self = Conflicts() }
+}
+
+extension Editing {
+  /// Before an object's first edit, and before it is deleted: keeps what it holds.
+  func keepBase(of model: any PersistentModel) {
+    guard let entity = entity(of: model) else { return }
+    let name = Conflicts.Name(entity: entity.index, key: model._quireState.key)
+    if pending.conflicts.bases[name] != nil { return }
+    setBase(of: model, to: model, entity)
+  }
+
+  /// What an object is edited on is a row's values.
+  func setBase(of model: any PersistentModel, to row: any PersistentModel, _ entity: Entity) {
+    guard core.saver.onConflict == .refuse else { return }
+    let values = entity.type.init(_quireVacant: ModelState())
+    values._quireAdopt(entity.storedMask, from: row)
+    pending.conflicts.bases[.init(entity: entity.index, key: model._quireState.key)] = .init(
+      model: model, values: values)
+  }
+
+  /// Properties that are not edited follow their row: a later edit is made on those values.
+  func followBase(of model: any PersistentModel, _ properties: UInt64, from row: any PersistentModel) {
+    guard !model.isDeleted, let entity = entity(of: model) else { return }
+    pending.conflicts.bases[.init(entity: entity.index, key: model._quireState.key)]?.values._quireAdopt(
+      properties, from: row)
+  }
+
+  /// The row of an edited object is gone.
+  /// - Returns: whether the save is to refuse that.
+  func noteLost(_ model: any PersistentModel) -> Bool {
+    guard core.saver.onConflict == .refuse, !model._quireState.flags.contains(.deleted), model._quireState.dirty != 0,
+      let entity = entity(of: model),
+      let base = pending.conflicts.bases.removeValue(forKey: .init(entity: entity.index, key: model._quireState.key))
+    else { return false }
+    do {
+      let conflict = try read { connection in
+        try Comparison(entity, connection).conflict(model, base.values, model._quireState.dirty, with: nil)
+      }
+      pending.conflicts.lost.append(conflict)
+    } catch {
+      pending.conflicts.lost.append(
+        SaveConflict(
+          model: entity.name, identifier: model.persistentModelID, kind: .deletedElsewhere, properties: []))
+    }
+    return true
+  }
+
+  /// Under the write lock: whether what is edited and deleted here is still as it was then.
+  ///
+  /// - Throws: ``ModelError/conflict(_:)`` with all that is not, each time it is asked.
+  func checkConflicts(_ store: Store, on connection: Connection) throws {
+    if pending.conflicts.isEmpty { return }
+    let isLossKnown = pending.conflicts.isLossKnown
+    pending.conflicts.isLossKnown = true
+    guard core.saver.onConflict == .refuse else {
+      if pending.conflicts.lost.isEmpty || isLossKnown { return }
+      throw ModelError.ignoredAssignments(
+        pending.conflicts.lost.flatMap { lost in
+          lost.properties.map { "\(lost.model).\($0.name) of \(lost.identifier)" }
+        })
+    }
+    var found = pending.conflicts.lost
+    for (name, base) in pending.conflicts.bases.sorted(by: { ($0.key.entity, $0.key.key) < ($1.key.entity, $1.key.key) }
+    ) {
+      let entity = store.entities[name.entity]
+      let mask = base.model.isDeleted ? entity.storedMask : base.model._quireState.dirty & entity.storedMask
+      if mask == 0 { continue }
+      if let conflict = try Comparison(entity, connection).conflict(base.model, base.values, mask, key: name.key) {
+        found.append(conflict)
+      }
+    }
+    if !found.isEmpty { throw ModelError.conflict(found) }
+  }
+}
+
+/// Compares what an edit was made on with what is committed, as the file stores it.
+private struct Comparison {
+  let entity: Entity
+  let connection: Connection
+
+  init(_ entity: Entity, _ connection: Connection) {
+    self.entity = entity
+    self.connection = connection
+  }
+
+  /// - Returns: nil if the row has the values of `base` in all of those properties.
+  func conflict(_ model: any PersistentModel, _ base: any PersistentModel, _ mask: UInt64, key: Int64) throws
+    -> SaveConflict?
+  {
+    guard let row = try row(key) else { return try conflict(model, base, mask, with: nil) }
+    var clash: UInt64 = 0
+    var decoded: (any PersistentModel)?
+    for index in entity.stored where mask & 1 << UInt64(index) != 0 {
+      let before = try value(of: index, in: base)
+      if before == row.values[index] { continue }
+      // What another program has written in other words may still be the same value.
+      if decoded == nil { decoded = row.model }
+      if let decoded, try value(of: index, in: decoded) == before { continue }
+      clash |= 1 << UInt64(index)
+    }
+    return clash == 0 ? nil : try conflict(model, base, clash, with: row.values)
+  }
+
+  /// - Parameter theirs: The row's values by property; nil if it is gone.
+  func conflict(
+    _ model: any PersistentModel, _ base: any PersistentModel, _ mask: UInt64, with theirs: [Int: Value]?
+  ) throws -> SaveConflict {
+    let isDeleted = model.isDeleted
+    let properties = try entity.stored.filter { mask & 1 << UInt64($0) != 0 }.map { index in
+      SaveConflict.ConflictingProperty(
+        name: entity.properties[index].name, base: try value(of: index, in: base),
+        mine: isDeleted ? .null : try value(of: index, in: model), theirs: theirs?[index] ?? .null)
+    }
+    let kind: SaveConflict.Kind = theirs == nil ? .deletedElsewhere : isDeleted ? .deletedHere : .edited
+    return SaveConflict(
+      model: entity.name, identifier: model.persistentModelID, kind: kind, properties: properties)
+  }
+
+  /// The committed values by property, and the object they make; no object if they do not decode.
+  private func row(_ key: Int64) throws -> (values: [Int: Value], model: (any PersistentModel)?)? {
+    let statement = try connection.statement(
+      "SELECT \(try entity.columnList()) FROM \(try quoted(identifier: entity.table)) "
+        + "WHERE \(try quoted(identifier: entity.keyColumn)) = ?")
+    defer { statement.reset() }
+    statement.bind(key, at: 1)
+    guard try statement.step() else { return nil }
+    var values: [Int: Value] = [:]
+    for (place, index) in entity.properties.indices.filter({ entity.properties[$0].occupiesRow }).enumerated() {
+      values[index] = statement.row.value(Int32(place) + 1)
+    }
+    var row = statement.row
+    let model: (any PersistentModel)?
+    do throws(ValueError) {
+      var state = ModelState()
+      state.key = try row.next(Int64.self)
+      model = try entity.type.init(_quireRow: &row, state)
+    } catch {
+      model = nil
+    }
+    return (values, model)
+  }
+
+  /// What a save would store.
+  private func value(of property: Int, in model: any PersistentModel) throws -> Value {
+    let statement = try connection.statement("SELECT ?")
+    defer { statement.reset() }
+    do {
+      try model._quireBind(1 << UInt64(property), to: statement, from: 1)
+    } catch {
+      return .null  // what no column holds: the save will say so
+    }
+    return try statement.step() ? statement.row.value(0) : .null
+  }
+}

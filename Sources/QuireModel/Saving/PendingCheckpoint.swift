@@ -1,0 +1,177 @@
+import QuireRow
+import QuireSQLite
+
+/// What was pending in a context at one moment, with the values that its objects and lists had: what a transaction that
+/// throws puts back.
+///
+/// - Complexity: A copy of each object that is pending.
+struct PendingCheckpoint {
+  let pending: PendingChanges
+  fileprivate let objects: [Kept]
+  fileprivate let lists: [(place: ListPlace, keys: [Int64])]
+
+  fileprivate struct Kept {
+    let model: any PersistentModel
+    let copy: any PersistentModel
+    let key: Int64
+    let dirty: UInt64
+    let flags: ModelState.Flags
+  }
+
+  init(_ owner: Owner) {
+    pending = owner.pending
+    objects = (pending.edits + pending.inserted.compactMap { $0 } + pending.deleted).compactMap { model in
+      guard let entity = owner.entity(of: model) else { return nil }
+      let state = model._quireState
+      let copy = entity.type.init(_quireVacant: ModelState())
+      copy._quireAdopt(entity.storedMask, from: model)
+      return Kept(model: model, copy: copy, key: state.key, dirty: state.dirty, flags: state.flags)
+    }
+    lists = pending.editedLists.compactMap { place in
+      place.model._quireLink(place.property).list.map { (place, $0.keys) }
+    }
+  }
+}
+
+extension Saver {
+  /// Puts back what was pending, after what has been written since was undone.
+  ///
+  /// - Parameters:
+  ///   - open: The transaction that failed, or in which one did.
+  ///   - mark: Where the one inside began; nil if the whole transaction has ended.
+  func restore(_ checkpoint: PendingCheckpoint, _ open: OpenTransaction, since mark: OpenTransaction.Mark?) {
+    guard let store else { return }
+    if core.following.move != nil { core.following.finishMove() }
+    let start = mark ?? OpenTransaction.Mark.beginning
+    let left = pending
+    forgetNew(left.inserted.compactMap { $0 } + open.inserted(since: start), but: checkpoint)
+    for model in open.removed(since: start) {
+      guard model._quireState.isOwned(by: core), let entity = entity(of: model) else { continue }
+      model._quireState.flags.remove(.deleted)
+      let key = model._quireState.key
+      if key >= ModelState.firstKey, maps[entity.index].find(key) == nil { maps[entity.index].insert(model, key: key) }
+    }
+    for model in left.edits + left.deleted {
+      model._quireState.dirty = 0
+      model._quireState.flags.remove(.deleted)
+    }
+    for kept in checkpoint.objects { putBack(kept) }
+    pending = checkpoint.pending
+    pending.skipKeys(of: left)
+
+    var step = Move(number: position.number)
+    let known = Set(checkpoint.objects.map { ObjectIdentifier($0.model) })
+    let keptLists = Set(checkpoint.lists.map { ListName($0.place) })
+    do {
+      if !open.hasWritten(since: start) {
+        try look(at: (left.edits + left.deleted).filter { !known.contains(ObjectIdentifier($0)) }, store, into: &step)
+      }
+      // What a list shows follows from what unsaved objects refer to: so they hold it while it is computed.
+      let targets = checkpoint.objects.map { ($0.model, $0.copy) } + step.refreshed.map { ($0.model, $0.row) }
+      let shown = targets.map { copy(of: $0.0) }
+      for (model, values) in targets { adopt(values, in: model) }
+      defer { for ((model, _), values) in zip(targets, shown) { adopt(values, in: model) } }
+      if open.hasWritten(since: start) {
+        try read { core.following.compare(store, on: $0, into: &step) }
+      } else {
+        for place in core.editing.places(in: left.editedLists) where !keptLists.contains(ListName(place)) {
+          guard let list = place.model._quireLink(place.property).list else { continue }
+          let keys = try core.loader.currentKeys(of: place)
+          if keys != list.keys { step.lists.append(.init(place, was: list.keys, keys: keys)) }
+        }
+      }
+    } catch {
+      loadErrors.append(error)
+    }
+    step.refreshed.removeAll { known.contains(ObjectIdentifier($0.model)) }
+    for kept in checkpoint.objects {
+      guard let entity = entity(of: kept.model) else { continue }
+      let differing = kept.model._quireDifference(from: kept.copy) & entity.storedMask
+      if differing == 0 { continue }
+      step.refreshed.append(.init(model: kept.model, row: kept.copy, properties: differing, isPutBack: true))
+    }
+    step.lists.removeAll { keptLists.contains(ListName(.init(model: $0.model, property: $0.property))) }
+    var seen: Set<ListName> = []
+    for (place, keys) in checkpoint.lists where seen.insert(ListName(place)).inserted {
+      guard let list = place.model._quireLink(place.property).list, list.keys != keys else { continue }
+      step.lists.append(.init(place, was: list.keys, keys: keys))
+    }
+    for model in checkpoint.pending.inserted.compactMap({ $0 }) { emptyLists(of: model, but: keptLists, &step) }
+    core.following.move = step
+    core.following.finishMove()
+    core.following.changed()
+  }
+
+  private func copy(of model: any PersistentModel) -> any PersistentModel {
+    let copy = Swift.type(of: model).init(_quireVacant: ModelState())
+    adopt(model, in: copy)
+    return copy
+  }
+
+  private func adopt(_ values: any PersistentModel, in model: any PersistentModel) {
+    guard let entity = store?.entity(for: Swift.type(of: model)) else { return }
+    model._quireAdopt(entity.storedMask, from: values)
+  }
+
+  /// Objects whose edits were never written, as their rows are.
+  private func look(at models: [any PersistentModel], _ store: Store, into step: inout Move) throws {
+    for (index, models) in Dictionary(grouping: models, by: { entity(of: $0)?.index ?? 0 }) {
+      let keys = models.map(\._quireState.key)
+      let rows = try read { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
+      for model in models {
+        guard let row = rows[model._quireState.key] else { continue }
+        let differing = model._quireDifference(from: row)
+        if differing != 0 { step.refreshed.append(.init(model: model, row: row, properties: differing)) }
+      }
+    }
+  }
+
+  /// Objects that would not be here without the block are in no context any longer.
+  private func forgetNew(_ models: [any PersistentModel], but checkpoint: PendingCheckpoint) {
+    let known = Set(checkpoint.objects.map { ObjectIdentifier($0.model) })
+    for model in models where !known.contains(ObjectIdentifier(model)) && model._quireState.isOwned(by: core) {
+      let key = model._quireState.key
+      if key >= ModelState.firstKey, let entity = entity(of: model) { maps[entity.index].remove(key) }
+      model._quireState.leave()
+    }
+  }
+
+  private func putBack(_ kept: PendingCheckpoint.Kept) {
+    let state = kept.model._quireState
+    if kept.flags.contains(.inserted), state.key >= ModelState.firstKey, let entity = entity(of: kept.model) {
+      maps[entity.index].remove(state.key)
+    }
+    kept.model._quireState.key = kept.key
+    kept.model._quireState.dirty = kept.dirty
+    for flag in [ModelState.Flags.inserted, .deleted, .unsavable] {
+      if kept.flags.contains(flag) {
+        kept.model._quireState.flags.insert(flag)
+      } else {
+        kept.model._quireState.flags.remove(flag)
+      }
+    }
+  }
+
+  /// Lists of unsaved objects that were empty before: no row says what is in them.
+  private func emptyLists(of model: any PersistentModel, but known: Set<ListName>, _ step: inout Move) {
+    guard let entity = entity(of: model) else { return }
+    for index in entity.relationships where entity.properties[index].toMany != nil {
+      let place = ListPlace(model: model, property: index)
+      guard !known.contains(ListName(place)), let list = model._quireLink(index).list, !list.keys.isEmpty else {
+        continue
+      }
+      step.lists.append(.init(place, was: list.keys, keys: []))
+    }
+  }
+}
+
+/// One object's list, for as long as the object is held.
+private struct ListName: Hashable {
+  let model: ObjectIdentifier
+  let property: Int
+
+  init(_ place: ListPlace) {
+    model = ObjectIdentifier(place.model)
+    property = place.property
+  }
+}

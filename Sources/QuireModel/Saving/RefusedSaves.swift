@@ -1,0 +1,119 @@
+import QuireRow
+import QuireSQLite
+
+/// What SQLite refused, in the models' words: which model, which property, which value.
+extension Saver {
+  /// In the models' words where a constraint refused.
+  ///
+  /// - Parameter model: The object whose row was refused; nil where it was not the row of one.
+  func explained(_ error: SQLiteError, _ store: Store, of model: (any PersistentModel)? = nil) -> any Error {
+    if DeniedDelete.isOne(error.message) {
+      return ModelError.relationshipRefused("\(error.message). Nothing was saved.")
+    }
+    if error.isNotNull { return missingValue(error, store) }
+    // By the words, because a RESTRICT has the code of a trigger's refusal.
+    if error.message.hasPrefix("FOREIGN KEY") {
+      return refusedRelationship(store) ?? ModelError.relationshipRefused(refusedKey(store))
+    }
+    guard error.isUnique else { return error }
+    // "UNIQUE constraint failed: book.isbn, book.year"
+    let places =
+      error.message.split(separator: ": ").last?.split(separator: ", ").map { $0.split(separator: ".") } ?? []
+    guard let table = places.first?.first, let entity = store.entity(ofTable: String(table)) else { return error }
+    // In the order of the properties, which is that of the values bound below.
+    let names = places.map { $0.last.map(String.init) }
+    let indexes = names.compactMap { name in entity.properties.firstIndex { $0.column == name } }.sorted()
+    guard indexes.count == places.count else { return error }
+    let columns = indexes.compactMap { entity.properties[$0].column }
+    return ModelError.notUnique(
+      model: entity.name, properties: indexes.map { entity.properties[$0].name },
+      values: model.flatMap { values(of: $0, entity, columns, store) } ?? [])
+  }
+
+  /// "NOT NULL constraint failed: book.author_id"
+  private func missingValue(_ error: SQLiteError, _ store: Store) -> any Error {
+    let place = error.message.split(separator: ": ").last?.split(separator: ".").map(String.init) ?? []
+    guard place.count == 2, let entity = store.entity(ofTable: place[0]),
+      let property = entity.properties.first(where: { $0.column == place[1] }), property.toOne != nil
+    else { return error }
+    return ModelError.relationshipRefused("\(entity.name).\(property.name) must have a value. Nothing was saved.")
+  }
+
+  /// Which foreign key SQLite has refused: it does not say.
+  private func refusedKey(_ store: Store) -> String {
+    func count(_ table: String, _ column: String, _ key: Int64) -> Int64 {
+      let rows = try? store.database.read { connection in
+        try connection.query(
+          "SELECT count(*) FROM \(try quoted(identifier: table)) WHERE \(try quoted(identifier: column)) = ?",
+          [.integer(key)]
+        ).rows
+      }
+      if case .integer(let count)? = rows?.first?.first { return count } else { return 0 }
+    }
+    for model in pending.deleted {
+      guard let target = entity(of: model) else { continue }
+      for entity in store.entities {
+        for property in entity.properties {
+          guard let side = property.toOne, side.target == target.index, let column = property.column,
+            side.whenTargetGoes == .deny || (side.whenTargetGoes == .nullify && !side.isOptional)
+          else { continue }
+          let left = count(entity.table, column, model._quireState.key)
+          if left > 0 {
+            return "\(model.persistentModelID) was not deleted: it is the \(property.name) of \(left) \(entity.name)"
+              + (side.whenTargetGoes == .deny ? ", and the delete rule is .deny" : ", which must have one")
+              + ". Nothing was saved."
+          }
+        }
+      }
+    }
+    for model in pending.inserted.compactMap({ $0 }) + pending.edits where !model.isDeleted {
+      guard let entity = entity(of: model) else { continue }
+      for property in entity.relationships {
+        guard let side = entity.properties[property].toOne, let key = model._quireLink(property).currentKey,
+          key >= ModelState.firstKey
+        else { continue }
+        let target = store.entities[side.target]
+        if count(target.table, target.keyColumn, key) == 0 {
+          return "\(entity.name).\(entity.properties[property].name) refers to \(target.name) \(key), "
+            + "which is not there. Nothing was saved."
+        }
+      }
+    }
+    return "a reference to an object that is not there was refused. Nothing was saved."
+  }
+
+  /// Which delete a `.deny` stands against; nil where it was something else.
+  private func refusedRelationship(_ store: Store) -> ModelError? {
+    for model in pending.deleted {
+      guard let entity = entity(of: model) else { continue }
+      for property in entity.properties {
+        guard let side = property.toMany, side.deleteRule == .deny, case .foreignKey(let foreignKey) = side.via,
+          let column = store.entities[side.target].properties[foreignKey].column,
+          let table = try? quoted(identifier: store.entities[side.target].table),
+          let name = try? quoted(identifier: column),
+          case .integer(let count)? = try? store.database.read({
+            try $0.query("SELECT count(*) FROM \(table) WHERE \(name) = ?", [.integer(model._quireState.key)]).first
+          }), count > 0
+        else { continue }
+        return Writing.denied(model, property, count)
+      }
+    }
+    return nil
+  }
+
+  /// What the columns of these names get from an object; nil for one of another entity.
+  private func values(
+    of model: any PersistentModel, _ entity: Entity, _ columns: [String], _ store: Store
+  ) -> [String]? {
+    guard self.entity(of: model)?.index == entity.index else { return nil }
+    let mask = entity.stored.filter { columns.contains(entity.properties[$0].column ?? "") }
+      .reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+    return try? store.database.read { connection in
+      let statement = try connection.statement("SELECT \(columns.map { _ in "?" }.joined(separator: ", "))")
+      defer { statement.reset() }
+      try model._quireBind(mask, to: statement, from: 1)
+      guard try statement.step() else { return nil }
+      return columns.indices.map { statement.row.value(Int32($0)).description }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+public import Foundation
+import Synchronization
+
+/// What a context announces of its saves, for code that listens to SwiftData's notifications. Who follows rows reads
+/// `store.commits`, which tells every commit and what was in it.
+extension ModelContext {
+  /// Posted by a context before it saves; whoever is told may still edit.
+  public static var willSave: Notification.Name { SaveNotification.named("QuireModelContextWillSave") }
+
+  /// Posted by a context when it has saved and everything shows it, with ``NotificationKey``s.
+  public static var didSave: Notification.Name { SaveNotification.named("QuireModelContextDidSave") }
+
+  /// Keys of a notification's `userInfo`, by their raw values: each has an array of ``PersistentIdentifier``.
+  public enum NotificationKey: String, Sendable, CaseIterable {
+    case insertedIdentifiers
+    case updatedIdentifiers
+    case deletedIdentifiers
+  }
+}
+
+/// Whether anybody can be listening: who does has asked for a name before. Saves of programs where nobody has cost
+/// nothing more.
+enum SaveNotification {
+  private static let isKnown = Atomic(false)
+
+  static func named(_ name: String) -> Notification.Name {
+    isKnown.store(true, ordering: .relaxed)
+    return Notification.Name(name)
+  }
+
+  static var isWanted: Bool { isKnown.load(ordering: .relaxed) }
+}
+
+extension Saver {
+  /// What a save is about to write, of which its announcement speaks afterwards.
+  struct Announced {
+    var inserted: [any PersistentModel] = []
+    var updated: [PersistentIdentifier] = []
+    var deleted: [PersistentIdentifier] = []
+  }
+
+  /// - Returns: nil where nobody listens.
+  func announceSave() -> Announced? {
+    guard SaveNotification.isWanted, let context = core.context else { return nil }
+    NotificationCenter.default.post(name: ModelContext.willSave, object: context)
+    return Announced(
+      inserted: pending.inserted.compactMap { $0 },
+      updated: pending.edits.filter { $0._quireState.dirty != 0 && !$0.isDeleted }.map(\.persistentModelID),
+      deleted: pending.deleted.map(\.persistentModelID))
+  }
+
+  func announceSaved(_ saved: Announced?) {
+    guard let saved, let context = core.context else { return }
+    let identifiers: [ModelContext.NotificationKey: [PersistentIdentifier]] = [
+      .insertedIdentifiers: saved.inserted.map(\.persistentModelID), .updatedIdentifiers: saved.updated,
+      .deletedIdentifiers: saved.deleted,
+    ]
+    NotificationCenter.default.post(
+      name: ModelContext.didSave, object: context,
+      userInfo: Dictionary(uniqueKeysWithValues: identifiers.map { ($0.key.rawValue, $0.value) }))
+  }
+}

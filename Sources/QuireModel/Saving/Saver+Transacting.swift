@@ -1,0 +1,88 @@
+import QuireRow
+import QuireSQLite
+
+/// How everything that a context writes becomes a commit: the write lock first, then a look at what others have
+/// committed, then the body, COMMIT, and the step to what was written.
+extension Saver {
+  /// Ends a transaction that has written nothing: others have committed what observers of this context must be notified of
+  /// first, which must not happen under the lock.
+  private struct MovedOn: Error {}
+
+  /// Runs the body with the write lock held, the file's too, and the context at the newest commit.
+  ///
+  /// - Throws: What the body or the commit throws; ``CommitRefusal`` if an observer of commits refuses it. Nothing of it is
+  ///   written then; what is pending is as the body left it.
+  func transact<Result>(_ body: (OpenTransaction, Store) throws -> Result) throws -> Result {
+    let store = try requireStore()
+    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    try core.following.hold()
+    while true {
+      try core.following.settleThrowing(toWrite: true)
+      do {
+        let result = try store.database.transact(origin: .context(core.number), author: author, leaving: position) {
+          transaction in
+          guard try core.following.catchUpSilently(store, on: transaction.connection) else { throw MovedOn() }
+          let open = OpenTransaction(transaction)
+          self.open = open
+          return try body(open, store)
+        } committed: { _, commit in
+          guard let open = open.take() else { return }
+          core.following.prepareOwn(commit, open)
+        }
+        core.following.finishMove()
+        return result
+      } catch is MovedOn {
+        continue
+      } catch {
+        open = nil
+        throw error
+      }
+    }
+  }
+
+  // MARK: With a block
+
+  /// Runs the block as one transaction and saves what it leaves unsaved. When it throws, nothing of it is written, and
+  /// all that is pending is as it was before.
+  func transaction<Result>(_ block: () throws -> Result) throws -> Result {
+    if let open { return try transaction(inside: open, block) }
+    var checkpoint: PendingCheckpoint?
+    var opened: OpenTransaction?
+    var isWhole = false
+    do {
+      return try transact { open, _ in
+        opened = open
+        checkpoint = PendingCheckpoint(core)
+        let result = try block()
+        try save(in: open)
+        isWhole = true
+        return result
+      }
+    } catch {
+      if let checkpoint, let opened { restore(checkpoint, opened, since: nil) }
+      switch error {
+      case let refusal as CommitRefusal: throw refusal.reason
+      case let refused as SQLiteError where isWhole: throw try explained(refused, requireStore())
+      default: throw error
+      }
+    }
+  }
+
+  /// A transaction inside another one: a part of it, which undoes only itself.
+  private func transaction<Result>(inside open: OpenTransaction, _ block: () throws -> Result) throws -> Result {
+    if open.isSaving { throw DatabaseError.nestedWrite }
+    let checkpoint = PendingCheckpoint(core)
+    let mark = open.mark
+    do {
+      return try open.transaction.savepoint {
+        let result = try block()
+        try save(in: open)
+        return result
+      }
+    } catch {
+      restore(checkpoint, open, since: mark)
+      open.forget(since: mark)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import QuireRow
+package import QuireSQLite
+
+/// Writes what is unsaved: pending changes → one transaction → one step of the context.
+package final class Saver: ContextPart {
+  /// The transaction that the context's own thread is in; nil outside one.
+  @exclusivity(unchecked) var open: OpenTransaction?
+  /// Whether the end of a turn saves.
+  var autosaves = false
+  /// The name its commits carry.
+  var author: String?
+  var onUniqueClash = UniqueClashPolicy.refuse
+  var onConflict = ConflictPolicy.merge
+  /// Keeps the context's commits, if they can be taken back, and the interest that captures their rows whole.
+  var undo: UndoManager?
+  var undoInterest: InterestToken?
+
+  func close() {
+    undo = nil
+    undoInterest = nil
+  }
+
+  /// Writes everything that is unsaved as one commit, or inside a transaction as part of that. When this throws, nothing
+  /// of it is written, and the edits are still here.
+  func save() throws {
+    if let open { return try save(in: open) }
+    guard hasChanges else { return try core.following.settleThrowing() }
+    let announced = announceSave()
+    let store = try requireStore()
+    var writing = Writing(core, store, .insertsFirst)
+    while true {
+      do {
+        try transact { open, store in
+          try decide(store, on: open.connection)
+          writing = Writing(core, store, writing.order)
+          try writing.run(open.transaction)
+          open.saving = writing
+        }
+        break
+      } catch let refusal as CommitRefusal {
+        throw refusal.reason
+      } catch let error as SQLiteError {
+        writing = try next(after: writing, error, store)
+      }
+    }
+    announceSaved(announced)
+  }
+
+  /// The save at the end of a turn; what it throws is noted.
+  func autosave() {
+    do {
+      do {
+        try save()
+      } catch ModelError.ignoredAssignments(let places) {
+        core.context?.autosaveFailed(ModelError.ignoredAssignments(places))
+        try save()  // the rest: the next turn may be far
+      }
+    } catch {
+      core.context?.autosaveFailed(error)
+      for model in pending.inserted.compactMap({ $0 }) + pending.edits {
+        model._quireState.flags.insert(.unsavable)
+      }
+    }
+  }
+
+  /// A save inside a transaction: what it has written is not pending any longer, and is undone with the transaction.
+  func save(in open: OpenTransaction) throws {
+    if open.isSaving { throw DatabaseError.nestedWrite }
+    guard hasChanges else { return }
+    let announced = announceSave()
+    let store = try requireStore()
+    open.isSaving = true
+    defer { open.isSaving = false }
+    try decide(store, on: open.connection)
+    let before = (events: open.transaction.eventCount, indirect: open.transaction.indirectEventCount)
+    var writing = Writing(core, store, .insertsFirst)
+    while true {
+      do {
+        try open.transaction.savepoint { try writing.run(open.transaction) }
+        break
+      } catch let error as SQLiteError {
+        writing = try next(after: writing, error, store)
+      }
+    }
+    open.isSaving = false
+    open.wrote(events: writing.expectedEvents, inserting: pending.inserted.compactMap { $0 })
+    var step = Move(number: position.number)
+    core.following.saved(writing, &step)
+    let isAlone =
+      open.transaction.eventCount == before.events + writing.expectedEvents
+      && open.transaction.indirectEventCount == before.indirect
+    if !isAlone {
+      core.following.objects(
+        in: News(open, since: before.events, number: step.number), on: open.connection, into: &step)
+    }
+    core.following.move = step
+    core.following.finishMove()
+    announceSaved(announced)
+  }
+
+  /// Everything that a save makes of what is committed, looked at under the write lock, before anything is written.
+  private func decide(_ store: Store, on connection: Connection) throws {
+    if !pending.refusals.isEmpty {
+      let places = pending.refusals
+      pending.refusals.removeAll()
+      throw ModelError.ignoredAssignments(places)
+    }
+    try checkRules()
+    try core.editing.checkConflicts(store, on: connection)
+    if onUniqueClash == .upsert { try mergeClashing(store) }
+    try dropUnsavedTargets(store)
+    try checkCounts(store)
+  }
+
+  /// A value that is unique may be free once deletes and edits have been written: then another order is tried.
+  /// - Throws: What SQLite has refused, in the models' words, if there is no other.
+  private func next(after writing: Writing, _ error: SQLiteError, _ store: Store) throws -> Writing {
+    guard error.isUnique, let order = writing.order.next, !(pending.deleted.isEmpty && pending.edits.isEmpty) else {
+      throw explained(error, store, of: writing.refused)
+    }
+    return Writing(core, store, order)
+  }
+
+  /// Runs SQL of the context's own as one commit, or inside a transaction as part of that, and takes it in.
+  ///
+  /// - Parameter explain: What a refusal of SQLite's is in the models' words, where they are others than a save's.
+  package func write<Result>(
+    explain: (SQLiteError, Store) -> (any Error)? = { _, _ in nil }, _ body: (Transaction, Store) throws -> Result
+  ) throws -> Result {
+    do {
+      guard let open else { return try transact { try body($0.transaction, $1) } }
+      if open.isSaving { throw DatabaseError.nestedWrite }
+      let store = try requireStore()
+      let before = open.transaction.eventCount
+      let result = try open.transaction.savepoint { try body(open.transaction, store) }
+      open.wrote(events: 0)
+      var step = Move(number: position.number)
+      core.following.objects(in: News(open, since: before, number: step.number), on: open.connection, into: &step)
+      core.following.move = step
+      core.following.finishMove()
+      return result
+    } catch let refusal as CommitRefusal {
+      throw refusal.reason
+    } catch let error as SQLiteError {
+      let store = try requireStore()
+      throw explain(error, store) ?? explained(error, store)
+    }
+  }
+
+  /// Whether what is written now becomes part of a transaction of this context.
+  package var isInTransaction: Bool { open != nil }
+
+  /// References to objects that were deleted before they were ever saved: there will be no row to refer to.
+  private func dropUnsavedTargets(_ store: Store) throws {
+    guard pending.inserted.contains(where: { $0 == nil }) else { return }
+    for model in pending.inserted.compactMap({ $0 }) + pending.edits where !model.isDeleted {
+      guard let entity = entity(of: model) else { continue }
+      for index in entity.relationships {
+        guard let side = entity.properties[index].toOne, let object = model._quireLink(index).object else { continue }
+        let state = store.entities[side.target].model(object)._quireState
+        guard state.flags.isSuperset(of: [.deleted, .inserted]) else { continue }
+        if !side.isOptional {
+          throw ModelError.relationshipRefused(
+            "\(entity.name).\(entity.properties[index].name) must have a value, and its "
+              + "\(store.entities[side.target].name) was deleted before it was saved. Nothing was saved.")
+        }
+        core.editing.assign(nil, to: index, of: model)
+      }
+    }
+  }
+}

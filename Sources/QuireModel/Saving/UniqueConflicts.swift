@@ -1,0 +1,172 @@
+import QuireRow
+import QuireSQLite
+
+/// New objects that have a unique value of a row that is there become that row, where the context is told to upsert.
+///
+/// Done in memory before the save, as edits like any other, so that observers, lists and rules see them as such.
+extension Saver {
+  func mergeClashing(_ store: Store) throws {
+    for entity in store.entities
+    where pending.insertedPlaces[entity.index].contains(where: { pending.inserted[$0] != nil }) {
+      for set in entity.uniqueSets {
+        var seen: [[Value]: any PersistentModel] = [:]
+        for place in pending.insertedPlaces[entity.index] {
+          guard let model = pending.inserted[place] else { continue }
+          let (values, key) = try holder(of: set, as: model, entity)
+          if values.contains(.null) { continue }  // NULL is like nothing else
+          if let first = seen[values] {
+            try merge(model, into: first, entity, store)
+          } else if let key, try !isGivenUp(key, set, entity) {
+            if let present = registered(entity.index, key).map(entity.model) {
+              try merge(model, into: present, entity, store)
+            } else {
+              try become(key, model, place, entity, store)
+            }
+          } else {
+            seen[values] = model
+          }
+        }
+      }
+    }
+  }
+
+  /// The values of a unique set in an object, and the key of the row that has them.
+  private func holder(of set: [Int], as model: any PersistentModel, _ entity: Entity) throws -> ([Value], Int64?) {
+    let columns = try set.compactMap { entity.properties[$0].column }.map { try quoted(identifier: $0) }
+    let numbers = (1...columns.count).map { "?\($0)" }
+    let condition = zip(columns, numbers).map { "\($0) = \($1)" }.joined(separator: " AND ")
+    let mask = set.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+    return try read { connection in
+      let statement = try connection.statement(
+        "SELECT \(numbers.joined(separator: ", ")), (SELECT \(try quoted(identifier: entity.keyColumn)) "
+          + "FROM \(try quoted(identifier: entity.table)) WHERE \(condition))")
+      defer { statement.reset() }
+      do throws(ValueError) {
+        try model._quireBind(mask, to: statement, from: 1)
+      } catch {
+        throw ModelError.notStorable(model: entity.name, property: entity.properties[set[0]].name, reason: error)
+      }
+      guard try statement.step() else { return ([], nil) }
+      let values = columns.indices.map { statement.row.value(Int32($0)) }
+      let place = Int32(columns.count)
+      return (values, statement.row.isNull(place) ? nil : try statement.row.int64(place))
+    }
+  }
+
+  /// Whether the row is deleted here, or edited in those properties: then the value may be free when all is written.
+  private func isGivenUp(_ key: Int64, _ set: [Int], _ entity: Entity) throws -> Bool {
+    guard let present = registered(entity.index, key).map(entity.model) else { return false }
+    return present.isDeleted || set.contains { present._quireState.dirty & 1 << UInt64($0) != 0 }
+  }
+
+  // MARK: Into an object that is there
+
+  private func merge(
+    _ model: any PersistentModel, into present: any PersistentModel, _ entity: Entity, _ store: Store
+  ) throws {
+    let differing = present._quireDifference(from: model) & entity.storedMask & ~entity.keysMask
+    for index in entity.stored where differing & 1 << UInt64(index) != 0 {
+      guard begin(present, index) else { continue }
+      telling(present, index) { present._quireAdopt(1 << UInt64(index), from: model) }
+    }
+    for index in entity.relationships {
+      switch entity.properties[index].kind {
+      case .value: continue
+      case .toOne:
+        if let target = model._quireLink(index).object as? any PersistentModel {
+          core.editing.assign(target, to: index, of: present)
+        }
+      case .toMany:
+        let own = core.loader.targets(of: model, index).compactMap { $0 as? any PersistentModel }
+        if own.isEmpty { continue }
+        let there = core.loader.targets(of: present, index).compactMap { $0 as? any PersistentModel }
+        core.editing.replace(index, of: model, with: [])
+        core.editing.replace(
+          index, of: present, with: there + own.filter { target in !there.contains { $0 === target } })
+      }
+    }
+    redirect(from: model, to: present, entity, store)
+    drop(model, entity)
+  }
+
+  /// Who refers to an object refers to another one from now on.
+  private func redirect(
+    from model: any PersistentModel, to present: any PersistentModel, _ entity: Entity, _ store: Store
+  ) {
+    for referring in core.fetcher.pendingModels where !referring.isDeleted {
+      guard let other = self.entity(of: referring) else { continue }
+      for index in other.relationships {
+        switch other.properties[index].kind {
+        case .toOne(let side) where side.target == entity.index:
+          if referring._quireLink(index).object === model { core.editing.assign(present, to: index, of: referring) }
+        case .toMany(let side) where side.target == entity.index:
+          guard case .join = side.via, let list = referring._quireLink(index).list,
+            list.contains(model._quireState.key)
+          else { continue }
+          let others = core.loader.targets(of: referring, index).compactMap { $0 as? any PersistentModel }
+          core.editing.replace(index, of: referring, with: others.filter { $0 !== model && $0 !== present } + [present])
+        default: continue
+        }
+      }
+    }
+  }
+
+  /// An unsaved object that will have no row of its own.
+  private func drop(_ model: any PersistentModel, _ entity: Entity) {
+    core.editing.leaveLists(model, entity)
+    model._quireState.flags.insert(.deleted)
+    let place = Int(truncatingIfNeeded: model._quireState.key &- pending.firstTemporaryKey)
+    if pending.inserted.indices.contains(place) { pending.inserted[place] = nil }
+    core.editing.forgetPairs(of: entity, model._quireState.key)
+  }
+
+  // MARK: As the object of a row
+
+  private func become(
+    _ key: Int64, _ model: any PersistentModel, _ place: Int, _ entity: Entity, _ store: Store
+  ) throws {
+    guard let row = try read({ try core.loader.staged(entity, keys: [key], on: $0) })[key] else { return }
+    let temporary = model._quireState.key
+    var dirty = model._quireDifference(from: row) & entity.storedMask
+    // References it has none of stay as they are.
+    let kept = entity.stored.filter { entity.properties[$0].toOne != nil && !model._quireLink($0).hasKey }
+      .reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+    model._quireAdopt(kept, from: row)
+    dirty &= ~kept
+    pending.inserted[place] = nil
+    model._quireState.saved(as: key)
+    maps[entity.index].insert(model, key: key)
+    if dirty != 0 {
+      core.edited(model)
+      core.editing.setBase(of: model, to: row, entity)
+      model._quireState.dirty = dirty
+    }
+    pending.joinEdits.rename(temporary, to: key) { pair in
+      let join = store.joins[pair.join]
+      return (join.first.entity == entity.index, join.second.entity == entity.index)
+    }
+    for place in pending.editedLists {
+      guard let list = place.model._quireLink(place.property).list, list.contains(temporary),
+        self.entity(of: place.model)?.properties[place.property].toMany?.target == entity.index
+      else { continue }
+      list.keys = ToManyList.sorted(list.keys.map { $0 == temporary ? key : $0 })
+    }
+    // Its own lists were those of an object without a row: read anew, with what has been edited.
+    for index in entity.relationships where entity.properties[index].toMany != nil {
+      model._quireSetLink(index, Link())
+    }
+  }
+
+  func begin(_ model: any PersistentModel, _ property: Int) -> Bool {
+    func begin<M: PersistentModel>(_ model: M) -> Bool { _edit(model, property) }
+    return begin(model)
+  }
+}
+
+extension Entity {
+  /// Properties no two rows share all values of, each set in the order of the properties.
+  var uniqueSets: [[Int]] {
+    stored.filter { properties[$0].isUnique }.map { [$0] }
+      + uniques.map { columns in columns.compactMap { column in property(ofColumn: column) }.sorted() }
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+/// `.deny`: an object may not go while its relationship leads somewhere. What leads to objects that go in the same save
+/// does not count, nor what was taken away before.
+extension Writing {
+  /// Before the row of an object goes.
+  mutating func refuseDenied(_ model: any PersistentModel, _ entity: Entity, _ connection: Connection) throws {
+    for (index, property) in entity.properties.enumerated() {
+      if let side = property.toOne, side.deleteRule == .deny, let column = property.column {
+        try refuse(model, entity, index, side, column, connection)
+      } else if let side = property.toMany, side.deleteRule == .deny, case .join(let join, let own) = side.via {
+        let (ownName, otherName) = (join.own(own).name, join.other(own).name)
+        let table = try quoted(identifier: join.name)
+        let condition = "\(try quoted(identifier: ownName)) = ?"
+        let going = deletedKeys(of: side.target)
+        if !going.isEmpty {
+          try connection.execute(
+            "DELETE FROM \(table) WHERE \(condition) AND \(try quoted(identifier: otherName)) IN "
+              + "(SELECT value FROM json_each(?))", [.integer(model._quireState.key), .text(KeyList.json(going))])
+          expect(connection.changes)
+        }
+        let rows = try connection.query(
+          "SELECT count(*) FROM \(table) WHERE \(condition)", [.integer(model._quireState.key)]
+        ).rows
+        if case .integer(let count)? = rows.first?.first, count > 0 { throw Writing.denied(model, property, count) }
+      }
+    }
+  }
+
+  /// The reference is taken out of the row where it leads nowhere any more, because the file has the rule too.
+  private mutating func refuse(
+    _ model: any PersistentModel, _ entity: Entity, _ index: Int, _ side: ToOneSide, _ column: String,
+    _ connection: Connection
+  ) throws {
+    let key = model._quireLink(index).currentKey
+    if let key, !deletedKeys(of: side.target).contains(key) {
+      let target = store.entities[side.target]
+      let rows = try connection.query(
+        "SELECT 1 FROM \(try quoted(identifier: target.table)) WHERE \(try quoted(identifier: target.keyColumn)) = ?",
+        [.integer(key)]
+      ).rows
+      if rows.isEmpty { return }
+      throw Writing.denied(model, entity.properties[index], 1)
+    }
+    guard side.isOptional else { return }
+    try connection.execute(
+      "UPDATE \(try quoted(identifier: entity.table)) SET \(try quoted(identifier: column)) = NULL "
+        + "WHERE \(try quoted(identifier: entity.keyColumn)) = ?", [.integer(model._quireState.key)])
+    expect(connection.changes)
+  }
+
+  private func deletedKeys(of entity: Int) -> [Int64] {
+    owner.pending.deleted.compactMap {
+      store.entity(for: Swift.type(of: $0))?.index == entity ? $0._quireState.key : nil
+    }
+  }
+
+  static func denied(_ model: any PersistentModel, _ property: Property, _ count: Int64) -> ModelError {
+    .relationshipRefused(
+      "\(model.persistentModelID) was not deleted: its \(property.name) has \(count), and its delete rule is .deny. "
+        + "Nothing was saved.")
+  }
+}
+
+/// The same where rows are deleted by predicate: SQLite says only that something stands against it.
+extension Saver {
+  func deniedDelete(_ error: SQLiteError, _ query: ResolvedQuery, _ keys: SQLText, _ store: Store) -> (any Error)? {
+    if DeniedDelete.isOne(error.message) {
+      return ModelError.relationshipRefused("\(error.message). Nothing was deleted.")
+    }
+    guard error.message.hasPrefix("FOREIGN KEY") else { return nil }
+    let entity = query.entity
+    for property in entity.properties {
+      guard let side = property.toMany, side.deleteRule == .deny else { continue }
+      let place: (table: String, column: String)
+      switch side.via {
+      case .foreignKey(let index):
+        guard let column = store.entities[side.target].properties[index].column else { continue }
+        place = (store.entities[side.target].table, column)
+      case .join(let join, let own): place = (join.name, join.own(own).name)
+      }
+      guard let (key, count) = firstStanding(at: place, keys, store) else { continue }
+      return ModelError.relationshipRefused(
+        "\(entity.name) \(key) was not deleted: its \(property.name) has \(count), and its delete rule is .deny. "
+          + "Nothing was deleted.")
+    }
+    for other in store.entities {
+      for property in other.properties {
+        guard let side = property.toOne, side.target == entity.index, !side.isOptional, let column = property.column,
+          side.whenTargetGoes == .nullify, let (key, count) = firstStanding(at: (other.table, column), keys, store)
+        else { continue }
+        return ModelError.relationshipRefused(
+          "\(entity.name) \(key) was not deleted: it is the \(property.name) of \(count) \(other.name), which must have "
+            + "one. Nothing was deleted.")
+      }
+    }
+    return ModelError.relationshipRefused(
+      "\(entity.name) was not deleted: a delete rule of an object that would go with it stands against it. "
+        + "Nothing was deleted.")
+  }
+
+  /// Of the keys the first that the column leads to, and how often.
+  private func firstStanding(at place: (table: String, column: String), _ keys: SQLText, _ store: Store) -> (
+    key: Int64, count: Int64
+  )? {
+    let rows = try? store.database.read { connection in
+      let column = try quoted(identifier: place.column)
+      return try connection.query(
+        "SELECT \(column), count(*) FROM \(try quoted(identifier: place.table)) WHERE \(column) IN (\(keys.text)) "
+          + "GROUP BY 1 ORDER BY 1 LIMIT 1", keys.bindings
+      ).rows
+    }
+    guard let row = rows?.first, case .integer(let key) = row[0], case .integer(let count) = row[1] else { return nil }
+    return (key, count)
+  }
+}

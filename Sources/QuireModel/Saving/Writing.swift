@@ -1,0 +1,294 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+/// One save's statements, in an order in which foreign keys hold and no cascade takes what has moved away: inserts
+/// (targets first), pairs, updates, deletes.
+///
+/// Where an object that is new has the unique value of one that is deleted or edited in the same save, that order is
+/// refused. Then what moves away moves first, deletes, other updates and inserts follow, and the foreign keys are
+/// looked at when all is written. Where that is refused too, edited rows may be changing places: then each gives its
+/// unique values up before any gets its new ones.
+struct Writing {
+  enum Order {
+    case insertsFirst, deletesFirst, valuesGivenUpFirst
+
+    var next: Order? {
+      switch self {
+      case .insertsFirst: .deletesFirst
+      case .deletesFirst: .valuesGivenUpFirst
+      case .valuesGivenUpFirst: nil
+      }
+    }
+  }
+
+  let owner: Owner
+  let store: Store
+  let order: Order
+  /// Row events this save's own statements cause; more than these means triggers or cascades.
+  private(set) var expectedEvents = 0
+  /// New keys by the place of the object in `inserted`.
+  private(set) var newKeys: [Int64]
+  /// The object whose row SQLite has refused.
+  private(set) var refused: (any PersistentModel)?
+  /// Places in `inserted` of each entity's objects.
+  private(set) var places: [[Int]] = []
+
+  init(_ owner: Owner, _ store: Store, _ order: Order) {
+    self.owner = owner
+    self.store = store
+    self.order = order
+    newKeys = Array(repeating: 0, count: owner.pending.inserted.count)
+  }
+
+  mutating func run(_ transaction: borrowing Transaction) throws {
+    let connection = transaction.connection
+    let indirect = transaction.indirectEventCount
+    do {
+      try giveKeys(transaction)
+      switch order {
+      case .insertsFirst:
+        try insert(connection)
+        try pairs(connection)
+        try update(connection)
+        try delete(connection)
+      case .deletesFirst, .valuesGivenUpFirst:
+        try connection.execute("PRAGMA defer_foreign_keys = ON")
+        try pairs(connection) { !$0 }
+        if order == .valuesGivenUpFirst { try giveUpValues(connection) }
+        try update(connection) { $0.keysMask }
+        try delete(connection)
+        try update(connection) { ~$0.keysMask }
+        try insert(connection)
+        try pairs(connection) { $0 }
+      }
+      if transaction.indirectEventCount > indirect { try requireInserted(connection) }
+    } catch {
+      restoreTemporaryKeys()
+      throw error
+    }
+    // A commit that fails leaves the objects unsaved: they keep their temporary keys until it has not.
+    restoreTemporaryKeys()
+  }
+
+  private func restoreTemporaryKeys() {
+    for (index, places) in places.enumerated() where store.isTarget[index] {
+      for place in places {
+        owner.pending.inserted[place]?._quireState.key = owner.pending.firstTemporaryKey &+ Int64(place)
+      }
+    }
+  }
+
+  /// All keys first: a foreign key may point to any object of the save. Objects that none can point to go without until
+  /// they are saved: a pass over many objects is a cache miss for each.
+  private mutating func giveKeys(_ transaction: borrowing Transaction) throws {
+    if owner.pending.inserted.isEmpty { return }
+    places = owner.pending.insertedPlaces.map { places in places.filter { owner.pending.inserted[$0] != nil } }
+    for index in store.insertOrder where !places[index].isEmpty {
+      var key = try store.keys.reserve(places[index].count, for: store.entities[index], in: transaction)
+      let isTarget = store.isTarget[index]
+      for place in places[index] {
+        newKeys[place] = key
+        if isTarget { owner.pending.inserted[place]?._quireState.key = key }
+        key += 1
+      }
+    }
+  }
+
+  /// Notes row events that statements of this save have caused.
+  mutating func expect(_ events: Int) { expectedEvents += events }
+
+  private mutating func insert(_ connection: Connection) throws {
+    if places.isEmpty { return }
+    if store.hasCircularKeys { try connection.execute("PRAGMA defer_foreign_keys = ON") }
+    for index in store.insertOrder where !places[index].isEmpty {
+      let entity = store.entities[index]
+      let statement = try connection.statement(entity.insert, try Writing.insertSQL(entity))
+      defer { statement.reset() }
+      for place in places[index] {
+        guard let model = owner.pending.inserted[place] else { continue }
+        statement.bind(newKeys[place], at: 1)
+        do {
+          try model._quireBind(entity.storedMask, to: statement, from: 2)
+        } catch {
+          throw notStorable(model, entity, entity.storedMask, error, statement)
+        }
+        try write(model, statement)
+        if connection.changes == 0 { throw Writing.ignored("a new \(entity.name) was not inserted") }
+      }
+      expectedEvents += places[index].count
+    }
+  }
+
+  private mutating func write(_ model: any PersistentModel, _ statement: Statement) throws {
+    do {
+      _ = try statement.step()
+    } catch {
+      refused = model
+      throw error
+    }
+    statement.reset()
+  }
+
+  static func insertSQL(_ entity: Entity) throws -> String {
+    let columns = [entity.keyColumn] + entity.stored.compactMap { entity.properties[$0].column }
+    return "INSERT INTO \(try quoted(identifier: entity.table)) "
+      + "(\(try columns.map { try quoted(identifier: $0) }.joined(separator: ", "))) "
+      + "VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
+  }
+
+  private mutating func pairs(_ connection: Connection, where included: (Bool) -> Bool = { _ in true }) throws {
+    if owner.pending.joinEdits.isEmpty { return }
+    for (pair, linked) in owner.pending.joinEdits.sorted where included(linked) {
+      let join = store.joins[pair.join]
+      if linked, isDeleted(join.first.entity, pair.first) || isDeleted(join.second.entity, pair.second) { continue }
+      let table = try quoted(identifier: join.name)
+      let first = try quoted(identifier: join.first.name)
+      let second = try quoted(identifier: join.second.name)
+      // Somebody else may have made or dropped the same pair: then there is nothing left to do.
+      let sql =
+        linked
+        ? "INSERT INTO \(table) (\(first), \(second)) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        : "DELETE FROM \(table) WHERE \(first) = ? AND \(second) = ?"
+      let statement = try connection.statement(sql)
+      statement.bind(saved(pair.first), at: 1)
+      statement.bind(saved(pair.second), at: 2)
+      _ = try statement.step()
+      statement.reset()
+      expectedEvents += connection.changes
+      if connection.changes == 0, try isThere(pair, in: join, connection) != linked {
+        throw Writing.ignored("a row of \(join.name) was not \(linked ? "inserted" : "deleted")")
+      }
+    }
+  }
+
+  private func isDeleted(_ entity: Int, _ key: Int64) -> Bool {
+    (owner.registered(entity, key) as? any PersistentModel)?._quireState.flags.contains(.deleted) == true
+  }
+
+  /// The key an object has after this save.
+  func saved(_ key: Int64) -> Int64 {
+    if key >= ModelState.firstKey { return key }
+    let place = Int(truncatingIfNeeded: key &- owner.pending.firstTemporaryKey)
+    return newKeys.indices.contains(place) ? newKeys[place] : key
+  }
+
+  private mutating func update(_ connection: Connection, only columns: (Entity) -> UInt64 = { _ in ~0 }) throws {
+    var current: (entity: Int, mask: UInt64, parameters: Int32, statement: Statement)?
+    defer { current?.statement.reset() }
+    var last: (type: any PersistentModel.Type, entity: Entity, columns: UInt64)?
+    for model in owner.pending.edits {
+      let dirty = model._quireState.dirty
+      if dirty == 0 || model._quireState.flags.contains(.deleted) { continue }
+      if last?.type != Swift.type(of: model) {
+        guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
+        last = (Swift.type(of: model), entity, entity.storedMask & columns(entity))
+      }
+      guard let (_, entity, stored) = last else { continue }
+      let mask = dirty & stored
+      if mask == 0 { continue }
+      let statement: Statement
+      if let current, current.entity == entity.index, current.mask == mask {
+        statement = current.statement
+      } else {
+        current?.statement.reset()
+        statement = try connection.statement(entity.update.of(columns: mask), try Writing.updateSQL(entity, mask))
+        current = (entity.index, mask, Int32(mask.nonzeroBitCount), statement)
+      }
+      do {
+        try model._quireBind(mask, to: statement, from: 1)
+      } catch {
+        throw notStorable(model, entity, mask, error, statement)
+      }
+      statement.bind(model._quireState.key, at: Int32(mask.nonzeroBitCount) + 1)
+      try write(model, statement)
+      if connection.changes == 0 {
+        let key = model._quireState.key
+        // In the other orders a delete of this save may have taken the row along.
+        if try order == .insertsFirst || isThere(entity, key, connection) {
+          throw Writing.ignored("\(entity.name) \(key) was not updated")
+        }
+      }
+      expectedEvents += 1
+    }
+  }
+
+  /// Edited rows hold other values for a moment, which no row has.
+  private mutating func giveUpValues(_ connection: Connection) throws {
+    for model in owner.pending.edits where !model._quireState.flags.contains(.deleted) {
+      guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
+      let key = model._quireState.key
+      for index in Set(entity.uniqueSets.joined()).sorted() where model._quireState.dirty & 1 << UInt64(index) != 0 {
+        let property = entity.properties[index]
+        guard let column = property.column else { continue }
+        let statement = try connection.statement(
+          "UPDATE \(try quoted(identifier: entity.table)) SET \(try quoted(identifier: column)) = ? "
+            + "WHERE \(try quoted(identifier: entity.keyColumn)) = ?")
+        statement.bind(property.isNullable ? .null : property.spareValue(for: key), at: 1)
+        statement.bind(key, at: 2)
+        _ = try statement.step()
+        statement.reset()
+        expectedEvents += 1
+      }
+    }
+  }
+
+  static func updateSQL(_ entity: Entity, _ mask: UInt64) throws -> String {
+    let columns = entity.stored.filter { mask & 1 << UInt64($0) != 0 }.compactMap { entity.properties[$0].column }
+    return "UPDATE \(try quoted(identifier: entity.table)) SET "
+      + (try columns.map { "\(try quoted(identifier: $0)) = ?" }.joined(separator: ", "))
+      + " WHERE \(try quoted(identifier: entity.keyColumn)) = ?"
+  }
+
+  private mutating func delete(_ connection: Connection) throws {
+    if owner.pending.deleted.isEmpty { return }
+    // Children before their parents, so that a parent's rule finds none of those that go with it.
+    var deleted: [[any PersistentModel]] = store.entities.map { _ in [] }
+    for model in owner.pending.deleted {
+      if let entity = store.entity(for: Swift.type(of: model)) { deleted[entity.index].append(model) }
+    }
+    for index in store.insertOrder.reversed() {
+      for model in deleted[index] { try delete(model, store.entities[index], connection) }
+    }
+  }
+
+  private mutating func delete(
+    _ model: any PersistentModel, _ entity: Entity, _ connection: Connection
+  ) throws {
+    try refuseDenied(model, entity, connection)
+    let statement = try connection.statement(
+      entity.delete,
+      "DELETE FROM \(try quoted(identifier: entity.table)) WHERE \(try quoted(identifier: entity.keyColumn)) = ?")
+    statement.bind(model._quireState.key, at: 1)
+    _ = try statement.step()
+    statement.reset()
+    expectedEvents += connection.changes
+    if connection.changes == 0, try isThere(entity, model._quireState.key, connection) {
+      throw Writing.ignored("\(entity.name) \(model._quireState.key) was not deleted")
+    }
+  }
+
+  private func notStorable(
+    _ model: any PersistentModel, _ entity: Entity, _ mask: UInt64, _ error: ValueError, _ statement: Statement
+  ) -> ModelError {
+    for index in entity.stored where mask & 1 << UInt64(index) != 0 {
+      do { try model._quireBind(1 << UInt64(index), to: statement, from: 1) } catch {
+        return .notStorable(model: entity.name, property: entity.properties[index].name, reason: error)
+      }
+    }
+    return .notStorable(model: entity.name, property: "", reason: error)
+  }
+}
+
+extension Property {
+  /// A value of the column that differs for each row, and that nobody else writes.
+  fileprivate func spareValue(for key: Int64) -> Value {
+    let type: ColumnType = if case .value(let type, _, _) = kind { type } else { .integer }
+    return switch type {
+    case .integer: .integer(Int64.min + key)
+    case .real: .real(-1e300 - Double(key) * 1e290)
+    case .text, .any: .text("\u{1}quire \(key)")
+    case .blob: .blob(Data("\u{1}quire \(key)".utf8))
+    }
+  }
+}
