@@ -1,4 +1,5 @@
 import Foundation
+import QuireSQLite
 import TestSupport
 import Testing
 

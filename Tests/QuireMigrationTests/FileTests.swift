@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireSQLite
 import Testing
 
 private func file(_ text: String, named name: String = "20261120143005_add_isbn.sql") throws -> MigrationFile {
@@ -81,17 +82,6 @@ private func file(_ text: String, named name: String = "20261120143005_add_isbn.
   @Test func `a NUL byte is an error with its line`() {
     let error = #expect(throws: MigrationError.self) { try file("SELECT 1;\nSELECT '\0';") }
     #expect(error?.description == "Migrations/20261120143005_add_isbn.sql:2: it contains a NUL byte")
-  }
-
-  @Test func `tokens cover every byte, whatever the text`() {
-    for text in ["'open", "/* open", "\"a\"\"b\" [c d] `e` 1.5e3 x'00' é -- end", "--", "/*/", "-", "'it''s'"] {
-      var end = 0
-      for token in SQLTokens(text) {
-        #expect(token.range.lowerBound == end && !token.range.isEmpty)
-        end = token.range.upperBound
-      }
-      #expect(end == text.utf8.count)
-    }
   }
 
   @Test func `comments, blanks and line endings make no other SQL, and literals do`() {

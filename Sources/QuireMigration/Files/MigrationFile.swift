@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// One file of `Migrations/`: what it does, how it is taken back, and what it says about being run.
 ///
 ///     -- create authors and books            the first comment is the title

@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// What SQLite's messages say of a statement, for errors that do not say where.
 package enum SQLMessage {
   /// The name in messages such as `no such column: book.autor` and `table book has no column named autor`.
@@ -5,18 +7,12 @@ package enum SQLMessage {
     for start in ["no such column: ", "no such table: ", "no such index: ", "no such view: ", "no column named "] {
       guard let range = message.firstRange(of: start) else { continue }
       let name = message[range.upperBound...].split(separator: ".").last.map(String.init)
-      return name.map(unquoted)
+      return name.map { SQLTokens.name($0) }
     }
     if let range = message.firstRange(of: "unknown column \"") {
       return String(message[range.upperBound...].prefix { $0 != "\"" })
     }
     return nil
-  }
-
-  /// The name that a token of SQL stands for.
-  package static func unquoted(_ token: String) -> String {
-    guard let first = token.first, token.count > 1, "\"`['".contains(first) else { return token }
-    return String(token.dropFirst().dropLast())
   }
 
   /// Asks for tables, views, indexes and all their columns, by name.

@@ -1,8 +1,12 @@
+import QuireSQLite
+
 /// The words of one statement without blanks and comments, for telling the few forms that drop something.
 ///
 /// SQLite has parsed the statement by then, so that its form is known to be right.
 struct SQLWords {
   private let words: [String]
+  /// The same, with names as they are meant.
+  private let names: [String]
   /// The line of the script the statement begins on, from 1.
   private(set) var line = 1
 
@@ -16,21 +20,18 @@ struct SQLWords {
     return SQLStatements(script).map { statement in
       line += bytes[counted..<statement.range.lowerBound].count { $0 == 10 }
       counted = statement.range.lowerBound
-      var words = SQLWords(String(decoding: bytes[statement.range], as: UTF8.self))
+      var words = SQLWords(SQLTokens(bytes: bytes, in: statement.range))
       words.line = line
       return (words, statement.range)
     }
   }
 
-  init(_ statement: String) {
-    let tokens = SQLTokens(statement)
-    words = tokens.compactMap { token in
-      switch token.kind {
-      case .blank, .lineComment, .blockComment: nil
-      case .mark where tokens.bytes[token.range.lowerBound] == UInt8(ascii: ";"): nil
-      default: tokens.text(of: token)
-      }
-    }
+  init(_ statement: String) { self.init(SQLTokens(statement)) }
+
+  private init(_ tokens: SQLTokens) {
+    let words = tokens.filter { $0.isSignificant && !tokens.isMark($0, ";") }
+    self.words = words.map(tokens.text(of:))
+    names = words.map(tokens.name(of:))
   }
 
   private func isWord(_ index: Int, _ word: String) -> Bool {
@@ -40,15 +41,8 @@ struct SQLWords {
   /// The name at `index`, behind a schema's where there is one, and where it ends.
   private func name(at index: Int) -> (name: String, end: Int)? {
     guard words.indices.contains(index) else { return nil }
-    if words.indices.contains(index + 2), words[index + 1] == "." { return (unquoted(index + 2), index + 3) }
-    return (unquoted(index), index + 1)
-  }
-
-  private func unquoted(_ index: Int) -> String {
-    let word = words[index]
-    guard let first = word.first, "\"`'[".contains(first), word.count > 1 else { return word }
-    let quote = first == "[" ? "]" : String(first)
-    return String(word.dropFirst().dropLast()).replacing(quote + quote, with: quote)
+    if words.indices.contains(index + 2), words[index + 1] == "." { return (names[index + 2], index + 3) }
+    return (names[index], index + 1)
   }
 
   /// The kind (`TABLE`, `INDEX`, `TRIGGER`, `VIEW`) and the name of what is dropped.
@@ -74,7 +68,7 @@ struct SQLWords {
   var droppedColumn: (table: String, column: String)? {
     guard let (table, rest) = alteration, isWord(rest, "DROP") else { return nil }
     let column = isWord(rest + 1, "COLUMN") && words.indices.contains(rest + 2) ? rest + 2 : rest + 1
-    return words.indices.contains(column) ? (table, unquoted(column)) : nil
+    return words.indices.contains(column) ? (table, names[column]) : nil
   }
 
   /// The table and column of `ADD COLUMN … NOT NULL` without a default.
@@ -86,13 +80,13 @@ struct SQLWords {
       zip(definition, definition.dropFirst()).contains(where: { $0 == ("NOT", "NULL") }),
       !definition.contains("DEFAULT")
     else { return nil }
-    return (table, unquoted(column))
+    return (table, names[column])
   }
 
   /// The table that an INSERT or UPDATE writes to, and the columns that it names; nil for all of them.
   var givenColumns: (table: String, columns: [String]?)? {
     if verb == "UPDATE", let (name, end) = name(at: isWord(1, "OR") ? 3 : 1) {
-      return (name, words.indices.dropFirst(end).map { unquoted($0) })
+      return (name, Array(names.dropFirst(end)))
     }
     guard ["INSERT", "REPLACE", "WITH"].contains(verb),
       let into = words.firstIndex(where: { $0.uppercased() == "INTO" }),
@@ -100,7 +94,7 @@ struct SQLWords {
     else { return nil }
     let start = isWord(end, "AS") ? end + 2 : end
     guard words.indices.contains(start), words[start] == "(" else { return (name, nil) }
-    return (name, words.indices.dropFirst(start + 1).prefix { words[$0] != ")" }.map { unquoted($0) })
+    return (name, words.indices.dropFirst(start + 1).prefix { words[$0] != ")" }.map { names[$0] })
   }
 
   /// The table of an UPDATE or DELETE that holds for all its rows.

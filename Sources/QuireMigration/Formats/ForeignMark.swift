@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// A comment by which another tool tells the part of a file that runs from the part that takes it back, such as
 /// `-- +migrate Down` or a bare `-- Down`: who does not know it runs both.
 struct ForeignMark: Hashable {

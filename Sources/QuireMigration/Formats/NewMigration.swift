@@ -1,4 +1,5 @@
 public import Foundation
+import QuireSQLite
 
 /// The file or files of a new migration, named and marked as the folder's tool has them.
 struct NewMigration {

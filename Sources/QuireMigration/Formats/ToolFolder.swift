@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// Another tool's files → migrations, with what that tool's marks and pairs mean.
 ///
 /// Each runs in one transaction with its record, so a file's own BEGIN and COMMIT, and `PRAGMA foreign_keys`, which has no

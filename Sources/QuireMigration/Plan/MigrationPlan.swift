@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// What a folder's files and one database's history say together: what has run, what is to run, what is amiss.
 ///
 /// A pure value: made of the two lists, without looking anywhere.

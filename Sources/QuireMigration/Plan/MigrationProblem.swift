@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// Why files and history do not fit: nothing is run while one stands.
 public enum MigrationProblem: Hashable, Sendable {
   /// The file no longer says what was run.

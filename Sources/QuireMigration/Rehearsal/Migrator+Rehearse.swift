@@ -100,7 +100,7 @@ extension Migrator {
     let named = Set(
       tokens.compactMap { token -> SQLName? in
         switch token.kind {
-        case .word, .quotedName: SQLName(SQLMessage.unquoted(tokens.text(of: token)))
+        case .word, .quotedName: SQLName(tokens.name(of: token))
         default: nil
         }
       })

@@ -13,18 +13,13 @@ struct MigrationFailureFinder {
 
   func explained() -> MigrationError {
     let tokens = SQLTokens(text.sql)
-    let statement = tokens.filter { token in
-      switch token.kind {
-      case .blank, .lineComment, .blockComment: false
-      default: error.statement.contains(token.range.lowerBound)
-      }
-    }
+    let statement = tokens.filter { $0.isSignificant && error.statement.contains($0.range.lowerBound) }
     let start = statement.first?.range.lowerBound ?? error.statement.lowerBound
     if let refused = refusal { return .refused(statement: refused, text.place(of: start, withColumn: true)) }
 
     let name = SQLMessage.name(in: error.error.message)
     let named = name.flatMap { name in
-      statement.first { SQLMessage.unquoted(tokens.text(of: $0)).lowercased() == name.lowercased() }
+      statement.first { tokens.name(of: $0).lowercased() == name.lowercased() }
     }
     let token = error.offset.flatMap { offset in statement.first { $0.range.contains(offset) } } ?? named
     let failure = MigrationFailure(

@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// SQL of a migration on its way to a connection: one of a file's two parts, or one kept in a database.
 struct MigrationText: Hashable, Sendable {
   /// What messages call it: a file's path, or `undo of 20261120143005 add isbn`.

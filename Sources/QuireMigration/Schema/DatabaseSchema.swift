@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// What a database's schema says: tables, indexes, triggers and views, without a row.
 ///
 /// A pure value, read through one connection. Two are equal where SQLite would treat them alike: blanks, comments, quotes
@@ -156,8 +158,7 @@ extension DatabaseSchema.Column: CustomStringConvertible {
     let tokens = Array(SQLTokens(text))
     if tokens.count == 1 { return true }
     let isSigned = ["-", "+"].contains(text.prefix(1)) && tokens[1].kind == .number
-    let isBlob = ["x'", "X'"].contains(text.prefix(2)) && tokens[1].kind == .string
-    return tokens.count == 2 && (isSigned || isBlob)
+    return tokens.count == 2 && isSigned
   }
 
   /// Whether ALTER TABLE ADD COLUMN takes it when there are rows: what is required needs a value, and a default has to be

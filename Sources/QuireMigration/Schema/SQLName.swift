@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// A name of a table, a column or anything else in a schema: equal to another as SQLite compares names, whatever the case
 /// of the letters A to Z.
 public struct SQLName: Hashable, Sendable {
@@ -61,9 +63,9 @@ public struct SQLText: Hashable, Sendable {
     return sequence.compactMap { token in
       switch token.kind {
       case .blank, .lineComment, .blockComment: nil
-      case .quotedName: SQLName.folded(SQLName(token: sequence.text(of: token)).text)
-      case .word, .number: SQLName.folded(sequence.text(of: token))
-      case .string, .mark: sequence.text(of: token)
+      case .quotedName: SQLName.folded(sequence.name(of: token))
+      case .word, .number, .blob: SQLName.folded(sequence.text(of: token))
+      case .string, .parameter, .mark: sequence.text(of: token)
       }
     }
   }
@@ -81,25 +83,13 @@ extension SQLText: ExpressibleByStringLiteral, CustomStringConvertible {
     var result = ""
     var needsBlank = false
     for token in sequence {
-      switch token.kind {
-      case .blank, .lineComment, .blockComment: needsBlank = !result.isEmpty
-      default:
+      if token.isSignificant {
         result += (needsBlank ? " " : "") + sequence.text(of: token)
         needsBlank = false
+      } else {
+        needsBlank = !result.isEmpty
       }
     }
     return result
-  }
-}
-
-extension SQLName {
-  /// The name a token stands for: a word, or what is inside quotes, with doubled ones halved.
-  init(token: String) {
-    guard let first = token.first, token.count > 1, "\"`['".contains(first) else {
-      self.init(token)
-      return
-    }
-    let content = String(token.dropFirst().dropLast())
-    self.init(first == "[" ? content : content.replacing("\(first)\(first)", with: "\(first)"))
   }
 }

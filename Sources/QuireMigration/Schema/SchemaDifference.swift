@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// One thing in which two schemas differ, in words: `book + isbn TEXT`.
 public struct SchemaDifference: Hashable, Sendable {
   /// The table it is in; nil for whole tables, indexes, triggers and views.

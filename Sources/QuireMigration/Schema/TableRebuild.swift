@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// The statements that put a new table in an old one's place, with its rows: SQLite's own recipe for what ALTER TABLE
 /// cannot do.
 ///
@@ -103,8 +105,8 @@ extension DatabaseSchema.Table {
     for (place, token) in all.enumerated() {
       let text = tokens.text(of: token)
       let isQualifier =
-        place + 1 < all.count && all[place + 1].kind == .mark && tokens.text(of: all[place + 1]) == "."
-        && token.kind != .string && SQLName(token: text) == self.name
+        place + 1 < all.count && tokens.isMark(all[place + 1], ".") && token.kind != .string
+        && SQLName(tokens.name(of: token)) == self.name
       result += token.range == own || isQualifier ? "\(name)" : text
     }
     return result

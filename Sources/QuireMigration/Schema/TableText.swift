@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// What only the text of a CREATE TABLE says and no pragma tells: collations, checks, how columns are generated,
 /// AUTOINCREMENT, conflict clauses, deferred keys, and where the name stands.
 ///
@@ -28,12 +30,7 @@ struct TableText {
 
   init(_ sql: String) {
     source = SQLTokens(sql)
-    tokens = source.filter { token in
-      switch token.kind {
-      case .blank, .lineComment, .blockComment: false
-      default: true
-      }
-    }
+    tokens = source.filter(\.isSignificant)
     while let token = peek, !isMark("(") {
       // The last name before the body: `CREATE TABLE main.book (`.
       if token.kind != .mark { name = token.range }
@@ -168,7 +165,7 @@ struct TableText {
         _ = takeGroup()
         continue
       }
-      if isFirst { columns.append(SQLName(token: source.text(of: token))) }
+      if isFirst { columns.append(SQLName(source.name(of: token))) }
       if keyword == "AUTOINCREMENT" { isAutoincrement = true }
       isFirst = isMark(",")
       advance()
@@ -190,10 +187,7 @@ struct TableText {
 
   private var peek: SQLTokens.Token? { position < tokens.count ? tokens[position] : nil }
 
-  private func isMark(_ mark: Character) -> Bool {
-    guard let token = peek, token.kind == .mark else { return false }
-    return source.bytes[token.range.lowerBound] == mark.asciiValue
-  }
+  private func isMark(_ mark: Unicode.Scalar) -> Bool { peek.map { source.isMark($0, mark) } ?? false }
 
   /// In capitals; empty where no word stands.
   private var keyword: String { keyword(after: 0) }
@@ -213,7 +207,7 @@ struct TableText {
   private mutating func takeName() -> SQLName? {
     guard let token = peek else { return nil }
     advance()
-    return SQLName(token: source.text(of: token))
+    return SQLName(source.name(of: token))
   }
 
   /// From an opening parenthesis to its closing one: what is between them.

@@ -21,27 +21,8 @@ package struct Script {
   /// What is left, as text for messages.
   var rest: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Whether there is more than blanks and comments left: whatever it is, it need not be valid.
-  package var hasMore: Bool {
-    var rest = bytes[...]
-    func starts(_ text: StaticString) -> Bool {
-      rest.starts(with: UnsafeBufferPointer(start: text.utf8Start, count: 2))
-    }
-    while let byte = rest.first {
-      if [9, 10, 12, 13, 32, UInt8(ascii: ";")].contains(byte) {
-        rest = rest.dropFirst()
-      } else if starts("--") {
-        rest = rest.drop { $0 != 10 }
-      } else if starts("/*") {
-        rest = rest.dropFirst(2)
-        while !rest.isEmpty, !starts("*/") { rest = rest.dropFirst() }
-        rest = rest.dropFirst(2)
-      } else {
-        return true
-      }
-    }
-    return false
-  }
+  /// Whether there is more than white space, comments and semicolons left; it need not be valid.
+  package var hasMore: Bool { !SQLTokens(bytes: Array(bytes)).isEmpty }
 
   /// Prepares the next statement; nil at the end of the text.
   mutating func prepare(flags: Int32, on handle: OpaquePointer) throws(SQLiteError) -> QuotedNames.Prepared? {

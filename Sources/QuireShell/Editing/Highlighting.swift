@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireSQLite
 
 /// A piece of an input and what it is, for who colours it.
 public struct InputSpan: Hashable, Sendable {
@@ -40,7 +41,7 @@ extension ShellSession {
       let kind: InputSpan.Kind? =
         switch token.kind {
         case .lineComment, .blockComment: .comment
-        case .string: .text
+        case .string, .blob: .text
         case .number: .number
         case .word where sqlKeywords.contains(tokens.text(of: token).uppercased()): .keyword
         default: nil

@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// A word, value or sign of the model language, with where it stands.
 struct Token: Hashable, Sendable {
   let kind: Kind
@@ -38,146 +40,82 @@ struct Token: Hashable, Sendable {
   }
 }
 
-/// Cuts a text into tokens; nothing is refused here, what cannot be read comes as ``Token/Kind/wrong(_:)``.
+/// The tokens of a text of the model language: those of SQL with their values, but that double quotes stand around text, and
+/// the point of `12.books` is not of the number. Nothing is refused here: what cannot be read is
+/// ``Token/Kind/wrong(_:)``.
 struct Tokenizer {
-  private let bytes: [UInt8]
-  private var position = 0
+  private let source: SQLTokens
+  private var result: [Token] = []
 
   static func tokens(of text: String) -> [Token] {
-    var tokenizer = Tokenizer(text)
-    var result: [Token] = []
-    while true {
-      let token = tokenizer.next()
-      result.append(token)
-      if token.kind == .end { return result }
-    }
+    var tokenizer = Tokenizer(source: SQLTokens(text))
+    for token in tokenizer.source { tokenizer.add(token) }
+    let end = tokenizer.source.bytes.count
+    return tokenizer.result + [Token(kind: .end, range: end..<end)]
   }
 
-  private init(_ text: String) { bytes = Array(text.utf8) }
+  private init(source: SQLTokens) { self.source = source }
 
-  private func peek(_ ahead: Int = 0) -> UInt8? {
-    position + ahead < bytes.count ? bytes[position + ahead] : nil
-  }
+  private mutating func add(_ kind: Token.Kind, _ range: Range<Int>) { result.append(Token(kind: kind, range: range)) }
 
-  private mutating func next() -> Token {
-    skipBlanks()
-    let start = position
-    guard let first = peek() else { return Token(kind: .end, range: start..<start) }
-    let kind = scan(first)
-    return Token(kind: kind, range: start..<position)
-  }
-
-  private mutating func skipBlanks() {
-    while let byte = peek() {
-      if [9, 10, 11, 12, 13, 32].contains(byte) {
-        position += 1
-      } else if byte == UInt8(ascii: "-"), peek(1) == byte {
-        while peek() ?? 10 != 10 { position += 1 }
-      } else {
-        return
+  private mutating func add(_ token: SQLTokens.Token) {
+    let first = source.bytes[token.range.lowerBound]
+    switch token.kind {
+    case .blank, .lineComment: break
+    case .blockComment: if token.isOpen { add(.wrong("a comment that is not closed"), token.range) }
+    case .word: add(.word(source.text(of: token)), token.range)
+    case .string, .quotedName, .blob: add(quoted(token, first), token.range)
+    case .number: addNumber(token)
+    case .parameter where first != UInt8(ascii: "?") && first != UInt8(ascii: "#"):
+      add(.parameter(source.text(of: token)), token.range)
+    case .parameter, .mark:
+      let text = source.text(of: token)
+      if ["==", "!=", "<>", "<=", ">=", "||", ":", "$", "@"].contains(text) { return add(.sign(text), token.range) }
+      for place in token.range {
+        let one = String(UnicodeScalar(source.bytes[place]))
+        add("=<>()+-*/%,.{};:".contains(one) ? .sign(one) : .wrong("‘\(one)’ means nothing here"), place..<place + 1)
       }
     }
   }
 
-  private mutating func scan(_ first: UInt8) -> Token.Kind {
+  private func quoted(_ token: SQLTokens.Token, _ first: UInt8) -> Token.Kind {
+    if token.isOpen {
+      return .wrong(first == UInt8(ascii: "[") ? "a bracket that is not closed" : "a quote that is not closed")
+    }
     switch first {
-    case UInt8(ascii: "'"), UInt8(ascii: "\""):
-      return quoted(first, first).map { .text($0) } ?? .wrong("a quote that is not closed")
-    case UInt8(ascii: "`"): return quoted(first, first).map { .quotedName($0) } ?? .wrong("a quote that is not closed")
-    case UInt8(ascii: "["):
-      return quoted(first, UInt8(ascii: "]")).map { .quotedName($0) } ?? .wrong("a bracket that is not closed")
-    case _ where Self.isDigit(first): return number()
-    case UInt8(ascii: ".") where peek(1).map(Self.isDigit) == true: return number()
+    case UInt8(ascii: "'"), UInt8(ascii: "\""): return .text(source.name(of: token))
     case UInt8(ascii: "x"), UInt8(ascii: "X"):
-      return peek(1) == UInt8(ascii: "'") ? blob() : .word(word())
-    case UInt8(ascii: ":"), UInt8(ascii: "$"), UInt8(ascii: "@"):
-      position += 1
-      let name = word()
-      return name.isEmpty ? .sign(Self.text(first)) : .parameter(Self.text(first) + name)
-    case _ where Self.isWord(first): return .word(word())
-    default: return sign(first)
+      let digits = source.text(of: token).dropFirst(2).dropLast()
+      let values = digits.compactMap(\.hexDigitValue)
+      guard values.count == digits.count, values.count % 2 == 0 else { return .wrong("bytes that are none: x'00ff'") }
+      return .blob(stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] * 16 + values[$0 + 1]) })
+    default: return .quotedName(source.name(of: token))
     }
   }
 
-  private static func text(_ byte: UInt8) -> String { String(UnicodeScalar(byte)) }
-  private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
-  private static func isWord(_ byte: UInt8) -> Bool {
-    byte == 95 || (65...90).contains(byte) || (97...122).contains(byte) || byte >= 128
+  /// `12`, `1.5e3`, `.5`, `0x1F`, and the three tokens of `12.books`.
+  private mutating func addNumber(_ token: SQLTokens.Token) {
+    let range = token.range
+    let point = range.first { source.bytes[$0] == UInt8(ascii: ".") }
+    if let point, point + 1 < range.upperBound, source.bytes[point + 1] >= 65, point > range.lowerBound {
+      add(Self.number(source.bytes[range.lowerBound..<point]), range.lowerBound..<point)
+      add(.sign("."), point..<point + 1)
+      let name = point + 1..<range.upperBound
+      add(.word(String(decoding: source.bytes[name], as: UTF8.self)), name)
+    } else {
+      add(Self.number(source.bytes[range]), range)
+    }
   }
 
-  private mutating func word() -> String {
-    let start = position
-    while let byte = peek(), Self.isWord(byte) || Self.isDigit(byte) || byte == UInt8(ascii: "$") { position += 1 }
-    return String(decoding: bytes[start..<position], as: UTF8.self)
-  }
-
-  /// What is between the quotes, a doubled closing one standing for itself; nil where it is not closed.
-  private mutating func quoted(_ opening: UInt8, _ closing: UInt8) -> String? {
-    position += 1
-    var content: [UInt8] = []
-    while let byte = peek() {
-      position += 1
-      if byte == closing {
-        guard peek() == closing, opening == closing else { return String(decoding: content, as: UTF8.self) }
-        position += 1
-      }
-      content.append(byte)
+  private static func number(_ bytes: ArraySlice<UInt8>) -> Token.Kind {
+    let wrong = Token.Kind.wrong("a number that is none")
+    let written = String(decoding: bytes, as: UTF8.self)
+    if written.hasPrefix("0x") || written.hasPrefix("0X") {
+      return UInt64(written.dropFirst(2), radix: 16).map { .integer(Int64(bitPattern: $0)) } ?? wrong
     }
-    return nil
-  }
-
-  /// `12`, `1.5e3`, `.5`, `0x1F`; the point of `12.books` is not of the number.
-  private mutating func number() -> Token.Kind {
-    let start = position
-    func digits(_ from: Int) -> Int {
-      var end = from
-      while end < bytes.count, Self.isDigit(bytes[end]) || bytes[end] == 95 { end += 1 }
-      return end
-    }
-    if peek() == 48, peek(1) == UInt8(ascii: "x") || peek(1) == UInt8(ascii: "X") {
-      position += 2
-      let digits = word()
-      guard let value = UInt64(digits, radix: 16) else { return .wrong("a number that is none") }
-      return .integer(Int64(bitPattern: value))
-    }
-    position = digits(position)
-    var isReal = false
-    if peek() == UInt8(ascii: "."), peek(1).map(Self.isDigit) == true || !(peek(1).map(Self.isWord) ?? false) {
-      isReal = true
-      position = digits(position + 1)
-    }
-    if let e = peek(), e | 32 == UInt8(ascii: "e") {
-      let sign = peek(1) == UInt8(ascii: "+") || peek(1) == UInt8(ascii: "-") ? 1 : 0
-      if peek(1 + sign).map(Self.isDigit) == true {
-        isReal = true
-        position = digits(position + 1 + sign)
-      }
-    }
-    if let byte = peek(), Self.isWord(byte) {
-      _ = word()
-      return .wrong("a number that is none")
-    }
-    let text = String(decoding: bytes[start..<position].filter { $0 != 95 }, as: UTF8.self)
-    if !isReal, let value = Int64(text) { return .integer(value) }
-    return Double(text).map { .real($0) } ?? .wrong("a number that is none")
-  }
-
-  private mutating func blob() -> Token.Kind {
-    position += 1
-    guard let digits = quoted(UInt8(ascii: "'"), UInt8(ascii: "'")) else { return .wrong("a quote that is not closed") }
-    let values = digits.compactMap(\.hexDigitValue)
-    guard values.count == digits.count, values.count % 2 == 0 else { return .wrong("bytes that are none: x'00ff'") }
-    return .blob(stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] * 16 + values[$0 + 1]) })
-  }
-
-  private mutating func sign(_ first: UInt8) -> Token.Kind {
-    position += 1
-    let two = [first, peek() ?? 0]
-    for known in ["==", "!=", "<>", "<=", ">=", "||"] where Array(known.utf8) == two {
-      position += 1
-      return .sign(known)
-    }
-    let one = Self.text(first)
-    return "=<>()+-*/%,.{};:".contains(one) ? .sign(one) : .wrong("‘\(one)’ means nothing here")
+    let text = written.filter { $0 != "_" }
+    // Not for `inf`, which Double takes.
+    let isNumber = text.utf8.allSatisfy { (48...57).contains($0) || ".eE+-".utf8.contains($0) }
+    return Int64(text).map { .integer($0) } ?? (isNumber ? Double(text).map { .real($0) } : nil) ?? wrong
   }
 }

@@ -42,7 +42,7 @@ struct SQLFailure {
     var named: SQLTokens.Token?
     while let token = tokens.next() {
       if let offset = error.offset, token.range.contains(offset) { found = token }
-      if let name, named == nil, SQLMessage.unquoted(tokens.text(of: token)).lowercased() == name.lowercased() {
+      if let name, named == nil, tokens.name(of: token).lowercased() == name.lowercased() {
         named = token
       }
     }
@@ -61,10 +61,12 @@ struct SQLFailure {
     var (depth, most) = (0, 0)
     var deepest: SQLTokens.Token?
     while let token = tokens.next() {
-      switch tokens.bytes[token.range.lowerBound] {
-      case UInt8(ascii: "(") where token.kind == .mark: depth += 1
-      case UInt8(ascii: ")") where token.kind == .mark: depth -= 1
-      default: if token.kind != .word || deepest != nil { continue }
+      if tokens.isMark(token, "(") {
+        depth += 1
+      } else if tokens.isMark(token, ")") {
+        depth -= 1
+      } else if token.kind != .word || deepest != nil {
+        continue
       }
       if depth > most || deepest == nil { (most, deepest) = (depth, token) }
     }

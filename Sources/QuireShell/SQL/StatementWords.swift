@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireSQLite
 
 /// The first words of one statement in a text: what it does, and to which table.
 struct StatementWords {
@@ -12,28 +13,23 @@ struct StatementWords {
   init(_ whole: String, _ range: Range<Int>) {
     var first: Range<Int>?
     var depth = 0
-    var tokens = SQLTokens(whole)
-    while let token = tokens.next() {
-      guard token.range.lowerBound >= range.lowerBound, token.range.lowerBound < range.upperBound else { continue }
+    let tokens = SQLTokens(bytes: Array(whole.utf8), in: range)
+    for token in tokens {
       switch token.kind {
       case .word, .quotedName:
         first = first ?? token.range
         guard depth == 0 else { continue }
-        let text = tokens.text(of: token)
-        words.append(token.kind == .word ? text.lowercased() : SQLMessage.unquoted(text))
+        words.append(token.kind == .word ? tokens.text(of: token).lowercased() : tokens.name(of: token))
         isQuoted.append(token.kind == .quotedName)
-      case .mark:
-        let byte = tokens.bytes[token.range.lowerBound]
-        if byte == UInt8(ascii: "(") { depth += 1 }
-        if byte == UInt8(ascii: ")") { depth -= 1 }
+      case .mark where tokens.isMark(token, "("): depth += 1
+      case .mark where tokens.isMark(token, ")"): depth -= 1
       default: continue
       }
     }
     self.range = first ?? range
-    let bytes = Array(whole.utf8)
-    let end = min(range.upperBound, bytes.count)
+    let end = min(range.upperBound, tokens.bytes.count)
     let start = min(self.range.lowerBound, end)
-    text = Substring(String(decoding: bytes[start..<end], as: UTF8.self)).trimmed
+    text = Substring(String(decoding: tokens.bytes[start..<end], as: UTF8.self)).trimmed
   }
 
   private func isKeyword(_ word: String, at place: Int) -> Bool {

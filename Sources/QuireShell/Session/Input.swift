@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireSQLite
 
 /// What kind of thing was typed, decided by its first words.
 enum Input: Hashable, Sendable {
@@ -36,14 +37,16 @@ struct InputReader {
 
   /// Whether it begins as SQL alone does, so that nobody need know the models.
   static func isSurelySQL(_ text: String) -> Bool {
-    let begin = text.drop { $0.isWhitespace }
-    let word = begin.prefix { $0.isASCII && $0.isLetter }.lowercased()
-    let rest = begin.dropFirst(word.count).drop { $0.isWhitespace }
+    let tokens = SQLTokens(text)
+    let begin = Array(tokens.lazy.filter(\.isSignificant).prefix(2))
+    guard let first = begin.first, first.kind == .word else { return false }
     // A table may be called `commit`.
-    if rest.first == "." || modelClauses.contains(rest.prefix { $0.isASCII && $0.isLetter }.lowercased()) {
+    if let next = begin.last, begin.count == 2,
+      tokens.isMark(next, ".") || modelClauses.contains(tokens.text(of: next).lowercased())
+    {
       return false
     }
-    return statementWords.subtracting(["insert", "delete", "explain"]).contains(word)
+    return statementWords.subtracting(["insert", "delete", "explain"]).contains(tokens.text(of: first).lowercased())
   }
 
   /// What stands behind a model's name, and behind no word that begins a statement.

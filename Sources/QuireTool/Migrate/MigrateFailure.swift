@@ -1,4 +1,5 @@
 public import QuireMigration
+import QuireSQLite
 
 /// Errors of migrating with what only a command knows: how the database stands, and what to type.
 struct MigrateFailure {

@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireSQLite
 import QuireShell
 
 /// `migrate log`: the history of a database, or one version's SQL as it ran beside what its file says now.

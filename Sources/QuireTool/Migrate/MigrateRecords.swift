@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireSQLite
 import QuireShell
 
 /// `migrate accept` and `migrate renumber`: what is recorded, and under which number.

@@ -1,5 +1,6 @@
 import Quire
 import QuireMigration
+import QuireSQLite
 import QuireShell
 
 /// What a query's error is told as: what is wrong, where in the query, what was probably meant.
@@ -36,7 +37,7 @@ struct QueryFailure {
     let tokens = SQLTokens(text)
     let name = SQLMessage.name(in: error.message)
     let named = name.flatMap { name in
-      tokens.first { SQLMessage.unquoted(tokens.text(of: $0)).lowercased() == name.lowercased() }
+      tokens.first { tokens.name(of: $0).lowercased() == name.lowercased() }
     }
     let placed = error.offset.flatMap { offset in tokens.first { $0.range.contains(offset) } }
     guard let token = named ?? placed else { return error.message }

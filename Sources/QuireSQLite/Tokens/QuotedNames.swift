@@ -10,14 +10,10 @@ enum QuotedNames {
   static func inBackticks(_ sql: [UInt8]) -> [UInt8]? {
     guard sql.contains(quote) else { return nil }
     var result = sql
-    for token in SQLTokens(bytes: sql) where token.kind == .quotedName && sql[token.range.lowerBound] == quote {
-      guard token.range.count >= 2, sql[token.range.upperBound - 1] == quote else { continue }
-      var name: [UInt8] = []
-      var isSecond = false
-      for byte in sql[(token.range.lowerBound + 1)..<(token.range.upperBound - 1)] {
-        isSecond = byte == quote && !isSecond
-        if !isSecond { name.append(byte) }
-      }
+    let tokens = SQLTokens(bytes: sql)
+    for token in tokens where token.kind == .quotedName && sql[token.range.lowerBound] == quote {
+      if token.isOpen { continue }
+      let name = tokens.content(of: token)
       // Two quotes that stood for one leave a place behind the name.
       let padding = Array(repeating: UInt8(ascii: " "), count: token.range.count - 2 - name.count)
       if !name.contains(backtick) {

@@ -1,0 +1,25 @@
+import QuireSQLite
+
+extension SQLStatements.Statement {
+  /// BEGIN, COMMIT and END, and the pragma that goes with them.
+  var isTransaction: Bool {
+    ["BEGIN", "COMMIT", "END"].contains(words.first) || words.prefix(2) == ["PRAGMA", "FOREIGN_KEYS"]
+  }
+
+  /// What SQLite refuses, or ignores, inside a transaction.
+  var needsNoTransaction: Bool {
+    words.first == "VACUUM" || words.prefix(2) == ["PRAGMA", "JOURNAL_MODE"]
+      || words.prefix(2) == ["PRAGMA", "AUTO_VACUUM"] || words.prefix(2) == ["PRAGMA", "PAGE_SIZE"]
+  }
+}
+
+extension SQLStatements {
+  /// The script with spaces where a transaction is begun or ended; line ends stay.
+  func withoutTransactions() -> String {
+    var result = bytes
+    for statement in self where statement.isTransaction {
+      for place in statement.range where result[place] != 10 { result[place] = 32 }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+}
