@@ -96,7 +96,8 @@ let package = Package(
       name: "lending", dependencies: ["QuireMigration", "QuireTool"], path: "Examples/Lending", exclude: ["Migrations"],
       swiftSettings: swift, plugins: ["EmbedMigrations"]),
     .executableTarget(
-      name: "QuireBench", dependencies: ["CSQLite", "Quire", "QuireMigration"], path: "Benchmarks", swiftSettings: swift
+      name: "QuireBench", dependencies: ["CSQLite", "Quire", "QuireMigration", "QuireSQLite"], path: "Benchmarks",
+      swiftSettings: swift
     ),
     .testTarget(name: "QuireRowTests", dependencies: ["CSQLite", "QuireRow", "TestSupport"], swiftSettings: swift),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swift),

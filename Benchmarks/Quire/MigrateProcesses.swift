@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireSQLite
 
 /// `migrate-status` as whole processes: `quire migrate status`, and the sqlite3 shell that reads the same files and
 /// compares them with the same history, in SQL.

@@ -71,8 +71,8 @@ import Testing
   }
 
   @Test func `strings differ by case, and by what is inside`() throws {
-    #expect(SQLText("a = 'X'") != SQLText("a = 'x'"))
-    #expect(SQLText("A = 'X'") == SQLText("\"a\" /* ? */ ='X'"))
+    #expect(SQLFragment("a = 'X'") != SQLFragment("a = 'x'"))
+    #expect(SQLFragment("A = 'X'") == SQLFragment("\"a\" /* ? */ ='X'"))
     #expect(
       try differences("CREATE TABLE a (b CHECK (b <> 'X'))", "CREATE TABLE a (b CHECK (b <> 'x'))")
         == ["a − CHECK (b <> 'X')", "a + CHECK (b <> 'x')"])

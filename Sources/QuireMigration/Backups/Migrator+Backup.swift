@@ -9,9 +9,8 @@ extension Migrator {
     guard backsUp else { return nil }
     // SQLite says so when the first page is to be written; a backup would be made in vain, or be what fails.
     guard FileManager.default.isWritableFile(atPath: database) else { throw DatabaseError.readOnly(path: database) }
-    let tables = try holder.query(
-      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '~_quire~_%' ESCAPE '~'")
-    guard tables.first?.first != .integer(0) else { return nil }
+    let tables = try SchemaReader(holder).objects(.table)
+    if tables.allSatisfy({ SQLName.folded($0.name).hasPrefix("_quire_") }) { return nil }
     return try copied(before: occasion)
   }
 

@@ -1,5 +1,5 @@
 import Foundation
-import QuireSQLite
+package import QuireSQLite
 
 extension Migrator {
   /// What is to be said of the files by themselves: their order, their text, and whether what they make of an empty
@@ -66,7 +66,7 @@ extension Migrator {
   /// The schema that an SQL script, such as a `schema.sql`, makes of nothing.
   ///
   /// - Throws: ``MigrationError`` with the place where it does not run.
-  public static func schema(ofScript path: String) throws -> DatabaseSchema {
+  package static func schema(ofScript path: String) throws -> DatabaseSchema {
     guard let text = FileManager.default.contents(atPath: path) else { throw MigrationError.unreadable(file: path) }
     return try schema(of: String(decoding: text, as: UTF8.self), path)
   }
@@ -82,7 +82,7 @@ extension Migrator {
         text: MigrationText(name: path, sql: script), error: error, connection: connection
       ).explained()
     }
-    return try SchemaReader(connection).schema()
+    return try DatabaseSchema(on: connection)
   }
 }
 

@@ -14,11 +14,4 @@ package enum SQLMessage {
     }
     return nil
   }
-
-  /// Asks for tables, views, indexes and all their columns, by name.
-  package static let namesInSchema = """
-    SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~' UNION
-    SELECT c.name FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')
-    ORDER BY 1
-    """
 }

@@ -26,14 +26,10 @@ extension ToolHistory {
 
   /// Nil where the database has no other tool's table. Of several the first with something in it counts.
   package static func read(from connection: MigrationConnection) throws(SQLiteError) -> ToolHistory? {
-    let rows = try connection.query(
-      """
-      SELECT s.name, lower(c.name) FROM sqlite_schema s, pragma_table_xinfo(s.name) c
-      WHERE s.type = 'table' AND s.name IN (SELECT value FROM json_each(?))
-      """, [.text("[" + tables.map { "\"\($0)\"" }.joined(separator: ",") + "]")])
-    let columns = Dictionary(grouping: rows) { $0[0].plainText }.mapValues { Set($0.map { $0[1].plainText }) }
+    let reader = SchemaReader(connection)
     var found: ToolHistory?
-    for (table, columns) in columns.sorted(by: { $0.key < $1.key }) {
+    for table in try reader.tableNames(among: tables) {
+      let columns = Set(try reader.columns(of: table).map { SQLName.folded($0.name) })
       guard let history = try history(of: table, columns, connection) else { continue }
       if !history.isEmpty { return history }
       found = found ?? history

@@ -11,9 +11,8 @@ struct ToolTable {
   init(_ history: ToolHistory, _ connection: MigrationConnection) throws(SQLiteError) {
     self.history = history
     self.connection = connection
-    let types = try connection.query(
-      "SELECT lower(type) FROM pragma_table_info(?) WHERE name = 'version'", [.text(history.table)])
-    isWide = types == [["int8"]]
+    let columns = try SchemaReader(connection).columns(of: history.table)
+    isWide = columns.first { $0.name == "version" }.map { SQLName.folded($0.type) == "int8" } ?? false
   }
 
   /// What the table records that `applied` does not: taken back through Quire, or run by the tool since.

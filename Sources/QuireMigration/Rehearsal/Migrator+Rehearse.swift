@@ -119,15 +119,17 @@ extension Migrator {
 
   /// The same tables, indexes, triggers and views without a row, and what has run.
   private func copySchema(of source: MigrationConnection, to copy: MigrationConnection) throws {
-    let objects = try source.query(
-      """
-      SELECT s.sql FROM sqlite_schema s LEFT JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
-      WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite~_%' ESCAPE '~' AND coalesce(t.type, '') <> 'shadow'
-      ORDER BY CASE s.type WHEN 'table' THEN 0 WHEN 'index' THEN 1 WHEN 'view' THEN 2 ELSE 3 END, s.rowid
-      """)
+    let reader = SchemaReader(source)
+    let shadows = Set(try reader.tables().filter { $0.kind == .shadow }.map { SQLName($0.name) })
+    let objects = try reader.objects()
     copy.takesQuotedStrings = true
     defer { copy.takesQuotedStrings = false }
-    for object in objects { try copy.query(object[0].plainText) }
+    for kind in [SchemaReader.ObjectKind.table, .index, .view, .trigger] {
+      for object in objects where object.kind == kind && !shadows.contains(SQLName(object.name)) {
+        guard let sql = object.sql, !SQLName.folded(object.name).hasPrefix("sqlite_") else { continue }
+        try copy.query(sql)
+      }
+    }
     for applied in try MigrationHistory.read(from: source) { try MigrationHistory.record(applied, on: copy) }
   }
 
@@ -137,7 +139,7 @@ extension Migrator {
     let rows: [SQLName: Int]
 
     init(_ connection: MigrationConnection) throws {
-      schema = try SchemaReader(connection).schema()
+      schema = try DatabaseSchema(on: connection)
       var rows: [SQLName: Int] = [:]
       for table in schema.tables {
         let name = try quoted(identifier: table.name.text)

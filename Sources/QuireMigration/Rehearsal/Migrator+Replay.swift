@@ -1,15 +1,15 @@
-import QuireSQLite
+package import QuireSQLite
 
 extension Migrator {
   /// The schema of the database as it is.
-  public func schema() throws(MigrationError) -> DatabaseSchema {
-    try translating { try SchemaReader(try open(.readOnly)).schema() }
+  package func schema() throws(MigrationError) -> DatabaseSchema {
+    try translating { try DatabaseSchema(on: try open(.readOnly)) }
   }
 
   /// The schema that the files make of nothing, up to `last`: they run on an empty database that is gone afterwards.
   ///
   /// - Throws: ``MigrationError`` of the file that does not run from empty.
-  public func replay(to last: MigrationVersion? = nil) throws -> DatabaseSchema {
+  package func replay(to last: MigrationVersion? = nil) throws -> DatabaseSchema {
     if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
     let connection = try translating { try MigrationConnection.temporary(interruption: interruption, beat: beat) }
     for file in files where last.map({ file.version <= $0 }) ?? true { try file.checkStatements(steps: steps) }
@@ -18,7 +18,7 @@ extension Migrator {
         try run(on: connection, knowsKeys: true).up(file, sequence: index + 1, allowsLosses: true)
       }
     }
-    return try translating { try SchemaReader(connection).schema() }
+    return try translating { try DatabaseSchema(on: connection) }
   }
 
   /// Whether the database has no table but those of migrating: then there is nothing to lose.

@@ -1,3 +1,5 @@
+package import QuireSQLite
+
 /// What came of running the pending migrations on a copy: each with what it changes. Nothing was changed.
 public struct Rehearsal: Sendable {
   public let entries: [Entry]
@@ -12,7 +14,7 @@ public struct Rehearsal: Sendable {
   public struct Entry: Sendable {
     public let file: MigrationFile
     public let milliseconds: Int
-    public let differences: [SchemaDifference]
+    package let differences: [SchemaDifference]
     public let losses: [MigrationLoss]
     /// Rows of each table that is rebuilt, or has more or fewer of them.
     public let rows: [Rows]
@@ -21,7 +23,7 @@ public struct Rehearsal: Sendable {
     /// How many foreign keys point nowhere that did before; with a new one it would have failed.
     public let brokenKeys: Int
     /// Indexes, triggers and views that are gone although no statement drops them: a rebuild forgot them.
-    public let forgotten: [SchemaDifference]
+    package let forgotten: [SchemaDifference]
   }
 
   /// How many rows a table has before and after; nil where it is not there.

@@ -112,14 +112,11 @@ struct BrokenKeys {
   private static func columns(of key: Value, _ table: String, _ connection: MigrationConnection) throws(SQLiteError)
     -> [String]
   {
-    try connection.query(
-      "SELECT \"from\" FROM pragma_foreign_key_list(?) WHERE id = ? ORDER BY seq", [.text(table), key]
-    ).map { $0[0].plainText }
+    try SchemaReader(connection).foreignKeys(of: table).first { .integer($0.id) == key }?.columns ?? []
   }
 
   private static func tables(of connection: MigrationConnection) throws(SQLiteError) -> [String] {
-    try connection.query("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' ORDER BY name")
-      .map { $0[0].plainText }
+    try SchemaReader(connection).tables().filter { $0.kind == .table }.map(\.name).sorted()
   }
 }
 

@@ -106,10 +106,8 @@ final class LossWatch {
 
   /// Whether it is a full-text index on another table's text, which loses nothing, and cannot be read when that has changed.
   private func isIndex(_ table: SQLName) throws(SQLiteError) -> Bool {
-    let rows = try connection.query(
-      "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE AND rootpage = 0",
-      [.text(table.text)])
-    return rows.first.map { DatabaseSchema.isFullTextIndex($0[0].plainText) } ?? false
+    let found = try SchemaReader(connection).objects(.table, named: table.text).first
+    return found?.rootPage == 0 && VirtualTableText(found?.sql ?? "").isIndex
   }
 
   /// What is gone at the end, in the transaction still.
@@ -170,12 +168,11 @@ final class LossWatch {
   }
 
   private func affinities(of table: SQLName) throws(SQLiteError) -> [SQLName: TypeChange.Affinity] {
-    let rows = try connection.query(
-      "SELECT c.name, c.type, t.strict FROM pragma_table_list(?) t, pragma_table_xinfo(t.name) c WHERE t.schema = 'main'",
-      [.text(table.text)])
+    let reader = SchemaReader(connection)
+    let isStrict = try reader.tables(named: table.text).first?.isStrict == true
     return Dictionary(
-      rows.map {
-        (SQLName($0[0].plainText), TypeChange.Affinity(type: $0[1].plainText, isStrict: $0[2] == .integer(1)))
+      try reader.columns(of: table.text).map {
+        (SQLName($0.name), TypeChange.Affinity(type: $0.type, isStrict: isStrict))
       }, uniquingKeysWith: { first, _ in first })
   }
 
@@ -183,13 +180,8 @@ final class LossWatch {
 
   /// Tables with rows of their own, and their columns.
   private static func tables(of connection: MigrationConnection) throws(SQLiteError) -> [SQLName: [SQLName]] {
-    let rows = try connection.query(
-      """
-      SELECT t.name, c.name FROM pragma_table_list t, pragma_table_xinfo(t.name) c
-      WHERE t.schema = 'main' AND t.type IN ('table', 'virtual') AND c.hidden = 0
-        AND t.name NOT LIKE 'sqlite~_%' ESCAPE '~' AND t.name NOT LIKE '~_quire~_%' ESCAPE '~'
-      """)
-    return Dictionary(grouping: rows) { SQLName($0[0].plainText) }.mapValues { $0.map { SQLName($0[1].plainText) } }
+    try SchemaReader(connection).columns(ofAll: [.table, .virtual]).filter { !SchemaReader.isReserved($0.key.text) }
+      .mapValues { $0.filter { $0.storage == .ordinary }.map { SQLName($0.name) } }.filter { !$0.value.isEmpty }
   }
 
   private func count(of table: SQLName) throws(SQLiteError) -> Int {

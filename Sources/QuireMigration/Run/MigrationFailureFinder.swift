@@ -37,7 +37,7 @@ struct MigrationFailureFinder {
 
   /// Tables, views, indexes and all their columns.
   private func namesInSchema() -> [String] {
-    let rows = try? connection.query(SQLMessage.namesInSchema)
-    return (rows ?? []).map { $0[0].plainText }.filter { $0 != MigrationHistory.table }
+    let names = try? SchemaReader(connection).names()
+    return (names ?? []).filter { $0 != MigrationHistory.table }
   }
 }

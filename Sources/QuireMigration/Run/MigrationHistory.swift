@@ -24,9 +24,7 @@ package enum MigrationHistory {
   package static func read(from connection: MigrationConnection) throws(SQLiteError)
     -> [AppliedMigration]
   {
-    let exists = try connection.query(
-      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '_quire_migrations'")
-    guard exists.first?.first != .integer(0) else { return [] }
+    guard try SchemaReader(connection).hasTable(table) else { return [] }
     let rows = try connection.query(
       #"SELECT version, title, up, undo, seq, applied_at, ms, "by" FROM _quire_migrations ORDER BY seq"#)
     return rows.map { row in
@@ -39,9 +37,7 @@ package enum MigrationHistory {
 
   /// When each ran, the last one first.
   static func runs(on connection: MigrationConnection) throws(SQLiteError) -> [Run] {
-    let exists = try connection.query(
-      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '_quire_migrations'")
-    guard exists.first?.first != .integer(0) else { return [] }
+    guard try SchemaReader(connection).hasTable(table) else { return [] }
     return try connection.query("SELECT version, applied_at, ms FROM _quire_migrations ORDER BY seq DESC").map { row in
       let end = (try? Date(row[1].string, strategy: .iso8601)) ?? .distantPast
       return Run(

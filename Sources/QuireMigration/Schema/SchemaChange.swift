@@ -1,4 +1,4 @@
-public import QuireSQLite
+package import QuireSQLite
 
 /// The SQL that turns one schema into another and keeps the rows.
 ///
@@ -11,18 +11,18 @@ public import QuireSQLite
 ///
 ///     let change = try SchemaChange(from: database, to: models, renames: [SchemaRename("book.title:book.heading")!])
 ///     print(change.sql)
-public struct SchemaChange: Sendable {
+package struct SchemaChange: Sendable {
   /// In order; empty where the schemas are equal.
-  public let statements: [Statement]
+  package let statements: [Statement]
   /// What is changed, before anything was renamed.
-  public let differences: [SchemaDifference]
+  package let differences: [SchemaDifference]
   /// What takes it back; nil where that cannot be written. What was dropped comes back empty.
-  public let undo: [Statement]?
+  package let undo: [Statement]?
 
-  public struct Statement: Hashable, Sendable {
-    public let sql: String
+  package struct Statement: Hashable, Sendable {
+    package let sql: String
     /// What is to be known before it is run, for a comment above it.
-    public let note: String?
+    package let note: String?
   }
 
   /// - Parameters:
@@ -30,7 +30,7 @@ public struct SchemaChange: Sendable {
   ///     indexes unless they read a column that goes. Columns of tables that both have may not.
   ///   - rebuilding: Tables to be rebuilt even where nothing in them changes.
   ///   - dropping: Tables that may not stay although others are kept.
-  public init(
+  package init(
     from: DatabaseSchema, to: DatabaseSchema, renames: [SchemaRename] = [], keepingOthers: Bool = false,
     rebuilding: Set<SQLName> = [], dropping: Set<SQLName> = []
   ) throws(SchemaChangeError) {
@@ -59,9 +59,9 @@ public struct SchemaChange: Sendable {
   }
 
   /// All statements as the text of a migration.
-  public var sql: String { Self.text(statements) }
+  package var sql: String { Self.text(statements) }
 
-  public var undoSQL: String? { undo.map(Self.text) }
+  package var undoSQL: String? { undo.map(Self.text) }
 
   private static func text(_ statements: [Statement]) -> String {
     statements.map { statement in
@@ -72,7 +72,7 @@ public struct SchemaChange: Sendable {
 }
 
 /// Why the SQL of a change cannot be written.
-public enum SchemaChangeError: Error, Hashable, Sendable {
+package enum SchemaChangeError: Error, Hashable, Sendable {
   /// A rename of what is not there.
   case rename(SchemaRename, reason: String)
   /// A virtual table both have, with another text: only its author knows what is to become of its content.
@@ -86,7 +86,7 @@ public enum SchemaChangeError: Error, Hashable, Sendable {
 }
 
 extension SchemaChangeError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .rename(let rename, let reason): "the rename \(rename) cannot be: \(reason)"
     case .virtualTable(let name):

@@ -1,14 +1,16 @@
+package import QuireSQLite
+
 /// A table or column that goes on under another name, with its values.
 ///
 /// As text `book:volume` renames a table and `book.title:book.heading` a column, whose table may be called by its old or
 /// new name.
-public struct SchemaRename: Hashable, Sendable {
-  public let table: SQLName
+package struct SchemaRename: Hashable, Sendable {
+  package let table: SQLName
   /// Nil where it is the table that is renamed.
-  public let column: SQLName?
-  public let newName: SQLName
+  package let column: SQLName?
+  package let newName: SQLName
 
-  public init(table: SQLName, column: SQLName? = nil, to newName: SQLName) {
+  package init(table: SQLName, column: SQLName? = nil, to newName: SQLName) {
     self.table = table
     self.column = column
     self.newName = newName
@@ -22,7 +24,7 @@ public struct SchemaRename: Hashable, Sendable {
 }
 
 extension SchemaRename: LosslessStringConvertible {
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let sides = text.split(separator: ":", omittingEmptySubsequences: false).map { side in
       side.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
@@ -36,7 +38,7 @@ extension SchemaRename: LosslessStringConvertible {
     }
   }
 
-  public var description: String {
+  package var description: String {
     if let column { return "\(table.text).\(column.text):\(table.text).\(newName.text)" }
     return "\(table.text):\(newName.text)"
   }
@@ -46,7 +48,7 @@ extension DatabaseSchema {
   /// This schema after `renames`, with every text in it that speaks of what is renamed.
   ///
   /// - Throws: ``SchemaChangeError/rename(_:reason:)`` for a rename of what is not there.
-  public func renamed(by renames: [SchemaRename]) throws(SchemaChangeError) -> DatabaseSchema {
+  package func renamed(by renames: [SchemaRename]) throws(SchemaChangeError) -> DatabaseSchema {
     if renames.isEmpty { return self }
     var writer = try SchemaWriter(from: self)
     return try writer.renaming(renames)
@@ -56,7 +58,7 @@ extension DatabaseSchema {
   ///
   /// A table where most columns are the same, a column where it is declared the same and no other in its table is;
   /// columns of a table that itself may have been renamed are asked about once that is known.
-  public func possibleRenames(to other: DatabaseSchema) -> [SchemaRename] {
+  package func possibleRenames(to other: DatabaseSchema) -> [SchemaRename] {
     let gone = tables.filter { other[table: $0.name] == nil }
     var new = other.tables.filter { self[table: $0.name] == nil }
     var renames: [SchemaRename] = []

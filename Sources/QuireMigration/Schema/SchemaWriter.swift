@@ -109,7 +109,7 @@ struct SchemaWriter {
     if rebuilds.isEmpty { return }
     try dropReaders(of: Set(rebuilds.map(\.new.name) + gone))
     for (old, new) in rebuilds {
-      for statement in TableRebuild(old: old, new: new, in: try schema()).statements {
+      for statement in TableRebuild.statements(from: old, to: new, in: try schema()) {
         try run(statement.sql, note: statement.note)
       }
     }
@@ -233,7 +233,7 @@ struct SchemaWriter {
   // MARK: The copy
 
   private func schema() throws(SchemaChangeError) -> DatabaseSchema {
-    try refusing { () throws(SQLiteError) in try SchemaReader(copy).schema() }
+    try refusing { () throws(SQLiteError) in try DatabaseSchema(on: copy) }
   }
 
   private mutating func run(_ sql: String, note: String? = nil) throws(SchemaChangeError) {
@@ -248,16 +248,11 @@ private func refusing<T>(_ body: () throws(SQLiteError) -> T) throws(SchemaChang
 }
 
 extension DatabaseSchema.Object {
-  /// Whether it is a full-text index over another table's text, and so can be made anew from that.
-  fileprivate var isIndex: Bool { DatabaseSchema.isFullTextIndex(sql.text) }
+  /// Whether it is a full-text index over another table's text, and so can be made again from that.
+  fileprivate var isIndex: Bool { VirtualTableText(sql.text).isIndex }
 }
 
 extension DatabaseSchema {
-  /// Whether the statement makes a full-text index over another table's text.
-  static func isFullTextIndex(_ sql: String) -> Bool {
-    sql.firstMatch(of: /(?i)\busing\s+fts[45]\b.*[,(]\s*content\s*=\s*(?:'[^']|"[^"]|[\w])/.dotMatchesNewlines()) != nil
-  }
-
   /// This schema with what only `other` has: all but columns of tables both have, `dropped` tables, and what belongs to
   /// those or reads a column that goes.
   func keeping(others other: DatabaseSchema, without dropped: Set<SQLName>) -> DatabaseSchema {

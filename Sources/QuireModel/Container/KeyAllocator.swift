@@ -92,10 +92,7 @@ final class KeyAllocator: Sendable {
   }
 
   private static func recorded(for entity: Entity, on connection: Connection) throws -> Int64 {
-    let exists = try connection.query(
-      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_quire_keys'", []
-    ).rows
-    if exists.isEmpty { return 0 }
+    guard try SchemaReader(connection).hasTable("_quire_keys") else { return 0 }
     let rows = try connection.query("SELECT highest FROM _quire_keys WHERE table_name = ?", [.text(entity.table)]).rows
     if case .integer(let value)? = rows.first?.first { return value }
     return 0

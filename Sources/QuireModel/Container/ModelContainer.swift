@@ -165,19 +165,19 @@ public final class ModelContainer: Sendable {
     guard entities.contains(where: { $0.fullText != nil }) else { return false }
     guard case .file(let file) = location, FileManager.default.fileExists(atPath: file) else { return true }
     let connection = try Connection(path: file, access: .readOnly)
-    let known = Set(try SchemaSQL(entities: entities, joins: joins).triggers().map { plain(try $0.sql) })
-    let rows = try connection.query("SELECT name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view')").rows
-    let others = rows.compactMap { row -> String? in
-      guard case .text(let name) = row[0], case .text(let sql) = row[1] else { return nil }
-      return known.contains(plain(sql)) || ChangeLog.isTrigger(name) ? nil : name
+    let known = Set(try SchemaSQL(entities: entities, joins: joins).triggers().map { SQLFragment(try $0.sql) })
+    let others = try SchemaReader(connection).objects().compactMap { object -> String? in
+      guard object.kind == .trigger || object.kind == .view, let sql = object.sql else { return nil }
+      return known.contains(SQLFragment(sql)) || ChangeLog.isTrigger(object.name) ? nil : object.name
     }
     if others.isEmpty { return true }
     throw SchemaError.untrusted(path: file, objects: others)
   }
 
   static func isEmpty(_ connection: Connection) throws -> Bool {
-    let names = try connection.query("SELECT tbl_name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'").rows
-    return names.allSatisfy { if case .text(let name)? = $0.first { ChangeLog.tables.contains(name) } else { false } }
+    try SchemaReader(connection).objects().allSatisfy { object in
+      SQLName.folded(object.name).hasPrefix("sqlite_") || ChangeLog.tables.contains(object.table)
+    }
   }
 
   /// Refuses a file of another schema before it is opened for writing, which makes it a WAL database: what is refused

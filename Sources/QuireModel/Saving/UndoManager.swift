@@ -217,12 +217,10 @@ private struct Inverse {
   /// Rows written since that refer to one that would go: SQLite would take them along, or make them forget it.
   private func refuseReferences(to step: Step, besides leaving: [Step], on connection: Connection) throws {
     guard case .integer(let key) = step.change.key else { return }
-    let tables = try connection.query(
-      "SELECT m.name, f.\"from\" FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f "
-        + "WHERE m.type = 'table' AND f.\"table\" = ? COLLATE NOCASE", [.text(step.table.name)]
-    ).rows
-    for row in tables {
-      guard case .text(let table)? = row.first, case .text(let column)? = row.last else { continue }
+    let keys = try SchemaReader(connection).foreignKeys().sorted { $0.key < $1.key }.flatMap { table, keys in
+      keys.filter { SQLName($0.parent) == SQLName(step.table.name) }.flatMap { $0.columns.map { (table.text, $0) } }
+    }
+    for (table, column) in keys {
       let quotedTable = try quoted(identifier: table)
       let name = try quoted(identifier: column)
       let found = try connection.query("SELECT count(*) FROM \(quotedTable) WHERE \(name) = ?", [.integer(key)]).rows

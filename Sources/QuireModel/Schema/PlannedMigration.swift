@@ -53,13 +53,10 @@ struct PlannedMigration {
       if let known = versions.first(where: { "\($0.number)" == recorded }) { return known }
       throw SchemaError.unknownVersion(path: file, version: recorded)
     }
-    let statements = Set(
-      try connection.query("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").rows.compactMap { row -> String? in
-        if case .text(let sql)? = row.first { plain(sql) } else { nil }
-      })
+    let statements = Set(try SchemaReader(connection).objects().compactMap { $0.sql.map { SQLFragment($0) } })
     let exact = try versions.last { version in
       let made = try SchemaSQL(entities: version.entities, joins: version.joins).statements()
-      return made.allSatisfy { statements.contains(plain($0)) }
+      return made.allSatisfy { statements.contains(SQLFragment($0)) }
     }
     if let exact { return exact }
     let fitting = try versions.last { version in
@@ -70,9 +67,7 @@ struct PlannedMigration {
   }
 
   static func recorded(on connection: Connection) throws -> String? {
-    let exists = try connection.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_quire_version'")
-      .rows
-    if exists.isEmpty { return nil }
+    guard try SchemaReader(connection).hasTable("_quire_version") else { return nil }
     if case .text(let version)? = try connection.query("SELECT version FROM _quire_version").rows.first?.first {
       return version
     }
@@ -95,7 +90,7 @@ struct PlannedMigration {
     do {
       try SchemaRebuild(
         old: (old.entities, old.joins), new: (new.entities, new.joins), connection: connection,
-        reader: Connection(path: file, access: .readOnly)
+        models: Connection(path: file, access: .readOnly)
       ).run()
       if let broken = try connection.query("PRAGMA foreign_key_check").first, case .text(let table)? = broken.first {
         throw SchemaError.brokenReferences(table: table, to: "\(new.number)")

@@ -11,13 +11,6 @@ package struct SchemaCheck {
     self.joins = joins
   }
 
-  private struct FileColumn {
-    let type: String
-    let isRequired: Bool
-    let hasDefault: Bool
-    let isKey: Bool
-  }
-
   /// A sentence, and the statement that would mend it where one is enough and nothing is lost.
   package struct Difference {
     package let sentence: String
@@ -55,7 +48,9 @@ package struct SchemaCheck {
     var result: [Difference] = []
     let key = columns[entity.keyColumn]
     // Only an INTEGER PRIMARY KEY is the row's own number.
-    if key?.isKey != true || key?.type.uppercased() != "INTEGER" || columns.values.count(where: \.isKey) != 1 {
+    if key.map({ $0.keyPlace > 0 }) != true || key?.type.uppercased() != "INTEGER"
+      || columns.values.count(where: { $0.keyPlace > 0 }) != 1
+    {
       result.append(Difference("\(entity.table).\(entity.keyColumn) is not its INTEGER PRIMARY KEY"))
     }
     for (index, property) in entity.properties.enumerated() {
@@ -69,7 +64,7 @@ package struct SchemaCheck {
     }
     let known = Set(entity.properties.compactMap(\.column) + [entity.keyColumn])
     for (name, column) in columns.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
-      if column.isRequired, !column.hasDefault {
+      if column.isRequired, column.defaultValue == nil {
         result.append(
           Difference("\(entity.table).\(name) must have a value and no property of \(entity.name) gives it one"))
       }
@@ -89,14 +84,13 @@ package struct SchemaCheck {
       wanted.append(("trigger", trigger.name, "TRIGGER", try trigger.sql, nil))
     }
     if wanted.isEmpty { return [] }
-    let rows = try connection.query("SELECT name, sql FROM sqlite_schema WHERE type IN ('table', 'trigger')").rows
-    var present: [String: String] = [:]
-    for row in rows {
-      if case .text(let name) = row[0], case .text(let sql) = row[1] { present[name.lowercased()] = plain(sql) }
+    var present: [SQLName: SQLFragment] = [:]
+    for object in try SchemaReader(connection).objects() where object.kind == .table || object.kind == .trigger {
+      if let sql = object.sql { present[SQLName(object.name)] = SQLFragment(sql) }
     }
     return try wanted.compactMap { object in
-      let found = present[object.name.lowercased()]
-      if found == plain(object.sql) { return nil }
+      let found = present[SQLName(object.name)]
+      if found == SQLFragment(object.sql) { return nil }
       let drop = found == nil ? [] : ["DROP \(object.drop) \(try quoted(identifier: object.name))"]
       let statements = drop + [object.sql] + (object.then.map { [$0] } ?? [])
       return Difference(
@@ -107,7 +101,7 @@ package struct SchemaCheck {
 
   /// The statement that gives a table the column of a property: under its former name it may be there.
   private func mending(
-    _ index: Int, _ entity: Entity, _ columns: [String: FileColumn], on connection: Connection
+    _ index: Int, _ entity: Entity, _ columns: [String: SchemaReader.Column], on connection: Connection
   ) throws -> String? {
     let property = entity.properties[index]
     guard let name = property.column else { return nil }
@@ -124,7 +118,7 @@ package struct SchemaCheck {
   }
 
   private func differences(
-    _ property: Property, _ column: FileColumn, at place: String, for owner: String
+    _ property: Property, _ column: SchemaReader.Column, at place: String, for owner: String
   ) -> [Difference] {
     let type: ColumnType
     let isOptional: Bool
@@ -160,16 +154,8 @@ package struct SchemaCheck {
     return affinity == type || affinity == .any || type == .any || name.isEmpty
   }
 
-  private func columns(of table: String, in connection: Connection) throws -> [String: FileColumn] {
-    var result: [String: FileColumn] = [:]
-    let rows = try connection.query(
-      "SELECT name, type, \"notnull\", dflt_value IS NOT NULL, pk FROM pragma_table_xinfo(?)", [.text(table)])
-    for row in rows.rows {
-      guard case .text(let name) = row[0] else { continue }
-      let type = if case .text(let type) = row[1] { type } else { "" }
-      result[name] = FileColumn(
-        type: type, isRequired: row[2] == 1, hasDefault: row[3] == 1, isKey: row[4] != 0)
-    }
-    return result
+  private func columns(of table: String, in connection: Connection) throws -> [String: SchemaReader.Column] {
+    Dictionary(
+      try SchemaReader(connection).columns(of: table).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 }

@@ -3,19 +3,20 @@ import QuireSQLite
 
 /// Brings the tables of an older version of the models to the form of a newer one, keeping what both have.
 ///
-/// A table whose statement is another one is made anew and filled from the old: a column of the same name, or of the
+/// A table whose statement is another one is made again and filled from the old: a column of the same name, or of the
 /// name its property had (`originalName`), is copied, a new one gets NULL or its declared default. To be run in a
-/// transaction with foreign keys off; who runs it looks at them afterwards.
+/// transaction with foreign keys off; the caller checks them afterwards.
 struct SchemaRebuild {
   let old: (entities: [Entity], joins: [JoinTable])
   let new: (entities: [Entity], joins: [JoinTable])
   let connection: MigrationConnection
   /// Any connection of the models' kind.
-  let reader: Connection
+  let models: Connection
+  private var reader: SchemaReader { SchemaReader(connection) }
 
   func run() throws {
     let target = SchemaSQL(entities: new.entities, joins: new.joins)
-    let own = Set(try SchemaSQL(entities: old.entities, joins: old.joins).statements().map(plain))
+    let own = Set(try SchemaSQL(entities: old.entities, joins: old.joins).statements().map { SQLFragment($0) })
     for entity in new.entities {
       if try sql(of: entity.table) == nil {
         try connection.query(try target.table(entity))
@@ -35,8 +36,8 @@ struct SchemaRebuild {
     for table in old.joins.map(\.name) + old.entities.map(\.table) where !kept.contains(table) {
       try connection.query("DROP TABLE IF EXISTS \(try quoted(identifier: table))")
     }
-    let made = Set(try connection.query("SELECT name FROM sqlite_schema WHERE type = 'index'").map { $0[0] })
-    for (name, statement) in try target.namedIndexes() where !made.contains(.text(name)) {
+    let made = Set(try reader.objects(.index).map(\.name))
+    for (name, statement) in try target.namedIndexes() where !made.contains(name) {
       try connection.query(statement)
     }
     try arrangeObjects(target)
@@ -59,64 +60,48 @@ struct SchemaRebuild {
       if try sql(of: index.table) == nil { try connection.query(try index.creation(for: entity)) }
       try connection.query(try index.rebuilding())
     }
-    let made = Set(try connection.query("SELECT name FROM sqlite_schema WHERE type = 'trigger'").map { $0[0] })
-    for trigger in triggers where !made.contains(.text(trigger.name)) { try connection.query(try trigger.sql) }
+    let made = Set(try reader.objects(.trigger).map(\.name))
+    for trigger in triggers where !made.contains(trigger.name) { try connection.query(try trigger.sql) }
   }
 
   // MARK: One table
 
-  private func rebuild(_ entity: Entity, _ target: SchemaSQL, dropping own: Set<String>) throws {
-    guard let present = try sql(of: entity.table), plain(present) != plain(try target.table(entity)) else { return }
+  private func rebuild(_ entity: Entity, _ target: SchemaSQL, dropping own: Set<SQLFragment>) throws {
+    guard let present = try sql(of: entity.table), SQLFragment(present) != SQLFragment(try target.table(entity)) else {
+      return
+    }
     // Indexes and triggers of others go with the table, and come back.
-    let others = try connection.query(
-      "SELECT sql FROM sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND type <> 'table' AND sql IS NOT NULL "
-        + "AND substr(name, 1, 7) <> '_quire_'", [.text(entity.table)]
-    ).compactMap { row -> String? in
-      guard case .text(let sql)? = row.first, !own.contains(plain(sql)) else { return nil }
+    let others = try reader.objects(of: entity.table).compactMap { object -> String? in
+      guard object.kind != .table, let sql = object.sql, !object.name.hasPrefix("_quire_"),
+        !own.contains(SQLFragment(sql))
+      else { return nil }
       return sql
     }
     let scratch = "_quire_new_" + entity.table
-    try connection.query(try target.table(entity, named: scratch))
-    var columns = [entity.keyColumn]
-    var sources = [try quoted(identifier: entity.keyColumn)]
-    var values: [Value] = []
-    let there = try presentColumns(of: entity.table)
+    var rebuild = TableRebuild(
+      of: SQLName(entity.table), by: SQLName(scratch), creation: try target.table(entity, named: scratch))
+    rebuild.columns.append((SQLName(entity.keyColumn), try quoted(identifier: entity.keyColumn)))
+    let there = Set(try reader.columns(of: entity.table).map { SQLName($0.name) })
     for (index, property) in entity.properties.enumerated() {
       guard let column = property.column else { continue }
-      columns.append(column)
-      let former = property.formerColumns.first { there.contains($0.lowercased()) }
-      let source = try (there.contains(column.lowercased()) ? column : former).map { try quoted(identifier: $0) }
+      let former = property.formerColumns.first { there.contains(SQLName($0)) }
+      let source = try (there.contains(SQLName(column)) ? column : former).map { try quoted(identifier: $0) }
       if property.isNullable {
-        sources.append(source ?? "NULL")
+        rebuild.columns.append((SQLName(column), source ?? "NULL"))
       } else {
-        let value = try entity.defaultValue(of: index, on: reader)
+        let value = try entity.defaultValue(of: index, on: models)
         if source == nil, value == .null {
           throw SchemaError.noValueForNewColumn(model: entity.name, property: property.name)
         }
-        sources.append(source.map { "coalesce(\($0), ?)" } ?? "?")
-        values.append(value)
+        rebuild.columns.append((SQLName(column), source.map { "coalesce(\($0), ?)" } ?? "?"))
+        rebuild.arguments.append(value)
       }
     }
-    let table = try quoted(identifier: entity.table)
-    try connection.query(
-      "INSERT INTO \(try quoted(identifier: scratch)) (\(try columns.map { try quoted(identifier: $0) }.joined(separator: ", "))) "
-        + "SELECT \(sources.joined(separator: ", ")) FROM \(table)", values)
-    try connection.query("DROP TABLE \(table)")
-    try connection.query("ALTER TABLE \(try quoted(identifier: scratch)) RENAME TO \(table)")
+    for statement in rebuild.statements { try connection.query(statement.sql, statement.arguments) }
     for statement in others { try connection.query(statement) }
   }
 
-  private func presentColumns(of table: String) throws -> Set<String> {
-    let rows = try connection.query("SELECT name FROM pragma_table_info(?)", [.text(table)])
-    return Set(rows.compactMap { if case .text(let name)? = $0.first { name.lowercased() } else { nil } })
-  }
-
-  private func sql(of table: String) throws -> String? {
-    let rows = try connection.query(
-      "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE", [.text(table)])
-    if case .text(let sql)? = rows.first?.first { return sql }
-    return nil
-  }
+  private func sql(of table: String) throws -> String? { try reader.objects(.table, named: table).first?.sql }
 
   /// The name the relationship's table had when its property was called otherwise.
   private func formerName(of join: JoinTable) throws -> String? {
@@ -129,9 +114,6 @@ struct SchemaRebuild {
   }
 
 }
-
-/// A statement without quotes and spaces, which renaming adds and leaves out.
-func plain(_ sql: String) -> String { sql.filter { $0 != "\"" && !$0.isWhitespace } }
 
 extension Property {
   /// The columns it may have had under its former name.

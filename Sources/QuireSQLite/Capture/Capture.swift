@@ -96,9 +96,8 @@ final class Capture {
 
   private func readShadowTables() throws(SQLiteError) {
     shadowTables.removeAll()
-    let sql = "SELECT name FROM pragma_table_list WHERE type = 'shadow' AND schema = 'main'"
-    let result = try connection.privileged { () throws(SQLiteError) in try connection.query(sql) }
-    for row in result.rows { if case .text(let name) = row[0] { shadowTables.insert(name) } }
+    let tables = try connection.privileged { () throws(SQLiteError) in try SchemaReader(connection).tables() }
+    for table in tables where table.kind == .shadow { shadowTables.insert(table.name) }
     knowsShadowTables = true
   }
 

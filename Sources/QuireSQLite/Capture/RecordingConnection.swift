@@ -177,9 +177,8 @@ package final class RecordingConnection {
     if version == schemaVersion { return }
     schemaVersion = version
     capture.schemaDidChange(inTransaction: false)
-    let found = try connection.query("SELECT name FROM pragma_table_list WHERE type = 'shadow' AND schema = 'main'")
-    shadows = found.rows.compactMap { row in
-      if case .text(let name) = row[0] { interests.add(Interest(table: name, columns: [])) } else { nil }
+    shadows = try SchemaReader(connection).tables().filter { $0.kind == .shadow }.map {
+      interests.add(Interest(table: $0.name, columns: []))
     }
   }
 }

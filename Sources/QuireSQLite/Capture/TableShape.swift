@@ -62,20 +62,15 @@ extension TableShape {
   /// Asks the schema. May run inside the preupdate hook, as SQLite's own sessions do.
   init(_ name: String, in connection: Connection) throws {
     self.name = name
-    let quotedName = try quoted(identifier: name)
-    let info = try connection.prepare("PRAGMA main.table_xinfo(\(quotedName))")
-    var columns: [Column] = []
-    try info.forEachRow { row in
-      let type = try row.text(2)
-      columns.append(
-        Column(
-          name: try row.text(1), isReal: TableShape.isReal(type), hasDefault: !row.isNull(4),
-          isVirtual: try row.int64(6) == 2, keyPlace: Int(try row.int64(5))))
+    let reader = SchemaReader(connection)
+    columns = try reader.columns(of: name).map { column in
+      Column(
+        name: column.name, isReal: TableShape.isReal(column.type), hasDefault: column.defaultValue != nil,
+        isVirtual: column.storage == .virtual, keyPlace: column.keyPlace)
     }
-    self.columns = columns
     isWithoutRowID = !TableShape.hasRowID(name, columns: columns, connection)
     let keys = columns.indices.filter { columns[$0].keyPlace > 0 }
-    if !isWithoutRowID, keys.count == 1, try !TableShape.hasKeyIndex(quotedName, connection) { rowIDColumn = keys[0] }
+    if !isWithoutRowID, keys.count == 1, try !reader.hasKeyIndex(name) { rowIDColumn = keys[0] }
   }
 
   /// Asks for the row id by whichever of its names is no column.
@@ -83,15 +78,6 @@ extension TableShape {
     let names = Set(columns.map { $0.name.lowercased() })
     guard let free = ["rowid", "_rowid_", "oid"].first(where: { !names.contains($0) }) else { return true }
     return sqlite3_table_column_metadata(connection.handle, "main", name, free, nil, nil, nil, nil, nil) == SQLITE_OK
-  }
-
-  /// A key that is the row id has no index of its own (one declared `INTEGER PRIMARY KEY DESC` has).
-  private static func hasKeyIndex(_ quotedName: String, _ connection: Connection) throws -> Bool {
-    var found = false
-    try connection.prepare("PRAGMA main.index_list(\(quotedName))").forEachRow { row in
-      if try row.text(3) == "pk" { found = true }
-    }
-    return found
   }
 
   /// SQLite's rules for the affinity of a declared type, as far as REAL goes.

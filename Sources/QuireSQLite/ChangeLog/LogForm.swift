@@ -68,15 +68,11 @@ struct LogForm {
   ) {
     var result: [[(column: String, collation: String?)]] = []
     var isExact = true
-    let indexes = try connection.query("SELECT name FROM pragma_index_list(?) WHERE \"unique\"", [.text(table)])
-    for case .text(let index)? in indexes.rows.map(\.first) {
-      let rows = try connection.query(
-        "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key ORDER BY seqno", [.text(index)])
-      let columns = rows.rows.compactMap { row -> (column: String, collation: String?)? in
-        guard case .text(let column) = row[0] else { return nil }
-        return if case .text(let collation) = row[1] { (column, collation) } else { (column, nil) }
+    for index in try SchemaReader(connection).indexes(of: table) where index.isUnique {
+      let columns = index.columns.compactMap { column in
+        column.name.map { (column: $0, collation: String?.some(column.collation)) }
       }
-      if columns.count == rows.rows.count { result.append(columns) } else { isExact = false }
+      if columns.count == index.columns.count { result.append(columns) } else { isExact = false }
     }
     return (result, isExact)
   }

@@ -5,7 +5,7 @@ internal import QuireRow
 struct LogPlace {
   /// The version of the schema for which `state` holds; nil where it is not known what has happened.
   private var schema: Int64?
-  private var tables: [[Value]] = []
+  private var tables: [SchemaReader.Object] = []
   /// Nil where the file keeps no log.
   private(set) var state: LogState?
   /// The last change that is in a numbered commit.
@@ -40,7 +40,7 @@ struct LogPlace {
   /// After a commit of the store's own.
   ///
   /// - Parameter schema: the schema in that transaction where it altered it.
-  mutating func committed(_ state: LogState?, last: Int64?, schema: (version: Int64, tables: [[Value]])?) {
+  mutating func committed(_ state: LogState?, last: Int64?, schema: (version: Int64, tables: [SchemaReader.Object])?) {
     self.state = state
     if let last { self.last = last }
     guard let schema else { return }

@@ -15,8 +15,7 @@ struct LogState: Equatable {
   ///
   /// - Throws: ``ChangeLogError/laterVersion(path:version:)``.
   init?(on connection: Connection) throws {
-    let exists = try connection.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_quire_log'").rows
-    if exists.isEmpty { return nil }
+    guard try SchemaReader(connection).hasTable("_quire_log") else { return nil }
     let rows = try connection.query("SELECT version, log, keeps_seconds, keeps_count, trimmed FROM _quire_log").rows
     guard let row = rows.first, case .integer(let version) = row[0] else { return nil }
     if version != LogState.version { throw ChangeLogError.laterVersion(path: connection.path, version: version) }
@@ -36,13 +35,9 @@ struct LogState: Equatable {
   }
 
   /// The tables as they are declared, our own left out.
-  static func tables(of connection: Connection) throws -> [[Value]] {
-    try connection.query(
-      """
-      SELECT name, rootpage, sql FROM sqlite_schema WHERE type = 'table' AND lower(substr(name, 1, 7)) NOT IN ('sqlite_', '_quire_') \
-      ORDER BY name
-      """
-    ).rows
+  static func tables(of connection: Connection) throws -> [SchemaReader.Object] {
+    try SchemaReader(connection).objects(.table).filter { !SchemaReader.isReserved($0.name) }
+      .sorted { $0.name < $1.name }
   }
 
   /// The last logged change.
@@ -114,26 +109,13 @@ struct LogTables {
 
   /// The log's triggers by name.
   private func existing() throws -> [String: String] {
-    let rows = try connection.query(
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND substr(name, 1, \(LogForm.triggerPrefix.count)) = ?",
-      [.text(LogForm.triggerPrefix)]
-    ).rows
-    var result: [String: String] = [:]
-    for case let row in rows {
-      if case .text(let name) = row[0], case .text(let sql) = row[1] { result[name] = sql }
-    }
-    return result
+    let triggers = try SchemaReader(connection).objects(.trigger).filter { $0.name.hasPrefix(LogForm.triggerPrefix) }
+    return Dictionary(triggers.map { ($0.name, $0.sql ?? "") }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Every table that holds rows of its own, SQLite's and our own left out.
   private func tables() throws -> [String] {
-    let rows = try connection.query(
-      """
-      SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' \
-      AND lower(substr(name, 1, 7)) NOT IN ('sqlite_', '_quire_') ORDER BY name
-      """
-    ).rows
-    return rows.compactMap { if case .text(let name)? = $0.first { name } else { nil } }
+    try SchemaReader(connection).tables().filter { $0.kind == .table && !$0.isReserved }.map(\.name).sorted()
   }
 
   /// The definitions by number.
@@ -225,9 +207,9 @@ struct LogTables {
 
   /// Gives the log as many columns as the widest table needs.
   private func widen(to count: Int) throws {
-    let columns = try connection.query("SELECT count(*) FROM pragma_table_info('_quire_replaced')").first
-    guard case .integer(let found)? = columns, Int(found) - 1 <= count else { return }
-    for place in Int(found) - 1...count {
+    let found = try SchemaReader(connection).columns(of: "_quire_replaced").count
+    guard found - 1 <= count else { return }
+    for place in found - 1...count {
       try connection.execute("ALTER TABLE _quire_changes ADD COLUMN old_\(place)")
       try connection.execute("ALTER TABLE _quire_changes ADD COLUMN new_\(place)")
       try connection.execute("ALTER TABLE _quire_replaced ADD COLUMN old_\(place)")

@@ -16,19 +16,17 @@ public struct QuerySources: Hashable, Sendable {
 
   init(_ reads: StatementReads, on connection: Connection) throws {
     schemaVersion = try connection.schemaVersion()
-    var kinds: [String: String] = [:]
-    for row in try connection.query("SELECT name, type FROM pragma_table_list WHERE schema = 'main'").rows {
-      if case .text(let name) = row[0], case .text(let kind) = row[1] { kinds[name] = kind }
-    }
+    let kinds = Dictionary(
+      try SchemaReader(connection).tables().map { ($0.name, $0.kind) }, uniquingKeysWith: { first, _ in first })
     for (table, columns) in reads.columns {
       switch kinds[table] {
-      case "table" where !table.lowercased().hasPrefix("sqlite_"), "shadow": follow(table, columns)
-      case "view": break  // what it reads is told too
-      case "virtual": try follow(virtualTable: table, kinds, on: connection)
+      case .table where !table.lowercased().hasPrefix("sqlite_"), .shadow: follow(table, columns)
+      case .view: break  // what it reads is told too
+      case .virtual: try follow(virtualTable: table, kinds, on: connection)
       default: if !Self.isConstant(table) { followEverything(kinds) }
       }
     }
-    hasInternal = tables.keys.contains { kinds[$0] == "shadow" || $0.lowercased().hasPrefix("_quire_") }
+    hasInternal = tables.keys.contains { kinds[$0] == .shadow || $0.lowercased().hasPrefix("_quire_") }
   }
 
   private mutating func follow(_ table: String, _ columns: Set<String>?) {
@@ -36,8 +34,8 @@ public struct QuerySources: Hashable, Sendable {
     tables[table] = columns
   }
 
-  private mutating func followEverything(_ kinds: [String: String]) {
-    for (table, kind) in kinds where kind == "table" || kind == "shadow" {
+  private mutating func followEverything(_ kinds: [String: SchemaReader.TableKind]) {
+    for (table, kind) in kinds where kind == .table || kind == .shadow {
       if !table.lowercased().hasPrefix("sqlite_") { tables[table] = .some(nil) }
     }
   }
@@ -52,32 +50,21 @@ public struct QuerySources: Hashable, Sendable {
 
   // MARK: Virtual tables
 
-  private mutating func follow(virtualTable name: String, _ kinds: [String: String], on connection: Connection) throws {
-    let found = try connection.query("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", [.text(name)])
-    guard case .text(let sql)? = found.first, let module = Self.module(in: sql), Self.keepsItsRows.contains(module)
-    else { return followEverything(kinds) }
-    for (table, kind) in kinds where kind == "shadow" && table.lowercased().hasPrefix(name.lowercased() + "_") {
+  private mutating func follow(
+    virtualTable name: String, _ kinds: [String: SchemaReader.TableKind], on connection: Connection
+  ) throws {
+    let text = VirtualTableText(try SchemaReader(connection).objects(.table, named: name).first?.sql ?? "")
+    guard let module = text.module, Self.keepsItsRows.contains(module) else { return followEverything(kinds) }
+    for (table, kind) in kinds where kind == .shadow && table.lowercased().hasPrefix(name.lowercased() + "_") {
       tables[table] = .some(nil)
     }
-    guard let content = Self.content(in: sql), !content.isEmpty else { return }
-    guard let table = kinds.first(where: { $0.key.lowercased() == content.lowercased() && $0.value == "table" })?.key
+    guard let content = text.content, !content.isEmpty else { return }
+    guard let table = kinds.first(where: { $0.key.lowercased() == content.lowercased() && $0.value == .table })?.key
     else { return followEverything(kinds) }
     tables[table] = .some(nil)
   }
 
   private static let keepsItsRows: Set<String> = ["fts5", "fts4", "fts3", "rtree", "rtree_i32", "geopoly"]
-
-  /// `fts5` in `CREATE VIRTUAL TABLE f USING fts5(title)`.
-  private static func module(in sql: String) -> String? {
-    let using = /(?i)\busing\s+["'`\[]?([a-z0-9_]+)/
-    return sql.firstMatch(of: using).map { $0.output.1.lowercased() }
-  }
-
-  /// The table whose text is indexed, of `content='book'`; empty where none is kept, nil where it is the index's own.
-  private static func content(in sql: String) -> Substring? {
-    let option = /(?i)[,(]\s*content\s*=\s*["'`\[]?([^"'`\],)]*)/
-    return sql.firstMatch(of: option)?.output.1
-  }
 }
 
 extension Connection {

@@ -23,7 +23,7 @@ final class Writer: ConnectionGuardian {
   /// How many transactions have followed a foreign commit.
   private(set) var foreignCommitCount = 0
   /// The schema in a transaction that altered it, just before COMMIT.
-  private(set) var loggedSchema: (version: Int64, tables: [[Value]])?
+  private(set) var loggedSchema: (version: Int64, tables: [SchemaReader.Object])?
   private var dataVersion: UInt32
   private var schemaVersion: Value?
 

@@ -56,11 +56,8 @@ extension MigrationConnection {
 
   private func dropLogTriggers() throws(MigrationScriptError) {
     do {
-      let names = try query(
-        "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
-        [.integer(Int64(LogForm.triggerPrefix.count)), .text(LogForm.triggerPrefix)])
-      for case .text(let name)? in names.map(\.first) {
-        try query("DROP TRIGGER \(try quoted(identifier: name))")
+      for trigger in try SchemaReader(self).objects(.trigger) where trigger.name.hasPrefix(LogForm.triggerPrefix) {
+        try query("DROP TRIGGER \(try quoted(identifier: trigger.name))")
       }
     } catch let error as SQLiteError {
       throw MigrationScriptError(error: error, statement: 0..<0, offset: nil, refused: nil)

@@ -43,31 +43,28 @@ extension ShellSession {
   /// - Parameter pattern: As LIKE has it, or with `*` and `?`.
   func tableLines(_ pattern: String) throws -> [String] {
     let pattern = pattern.replacing("*", with: "%").replacing("?", with: "_")
-    let rows = try source.connection.query(
-      """
-      SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'
-        AND type <> 'shadow' AND (?1 = '' OR name LIKE ?1) ORDER BY name
-      """, [.text(pattern)]
-    ).rows
-    if rows.isEmpty { return [pattern.isEmpty ? "no tables" : "no table is like \(pattern)"] }
-    return Self.aligned(rows.map { row in [row[0].string ?? "", row[1].string == "table" ? "" : row[1].string ?? ""] })
+    let connection = source.connection
+    let tables = try SchemaReader(connection).tables().filter { table in
+      guard table.kind != .shadow, !SQLName.folded(table.name).hasPrefix("sqlite_") else { return false }
+      return try pattern.isEmpty || connection.query("SELECT ? LIKE ?", [.text(table.name), .text(pattern)]).first == 1
+    }
+    if tables.isEmpty { return [pattern.isEmpty ? "no tables" : "no table is like \(pattern)"] }
+    return Self.aligned(
+      tables.sorted { $0.name < $1.name }.map { [$0.name, $0.kind == .table ? "" : $0.kind.rawValue] })
   }
 
   func indexLines(_ name: String) throws -> [String] {
-    let table = name.isEmpty ? "" : try find(name).table
-    let rows = try source.connection.query(
-      """
-      SELECT i.name, t.name, (SELECT group_concat(coalesce(c.name, '…'), ', ') FROM pragma_index_info(i.name) AS c),
-        i."unique", i.origin
-      FROM pragma_table_list AS t, pragma_index_list(t.name) AS i WHERE t.schema = 'main' AND (?1 = '' OR t.name = ?1)
-        AND t.name NOT LIKE 'sqlite~_%' ESCAPE '~'
-      ORDER BY t.name, i.name
-      """, [.text(table)]
-    ).rows
-    if rows.isEmpty { return ["no indexes"] }
+    let wanted = name.isEmpty ? nil : SQLName(try find(name).table)
+    let found = try SchemaReader(source.connection).indexes().filter { table, _ in
+      wanted.map { $0 == table } ?? !SQLName.folded(table.text).hasPrefix("sqlite_")
+    }
+    if found.isEmpty { return ["no indexes"] }
     return Self.aligned(
-      rows.map { row in
-        ["\(row[1].string ?? "") (\(row[2].string ?? ""))", row[3] == 1 ? "unique" : "", row[0].string ?? ""]
+      found.sorted { $0.key.text < $1.key.text }.flatMap { table, indexes in
+        indexes.sorted { $0.name < $1.name }.map { index in
+          let columns = index.columns.map { $0.name ?? "…" }.joined(separator: ", ")
+          return ["\(table.text) (\(columns))", index.isUnique ? "unique" : "", index.name]
+        }
       })
   }
 
@@ -111,22 +108,23 @@ extension ShellSession {
   }
 
   private func createStatements(of table: String?) throws -> [String] {
-    try source.connection.query(
-      """
-      SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL AND (?1 IS NULL OR tbl_name = ?1)
-        AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY tbl_name, type = 'table' DESC, type, name
-      """, [table.map { .text($0) } ?? .null]
-    ).rows.flatMap { Self.lines($0[0]) }
+    let kinds = [SchemaReader.ObjectKind.table, .index, .trigger, .view]
+    return try SchemaReader(source.connection).objects(of: table)
+      .filter { !SQLName.folded($0.name).hasPrefix("sqlite_") }
+      .sorted {
+        ($0.table, kinds.firstIndex(of: $0.kind) ?? 0, $0.name) < (
+          $1.table, kinds.firstIndex(of: $1.kind) ?? 0, $1.name
+        )
+      }.flatMap(Self.lines)
   }
 
   private func createStatements(named name: String) throws -> [String] {
-    try source.connection.query(
-      "SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL AND lower(name) = lower(?)", [.text(name)]
-    ).rows.flatMap { Self.lines($0[0]) }
+    try SchemaReader(source.connection).objects(named: name).flatMap(Self.lines)
   }
 
-  private static func lines(_ value: Value) -> [String] {
-    (value.string ?? "").split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
+  private static func lines(_ object: SchemaReader.Object) -> [String] {
+    guard let sql = object.sql else { return [] }
+    return "\(sql);".split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
   }
 
   /// Rows in columns; control characters in names made visible.

@@ -1,7 +1,7 @@
 import QuireRow
 import QuireSQLite
 
-/// Reads what tables, views and keys a file has. Costs four looks at the schema, however large the tables are.
+/// Reads what tables, views and keys a file has. Costs five queries of the schema, however large the tables are.
 struct ModelReader {
   let connection: Connection
 
@@ -22,27 +22,49 @@ struct ModelReader {
 
   func read() throws -> Found {
     var found = Found()
-    let listed = try connection.query(
-      """
-      SELECT t.name, t.type, t.wr, s.sql LIKE '%desc%', s.sql LIKE '%collate%' FROM pragma_table_list AS t
-      LEFT JOIN sqlite_schema AS s ON s.name = t.name AND s.type = 'table'
-      WHERE t.schema = 'main' AND t.type <> 'shadow' ORDER BY t.name
-      """)
-    var columns = try allColumns()
-    for row in listed.rows {
-      guard case .text(let table) = row[0], !Self.isInternal(table) else { continue }
-      let kind: FileModel.Kind = row[1] == "view" ? .view : row[1] == "virtual" ? .virtual : .table
-      guard let own = try columns.removeValue(forKey: table) ?? self.columns(of: table), !own.isEmpty else { continue }
+    let reader = SchemaReader(connection)
+    // Nothing if one of the views is broken: then each is asked for by itself.
+    var columns = (try? reader.columns(ofAll: [.table, .view, .virtual])) ?? [:]
+    let texts = Dictionary(
+      try reader.objects(.table).map { (SQLName($0.name), $0.sql ?? "") }, uniquingKeysWith: { first, _ in first })
+    let indexes = try reader.indexes()
+    for table in try reader.tables().sorted(by: { $0.name < $1.name }) {
+      guard table.kind != .shadow, !Self.isInternal(table.name) else { continue }
+      let name = SQLName(table.name)
+      guard let all = columns.removeValue(forKey: name) ?? (try? reader.columns(of: table.name)) else { continue }
+      let own = all.compactMap(Self.column)
+      if own.isEmpty { continue }
+      let kind: FileModel.Kind = table.kind == .view ? .view : table.kind == .virtual ? .virtual : .table
       var model = FileModel(
-        name: table, table: table, kind: kind, columns: own, key: Self.key(own, kind, hasRowID: row[2] == 0))
-      if kind == .virtual { model.hiddenColumns = try hiddenColumns(of: table) }
-      if kind == .table, row[2] == 0 { model.rowID = Self.rowID(own, saysDescending: row[3] == 1) }
-      model.comparesBytes = row[4] != 1
+        name: table.name, table: table.name, kind: kind, columns: own,
+        key: Self.key(own, kind, hasRowID: !table.isWithoutRowID))
+      if kind == .virtual { model.hiddenColumns = all.filter { $0.storage == .hidden }.map(\.name) }
+      if kind == .table, !table.isWithoutRowID { model.rowID = Self.rowID(own, indexes[name] ?? []) }
+      model.comparesBytes = !Self.mentionsCollation(texts[name] ?? "")
       found.models.append(model)
+      let uniques = (indexes[name] ?? []).filter { $0.isUnique && !$0.isPartial }.map(\.columns)
+      let sets = uniques.map { Set($0.compactMap { $0.name?.lowercased() }) }.filter { !$0.isEmpty }
+      if !sets.isEmpty { found.uniques[table.name] = sets }
     }
-    found.keys = try foreignKeys()
-    found.uniques = try uniques()
+    let keys = try reader.foreignKeys()
+    for (table, keys) in keys.sorted(by: { $0.key.text < $1.key.text }) {
+      for key in keys {
+        // Without a column it is the target's primary key, which is put in where the target is looked up.
+        let pairs = key.columns.enumerated().map { place, own in
+          Relation.Pair(own: own, other: key.parentColumns.isEmpty ? "" : key.parentColumns[place])
+        }
+        found.keys.append(ForeignKey(table: table.text, target: key.parent, pairs: pairs, isDeclared: true))
+      }
+    }
     return found
+  }
+
+  /// Whether the text of a table says COLLATE.
+  private static func mentionsCollation(_ sql: String) -> Bool {
+    let tokens = SQLTokens(sql)
+    return tokens.contains {
+      $0.kind == .word && $0.range.count == 7 && SQLName.folded(tokens.text(of: $0)) == "collate"
+    }
   }
 
   private static func isInternal(_ table: String) -> Bool {
@@ -64,11 +86,12 @@ struct ModelReader {
     return ["rowid", "_rowid_", "oid"].first { !names.contains($0) }
   }
 
-  /// - Parameter saysDescending: Of how the table was made. A key that says `DESC` is not the row id, for reasons of
-  ///   SQLite's history.
-  private static func rowID(_ columns: [FileModel.Column], saysDescending: Bool) -> String? {
+  /// A key that has an index of its own is not the row id, such as one that says `DESC`.
+  private static func rowID(_ columns: [FileModel.Column], _ indexes: [SchemaReader.Index]) -> String? {
     let key = columns.filter { $0.keyPlace > 0 }
-    if key.count == 1, key[0].type.uppercased() == "INTEGER", !saysDescending { return key[0].column }
+    if key.count == 1, key[0].type.uppercased() == "INTEGER", !indexes.contains(where: { $0.origin == .primaryKey }) {
+      return key[0].column
+    }
     return freeName(columns)
   }
 
@@ -90,89 +113,11 @@ struct ModelReader {
     return Int(count)
   }
 
-  // MARK: Columns
-
-  private static let columnList = "x.name, x.type, x.\"notnull\", x.dflt_value IS NOT NULL, x.pk, x.hidden"
-
-  /// Of all tables and views at once; nothing where one of them is broken, so that each is asked for by itself.
-  private func allColumns() throws -> [String: [FileModel.Column]] {
-    let sql = """
-      SELECT t.name, \(Self.columnList) FROM pragma_table_list AS t, pragma_table_xinfo(t.name) AS x
-      WHERE t.schema = 'main' AND t.type <> 'shadow' ORDER BY t.name, x.cid
-      """
-    guard let rows = try? connection.query(sql).rows else { return [:] }
-    var result: [String: [FileModel.Column]] = [:]
-    for row in rows {
-      guard case .text(let table) = row[0], let column = Self.column(row.dropFirst()) else { continue }
-      result[table, default: []].append(column)
-    }
-    return result
-  }
-
-  /// Of one; nil for a view that cannot be asked.
-  private func columns(of table: String) throws -> [FileModel.Column]? {
-    let sql = "SELECT \(Self.columnList) FROM pragma_table_xinfo(?) AS x ORDER BY x.cid"
-    return try? connection.query(sql, [.text(table)]).rows.compactMap { Self.column($0[...]) }
-  }
-
-  private func hiddenColumns(of table: String) throws -> [String] {
-    let sql = "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 1"
-    return (try? connection.query(sql, [.text(table)]).rows.compactMap { $0[0].string }) ?? []
-  }
-
   /// Nil for a hidden column of a virtual table.
-  private static func column(_ row: ArraySlice<Value>) -> FileModel.Column? {
-    let row = Array(row)
-    guard case .text(let name) = row[0], row[5] != 1 else { return nil }
-    let type = if case .text(let type) = row[1] { type } else { "" }
-    let place = if case .integer(let place) = row[4] { Int(place) } else { 0 }
+  private static func column(_ column: SchemaReader.Column) -> FileModel.Column? {
+    if column.storage == .hidden { return nil }
     return FileModel.Column(
-      name: name, column: name, type: type, isRequired: row[2] == 1, hasDefault: row[3] == 1, keyPlace: place,
-      isGenerated: row[5] == 2 || row[5] == 3)
-  }
-
-  // MARK: Keys
-
-  private func foreignKeys() throws -> [ForeignKey] {
-    let rows = try connection.query(
-      """
-      SELECT t.name, f.id, f."table", f."from", f."to" FROM pragma_table_list AS t, pragma_foreign_key_list(t.name) AS f
-      WHERE t.schema = 'main' AND t.type = 'table' ORDER BY t.name, f.id DESC, f.seq
-      """
-    ).rows
-    var result: [ForeignKey] = []
-    var last: [Value] = []
-    for row in rows {
-      guard case .text(let table) = row[0], case .text(let target) = row[2], case .text(let own) = row[3] else {
-        continue
-      }
-      // Without a column it is the target's primary key, which is put in where the target is looked up.
-      let other = if case .text(let name) = row[4] { name } else { "" }
-      let pair = Relation.Pair(own: own, other: other)
-      if Array(row[..<2]) == last, let key = result.popLast() {
-        result.append(ForeignKey(table: table, target: target, pairs: key.pairs + [pair], isDeclared: true))
-      } else {
-        result.append(ForeignKey(table: table, target: target, pairs: [pair], isDeclared: true))
-      }
-      last = Array(row[..<2])
-    }
-    return result
-  }
-
-  private func uniques() throws -> [String: [Set<String>]] {
-    let rows = try connection.query(
-      """
-      SELECT t.name, i.name, c.name FROM pragma_table_list AS t, pragma_index_list(t.name) AS i,
-        pragma_index_info(i.name) AS c WHERE t.schema = 'main' AND t.type = 'table' AND i."unique" AND NOT i.partial
-      ORDER BY 1, 2
-      """
-    ).rows
-    var sets: [[Value]: Set<String>] = [:]
-    for row in rows {
-      if case .text(let column) = row[2] { sets[Array(row[..<2]), default: []].insert(column.lowercased()) }
-    }
-    var result: [String: [Set<String>]] = [:]
-    for (place, set) in sets { if case .text(let table) = place[0] { result[table, default: []].append(set) } }
-    return result
+      name: column.name, column: column.name, type: column.type, isRequired: column.isRequired,
+      hasDefault: column.defaultValue != nil, keyPlace: column.keyPlace, isGenerated: column.isGenerated)
   }
 }

@@ -193,9 +193,7 @@ public actor ShellSession {
 
   func explained(_ error: any Error) -> ShellFailure {
     let connection = source.connection
-    let names = {
-      (try? connection.query(SQLMessage.namesInSchema).rows.compactMap { $0.first.flatMap(\.string) }) ?? []
-    }
+    let names = { (try? SchemaReader(connection).names()) ?? [] }
     return SQLFailure(
       input: input, file: source.path, names: names, work: work, elapsed: ContinuousClock.now - begun
     ).explained(error, source.watch)

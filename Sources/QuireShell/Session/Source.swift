@@ -85,15 +85,10 @@ struct Source {
   }
 
   private var rowCount: Int? {
-    let tables = try? connection.query(
-      """
-      SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
-        AND name NOT LIKE 'sqlite~_%' ESCAPE '~' AND name NOT LIKE '~_quire~_%' ESCAPE '~'
-      """
-    )
+    let tables = (try? SchemaReader(connection).tables()) ?? []
     var count = 0
-    for row in tables?.rows ?? [] {
-      guard let name = row[0].string, let table = try? quoted(identifier: name),
+    for table in tables where table.kind == .table && !table.isReserved {
+      guard let table = try? quoted(identifier: table.name),
         case .integer(let rows)? = try? connection.query("SELECT count(*) FROM \(table)").first
       else { return nil }
       count += Int(rows)

@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireSQLite
 
 /// `migrate baseline`: a database that has its tables already is recorded as being at a version, after comparing it with
 /// what the files make.

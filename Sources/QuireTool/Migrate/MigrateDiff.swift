@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireSQLite
 import QuireShell
 
 /// `migrate diff`: what there is to change to come from one schema to another.

@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireSQLite
 
 /// The SQL of `migrate new --from-model` and `--rebuild`: from what the files make to what is wanted.
 struct MigrateFromModel {

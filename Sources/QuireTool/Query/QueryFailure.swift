@@ -60,8 +60,7 @@ struct QueryFailure {
     guard let name else {
       return error.message.hasSuffix("syntax error") ? nearest(to: token, among: Self.words) : nil
     }
-    let found = try? Connection(path: file, access: .readOnly).query(SQLMessage.namesInSchema).rows
-    let names = (found ?? []).compactMap { row -> String? in if case .text(let name) = row[0] { name } else { nil } }
+    let names = (try? SchemaReader(Connection(path: file, access: .readOnly)).names()) ?? []
     return nearest(to: name, among: names.filter { $0 != name })
   }
 

@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireSQLite
 import TestSupport
 
 /// Makes random schemas, and changes them as somebody would who goes on working on one.

@@ -1,16 +1,14 @@
-import QuireSQLite
-
 /// One thing in which two schemas differ, in words: `book + isbn TEXT`.
-public struct SchemaDifference: Hashable, Sendable {
+package struct SchemaDifference: Hashable, Sendable {
   /// The table it is in; nil for whole tables, indexes, triggers and views.
-  public let table: SQLName?
-  public let kind: Kind
+  package let table: SQLName?
+  package let kind: Kind
   /// What the first schema has; nil where it is new.
-  public let old: String?
+  package let old: String?
   /// What the second schema has; nil where it is gone.
-  public let new: String?
+  package let new: String?
 
-  public enum Kind: String, Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable {
     case table
     case column
     /// A primary key, a unique constraint, a check, a foreign key.
@@ -25,7 +23,7 @@ public struct SchemaDifference: Hashable, Sendable {
 }
 
 extension SchemaDifference: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     let subject =
       switch (table, kind) {
       case (let table?, _): "\(table)"
@@ -46,7 +44,7 @@ extension DatabaseSchema {
   ///
   /// Tables first, then what is inside tables both have, then indexes, triggers, views and virtual tables. A renamed
   /// table or column is one that went and one that came.
-  public func differences(to other: DatabaseSchema) -> [SchemaDifference] {
+  package func differences(to other: DatabaseSchema) -> [SchemaDifference] {
     var result: [SchemaDifference] = []
     let (old, new) = (Dictionary(named: tables), Dictionary(named: other.tables))
     for table in tables where new[table.name] == nil {

@@ -1,75 +1,54 @@
 import QuireSQLite
 
-/// The statements that put a new table in an old one's place, with its rows: SQLite's own recipe for what ALTER TABLE
-/// cannot do.
-///
-///     CREATE TABLE new_book (…);
-///     INSERT INTO new_book (id, title) SELECT id, coalesce(title, '') FROM book;
-///     DROP TABLE book;
-///     ALTER TABLE new_book RENAME TO book;
-///
-/// Values are copied as they are; NULL becomes the default where the column is required now. A required column that is
-/// new and has no default gets NULL, which SQLite refuses where there is a row: a note says so.
-struct TableRebuild {
-  let statements: [SchemaChange.Statement]
-
+extension TableRebuild {
+  /// The rebuild of a table as another one, with what is to be known of each statement.
+  ///
+  /// Values are copied as they are; NULL becomes the default where the column is required now. A required column that is
+  /// new and has no default gets NULL, which SQLite refuses where there is a row: a note says so.
+  ///
   /// - Parameter schema: What is there, for a free name.
-  init(old: DatabaseSchema.Table, new: DatabaseSchema.Table, in schema: DatabaseSchema) {
-    let name = Self.freeName(for: new.name, in: schema)
-    var columns: [String] = []
-    var values: [String] = []
+  static func statements(
+    from old: DatabaseSchema.Table, to new: DatabaseSchema.Table, in schema: DatabaseSchema
+  ) -> [SchemaChange.Statement] {
+    let name = freeName(for: new.name, in: schema)
+    var rebuild = TableRebuild(of: old.name, by: name, creation: new.creation(as: name), newName: new.name)
     var missing: [SQLName] = []
     for column in new.columns where column.generated == nil {
       let isRowID = new.primaryKey?.isRowID == true && new.primaryKey?.columns.first?.name == column.name
       guard let before = old[column.name] else {
         if column.isRequired, column.defaultValue == nil, !isRowID {
           missing.append(column.name)
-          columns.append("\(column.name)")
-          values.append("NULL")
+          rebuild.columns.append((column.name, "NULL"))
         }
         continue
       }
-      columns.append("\(column.name)")
       if column.isRequired, !before.isRequired, let value = column.defaultOperand, !isRowID {
-        values.append("coalesce(\(column.name), \(value))")
+        rebuild.columns.append((column.name, "coalesce(\(column.name), \(value))"))
       } else {
-        values.append("\(column.name)")
+        rebuild.columns.append((column.name, "\(column.name)"))
       }
     }
     // The row ids of a table without a key of its own are what an external content table knows its rows by.
-    if let rowID = Self.rowID(of: old, new), schema.virtualTables.contains(where: { $0.reads(new.name) }) {
-      columns.insert(rowID, at: 0)
-      values.insert(rowID, at: 0)
+    if let rowID = rowID(of: old, new), schema.virtualTables.contains(where: { $0.reads(new.name) }) {
+      rebuild.columns.insert((SQLName(rowID), rowID), at: 0)
     }
+    rebuild.keepsSequence = old.primaryKey?.isAutoincrement == true && new.primaryKey?.isAutoincrement == true
 
-    let changes = old.changes(to: new)
-    var statements = [
-      SchemaChange.Statement(
-        sql: new.creation(as: name), note: (["\(new.name) is rebuilt"] + changes).joined(separator: "\n    "))
-    ]
     let lost = old.columns.filter { $0.generated == nil && new[$0.name] == nil }.map { "\(new.name).\($0.name)" }
     var notes = lost.isEmpty ? [] : ["without \(lost.joined(separator: ", "))"]
     notes += missing.map {
       "\($0) needs a value in every row, and there is no default: write it instead of NULL where there are rows"
     }
-    if !columns.isEmpty {
-      statements.append(
-        .init(
-          sql: "INSERT INTO \(name) (\(columns.joined(separator: ", ")))\n"
-            + "  SELECT \(values.joined(separator: ", ")) FROM \(old.name)",
-          note: notes.isEmpty ? nil : notes.joined(separator: "\n")))
+    return rebuild.statements.map { statement in
+      let note: String? =
+        switch statement.part {
+        case .creation: (["\(new.name) is rebuilt"] + old.changes(to: new)).joined(separator: "\n    ")
+        case .copy: notes.isEmpty ? nil : notes.joined(separator: "\n")
+        case .sequence: statement.sql.hasPrefix("INSERT") ? "keys that were used once stay used" : nil
+        case .drop, .rename: nil
+        }
+      return SchemaChange.Statement(sql: statement.sql, note: note)
     }
-    if old.primaryKey?.isAutoincrement == true, new.primaryKey?.isAutoincrement == true {
-      statements.append(.init(sql: "DELETE FROM sqlite_sequence WHERE name = \(Self.literal(name))", note: nil))
-      statements.append(
-        .init(
-          sql: "INSERT INTO sqlite_sequence (name, seq)\n"
-            + "  SELECT \(Self.literal(name)), seq FROM sqlite_sequence WHERE name = \(Self.literal(old.name))",
-          note: "keys that were used once stay used"))
-    }
-    statements.append(.init(sql: "DROP TABLE \(old.name)", note: nil))
-    statements.append(.init(sql: "ALTER TABLE \(name) RENAME TO \(new.name)", note: nil))
-    self.statements = statements
   }
 
   private static func freeName(for name: SQLName, in schema: DatabaseSchema) -> SQLName {
@@ -84,8 +63,6 @@ struct TableRebuild {
     }
     return candidate
   }
-
-  private static func literal(_ name: SQLName) -> String { "'\(name.text.replacing("'", with: "''"))'" }
 
   /// A name of the row id where neither table has a column that is it; nil where there is none.
   private static func rowID(of old: DatabaseSchema.Table, _ new: DatabaseSchema.Table) -> String? {

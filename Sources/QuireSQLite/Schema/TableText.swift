@@ -1,14 +1,12 @@
-import QuireSQLite
-
 /// What only the text of a CREATE TABLE says and no pragma tells: collations, checks, how columns are generated,
 /// AUTOINCREMENT, conflict clauses, deferred keys, and where the name stands.
 ///
 /// Reads what `sqlite_schema` holds, which SQLite has accepted; of any other text it takes what it understands.
-struct TableText {
+package struct TableText {
   /// Byte offsets of the table's name.
-  private(set) var name = 0..<0
+  package private(set) var name = 0..<0
   private(set) var columns: [SQLName: Column] = [:]
-  private(set) var checks: Set<SQLText> = []
+  private(set) var checks: Set<SQLFragment> = []
   private(set) var isAutoincrement = false
   private(set) var keyConflict: SQLName?
   /// Conflict clauses of unique constraints, by their columns.
@@ -18,7 +16,7 @@ struct TableText {
 
   struct Column {
     var collation: SQLName?
-    var generated: SQLText?
+    var generated: SQLFragment?
     var whenNull: SQLName?
     /// Where the whole definition stands, in bytes.
     var range: Range<Int>
@@ -28,7 +26,7 @@ struct TableText {
   private let tokens: [SQLTokens.Token]
   private var position = 0
 
-  init(_ sql: String) {
+  package init(_ sql: String) {
     source = SQLTokens(sql)
     tokens = source.filter(\.isSignificant)
     while let token = peek, !isMark("(") {
@@ -49,9 +47,9 @@ struct TableText {
   }
 
   /// A column's definition as it is written, on one line: `title TEXT NOT NULL CHECK (title <> '')`.
-  func definition(of column: SQLName) -> String {
+  package func definition(of column: SQLName) -> String {
     guard let range = columns[column]?.range else { return "\(column)" }
-    return "\(SQLText(String(decoding: source.bytes[range], as: UTF8.self)))"
+    return "\(SQLFragment(String(decoding: source.bytes[range], as: UTF8.self)))"
   }
 
   // MARK: Columns
@@ -211,7 +209,7 @@ struct TableText {
   }
 
   /// From an opening parenthesis to its closing one: what is between them.
-  private mutating func takeGroup() -> SQLText {
+  private mutating func takeGroup() -> SQLFragment {
     var depth = 0
     let start = tokens[position].range.upperBound
     var end = start
@@ -223,6 +221,6 @@ struct TableText {
       if depth == 0 { break }
       end = token.range.upperBound
     }
-    return SQLText(String(decoding: source.bytes[start..<max(start, end)], as: UTF8.self))
+    return SQLFragment(String(decoding: source.bytes[start..<max(start, end)], as: UTF8.self))
   }
 }

@@ -1,5 +1,3 @@
-import QuireSQLite
-
 /// What a database's schema says: tables, indexes, triggers and views, without a row.
 ///
 /// A pure value, read through one connection. Two are equal where SQLite would treat them alike: blanks, comments, quotes
@@ -9,98 +7,98 @@ import QuireSQLite
 ///
 ///     let before = try DatabaseSchema(of: "library.db")
 ///     for difference in before.differences(to: after) { print(difference) }      // book + isbn TEXT
-public struct DatabaseSchema: Sendable {
+package struct DatabaseSchema: Sendable {
   /// In the order they were made.
-  public internal(set) var tables: [Table] = []
-  public internal(set) var indexes: [Object] = []
-  public internal(set) var triggers: [Object] = []
-  public internal(set) var views: [Object] = []
+  package var tables: [Table] = []
+  package var indexes: [Object] = []
+  package var triggers: [Object] = []
+  package var views: [Object] = []
   /// FTS and other virtual tables; the tables they keep their content in are no part of the schema.
-  public internal(set) var virtualTables: [Object] = []
+  package var virtualTables: [Object] = []
 
-  public init() {}
+  package init() {}
 
   /// An index, trigger, view or virtual table: what it is called and the SQL that makes it.
-  public struct Object: Hashable, Sendable {
-    public let name: SQLName
+  package struct Object: Hashable, Sendable {
+    package let name: SQLName
     /// The table or view it belongs to; of a view or virtual table its own name.
-    public let table: SQLName
-    public let sql: SQLText
+    package let table: SQLName
+    package let sql: SQLFragment
   }
 
-  public struct Table: Sendable {
-    public let name: SQLName
+  package struct Table: Sendable {
+    package let name: SQLName
     /// In the order of the table.
-    public let columns: [Column]
-    public let primaryKey: PrimaryKey?
-    public let uniques: Set<Unique>
-    public let foreignKeys: Set<ForeignKey>
-    public let checks: Set<SQLText>
-    public let isStrict: Bool
-    public let isWithoutRowID: Bool
+    package let columns: [Column]
+    package let primaryKey: PrimaryKey?
+    package let uniques: Set<Unique>
+    package let foreignKeys: Set<ForeignKey>
+    package let checks: Set<SQLFragment>
+    package let isStrict: Bool
+    package let isWithoutRowID: Bool
     /// The statement that makes it.
-    public let sql: String
+    package let sql: String
 
-    public subscript(column: SQLName) -> Column? { columns.first { $0.name == column } }
+    package subscript(column: SQLName) -> Column? { columns.first { $0.name == column } }
   }
 
-  public struct Column: Hashable, Sendable {
-    public let name: SQLName
+  package struct Column: Hashable, Sendable {
+    package let name: SQLName
     /// As declared; empty where nothing is.
-    public let type: SQLText
-    public let isRequired: Bool
+    package let type: SQLFragment
+    package let isRequired: Bool
     /// The expression; nil for NULL.
-    public let defaultValue: SQLText?
+    package let defaultValue: SQLFragment?
     /// Nil for BINARY.
-    public let collation: SQLName?
-    public let generated: Generated?
+    package let collation: SQLName?
+    package let generated: Generated?
     /// What happens instead of an error where NULL is written to a required column, such as REPLACE.
-    public let whenNull: SQLName?
+    package let whenNull: SQLName?
   }
 
   /// How a column's values are computed.
-  public struct Generated: Hashable, Sendable {
-    public let expression: SQLText
-    public let isStored: Bool
+  package struct Generated: Hashable, Sendable {
+    package let expression: SQLFragment
+    package let isStored: Bool
   }
 
-  public struct PrimaryKey: Hashable, Sendable {
-    public let columns: [KeyColumn]
+  package struct PrimaryKey: Hashable, Sendable {
+    package let columns: [KeyColumn]
     /// Whether it is the row id itself: an INTEGER PRIMARY KEY.
-    public let isRowID: Bool
-    public let isAutoincrement: Bool
-    public let conflict: SQLName?
+    package let isRowID: Bool
+    package let isAutoincrement: Bool
+    package let conflict: SQLName?
   }
 
-  public struct Unique: Hashable, Sendable {
-    public let columns: [KeyColumn]
+  package struct Unique: Hashable, Sendable {
+    package let columns: [KeyColumn]
     /// What happens instead of an error, such as REPLACE.
-    public let conflict: SQLName?
+    package let conflict: SQLName?
   }
 
   /// A column of a primary key or of a unique constraint.
-  public struct KeyColumn: Hashable, Sendable {
-    public let name: SQLName
+  package struct KeyColumn: Hashable, Sendable {
+    package let name: SQLName
     /// Nil for BINARY.
-    public let collation: SQLName?
-    public let isDescending: Bool
+    package let collation: SQLName?
+    package let isDescending: Bool
   }
 
-  public struct ForeignKey: Hashable, Sendable {
-    public let columns: [SQLName]
-    public let parent: SQLName
+  package struct ForeignKey: Hashable, Sendable {
+    package let columns: [SQLName]
+    package let parent: SQLName
     /// The parent's primary key where the declaration names none; empty where that is unknown.
-    public let parentColumns: [SQLName]
-    public let onDelete: SQLName
-    public let onUpdate: SQLName
-    public let isDeferred: Bool
+    package let parentColumns: [SQLName]
+    package let onDelete: SQLName
+    package let onUpdate: SQLName
+    package let isDeferred: Bool
   }
 }
 
 extension DatabaseSchema {
-  public subscript(table name: SQLName) -> Table? { tables.first { $0.name == name } }
+  package subscript(table name: SQLName) -> Table? { tables.first { $0.name == name } }
 
-  public var isEmpty: Bool {
+  package var isEmpty: Bool {
     tables.isEmpty && indexes.isEmpty && triggers.isEmpty && views.isEmpty && virtualTables.isEmpty
   }
 }
@@ -108,7 +106,7 @@ extension DatabaseSchema {
 extension DatabaseSchema {
   /// The SQL that makes it, for `schema.sql`: tables first, each kind in the order of names, so that two databases with one
   /// schema give one text whatever way they came to it.
-  public var text: String {
+  package var text: String {
     let tables = (tables.map { ($0.name, $0.sql) } + virtualTables.map { ($0.name, $0.sql.text) }).sorted {
       $0.0 < $1.0
     }
@@ -119,12 +117,12 @@ extension DatabaseSchema {
 }
 
 extension DatabaseSchema: Equatable {
-  public static func == (a: DatabaseSchema, b: DatabaseSchema) -> Bool { a.differences(to: b).isEmpty }
+  package static func == (a: DatabaseSchema, b: DatabaseSchema) -> Bool { a.differences(to: b).isEmpty }
 }
 
 extension DatabaseSchema.Table: Equatable {
   /// Whatever the order of the columns.
-  public static func == (a: Self, b: Self) -> Bool {
+  package static func == (a: Self, b: Self) -> Bool {
     a.name == b.name && Set(a.columns) == Set(b.columns) && a.columns.count == b.columns.count
       && a.primaryKey == b.primaryKey && a.uniques == b.uniques && a.foreignKeys == b.foreignKeys
       && a.checks == b.checks && a.isStrict == b.isStrict && a.isWithoutRowID == b.isWithoutRowID
@@ -135,10 +133,10 @@ extension DatabaseSchema.Table: Equatable {
 
 extension DatabaseSchema.Column: CustomStringConvertible {
   /// `title TEXT NOT NULL`
-  public var description: String { "\(name)" + (declaration.isEmpty ? "" : " \(declaration)") }
+  package var description: String { "\(name)" + (declaration.isEmpty ? "" : " \(declaration)") }
 
   /// What stands behind the name.
-  public var declaration: String {
+  package var declaration: String {
     var parts = type.text.isEmpty ? [] : ["\(type)"]
     if isRequired { parts.append("NOT NULL" + (whenNull.map { " ON CONFLICT \($0)" } ?? "")) }
     if let defaultOperand { parts.append("DEFAULT \(defaultOperand)") }
@@ -148,7 +146,7 @@ extension DatabaseSchema.Column: CustomStringConvertible {
   }
 
   /// The default as it may stand in SQL: a literal alone, anything else in parentheses.
-  var defaultOperand: String? {
+  package var defaultOperand: String? {
     guard let text = defaultValue?.text else { return nil }
     return isLiteral(text) ? text : "(\(text))"
   }
@@ -163,31 +161,31 @@ extension DatabaseSchema.Column: CustomStringConvertible {
 
   /// Whether ALTER TABLE ADD COLUMN takes it when there are rows: what is required needs a value, and a default has to be
   /// a literal, because the rows that are there are not written.
-  var canBeAdded: Bool {
+  package var canBeAdded: Bool {
     guard let text = defaultValue?.text else { return !isRequired || generated != nil }
     return isLiteral(text) && !SQLName.folded(text).hasPrefix("current_")
   }
 }
 
 extension DatabaseSchema.KeyColumn: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     "\(name)" + (collation.map { " COLLATE \($0)" } ?? "") + (isDescending ? " DESC" : "")
   }
 }
 
 extension DatabaseSchema.PrimaryKey: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     "\(isRowID ? "INTEGER " : "")PRIMARY KEY (\(list(columns)))\(isAutoincrement ? " AUTOINCREMENT" : "")"
       + conflictClause(conflict)
   }
 }
 
 extension DatabaseSchema.Unique: CustomStringConvertible {
-  public var description: String { "UNIQUE (\(list(columns)))" + conflictClause(conflict) }
+  package var description: String { "UNIQUE (\(list(columns)))" + conflictClause(conflict) }
 }
 
 extension DatabaseSchema.ForeignKey: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     var text = "FOREIGN KEY (\(list(columns))) REFERENCES \(parent)"
     if !parentColumns.isEmpty { text += " (\(list(parentColumns)))" }
     for (event, action) in [("DELETE", onDelete), ("UPDATE", onUpdate)] where action != "NO ACTION" {

@@ -1,0 +1,50 @@
+/// A piece of SQL, equal to another token by token: blanks, comments, the quotes around names and the case of words and
+/// names do not count.
+package struct SQLFragment: Hashable, Sendable {
+  package let text: String
+  /// Words and names in small letters, everything else as it is.
+  private let tokens: [String]
+
+  package init(_ text: String) {
+    self.text = text
+    tokens = Self.tokens(of: text)
+  }
+
+  package static func == (a: SQLFragment, b: SQLFragment) -> Bool { a.tokens == b.tokens }
+  package func hash(into hasher: inout Hasher) { hasher.combine(tokens) }
+
+  private static func tokens(of text: String) -> [String] {
+    let sequence = SQLTokens(text)
+    return sequence.compactMap { token in
+      switch token.kind {
+      case .blank, .lineComment, .blockComment: nil
+      case .quotedName: SQLName.folded(sequence.name(of: token))
+      case .word, .number, .blob: SQLName.folded(sequence.text(of: token))
+      case .string, .parameter, .mark: sequence.text(of: token)
+      }
+    }
+  }
+
+  /// Whether the name stands somewhere in it, as a word or in quotes.
+  package func mentions(_ name: SQLName) -> Bool { tokens.contains(SQLName.folded(name.text)) }
+}
+
+extension SQLFragment: ExpressibleByStringLiteral, CustomStringConvertible {
+  package init(stringLiteral value: String) { self.init(value) }
+
+  /// On one line, without comments.
+  package var description: String {
+    let sequence = SQLTokens(text)
+    var result = ""
+    var needsBlank = false
+    for token in sequence {
+      if token.isSignificant {
+        result += (needsBlank ? " " : "") + sequence.text(of: token)
+        needsBlank = false
+      } else {
+        needsBlank = !result.isEmpty
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,42 @@
+/// A name of a table, a column or anything else in a schema: equal to another as SQLite compares names, whatever the case
+/// of the letters A to Z.
+package struct SQLName: Hashable, Sendable {
+  /// As it is written, without quotes.
+  package let text: String
+  private let key: String
+
+  package init(_ text: String) {
+    self.text = text
+    key = Self.folded(text)
+  }
+
+  package static func == (a: SQLName, b: SQLName) -> Bool { a.key == b.key }
+  package func hash(into hasher: inout Hasher) { hasher.combine(key) }
+
+  /// With A to Z as a to z, and every other character as it is.
+  package static func folded(_ text: String) -> String {
+    String(decoding: text.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+  }
+}
+
+extension SQLName: Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
+  package static func < (a: SQLName, b: SQLName) -> Bool { a.key < b.key }
+  package init(stringLiteral value: String) { self.init(value) }
+
+  /// The name, in quotes where SQL needs them.
+  package var description: String {
+    let isPlain =
+      key.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "_") }
+      && !(48...57).contains(key.utf8.first ?? 48) && !Self.keywords.contains(key)
+    return isPlain ? text : "\"" + text.replacing("\"", with: "\"\"") + "\""
+  }
+
+  /// The keywords that SQLite takes for a name in no place; the rest may stand as names.
+  private static let keywords: Set<String> = [
+    "add", "all", "alter", "and", "as", "autoincrement", "between", "case", "check", "collate", "commit", "constraint",
+    "create", "default", "deferrable", "delete", "distinct", "drop", "else", "escape", "except", "exists", "foreign",
+    "from", "group", "having", "if", "in", "index", "insert", "intersect", "into", "is", "isnull", "join", "limit",
+    "not", "nothing", "notnull", "null", "on", "or", "order", "primary", "references", "returning", "select", "set",
+    "table", "then", "to", "transaction", "union", "unique", "update", "using", "values", "when", "where",
+  ]
+}

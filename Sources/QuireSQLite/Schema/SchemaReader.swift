@@ -1,0 +1,307 @@
+package import QuireRow
+
+/// Reads the schema of a connection's main database: the one place that asks SQLite for it.
+///
+/// Each method reads what it is asked for and no more; ``schema(leavingOut:)`` makes one value of everything.
+package struct SchemaReader {
+  private let connection: any SchemaSource
+
+  package init(_ connection: any SchemaSource) { self.connection = connection }
+
+  // MARK: Tables
+
+  package enum TableKind: String, Hashable, Sendable {
+    case table, view, virtual
+    /// One in which a virtual table keeps its content.
+    case shadow
+  }
+
+  package struct Table: Hashable, Sendable {
+    package let name: String
+    package let kind: TableKind
+    package let isWithoutRowID: Bool
+    package let isStrict: Bool
+
+    /// Whether it is one of SQLite's (`sqlite_…`) or of Quire's (`_quire_…`).
+    package var isReserved: Bool { SchemaReader.isReserved(name) }
+  }
+
+  /// Tables and views, SQLite's own among them.
+  ///
+  /// - Parameter name: Reads this one only.
+  package func tables(named name: String? = nil) throws(SQLiteError) -> [Table] {
+    let rows = try connection.rows(
+      "SELECT name, type, wr, strict FROM pragma_table_list\(name == nil ? "" : "(?)") WHERE schema = 'main'",
+      name.map { [.text($0)] } ?? [])
+    return rows.compactMap { row in
+      guard case .text(let name) = row[0], case .text(let kind) = row[1], let kind = TableKind(rawValue: kind) else {
+        return nil
+      }
+      return Table(name: name, kind: kind, isWithoutRowID: row[2] == 1, isStrict: row[3] == 1)
+    }
+  }
+
+  /// Those of `names` that are tables, in order.
+  package func tableNames(among names: Set<String>) throws(SQLiteError) -> [String] {
+    let marks = names.map { _ in "?" }.joined(separator: ", ")
+    return try connection.rows(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN (\(marks)) ORDER BY name",
+      names.map { .text($0) }
+    ).map { text($0[0]) }
+  }
+
+  package func hasTable(_ name: String) throws(SQLiteError) -> Bool {
+    try !connection.rows(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE", [.text(name)]
+    ).isEmpty
+  }
+
+  package static func isReserved(_ name: String) -> Bool {
+    let name = SQLName.folded(name)
+    return name.hasPrefix("sqlite_") || name.hasPrefix("_quire_")
+  }
+
+  // MARK: Definitions
+
+  package enum ObjectKind: String, Hashable, Sendable { case table, index, trigger, view }
+
+  /// A row of `sqlite_schema`.
+  package struct Object: Hashable, Sendable {
+    package let kind: ObjectKind
+    package let name: String
+    /// The table that it belongs to; of a table or view its own name.
+    package let table: String
+    /// Nil for what SQLite makes by itself, such as the index of a unique constraint.
+    package let sql: String?
+    /// 0 for what has no rows of its own.
+    package let rootPage: Int64
+  }
+
+  /// In the order in which they were made.
+  ///
+  /// - Parameters:
+  ///   - kind: Only those of this kind.
+  ///   - name: Only the one with this name.
+  ///   - table: Only those that belong to this table.
+  package func objects(
+    _ kind: ObjectKind? = nil, named name: String? = nil, of table: String? = nil
+  ) throws(SQLiteError) -> [Object] {
+    let filters = [
+      ("type = ?", kind?.rawValue), ("name = ? COLLATE NOCASE", name), ("tbl_name = ? COLLATE NOCASE", table),
+    ].compactMap { filter in filter.1.map { (filter.0, Value.text($0)) } }
+    let condition = filters.isEmpty ? "" : " WHERE " + filters.map(\.0).joined(separator: " AND ")
+    let rows = try connection.rows(
+      "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_schema\(condition) ORDER BY rowid", filters.map(\.1))
+    return rows.compactMap { row in
+      guard let kind = ObjectKind(rawValue: text(row[0])) else { return nil }
+      return Object(
+        kind: kind, name: text(row[1]), table: text(row[2]), sql: optionalText(row[3]), rootPage: integer(row[4]))
+    }
+  }
+
+  /// The names of tables, views, indexes and triggers, and of all columns, in order: for suggestions.
+  package func names() throws(SQLiteError) -> [String] {
+    try connection.rows(
+      """
+      SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~' UNION
+      SELECT c.name FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')
+      ORDER BY 1
+      """, []
+    ).map { text($0[0]) }
+  }
+
+  // MARK: Columns
+
+  package struct Column: Hashable, Sendable {
+    package let name: String
+    /// As declared; empty if nothing is.
+    package let type: String
+    package let isRequired: Bool
+    /// The default's expression.
+    package let defaultValue: String?
+    /// Place in the primary key from 1, 0 outside it.
+    package let keyPlace: Int
+    package let storage: Storage
+
+    package enum Storage: Int64, Hashable, Sendable {
+      case ordinary = 0
+      /// Of a virtual table: can be asked for and is not shown.
+      case hidden
+      /// Generated when it is read.
+      case virtual
+      /// Generated when its row is written.
+      case stored
+    }
+
+    package var isGenerated: Bool { storage == .virtual || storage == .stored }
+  }
+
+  /// Of one table or view, in their order; empty if there is none of that name.
+  package func columns(of table: String) throws(SQLiteError) -> [Column] {
+    guard let name = try? quoted(identifier: table) else { return [] }
+    // The pragma itself, as capturing asks in the middle of a statement.
+    return try connection.rows("PRAGMA main.table_xinfo(\(name))", []).map { Self.column($0.dropFirst()) }
+  }
+
+  /// By table or view, in one query.
+  ///
+  /// - Throws: Also if one of the views reads what is not there.
+  package func columns(ofAll kinds: Set<TableKind>) throws(SQLiteError) -> [SQLName: [Column]] {
+    let rows = try rows(
+      "pragma_table_xinfo(t.owner)", "name, type, \"notnull\", dflt_value, pk, hidden", ofAll: kinds)
+    return rows.mapValues { $0.map { Self.column($0[...]) } }
+  }
+
+  private static func column(_ row: ArraySlice<Value>) -> Column {
+    let row = Array(row)
+    return Column(
+      name: text(row[0]), type: text(row[1]), isRequired: row[2] == 1, defaultValue: optionalText(row[3]),
+      keyPlace: Int(integer(row[4])), storage: Column.Storage(rawValue: integer(row[5])) ?? .ordinary)
+  }
+
+  // MARK: Foreign keys
+
+  package struct ForeignKey: Hashable, Sendable {
+    /// SQLite's number.
+    package let id: Int64
+    package let columns: [String]
+    package let parent: String
+    /// Empty if the declaration names none.
+    package let parentColumns: [String]
+    package let onDelete: String
+    package let onUpdate: String
+  }
+
+  /// By table, in the order in which they are declared.
+  package func foreignKeys() throws(SQLiteError) -> [SQLName: [ForeignKey]] {
+    let columns = "id, seq, \"table\", \"from\", \"to\", on_update, on_delete"
+    return try rows("pragma_foreign_key_list(t.owner)", columns, ofAll: [.table]).mapValues(Self.foreignKeys)
+  }
+
+  package func foreignKeys(of table: String) throws(SQLiteError) -> [ForeignKey] {
+    guard let name = try? quoted(identifier: table) else { return [] }
+    return Self.foreignKeys(try connection.rows("PRAGMA main.foreign_key_list(\(name))", []))
+  }
+
+  private static func foreignKeys(_ rows: [[Value]]) -> [ForeignKey] {
+    // SQLite numbers them from the last one back.
+    Dictionary(grouping: rows) { integer($0[0]) }.sorted { $0.key > $1.key }.map { id, rows in
+      let rows = rows.sorted { integer($0[1]) < integer($1[1]) }
+      let parents = rows.compactMap { optionalText($0[4]) }
+      return ForeignKey(
+        id: id, columns: rows.map { text($0[3]) }, parent: text(rows[0][2]),
+        parentColumns: parents.count == rows.count ? parents : [], onDelete: text(rows[0][6]),
+        onUpdate: text(rows[0][5]))
+    }
+  }
+
+  // MARK: Indexes
+
+  package struct Index: Hashable, Sendable {
+    package let name: String
+    package let origin: Origin
+    package let isUnique: Bool
+    /// Whether it has a WHERE.
+    package let isPartial: Bool
+    package let columns: [IndexColumn]
+
+    package enum Origin: String, Hashable, Sendable {
+      case statement = "c"
+      case unique = "u"
+      case primaryKey = "pk"
+    }
+  }
+
+  package struct IndexColumn: Hashable, Sendable {
+    /// Nil for an expression or the row id.
+    package let name: String?
+    package let collation: String
+    package let isDescending: Bool
+  }
+
+  /// By table.
+  package func indexes() throws(SQLiteError) -> [SQLName: [Index]] {
+    let columns = "i.seq, i.name, i.\"unique\", i.origin, i.partial, x.name, x.coll, x.\"desc\""
+    let source = "pragma_index_list(t.owner) i, pragma_index_xinfo(i.name) x WHERE x.key"
+    return try rows(source, columns, ofAll: [.table]).mapValues { rows in
+      Dictionary(grouping: rows) { integer($0[0]) }.sorted { $0.key < $1.key }.compactMap { _, rows in
+        Self.index(rows[0], rows.map { Self.indexColumn(name: $0[5], $0[6], $0[7]) })
+      }
+    }
+  }
+
+  package func indexes(of table: String) throws(SQLiteError) -> [Index] {
+    guard let name = try? quoted(identifier: table) else { return [] }
+    var result: [Index] = []
+    for row in try connection.rows("PRAGMA main.index_list(\(name))", []) {
+      guard let index = try? quoted(identifier: text(row[1])) else { continue }
+      let columns = try connection.rows("PRAGMA main.index_xinfo(\(index))", []).filter { $0[5] == 1 }
+      if let index = Self.index(row, columns.map { Self.indexColumn(name: $0[2], $0[4], $0[3]) }) {
+        result.append(index)
+      }
+    }
+    return result
+  }
+
+  /// Whether the table's key has an index of its own, and is therefore not the row id: `INTEGER PRIMARY KEY DESC` has.
+  func hasKeyIndex(_ table: String) throws(SQLiteError) -> Bool {
+    guard let name = try? quoted(identifier: table) else { return false }
+    return try connection.rows("PRAGMA main.index_list(\(name))", []).contains { $0[3] == "pk" }
+  }
+
+  /// - Parameter row: As `index_list` gives it.
+  private static func index(_ row: [Value], _ columns: [IndexColumn]) -> Index? {
+    Index.Origin(rawValue: text(row[3])).map {
+      Index(name: text(row[1]), origin: $0, isUnique: row[2] == 1, isPartial: row[4] == 1, columns: columns)
+    }
+  }
+
+  private static func indexColumn(name: Value, _ collation: Value, _ isDescending: Value) -> IndexColumn {
+    IndexColumn(name: optionalText(name), collation: text(collation), isDescending: isDescending == 1)
+  }
+
+  // MARK: Asking
+
+  /// A pragma's rows for each table, in its order.
+  private func rows(_ source: String, _ columns: String, ofAll kinds: Set<TableKind>) throws(SQLiteError)
+    -> [SQLName: [[Value]]]
+  {
+    let types = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+    let rows = try connection.rows(
+      """
+      WITH t AS MATERIALIZED (SELECT name AS owner FROM pragma_table_list WHERE schema = 'main' AND type IN (\(types)))
+      SELECT t.owner, \(columns) FROM t, \(source)
+      """, [])
+    return Dictionary(grouping: rows) { SQLName(text($0[0])) }.mapValues { $0.map { Array($0.dropFirst()) } }
+  }
+}
+
+/// What a schema can be read through.
+package protocol SchemaSource {
+  /// The rows of one statement, which is kept only if it has arguments.
+  func rows(_ sql: String, _ arguments: [Value]) throws(SQLiteError) -> [[Value]]
+}
+
+extension Connection: SchemaSource {
+  package func rows(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> [[Value]] {
+    if !arguments.isEmpty { return try query(sql, arguments).rows }
+    let statement = try prepare(sql)
+    defer { statement.reset() }
+    var rows: [[Value]] = []
+    while try statement.step() {
+      let row = statement.row
+      rows.append((0..<row.count).map(row.value))
+    }
+    return rows
+  }
+}
+
+extension MigrationConnection: SchemaSource {
+  package func rows(_ sql: String, _ arguments: [Value]) throws(SQLiteError) -> [[Value]] { try query(sql, arguments) }
+}
+
+private func text(_ value: Value) -> String { optionalText(value) ?? "" }
+
+private func optionalText(_ value: Value) -> String? { if case .text(let text) = value { text } else { nil } }
+
+private func integer(_ value: Value) -> Int64 { if case .integer(let number) = value { number } else { 0 } }
