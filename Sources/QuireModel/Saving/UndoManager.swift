@@ -117,131 +117,28 @@ extension ModelContext {
 extension Saver {
   /// Writes the rows of a commit as they were before it, in one commit.
   func takeBack(_ tables: [TableChanges]) throws {
-    let inverse = try Inverse(tables)
-    try write { transaction, _ in try inverse.run(on: transaction.connection) }
+    try write { transaction, _ in
+      do {
+        try ChangeWriter(ChangeSet.inverse(of: tables), on: transaction.connection).merge()
+      } catch let obstacle as ChangeWriter.Obstacle {
+        throw ModelError.undoRefused(obstacle)
+      }
+    }
   }
 }
 
-/// The statements that take a commit back.
-///
-/// Rows that come back or change are written before others go, with foreign keys looked at by the commit. A row that
-/// is as it should be already was seen to by a trigger or a cascade, and is passed over.
-private struct Inverse {
-  private var writes: [Step] = []
-  private var deletes: [Step] = []
-
-  private struct Step {
-    let table: ChangedTable
-    let change: RowChange
-    /// The row as the commit left it, nil where it took it; as it was before, nil where it brought it.
-    let now: [Value]?
-    let before: [Value]?
-  }
-
-  init(_ tables: [TableChanges]) throws {
-    for changes in tables.reversed() {
-      for change in changes.rows.reversed() {
-        func whole(_ image: RowChange.Image?) throws -> [Value]? {
-          guard let image else { return nil }
-          return try changes.table.columns.indices.map { index in
-            guard let value = image[index] else {
-              throw ModelError.undoRefused("a row of \(changes.table.name) was not kept whole")
-            }
-            return value
-          }
-        }
-        let step = Step(
-          table: changes.table, change: change, now: try whole(change.new), before: try whole(change.old))
-        if step.before == nil {
-          deletes.append(step)
-        } else {
-          writes.append(step)
-        }
-      }
+extension ModelError {
+  fileprivate static func undoRefused(_ obstacle: ChangeWriter.Obstacle) -> ModelError {
+    func name(_ key: RowKey, _ table: ChangedTable) -> String {
+      "\(table.name) \(key.values.map(\.description).joined(separator: ", "))"
+    }
+    return switch obstacle {
+    case .incomplete(let table): .undoRefused("a row of \(table.name) was not kept whole")
+    case .altered(let table): .undoRefused("the table \(table.name) lacks a column that it had")
+    case .row(let key, let table, _, let found):
+      .undoRefused("\(name(key, table)) has been \(found == nil ? "deleted" : "changed") since")
+    case .referenced(let key, let table, let other, let count):
+      .undoRefused("\(count) rows of \(other) refer to \(name(key, table)) by now")
     }
   }
-
-  func run(on connection: Connection) throws {
-    try connection.execute("PRAGMA defer_foreign_keys = ON")
-    for step in writes {
-      guard let before = step.before else { continue }
-      let here = try row(step, on: connection)
-      if here == before { continue }
-      if here != step.now { throw refusal(step, here) }
-      let columns = try step.table.columns.map { try quoted(identifier: $0) }
-      let table = try quoted(identifier: step.table.name)
-      if here == nil {
-        try connection.execute(
-          "INSERT INTO \(table) (\(columns.joined(separator: ", "))) "
-            + "VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))", before)
-      } else {
-        try connection.execute(
-          "UPDATE \(table) SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE \(try key(step.table))",
-          before + keyValues(step))
-      }
-    }
-    var leaving: [Step] = []
-    for step in deletes {
-      let here = try row(step, on: connection)
-      if here == nil { continue }
-      if here != step.now { throw refusal(step, here) }
-      leaving.append(step)
-    }
-    for step in leaving { try refuseReferences(to: step, besides: leaving, on: connection) }
-    for step in leaving {
-      try connection.execute(
-        "DELETE FROM \(try quoted(identifier: step.table.name)) WHERE \(try key(step.table))", keyValues(step))
-    }
-  }
-
-  /// The row as it is.
-  private func row(_ step: Step, on connection: Connection) throws -> [Value]? {
-    let columns = try step.table.columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
-    return try connection.query(
-      "SELECT \(columns) FROM \(try quoted(identifier: step.table.name)) WHERE \(try key(step.table))", keyValues(step)
-    ).rows.first
-  }
-
-  private func key(_ table: ChangedTable) throws -> String {
-    if table.keyColumns.isEmpty { return "rowid = ?" }
-    return try table.keyColumns.map { "\(try quoted(identifier: table.columns[$0])) IS ?" }.joined(separator: " AND ")
-  }
-
-  private func keyValues(_ step: Step) -> [Value] {
-    switch step.change.key {
-    case .integer(let key): [.integer(key)]
-    case .composite(let values): values
-    }
-  }
-
-  /// Rows written since that refer to one that would go: SQLite would take them along, or make them forget it.
-  private func refuseReferences(to step: Step, besides leaving: [Step], on connection: Connection) throws {
-    guard case .integer(let key) = step.change.key else { return }
-    let keys = try SchemaReader(connection).foreignKeys().sorted { $0.key < $1.key }.flatMap { table, keys in
-      keys.filter { SQLName($0.parent) == SQLName(step.table.name) }.flatMap { $0.columns.map { (table.text, $0) } }
-    }
-    for (table, column) in keys {
-      let quotedTable = try quoted(identifier: table)
-      let name = try quoted(identifier: column)
-      let found = try connection.query("SELECT count(*) FROM \(quotedTable) WHERE \(name) = ?", [.integer(key)]).rows
-      guard case .integer(let count)? = found.first?.first else { continue }
-      let own = leaving.count { other in
-        other.table.name == table && other.now?[safe: other.table.index(of: column)] == .integer(key)
-      }
-      if count > own {
-        throw ModelError.undoRefused("\(count - Int64(own)) rows of \(table) refer to \(step.table.name) \(key) by now")
-      }
-    }
-  }
-
-  private func refusal(_ step: Step, _ here: [Value]?) -> ModelError {
-    let key = keyValues(step).map(\.description).joined(separator: ", ")
-    return .undoRefused(
-      here == nil
-        ? "\(step.table.name) \(key) has been deleted since" : "\(step.table.name) \(key) has been changed since")
-  }
-}
-
-extension [Value] {
-  fileprivate subscript(safe index: Int?) -> Value? { index.flatMap { indices.contains($0) ? self[$0] : nil } }
 }

@@ -10,6 +10,8 @@ struct TableShape: Equatable {
     /// Rows older than `ADD COLUMN … DEFAULT` show NULL as the old value until they are rewritten.
     var hasDefault: Bool
     var isVirtual: Bool
+    /// VIRTUAL or STORED.
+    var isGenerated: Bool
     /// Place in the primary key from 1, 0 outside it.
     var keyPlace: Int
   }
@@ -66,7 +68,7 @@ extension TableShape {
     columns = try reader.columns(of: name).map { column in
       Column(
         name: column.name, isReal: TableShape.isReal(column.type), hasDefault: column.defaultValue != nil,
-        isVirtual: column.storage == .virtual, keyPlace: column.keyPlace)
+        isVirtual: column.storage == .virtual, isGenerated: column.isGenerated, keyPlace: column.keyPlace)
     }
     isWithoutRowID = !TableShape.hasRowID(name, columns: columns, connection)
     let keys = columns.indices.filter { columns[$0].keyPlace > 0 }

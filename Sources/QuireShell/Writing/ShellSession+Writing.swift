@@ -144,7 +144,7 @@ extension ShellSession {
     begin(.writing)
     guard let entry = undone.done.last else { throw ShellFailure("there is nothing to undo", .usage) }
     if let obstacle = entry.obstacle { throw ShellFailure("cannot undo: \(obstacle)", .refused) }
-    try Inverse(recording: recording, models: models).apply(entry.tables, isForward: false)
+    try Reversal(recording: recording, models: models).apply(entry.tables, isForward: false)
     undone.didUndo()
     return "undone: \(Self.spoken(entry, models)) as before"
   }
@@ -153,7 +153,7 @@ extension ShellSession {
     let recording = try requireRecording()
     begin(.writing)
     guard let entry = undone.undone.last else { throw ShellFailure("there is nothing to redo", .usage) }
-    try Inverse(recording: recording, models: models).apply(entry.tables, isForward: true)
+    try Reversal(recording: recording, models: models).apply(entry.tables, isForward: true)
     undone.didRedo()
     return "done again: \(Self.spoken(entry, models))"
   }

@@ -1,0 +1,164 @@
+package import QuireRow
+
+/// Writes changes into a file whose rows are still as the changes found them: a commit that is taken back, or done again.
+///
+/// To be used in a transaction, which is rolled back if it throws.
+package struct ChangeWriter {
+  private let connection: Connection
+  private let steps: [Step]
+
+  /// Why changes cannot be written.
+  package enum Obstacle: Error {
+    /// The changes do not say all of a row of the table.
+    case incomplete(ChangedTable)
+    /// The table lacks a column that it had.
+    case altered(ChangedTable)
+    /// A row is not as the changes found it.
+    case row(RowKey, of: ChangedTable, expected: [Value]?, found: [Value]?)
+    /// Rows refer by now to one that would go.
+    case referenced(RowKey, of: ChangedTable, by: String, count: Int64)
+  }
+
+  private struct Step {
+    let form: Form
+    let key: RowKey
+    let old, new: [Value]?
+  }
+
+  /// - Throws: ``Obstacle``.
+  package init(_ tables: [TableChanges], on connection: Connection) throws {
+    self.connection = connection
+    steps = try tables.flatMap { changes in
+      let form = try Form(changes.table, on: connection)
+      func whole(_ image: RowChange.Image?) throws -> [Value]? {
+        try image.map { image in
+          try changes.table.columns.indices.map { place in
+            guard let value = image[place] else { throw Obstacle.incomplete(changes.table) }
+            return value
+          }
+        }
+      }
+      return try changes.rows.map { Step(form: form, key: $0.key, old: try whole($0.old), new: try whole($0.new)) }
+    }
+  }
+
+  // MARK: Two ways to write
+
+  /// With triggers and foreign keys' actions off: every row has to be as it was found. All rows go before any comes, so that
+  /// values that must be unique may change places.
+  package func replace() throws {
+    for step in steps {
+      let found = try row(step)
+      if found != step.old { throw Obstacle.row(step.key, of: step.form.table, expected: step.old, found: found) }
+    }
+    for step in steps where step.old != nil { try delete(step) }
+    for step in steps { if let new = step.new { try insert(new, step) } }
+  }
+
+  /// With triggers and foreign keys' actions on, of which some may have been done already: a row that is as it shall become
+  /// is passed over. Rows that come or change are written before others go, with foreign keys checked by the commit.
+  package func merge() throws {
+    try connection.execute("PRAGMA defer_foreign_keys = ON")
+    for step in steps {
+      guard let new = step.new, let found = try due(step) else { continue }
+      if found == nil { try insert(new, step) } else { try update(new, step) }
+    }
+    let leaving = try steps.filter { try $0.new == nil && due($0) != nil }
+    for step in leaving { try refuseReferences(to: step, besides: leaving) }
+    for step in leaving { try delete(step) }
+  }
+
+  /// The row as it is, or that there is none; nil if it is as it shall become.
+  private func due(_ step: Step) throws -> [Value]?? {
+    let found = try row(step)
+    if found == step.new { return nil }
+    if found != step.old { throw Obstacle.row(step.key, of: step.form.table, expected: step.old, found: found) }
+    return .some(found)
+  }
+
+  /// Rows written since that refer to one that would go: SQLite would delete them too, or clear their reference.
+  private func refuseReferences(to step: Step, besides leaving: [Step]) throws {
+    guard case .integer(let key) = step.key else { return }
+    let parent = SQLName(step.form.table.name)
+    for (table, keys) in try SchemaReader(connection).foreignKeys().sorted(by: { $0.key < $1.key }) {
+      for column in keys.filter({ SQLName($0.parent) == parent }).flatMap(\.columns) {
+        let sql =
+          "SELECT count(*) FROM \(try quoted(identifier: table.text)) WHERE \(try quoted(identifier: column)) = ?"
+        guard case .integer(let count)? = try connection.query(sql, [.integer(key)]).first else { continue }
+        let own = leaving.count { other in
+          SQLName(other.form.table.name) == table
+            && other.form.table.index(of: column).map { other.old?[$0] == .integer(key) } ?? false
+        }
+        if count > own {
+          throw Obstacle.referenced(step.key, of: step.form.table, by: table.text, count: count - Int64(own))
+        }
+      }
+    }
+  }
+
+  // MARK: A row
+
+  /// How a table's rows are found and written.
+  private struct Form {
+    let table: ChangedTable
+    let name: String
+    /// `"id" IS ? AND …`
+    let condition: String
+    /// Places in `table.columns` that are written.
+    let places: [Int]
+    /// Their names, behind that of the row id if it is the key.
+    let columns: [String]
+    let hasRowIDKey: Bool
+
+    init(_ table: ChangedTable, on connection: Connection) throws {
+      let shape = try TableShape(table.name, in: connection)
+      let present = Set(shape.columns.map(\.name))
+      guard table.columns.allSatisfy(present.contains) else { throw Obstacle.altered(table) }
+      self.table = table
+      name = try quoted(identifier: table.name)
+      let generated = Set(shape.columns.filter(\.isGenerated).map(\.name))
+      places = table.columns.indices.filter { !generated.contains(table.columns[$0]) }
+      hasRowIDKey = table.keyColumns.isEmpty
+      let keys =
+        try hasRowIDKey ? [shape.rowIDName] : table.keyColumns.map { try quoted(identifier: table.columns[$0]) }
+      condition = keys.map { "\($0) IS ?" }.joined(separator: " AND ")
+      columns = try (hasRowIDKey ? keys : []) + places.map { try quoted(identifier: table.columns[$0]) }
+    }
+  }
+
+  private func row(_ step: Step) throws -> [Value]? {
+    let form = step.form
+    let columns = try form.table.columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
+    return try connection.query("SELECT \(columns) FROM \(form.name) WHERE \(form.condition)", step.key.values).rows
+      .first
+  }
+
+  private func delete(_ step: Step) throws {
+    try connection.execute("DELETE FROM \(step.form.name) WHERE \(step.form.condition)", step.key.values)
+  }
+
+  private func insert(_ row: [Value], _ step: Step) throws {
+    let form = step.form
+    let marks = form.columns.map { _ in "?" }.joined(separator: ", ")
+    try connection.execute(
+      "INSERT INTO \(form.name) (\(form.columns.joined(separator: ", "))) VALUES (\(marks))",
+      (form.hasRowIDKey ? step.key.values : []) + form.places.map { row[$0] })
+  }
+
+  private func update(_ row: [Value], _ step: Step) throws {
+    let form = step.form
+    let columns = form.hasRowIDKey ? form.columns.dropFirst() : form.columns[...]
+    try connection.execute(
+      "UPDATE \(form.name) SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE \(form.condition)",
+      form.places.map { row[$0] } + step.key.values)
+  }
+}
+
+extension RowKey {
+  package var values: [Value] {
+    switch self {
+    case .integer(let number): [.integer(number)]
+    case .composite(let values): values
+    }
+  }
+}
