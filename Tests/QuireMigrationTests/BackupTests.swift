@@ -20,8 +20,8 @@ import Testing
   }
 
   private func value(of path: String? = nil) throws -> Int? {
-    let connection = try MigrationConnection(path: path ?? fixture.database, access: .readOnly, busyTimeout: .zero)
-    guard case .integer(let value)? = try connection.query("SELECT a FROM old").first?.first else { return nil }
+    let connection = try Connection(migrating: path ?? fixture.database, access: .readOnly, busyTimeout: .zero)
+    guard case .integer(let value)? = try connection.rows("SELECT a FROM old").first?.first else { return nil }
     return Int(value)
   }
 
@@ -72,7 +72,7 @@ import Testing
       try migrator().apply()
       // Each a deploy of its own.
       let moment = "2026-01-\(10 + day)T00:00:00Z"
-      try fixture.sqlite { _ = try $0.query("UPDATE _quire_migrations SET applied_at = ?", [.text(moment)]) }
+      try fixture.sqlite { _ = try $0.rows("UPDATE _quire_migrations SET applied_at = ?", [.text(moment)]) }
       try fixture.write("UPDATE old SET a = \(day);", as: "2026010\(day)000000_b.sql")
     }
     try migrator().apply()
@@ -138,17 +138,17 @@ import Testing
 
   @Test(arguments: ["DELETE", "WAL"])
   func `restore puts the content back under whoever has it open, and keeps what was there`(mode: String) throws {
-    try fixture.sqlite { _ = try $0.query("PRAGMA journal_mode = \(mode)") }
+    try fixture.sqlite { _ = try $0.rows("PRAGMA journal_mode = \(mode)") }
     try migrator().apply()
-    let reader = try MigrationConnection(path: fixture.database, access: .readOnly, busyTimeout: .zero)
-    #expect(try reader.query("SELECT a FROM old") == [[2]])
+    let reader = try Connection(migrating: fixture.database, access: .readOnly, busyTimeout: .zero)
+    #expect(try reader.rows("SELECT a FROM old") == [[2]])
     let backup = fixture.database + ".before-20260101000000"
     let kept = try migrator().restore(backup)
-    #expect(try reader.query("SELECT a FROM old") == [[1]])
+    #expect(try reader.rows("SELECT a FROM old") == [[1]])
     #expect(try migrator().history().isEmpty)
     #expect(try value(of: try #require(kept).path) == 2)
-    #expect(try reader.query("PRAGMA journal_mode") == [[mode == "WAL" ? "wal" : "delete"]])
-    #expect(try reader.query("PRAGMA integrity_check") == [["ok"]])
+    #expect(try reader.rows("PRAGMA journal_mode") == [[mode == "WAL" ? "wal" : "delete"]])
+    #expect(try reader.rows("PRAGMA integrity_check") == [["ok"]])
   }
 
   @Test func `restore makes a database that is gone`() throws {
@@ -176,11 +176,11 @@ import Testing
   @Test func `a writer that does not let go keeps a restore from changing anything`() throws {
     try migrator().apply()
     try fixture.sqlite { writer in
-      try writer.query("BEGIN IMMEDIATE")
+      try writer.rows("BEGIN IMMEDIATE")
       #expect(throws: MigrationError.busy(path: fixture.database, seconds: 0.2)) {
         try migrator().restore(fixture.database + ".before-20260101000000")
       }
-      try writer.query("ROLLBACK")
+      try writer.rows("ROLLBACK")
     }
     #expect(try value() == 2)
   }
@@ -234,7 +234,7 @@ import Testing
     let interruption = MigrationInterruption()
     migrator.interruption = interruption
     try fixture.sqlite { other in
-      try other.query("BEGIN IMMEDIATE")
+      try other.rows("BEGIN IMMEDIATE")
       let waiting = migrator
       DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) { interruption.stop() }
       #expect(throws: MigrationError.interrupted) { try waiting.apply() }

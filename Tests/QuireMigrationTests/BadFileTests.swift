@@ -100,7 +100,7 @@ import Testing
   @Test func `another writer is waited for, then named as the reason`() throws {
     try fixture.makeDatabase()
     try fixture.sqlite { other in
-      try other.query("BEGIN IMMEDIATE")
+      try other.rows("BEGIN IMMEDIATE")
       #expect(throws: MigrationError.busy(path: fixture.database, seconds: 0.2)) { try fixture.migrator().apply() }
     }
     #expect(try fixture.migrator().apply().count == 1)

@@ -32,8 +32,8 @@ final class Fixture {
     try sqlite { _ = try $0.run(script: sql, inTransaction: false) }
   }
 
-  func sqlite<T>(_ body: (MigrationConnection) throws -> T) throws -> T {
-    try body(try MigrationConnection(path: database, access: .create, busyTimeout: .zero))
+  func sqlite<T>(_ body: (Connection) throws -> T) throws -> T {
+    try body(try Connection(migrating: database, access: .create, busyTimeout: .zero))
   }
 
   func bytes() throws -> Data { try Data(contentsOf: URL(filePath: database)) }

@@ -74,7 +74,7 @@ import Testing
     let applied = try migrator.apply()
     #expect(throws: MigrationError.noUndo(applied[0])) { try UndoPlan(last: 1, of: migrator.history()) }
     // As it was recorded once.
-    try fixture.sqlite { _ = try $0.query("UPDATE _quire_migrations SET undo = char(10)") }
+    try fixture.sqlite { _ = try $0.rows("UPDATE _quire_migrations SET undo = char(10)") }
     #expect(throws: MigrationError.self) { try UndoPlan(last: 1, of: migrator.history()) }
   }
 
@@ -118,7 +118,7 @@ import Testing
     let migrator = try fixture.migrator(creating: true)
     #expect(try migrator.rehearseFromEmpty() == 1)
     try migrator.apply()
-    #expect(try fixture.sqlite { try $0.query("SELECT a FROM u") } == [["text"]])
+    #expect(try fixture.sqlite { try $0.rows("SELECT a FROM u") } == [["text"]])
     try fixture.write("INSERT INTO u VALUES (\"text\");\n-- migrate: undo\nSELECT 1;", as: "20240102000000_b.sql")
     #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
   }

@@ -205,8 +205,8 @@ import Testing
       -- migrate:down
       """, as: "20260101000000_a.sql")
     try fixture.migrator(creating: true).apply()
-    #expect(try fixture.sqlite { try $0.query("SELECT kind FROM book") } == [["paper"], ["none"]])
-    #expect(try fixture.sqlite { try $0.query("SELECT rowid FROM found WHERE found MATCH 'none'") } == [[2]])
+    #expect(try fixture.sqlite { try $0.rows("SELECT kind FROM book") } == [["paper"], ["none"]])
+    #expect(try fixture.sqlite { try $0.rows("SELECT rowid FROM found WHERE found MATCH 'none'") } == [[2]])
   }
 
   @Test func `a thousand files are read, in their order`() throws {
@@ -225,7 +225,7 @@ import Testing
 /// Other tools' version tables.
 @Suite struct ToolHistoryTests {
   private func history(_ script: String) throws -> ToolHistory? {
-    let connection = try MigrationConnection.inMemory()
+    let connection = try Connection.inMemory()
     _ = try connection.run(script: script, inTransaction: false)
     return try ToolHistory.read(from: connection)
   }
@@ -320,7 +320,7 @@ import Testing
     #expect(try fixture.migrator().apply().map(\.title) == ["c"])
     #expect(try fixture.migrator().giveBack().recorded.map(\.number) == [2])
     #expect(try fixture.migrator().giveBack().recorded.isEmpty)
-    let last = try fixture.sqlite { try $0.query("SELECT max(version_id), count(*) FROM goose_db_version") }
+    let last = try fixture.sqlite { try $0.rows("SELECT max(version_id), count(*) FROM goose_db_version") }
     #expect(last == [[2, 3]])
   }
 

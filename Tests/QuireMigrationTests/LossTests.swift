@@ -153,8 +153,8 @@ import Testing
         ALTER TABLE Book RENAME COLUMN note TO remark; DROP TABLE f;
         CREATE VIRTUAL TABLE f USING fts5(remark, content='Book', content_rowid='id');
         """) == nil)
-    try fixture.sqlite { _ = try $0.query("CREATE VIRTUAL TABLE own USING fts5(note)") }
-    try fixture.sqlite { _ = try $0.query("INSERT INTO own VALUES ('a')") }
+    try fixture.sqlite { _ = try $0.rows("CREATE VIRTUAL TABLE own USING fts5(note)") }
+    try fixture.sqlite { _ = try $0.rows("INSERT INTO own VALUES ('a')") }
     try fixture.write("DROP TABLE own;", as: "20260102000000_own.sql")
     #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
   }

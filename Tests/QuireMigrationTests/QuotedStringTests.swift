@@ -37,13 +37,13 @@ import Testing
     ])
   func `a migration runs over them`(sql: String) throws {
     try apply(sql)
-    #expect(try fixture.sqlite { try $0.query("PRAGMA integrity_check") } == [["ok"]])
+    #expect(try fixture.sqlite { try $0.rows("PRAGMA integrity_check") } == [["ok"]])
     #expect(try fixture.migrator().plan().pending.isEmpty)
   }
 
   @Test func `their triggers write what they say`() throws {
     try apply("UPDATE t SET n = 2 WHERE id = 1;")
-    #expect(try fixture.sqlite { try $0.query("SELECT m FROM log") } == [["changed"]])
+    #expect(try fixture.sqlite { try $0.rows("SELECT m FROM log") } == [["changed"]])
   }
 
   @Test func `a string in double quotes in a file of Quire's own is a name that is not there`() throws {

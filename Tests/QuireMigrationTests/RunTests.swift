@@ -31,7 +31,7 @@ import Testing
       "CREATE TABLE a (b); CREATE TRIGGER t AFTER INSERT ON a BEGIN DELETE FROM a; SELECT 1; END; CREATE TABLE c (d)",
       as: "20260101000000_a.sql")
     try fixture.migrator(creating: true).apply()
-    #expect(try fixture.sqlite { try $0.query("SELECT count(*) FROM sqlite_schema WHERE name IN ('t', 'c')") } == [[2]])
+    #expect(try fixture.sqlite { try $0.rows("SELECT count(*) FROM sqlite_schema WHERE name IN ('t', 'c')") } == [[2]])
   }
 
   @Test func `a failing migration leaves the file exactly as it was`() throws {
@@ -123,7 +123,7 @@ import Testing
       "PRAGMA user_version = 7; PRAGMA table_info(a); PRAGMA foreign_keys; PRAGMA page_size; SELECT * FROM pragma_table_list",
       as: "20260101000000_a.sql")
     try fixture.migrator(creating: true).apply()
-    #expect(try fixture.sqlite { try $0.query("PRAGMA user_version") } == [[7]])
+    #expect(try fixture.sqlite { try $0.rows("PRAGMA user_version") } == [[7]])
   }
 
   @Test func `a rebuild keeps the rows that point to the table`() throws {
@@ -142,7 +142,7 @@ import Testing
       """, as: "20260101000000_rebuild.sql")
     try fixture.migrator().apply()
     #expect(
-      try fixture.sqlite { try $0.query("SELECT count(*) FROM book JOIN author ON author.id = author_id") } == [[1]])
+      try fixture.sqlite { try $0.rows("SELECT count(*) FROM book JOIN author ON author.id = author_id") } == [[1]])
   }
 
   @Test func `keys that point nowhere at the end undo the migration`() throws {
@@ -173,7 +173,7 @@ import Testing
       """)
     try fixture.write("-- migrate: foreign-keys on\nDELETE FROM author;", as: "20260101000000_delete.sql")
     try fixture.migrator().apply()
-    #expect(try fixture.sqlite { try $0.query("SELECT count(*) FROM book") } == [[0]])
+    #expect(try fixture.sqlite { try $0.rows("SELECT count(*) FROM book") } == [[0]])
   }
 
   @Test func `a statement that cannot run in a transaction runs alone without one`() throws {
@@ -181,7 +181,7 @@ import Testing
     try fixture.write("-- migrate: no-transaction\nPRAGMA journal_mode = WAL;", as: "20260101000000_wal.sql")
     try fixture.write("-- migrate: no-transaction\nVACUUM", as: "20260102000000_vacuum.sql")
     try fixture.migrator().apply()
-    #expect(try fixture.sqlite { try $0.query("PRAGMA journal_mode") } == [["wal"]])
+    #expect(try fixture.sqlite { try $0.rows("PRAGMA journal_mode") } == [["wal"]])
     try fixture.write("-- migrate: no-transaction\nVACUUM; VACUUM", as: "20260103000000_two.sql")
     #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
     #expect(try fixture.migrator().plan().pending.count == 1)
@@ -217,7 +217,7 @@ import Testing
         let undo = try #require(file.undo)
         _ = try connection.run(script: undo, inTransaction: true)
       }
-      let left = try connection.query("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
+      let left = try connection.rows("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
       #expect(left == [["_quire_migrations"]])
     }
   }

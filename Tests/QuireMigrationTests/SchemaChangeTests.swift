@@ -15,10 +15,10 @@ import Testing
   /// Runs the change as a migration on a file made by `old`, and gives the rows that `question` asks for.
   private func rows(_ question: String, after change: SchemaChange, on old: [String]) throws -> [[Value]] {
     let fixture = try Fixture()
-    try fixture.sqlite { for statement in old { try $0.query(statement) } }
+    try fixture.sqlite { for statement in old { try $0.rows(statement) } }
     try fixture.write(change.sql, as: "20260101000000_change.sql")
     try fixture.migrator(losing: true).apply()
-    return try fixture.sqlite { try $0.query(question) }
+    return try fixture.sqlite { try $0.rows(question) }
   }
 
   @Test func `what SQLite can alter is altered`() throws {

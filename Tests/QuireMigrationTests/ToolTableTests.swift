@@ -40,7 +40,7 @@ import Testing
     return fixture
   }
 
-  private func rows(_ fixture: Fixture, _ sql: String) throws -> [[Value]] { try fixture.sqlite { try $0.query(sql) } }
+  private func rows(_ fixture: Fixture, _ sql: String) throws -> [[Value]] { try fixture.sqlite { try $0.rows(sql) } }
 
   @Test func `SHA-384 is that of others, whatever the length`() {
     func hex(_ text: String) -> String { SHA384.hash(text.utf8).map { String(format: "%02x", $0) }.joined() }

@@ -16,7 +16,7 @@ import Testing
 
   private func tables() throws -> [String] {
     let rows = try fixture.sqlite {
-      try $0.query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '~_%' ESCAPE '~' ORDER BY 1")
+      try $0.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '~_%' ESCAPE '~' ORDER BY 1")
     }
     return rows.compactMap { if case .text(let name)? = $0.first { name } else { nil } }
   }
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `an undo that loses values is refused until it is allowed`() throws {
-    try fixture.sqlite { _ = try $0.query("INSERT INTO e VALUES (1), (NULL)") }
+    try fixture.sqlite { _ = try $0.rows("INSERT INTO e VALUES (1), (NULL)") }
     let error = #expect(throws: MigrationError.self) { try undo(last: 1) }
     guard case .destructive(let losses, _) = error else {
       Issue.record("\(String(describing: error))")
@@ -107,7 +107,7 @@ import Testing
     let again = try fixture.migrator().redo()
     #expect(again.sequence == 3)
     #expect(try fixture.migrator().plan().problems.isEmpty)
-    #expect(try fixture.sqlite { try $0.query("SELECT count(*) FROM pragma_table_info('e')") } == [[2]])
+    #expect(try fixture.sqlite { try $0.rows("SELECT count(*) FROM pragma_table_info('e')") } == [[2]])
     try fixture.write("CREATE TABLE a (f);\n-- migrate: undo\nDROP TABLE e;", as: "20260103000000_e.sql")
     let before = try fixture.bytes()
     #expect(throws: MigrationError.self) { try fixture.migrator().redo() }
@@ -141,7 +141,7 @@ import Testing
       MigrationStep("Empty") { try $0.query("DELETE FROM g") },
     ]
     try migrator.apply()
-    #expect(try fixture.sqlite { try $0.query("SELECT h FROM g ORDER BY h") } == [[10], [20]])
+    #expect(try fixture.sqlite { try $0.rows("SELECT h FROM g ORDER BY h") } == [[10], [20]])
     try migrator.undo(UndoPlan(last: 1, of: migrator.history()))
     #expect(try tables() == ["a", "c", "e"])
     let before = try fixture.bytes()

@@ -209,10 +209,10 @@ import Testing
     try run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); INSERT INTO t VALUES (1, 1, 1)")
     let token = database.latestToken
     try database.close()
-    let migration = try MigrationConnection(path: file, access: .readWrite, busyTimeout: .seconds(1))
-    try migration.query("BEGIN IMMEDIATE")
+    let migration = try Connection(migrating: file, access: .readWrite, busyTimeout: .seconds(1))
+    try migration.execute("BEGIN IMMEDIATE")
     _ = try migration.run(script: "ALTER TABLE t DROP COLUMN b; UPDATE t SET a = 5;", inTransaction: true)
-    try migration.query("COMMIT")
+    try migration.execute("COMMIT")
     let again = try open()
     try run(again, "UPDATE t SET a = 6")
     #expect(try logged(again, after: token) == ["?", "~ t 1 (1, 5) → (1, 6)"])

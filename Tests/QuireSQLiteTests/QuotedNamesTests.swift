@@ -11,7 +11,7 @@ import Testing
 
   init() throws {
     scratch = try Scratch()
-    let other = try MigrationConnection(path: scratch.file(), access: .create, busyTimeout: .zero)
+    let other = try Connection(migrating: scratch.file(), access: .create, busyTimeout: .zero)
     other.takesQuotedStrings = true
     _ = try other.run(
       script: """

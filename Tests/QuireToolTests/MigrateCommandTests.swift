@@ -35,7 +35,7 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
   }
 
   private func execute(_ sql: String) throws {
-    let connection = try MigrationConnection(path: folder.database, access: .create, busyTimeout: .zero)
+    let connection = try Connection(migrating: folder.database, access: .create, busyTimeout: .zero)
     _ = try connection.run(script: sql, inTransaction: false)
   }
 

@@ -168,10 +168,10 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
   @Test func `somebody else who is writing`() async throws {
     await apply()
     try folder.write("CREATE TABLE tag (a);", as: "20260102000000_tags.sql")
-    let other = try MigrationConnection(path: folder.database, access: .readWrite, busyTimeout: .zero)
-    try other.query("BEGIN IMMEDIATE")
+    let other = try Connection(migrating: folder.database, access: .readWrite, busyTimeout: .zero)
+    try other.execute("BEGIN IMMEDIATE")
     let (status, text) = await said("apply", "--wait", "0", folder.database)
-    try other.query("ROLLBACK")
+    try other.execute("ROLLBACK")
     #expect(status == 6)
     #expect(
       text == """

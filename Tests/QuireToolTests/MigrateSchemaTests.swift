@@ -149,8 +149,8 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     try write("-- migrate:up\nCREATE TABLE a (b);\n-- migrate:down\nDROP TABLE a;", as: "20260101000000_a.sql")
     #expect(await migrate("apply", "--create", database).status == 0)
-    let connection = try MigrationConnection(path: database, access: .readWrite, busyTimeout: .zero)
-    try connection.query("CREATE TABLE schema_migrations (version varchar(128) primary key)")
+    let connection = try Connection(migrating: database, access: .readWrite, busyTimeout: .zero)
+    try connection.execute("CREATE TABLE schema_migrations (version varchar(128) primary key)")
     let given = await migrate("baseline", "--back", database)
     #expect(given.output == "1 migration recorded in dbmate's table schema_migrations\n")
     #expect(await migrate("undo", "--yes", database).status == 0)
@@ -160,7 +160,7 @@ import Testing
         && asked.error.contains("Taken back through Quire? Its row goes:   quire migrate baseline --back --yes"))
     let json = await migrate("baseline", "--back", "--yes", "--json", database)
     #expect(json.output.contains("\"removed\":[\"20260101000000\"]"))
-    #expect(try connection.query("SELECT * FROM schema_migrations").isEmpty)
+    #expect(try connection.rows("SELECT * FROM schema_migrations").isEmpty)
   }
 
   @Test func `in another tool's folder a new file has that tool's form`() async throws {

@@ -5,7 +5,7 @@ extension Migrator {
   /// Copies the database as it is under the write lock that `holder` has, where ``backsUp`` says so and there is
   /// anything in it. The copy is not called a backup yet: that it becomes when the change it is for is about to be
   /// committed, so that what fails leaves none.
-  func backUpIfNeeded(before occasion: String, _ holder: MigrationConnection) throws -> UnfinishedBackup? {
+  func backUpIfNeeded(before occasion: String, _ holder: Connection) throws -> UnfinishedBackup? {
     guard backsUp else { return nil }
     // SQLite says so when the first page is to be written; a backup would be made in vain, or be what fails.
     guard FileManager.default.isWritableFile(atPath: database) else { throw DatabaseError.readOnly(path: database) }
@@ -16,7 +16,7 @@ extension Migrator {
 
   /// Whether another process that migrates at the same time has made a backup of what was there before both: before it ran
   /// the first migration that is not among `known`.
-  func isBackedUp(_ known: Set<MigrationVersion>, _ holder: MigrationConnection) throws -> Bool {
+  func isBackedUp(_ known: Set<MigrationVersion>, _ holder: Connection) throws -> Bool {
     let runs = try MigrationHistory.runs(on: holder)
     guard let first = runs.last(where: { !known.contains($0.version) }) else { return false }
     // The record counts in whole seconds.
@@ -26,7 +26,7 @@ extension Migrator {
   }
 
   /// The migrations that ran last, one soon after the other: by one process or several.
-  func deployed(_ holder: MigrationConnection) throws -> Set<MigrationVersion> {
+  func deployed(_ holder: Connection) throws -> Set<MigrationVersion> {
     var deployed: Set<MigrationVersion> = []
     var next: MigrationHistory.Run?
     for run in try MigrationHistory.runs(on: holder) {
@@ -44,8 +44,8 @@ extension Migrator {
     do {
       let source = try open(.readOnly)
       try backup.makeFile()
-      let copy = try MigrationConnection(
-        path: backup.unfinished, access: .create, busyTimeout: wait, interruption: interruption, beat: beat)
+      let copy = try Connection(
+        migrating: backup.unfinished, access: .create, busyTimeout: wait, interruption: interruption, beat: beat)
       try source.copy(to: copy, progress)
       return backup
     } catch let error as SQLiteError {
@@ -74,11 +74,11 @@ extension Migrator {
   }
 
   /// A backup that is whole, opened for reading.
-  private func opened(_ backup: String) throws -> MigrationConnection {
+  private func opened(_ backup: String) throws -> Connection {
     do {
-      let source = try MigrationConnection(
-        path: backup, access: .readOnly, busyTimeout: wait, interruption: interruption, beat: beat)
-      let check = try source.query("PRAGMA quick_check(1)")
+      let source = try Connection(
+        migrating: backup, access: .readOnly, busyTimeout: wait, interruption: interruption, beat: beat)
+      let check = try source.rows("PRAGMA quick_check(1)")
       guard check == [["ok"]] else { throw MigrationError.backup(backup, reason: "it is damaged") }
       return source
     } catch let error as DatabaseError {

@@ -72,7 +72,7 @@ extension Migrator {
   }
 
   private static func schema(of script: String, _ path: String) throws -> DatabaseSchema {
-    let connection = try MigrationConnection.inMemory()
+    let connection = try Connection.inMemory()
     // It was written from a schema, with the strings of that.
     connection.takesQuotedStrings = true
     do {

@@ -67,7 +67,7 @@ extension Migrator {
     }
   }
 
-  private func toolHistory(on connection: MigrationConnection) throws -> ToolHistory {
+  private func toolHistory(on connection: Connection) throws -> ToolHistory {
     guard let tool = try ToolHistory.read(from: connection) else { throw MigrationError.tool(.none) }
     if let version = tool.unfinished { throw MigrationError.tool(.unfinished(tool, version)) }
     return tool

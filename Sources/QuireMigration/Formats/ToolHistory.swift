@@ -25,7 +25,7 @@ extension ToolHistory {
   ]
 
   /// Nil where the database has no other tool's table. Of several the first with something in it counts.
-  package static func read(from connection: MigrationConnection) throws(SQLiteError) -> ToolHistory? {
+  package static func read(from connection: Connection) throws(SQLiteError) -> ToolHistory? {
     let reader = SchemaReader(connection)
     var found: ToolHistory?
     for table in try reader.tableNames(among: tables) {
@@ -41,39 +41,39 @@ extension ToolHistory {
     ToolHistory(tool: tool, table: table, versions: Set(versions), last: nil, unfinished: nil)
   }
 
-  private static func history(of table: String, _ columns: Set<String>, _ connection: MigrationConnection)
+  private static func history(of table: String, _ columns: Set<String>, _ connection: Connection)
     throws(SQLiteError) -> ToolHistory?
   {
     func has(_ names: String...) -> Bool { columns.isSuperset(of: names) }
     switch table {
     case "schema_migrations" where has("version", "dirty"):
-      let row = try connection.query("SELECT version, dirty FROM schema_migrations LIMIT 1").first
+      let row = try connection.rows("SELECT version, dirty FROM schema_migrations LIMIT 1").first
       let version = row.flatMap { number($0[0]) }
       let isDirty = row.map { $0[1] != .integer(0) && $0[1] != .text("false") } ?? false
       return ToolHistory(
         tool: .golangMigrate, table: table, versions: [], last: version, unfinished: isDirty ? version : nil)
     case "schema_migrations" where has("version"):
       return history(
-        .dbmate, table, try connection.query("SELECT version FROM schema_migrations").compactMap { number($0[0]) })
+        .dbmate, table, try connection.rows("SELECT version FROM schema_migrations").compactMap { number($0[0]) })
     case "goose_db_version" where has("id", "version_id", "is_applied"):
       // One row for each time it went up or down: the latest counts. Version 0 is where it begins.
-      let rows = try connection.query(
+      let rows = try connection.rows(
         """
         SELECT version_id FROM goose_db_version v WHERE is_applied AND version_id > 0
           AND NOT EXISTS (SELECT 1 FROM goose_db_version l WHERE l.version_id = v.version_id AND l.id > v.id)
         """)
       return history(.goose, table, rows.compactMap { number($0[0]) })
     case "_sqlx_migrations" where has("version", "success"):
-      let rows = try connection.query("SELECT version, success FROM _sqlx_migrations")
+      let rows = try connection.rows("SELECT version, success FROM _sqlx_migrations")
       let (done, failed) = (rows.filter { $0[1] != .integer(0) }, rows.first { $0[1] == .integer(0) })
       return ToolHistory(
         tool: .sqlx, table: table, versions: Set(done.compactMap { number($0[0]) }), last: nil,
         unfinished: failed.flatMap { number($0[0]) })
     case "refinery_schema_history" where has("version"):
-      let rows = try connection.query("SELECT version FROM refinery_schema_history")
+      let rows = try connection.rows("SELECT version FROM refinery_schema_history")
       return history(.refinery, table, rows.compactMap { dotted($0[0]) })
     case "flyway_schema_history" where has("installed_rank", "version", "type", "success"):
-      let rows = try connection.query(
+      let rows = try connection.rows(
         "SELECT version, type, success FROM flyway_schema_history WHERE version IS NOT NULL ORDER BY installed_rank")
       var versions: Set<MigrationVersion> = []
       var unfinished: MigrationVersion?

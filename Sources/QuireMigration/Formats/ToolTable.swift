@@ -5,10 +5,10 @@ import QuireSQLite
 /// Another tool's version table, written to as that tool writes to it, in the transaction that is open.
 struct ToolTable {
   let history: ToolHistory
-  let connection: MigrationConnection
+  let connection: Connection
   private let isWide: Bool
 
-  init(_ history: ToolHistory, _ connection: MigrationConnection) throws(SQLiteError) {
+  init(_ history: ToolHistory, _ connection: Connection) throws(SQLiteError) {
     self.history = history
     self.connection = connection
     let columns = try SchemaReader(connection).columns(of: history.table)
@@ -29,7 +29,7 @@ struct ToolTable {
   /// - Throws: ``ToolProblem/cannotGiveBack(_:reason:)`` where one is not.
   func checkChecksums(_ files: [MigrationFile]) throws {
     guard keepsChecksums else { return }
-    let rows = try connection.query(
+    let rows = try connection.rows(
       "SELECT version, checksum FROM \(try quoted(identifier: history.table)) WHERE checksum IS NOT NULL")
     for row in rows {
       guard let version = history.version(of: row[0]), let file = files.first(where: { $0.version == version }) else {
@@ -50,7 +50,7 @@ struct ToolTable {
       try insert(["version": .text(digits.isEmpty ? "\(applied.version)" : String(digits))])
     case .goose: try insert(["version_id": number, "is_applied": 1])
     case .golangMigrate:
-      try connection.query("DELETE FROM schema_migrations")
+      try connection.execute("DELETE FROM schema_migrations")
       try insert(["version": number, "dirty": 0])
     case .sqlx:
       let (file, name) = try known(file, applied)
@@ -67,7 +67,7 @@ struct ToolTable {
       ])
     case .flyway:
       let (file, _) = try known(file, applied)
-      let ranks = try connection.query("SELECT coalesce(max(installed_rank), 0) + 1 FROM flyway_schema_history")
+      let ranks = try connection.rows("SELECT coalesce(max(installed_rank), 0) + 1 FROM flyway_schema_history")
       try insert([
         "installed_rank": ranks[0][0], "version": .text("\(applied.version)"), "description": .text(file.title),
         "type": "SQL", "script": .text(file.name), "checksum": try checksum(of: file),
@@ -81,15 +81,15 @@ struct ToolTable {
   /// Takes the rows of `versions` away; of the one row that golang-migrate has it makes one of what `applied` ends with.
   func remove(_ versions: [MigrationVersion], leaving applied: [AppliedMigration]) throws {
     if history.tool == .golangMigrate {
-      try connection.query("DELETE FROM schema_migrations")
+      try connection.execute("DELETE FROM schema_migrations")
       if let last = applied.map(\.version).max() { try insert(["version": .integer(last.number), "dirty": 0]) }
       return
     }
     let table = try quoted(identifier: history.table)
     let column = history.tool == .goose ? "version_id" : "version"
-    for row in try connection.query("SELECT rowid, \(column) FROM \(table)") {
+    for row in try connection.rows("SELECT rowid, \(column) FROM \(table)") {
       guard let version = history.version(of: row[1]), versions.contains(version) else { continue }
-      try connection.query("DELETE FROM \(table) WHERE rowid = ?", [row[0]])
+      try connection.execute("DELETE FROM \(table) WHERE rowid = ?", [row[0]])
     }
   }
 
@@ -100,7 +100,7 @@ struct ToolTable {
   private func insert(_ row: KeyValuePairs<String, Value>) throws {
     let table = try quoted(identifier: history.table)
     let places = row.map { _ in "?" }.joined(separator: ", ")
-    try connection.query(
+    try connection.execute(
       "INSERT INTO \(table) (\(row.map(\.key).joined(separator: ", "))) VALUES (\(places))", row.map(\.value))
   }
 

@@ -29,7 +29,7 @@ extension Migrator {
   ) throws -> Rehearsal {
     let start = ContinuousClock.now
     let copy = try translating {
-      let copy = try MigrationConnection.temporary(interruption: interruption, beat: beat)
+      let copy = try Connection.temporary(interruption: interruption, beat: beat)
       let source = try open(.readOnly)
       try checkAdopted(MigrationHistory.read(from: source), on: source)
       if isSchemaOnly {
@@ -41,7 +41,7 @@ extension Migrator {
     }
     let copying = start.duration(to: .now)
     let size = try translating {
-      try copy.query("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+      try copy.rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
     }
     let history = try translating { try MigrationHistory.read(from: copy) }
     let plan = MigrationPlan(files: files, history: history)
@@ -65,7 +65,7 @@ extension Migrator {
   }
 
   private func rehearse(
-    _ file: MigrationFile, sequence: Int, knowsKeys: Bool, on copy: MigrationConnection, before: State
+    _ file: MigrationFile, sequence: Int, knowsKeys: Bool, on copy: Connection, before: State
   ) throws -> (Rehearsal.Entry, State) {
     let start = ContinuousClock.now
     let (_, losses, brokenKeys) = try inTransaction(on: copy, keys: file.directives.contains(.foreignKeysOn)) {
@@ -118,7 +118,7 @@ extension Migrator {
   }
 
   /// The same tables, indexes, triggers and views without a row, and what has run.
-  private func copySchema(of source: MigrationConnection, to copy: MigrationConnection) throws {
+  private func copySchema(of source: Connection, to copy: Connection) throws {
     let reader = SchemaReader(source)
     let shadows = Set(try reader.tables().filter { $0.kind == .shadow }.map { SQLName($0.name) })
     let objects = try reader.objects()
@@ -127,7 +127,7 @@ extension Migrator {
     for kind in [SchemaReader.ObjectKind.table, .index, .view, .trigger] {
       for object in objects where object.kind == kind && !shadows.contains(SQLName(object.name)) {
         guard let sql = object.sql, !SQLName.folded(object.name).hasPrefix("sqlite_") else { continue }
-        try copy.query(sql)
+        try copy.execute(sql)
       }
     }
     for applied in try MigrationHistory.read(from: source) { try MigrationHistory.record(applied, on: copy) }
@@ -138,12 +138,12 @@ extension Migrator {
     let schema: DatabaseSchema
     let rows: [SQLName: Int]
 
-    init(_ connection: MigrationConnection) throws {
+    init(_ connection: Connection) throws {
       schema = try DatabaseSchema(on: connection)
       var rows: [SQLName: Int] = [:]
       for table in schema.tables {
         let name = try quoted(identifier: table.name.text)
-        let count = try connection.query("SELECT count(*) FROM \(name)").first?.first?.plainInteger ?? 0
+        let count = try connection.rows("SELECT count(*) FROM \(name)").first?.first?.plainInteger ?? 0
         rows[table.name] = Int(count)
       }
       self.rows = rows

@@ -11,7 +11,7 @@ extension Migrator {
   /// - Throws: ``MigrationError`` of the file that does not run from empty.
   package func replay(to last: MigrationVersion? = nil) throws -> DatabaseSchema {
     if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
-    let connection = try translating { try MigrationConnection.temporary(interruption: interruption, beat: beat) }
+    let connection = try translating { try Connection.temporary(interruption: interruption, beat: beat) }
     for file in files where last.map({ file.version <= $0 }) ?? true { try file.checkStatements(steps: steps) }
     for (index, file) in files.enumerated() where last.map({ file.version <= $0 }) ?? true {
       _ = try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {

@@ -15,13 +15,13 @@ struct BrokenKeys {
 
   var total: Int { counts.values.reduce(0, +) + mismatches.count }
 
-  init(_ connection: MigrationConnection) throws {
-    if let rows = try? connection.query("SELECT 1 FROM pragma_foreign_key_check LIMIT 1"), rows.isEmpty { return }
+  init(_ connection: Connection) throws {
+    if let rows = try? connection.rows("SELECT 1 FROM pragma_foreign_key_check LIMIT 1"), rows.isEmpty { return }
     // Table by table: one key that does not fit its parent ends the check of all.
     for table in try Self.tables(of: connection) {
       let rows: [[Value]]
       do throws(SQLiteError) {
-        rows = try connection.query("SELECT DISTINCT fkid, parent FROM pragma_foreign_key_check(?)", [.text(table)])
+        rows = try connection.rows("SELECT DISTINCT fkid, parent FROM pragma_foreign_key_check(?)", [.text(table)])
       } catch {
         guard error.message.hasPrefix("foreign key mismatch") else { throw error }
         mismatches[table] = error.message
@@ -31,11 +31,11 @@ struct BrokenKeys {
     }
   }
 
-  private mutating func count(_ row: [Value], of table: String, _ connection: MigrationConnection) throws {
+  private mutating func count(_ row: [Value], of table: String, _ connection: Connection) throws {
     let columns = try Self.columns(of: row[0], table, connection)
     let name = try quoted(identifier: table)
     let fields = try columns.map { "t.\(try quoted(identifier: $0))" }.joined(separator: ", ")
-    let counted = try? connection.query(
+    let counted = try? connection.rows(
       """
       SELECT count(*), \(fields) FROM pragma_foreign_key_check(?) f JOIN \(name) t ON t.rowid = f.rowid
       WHERE f.fkid = ? GROUP BY \(fields)
@@ -43,7 +43,7 @@ struct BrokenKeys {
     // A table without row ids does not say which of its rows they are.
     let all =
       try counted
-      ?? connection.query(
+      ?? connection.rows(
         "SELECT count(*) FROM pragma_foreign_key_check(?) WHERE fkid = ?", [.text(table), row[0]])
     for entry in all {
       let key = Key(table: table, parent: row[1].plainText, columns: columns, values: Array(entry.dropFirst()))
@@ -52,7 +52,7 @@ struct BrokenKeys {
   }
 
   /// Those that were not there before, also under the old name of a table that is gone.
-  func new(since before: BrokenKeys, on connection: MigrationConnection) throws -> BrokenKeys {
+  func new(since before: BrokenKeys, on connection: Connection) throws -> BrokenKeys {
     var new = self
     var old = before.counts
     func take(_ key: Key, _ matching: (Key) -> Bool) {
@@ -73,11 +73,11 @@ struct BrokenKeys {
   }
 
   /// The first rows of them, with what their keys say and how the rows are called.
-  func violations(_ limit: Int, on connection: MigrationConnection) throws -> [ForeignKeyViolation] {
+  func violations(_ limit: Int, on connection: Connection) throws -> [ForeignKeyViolation] {
     var found: [ForeignKeyViolation] = []
     var rest = counts
     for table in Set(counts.keys.map(\.table)).sorted() {
-      for row in try connection.query("SELECT * FROM pragma_foreign_key_check(?)", [.text(table)]) {
+      for row in try connection.rows("SELECT * FROM pragma_foreign_key_check(?)", [.text(table)]) {
         guard found.count < limit else { return found }
         let violation = try Self.violation(row, connection)
         let key = Key(
@@ -91,7 +91,7 @@ struct BrokenKeys {
   }
 
   /// A row of `foreign_key_check` with what the key says and how the row is called.
-  private static func violation(_ row: [Value], _ connection: MigrationConnection) throws -> ForeignKeyViolation {
+  private static func violation(_ row: [Value], _ connection: Connection) throws -> ForeignKeyViolation {
     let table = row[0].plainText
     let columns = try columns(of: row[3], table, connection)
     let name = try quoted(identifier: table)
@@ -99,9 +99,9 @@ struct BrokenKeys {
     var label: String?
     if row[1] != .null {
       let keys = try columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
-      values = try connection.query("SELECT \(keys) FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
+      values = try connection.rows("SELECT \(keys) FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
       // The first text of the row is most likely what people call it by.
-      let all = try connection.query("SELECT * FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
+      let all = try connection.rows("SELECT * FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
       label = all.lazy.compactMap { if case .text(let text) = $0, text.count <= 60 { text } else { nil } }.first
     }
     return ForeignKeyViolation(
@@ -109,13 +109,13 @@ struct BrokenKeys {
       values: values)
   }
 
-  private static func columns(of key: Value, _ table: String, _ connection: MigrationConnection) throws(SQLiteError)
+  private static func columns(of key: Value, _ table: String, _ connection: Connection) throws(SQLiteError)
     -> [String]
   {
     try SchemaReader(connection).foreignKeys(of: table).first { .integer($0.id) == key }?.columns ?? []
   }
 
-  private static func tables(of connection: MigrationConnection) throws(SQLiteError) -> [String] {
+  private static func tables(of connection: Connection) throws(SQLiteError) -> [String] {
     try SchemaReader(connection).tables().filter { $0.kind == .table }.map(\.name).sorted()
   }
 }

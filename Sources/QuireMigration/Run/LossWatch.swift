@@ -9,7 +9,7 @@ import QuireSQLite
 /// out, if it has fewer values than before, and if its type makes other values of them. Costs a pass over a table that is
 /// dropped and one over what has its name in the end, nothing otherwise.
 final class LossWatch {
-  private let connection: MigrationConnection
+  private let connection: Connection
   /// The tables at the start, with their columns.
   private let before: [SQLName: [SQLName]]
   /// What a table that is there now was called at the start.
@@ -48,7 +48,7 @@ final class LossWatch {
     }
   }
 
-  init(_ connection: MigrationConnection) throws(SQLiteError) {
+  init(_ connection: Connection) throws(SQLiteError) {
     self.connection = connection
     before = try Self.tables(of: connection)
     origins = Dictionary(uniqueKeysWithValues: before.keys.map { ($0, $0) })
@@ -179,14 +179,14 @@ final class LossWatch {
   // MARK: Asking
 
   /// Tables with rows of their own, and their columns.
-  private static func tables(of connection: MigrationConnection) throws(SQLiteError) -> [SQLName: [SQLName]] {
+  private static func tables(of connection: Connection) throws(SQLiteError) -> [SQLName: [SQLName]] {
     try SchemaReader(connection).columns(ofAll: [.table, .virtual]).filter { !SchemaReader.isReserved($0.key.text) }
       .mapValues { $0.filter { $0.storage == .ordinary }.map { SQLName($0.name) } }.filter { !$0.value.isEmpty }
   }
 
   private func count(of table: SQLName) throws(SQLiteError) -> Int {
     guard let name = try? quoted(identifier: table.text) else { return 0 }
-    return Int(try connection.query("SELECT count(*) FROM \(name)").first?.first?.plainInteger ?? 0)
+    return Int(try connection.rows("SELECT count(*) FROM \(name)").first?.first?.plainInteger ?? 0)
   }
 
   private func fingerprints(of columns: [SQLName], in table: SQLName) throws(SQLiteError) -> [SQLName: Fingerprint] {
@@ -194,7 +194,7 @@ final class LossWatch {
     var prints: [SQLName: Fingerprint] = [:]
     for column in columns {
       guard let quoted = try? quoted(identifier: column.text) else { continue }
-      let row = try connection.query(
+      let row = try connection.rows(
         "SELECT count(\(quoted)), min(\(quoted)), max(\(quoted)), total(length(\(quoted))) FROM \(name)")
       guard let row = row.first else { continue }
       prints[column] = Fingerprint(

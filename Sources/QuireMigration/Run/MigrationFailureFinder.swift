@@ -9,7 +9,7 @@ import QuireSQLite
 struct MigrationFailureFinder {
   let text: MigrationText
   let error: MigrationScriptError
-  let connection: MigrationConnection
+  let connection: Connection
 
   func explained() -> MigrationError {
     let tokens = SQLTokens(text.sql)

@@ -45,7 +45,7 @@ extension SQLWords {
 
   /// `PRAGMA name` of one that has no effect in a transaction, or should have none.
   fileprivate var pragmaInTransaction: String? {
-    guard let (name, hasValue) = pragma, hasValue, !MigrationConnection.pragmas.contains(name) else { return nil }
+    guard let (name, hasValue) = pragma, hasValue, !Connection.migrationPragmas.contains(name) else { return nil }
     return "PRAGMA \(name)"
   }
 }

@@ -21,11 +21,11 @@ package enum MigrationHistory {
     """
 
   /// In the order they ran; empty where the table is absent.
-  package static func read(from connection: MigrationConnection) throws(SQLiteError)
+  package static func read(from connection: Connection) throws(SQLiteError)
     -> [AppliedMigration]
   {
     guard try SchemaReader(connection).hasTable(table) else { return [] }
-    let rows = try connection.query(
+    let rows = try connection.rows(
       #"SELECT version, title, up, undo, seq, applied_at, ms, "by" FROM _quire_migrations ORDER BY seq"#)
     return rows.map { row in
       AppliedMigration(
@@ -36,9 +36,9 @@ package enum MigrationHistory {
   }
 
   /// When each ran, the last one first.
-  static func runs(on connection: MigrationConnection) throws(SQLiteError) -> [Run] {
+  static func runs(on connection: Connection) throws(SQLiteError) -> [Run] {
     guard try SchemaReader(connection).hasTable(table) else { return [] }
-    return try connection.query("SELECT version, applied_at, ms FROM _quire_migrations ORDER BY seq DESC").map { row in
+    return try connection.rows("SELECT version, applied_at, ms FROM _quire_migrations ORDER BY seq DESC").map { row in
       let end = (try? Date(row[1].string, strategy: .iso8601)) ?? .distantPast
       return Run(
         version: MigrationVersion(number: row[0].integer), start: end - Double(row[2].integer) / 1000, end: end)
@@ -50,11 +50,11 @@ package enum MigrationHistory {
     let start, end: Date
   }
 
-  package static func record(_ applied: AppliedMigration, on connection: MigrationConnection)
+  package static func record(_ applied: AppliedMigration, on connection: Connection)
     throws(SQLiteError)
   {
-    try connection.query(create)
-    try connection.query(
+    try connection.execute(create)
+    try connection.execute(
       "INSERT INTO _quire_migrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       [
         .integer(applied.version.number), .text(applied.title), .text(applied.up),
@@ -63,13 +63,13 @@ package enum MigrationHistory {
       ])
   }
 
-  package static func remove(_ version: MigrationVersion, on connection: MigrationConnection) throws(SQLiteError) {
-    try connection.query("DELETE FROM _quire_migrations WHERE version = ?", [.integer(version.number)])
+  package static func remove(_ version: MigrationVersion, on connection: Connection) throws(SQLiteError) {
+    try connection.execute("DELETE FROM _quire_migrations WHERE version = ?", [.integer(version.number)])
   }
 
   /// Puts `file`'s present text where the text that ran was; when and by whom it ran stays.
-  package static func replace(with file: MigrationFile, on connection: MigrationConnection) throws(SQLiteError) {
-    try connection.query(
+  package static func replace(with file: MigrationFile, on connection: Connection) throws(SQLiteError) {
+    try connection.execute(
       "UPDATE _quire_migrations SET title = ?, up = ?, undo = ? WHERE version = ?",
       [.text(file.title), .text(file.up), file.undo.map { .text($0) } ?? .null, .integer(file.version.number)])
   }

@@ -4,7 +4,7 @@ import QuireSQLite
 
 /// One migration being run, or taken back, on its connection.
 struct MigrationRun {
-  let connection: MigrationConnection
+  let connection: Connection
   /// By name.
   let steps: [String: MigrationStep]
   let by: String
@@ -82,10 +82,10 @@ struct MigrationRun {
     guard SQLTokens.countStatements(in: text.sql) <= 1, pieces.count <= 1 else {
       throw MigrationError.severalStatementsWithoutTransaction(file: text.name)
     }
-    try connection.query("ROLLBACK")
+    try connection.execute("ROLLBACK")
     try runScript(text.sql, at: 0, of: text, inTransaction: false)
-    if !connection.isAutocommit { try connection.query("ROLLBACK") }
-    try connection.query("BEGIN IMMEDIATE")
+    if !connection.isAutocommit { try connection.execute("ROLLBACK") }
+    try connection.execute("BEGIN IMMEDIATE")
   }
 
   private func runScript(

@@ -29,7 +29,7 @@ public struct MigrationStep: Sendable {
 
 /// The database a step works on, in the migration's transaction. Of use only while the step runs.
 public struct MigrationDatabase {
-  let connection: MigrationConnection
+  let connection: Connection
   let watch: LossWatch?
 
   /// Runs one statement and gives all its rows. What is interpolated is bound, as ``SQL`` says.
@@ -40,6 +40,6 @@ public struct MigrationDatabase {
   public func query(_ sql: SQL) throws -> [Record] {
     let statement = try BoundSQL(sql, in: nil)
     try watch?.willRun(ScriptStatement(text: statement.text))
-    return try connection.query(statement)
+    return try statement.run(on: connection).records
   }
 }

@@ -33,7 +33,7 @@ extension Migrator {
   }
 
   private func undo(
-    _ group: [AppliedMigration], isFirst: Bool, knowsKeys: Bool, on connection: MigrationConnection,
+    _ group: [AppliedMigration], isFirst: Bool, knowsKeys: Bool, on connection: Connection,
     _ happened: (MigrationEvent) throws -> Void
   ) throws -> [(AppliedMigration, [MigrationLoss])] {
     var history = try MigrationHistory.read(from: connection)
@@ -86,8 +86,8 @@ extension Migrator {
         if !isOne, let backup { try happened(.backedUp(backup.finish())) }
         if file.runsAlone {
           // What it runs ends the transaction, and the undo must be in the file by then.
-          try connection.query("COMMIT")
-          try connection.query("BEGIN IMMEDIATE")
+          try connection.execute("COMMIT")
+          try connection.execute("BEGIN IMMEDIATE")
         }
         let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
         if isOne, let backup { try happened(.backedUp(backup.finish())) }

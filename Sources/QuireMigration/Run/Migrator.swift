@@ -102,11 +102,11 @@ public struct Migrator: Sendable {
     var knowsKeys = false
   }
 
-  private func look(to last: MigrationVersion?, on connection: MigrationConnection, after first: Outlook? = nil) throws
+  private func look(to last: MigrationVersion?, on connection: Connection, after first: Outlook? = nil) throws
     -> Outlook
   {
     // Asked first: what is committed meanwhile is noticed, then.
-    let dataVersion = try connection.query("PRAGMA data_version")
+    let dataVersion = try connection.rows("PRAGMA data_version")
     let history = try MigrationHistory.read(from: connection)
     let plan = MigrationPlan(files: files, history: history)
     if let problem = plan.problems.first { throw MigrationError.history(problem) }
@@ -118,7 +118,7 @@ public struct Migrator: Sendable {
   }
 
   /// Refuses to run what another tool has run already.
-  func checkAdopted(_ history: [AppliedMigration], on connection: MigrationConnection) throws {
+  func checkAdopted(_ history: [AppliedMigration], on connection: Connection) throws {
     guard history.isEmpty, let tool = try ToolHistory.read(from: connection) else { return }
     if files.contains(where: { tool.contains($0.version) }) { throw MigrationError.tool(.notAdopted(tool)) }
   }
@@ -126,7 +126,7 @@ public struct Migrator: Sendable {
   /// Runs `file`, the oldest pending one; nil where another process has committed since, and it is not that any longer.
   private func run(
     _ file: MigrationFile, _ outlook: inout Outlook, to last: MigrationVersion?, isFirst: Bool,
-    on connection: MigrationConnection, _ happened: (MigrationEvent) throws -> Void
+    on connection: Connection, _ happened: (MigrationEvent) throws -> Void
   ) throws -> AppliedMigration? {
     var knowsKeys = outlook.knowsKeys
     let applied = try knowingKeys(&knowsKeys) { knowsKeys in
@@ -138,10 +138,10 @@ public struct Migrator: Sendable {
 
   private func run(
     _ file: MigrationFile, _ outlook: inout Outlook, to last: MigrationVersion?, isFirst: Bool, knowsKeys: Bool,
-    on connection: MigrationConnection, _ happened: (MigrationEvent) throws -> Void
+    on connection: Connection, _ happened: (MigrationEvent) throws -> Void
   ) throws -> AppliedMigration? {
     try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {
-      if try connection.query("PRAGMA data_version") != outlook.dataVersion {
+      if try connection.rows("PRAGMA data_version") != outlook.dataVersion {
         outlook = try look(to: last, on: connection, after: outlook)
         guard outlook.pending.first == file else { return nil }
       }
@@ -169,7 +169,7 @@ public struct Migrator: Sendable {
     }
   }
 
-  func run(on connection: MigrationConnection, knowsKeys: Bool) -> MigrationRun {
+  func run(on connection: Connection, knowsKeys: Bool) -> MigrationRun {
     MigrationRun(
       connection: connection, steps: Dictionary(steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }),
       by: by, format: MigrationFormat(of: files), knowsKeys: knowsKeys)
@@ -177,10 +177,9 @@ public struct Migrator: Sendable {
 
   // MARK: The file
 
-  func open(_ access: Access) throws(MigrationError) -> MigrationConnection {
+  func open(_ access: Access) throws(MigrationError) -> Connection {
     try translating {
-      try MigrationConnection(
-        path: database, access: access, busyTimeout: wait, interruption: interruption, beat: beat)
+      try Connection(migrating: database, access: access, busyTimeout: wait, interruption: interruption, beat: beat)
     }
   }
 
@@ -188,17 +187,17 @@ public struct Migrator: Sendable {
   ///
   /// - Parameter keys: whether foreign keys are enforced statement by statement. Ignored by SQLite inside a
   ///   transaction, so it is set before.
-  func inTransaction<T>(on connection: MigrationConnection, keys: Bool, _ body: () throws -> T) throws -> T {
+  func inTransaction<T>(on connection: Connection, keys: Bool, _ body: () throws -> T) throws -> T {
     try translating {
-      try connection.query("PRAGMA foreign_keys = \(keys ? "ON" : "OFF")")
-      try connection.query("BEGIN IMMEDIATE")
+      try connection.execute("PRAGMA foreign_keys = \(keys ? "ON" : "OFF")")
+      try connection.execute("BEGIN IMMEDIATE")
     }
     do {
       let result = try body()
-      try connection.query("COMMIT")
+      try connection.execute("COMMIT")
       return result
     } catch {
-      if !connection.isAutocommit { _ = try? connection.query("ROLLBACK") }
+      if !connection.isAutocommit { _ = try? connection.execute("ROLLBACK") }
       throw translated(error)
     }
   }

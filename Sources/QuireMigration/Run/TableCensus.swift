@@ -14,12 +14,12 @@ struct TableCensus {
     let isConstant: Bool
   }
 
-  init(_ table: SQLName, _ names: [SQLName], on connection: MigrationConnection) throws(SQLiteError) {
+  init(_ table: SQLName, _ names: [SQLName], on connection: Connection) throws(SQLiteError) {
     guard let table = try? quoted(identifier: table.text) else {
       (rows, columns) = (0, [:])
       return
     }
-    let counted = try connection.query("SELECT count(*) FROM \(table)").first?.first?.plainInteger ?? 0
+    let counted = try connection.rows("SELECT count(*) FROM \(table)").first?.first?.plainInteger ?? 0
     rows = Int(counted)
     var columns: [SQLName: Column] = [:]
     // SQLite gives 2 000 columns at most.
@@ -30,7 +30,7 @@ struct TableCensus {
         return "count(nullif(\(name), '')), total(typeof(\(name)) = 'text'), min(\(name)) IS max(\(name))"
           + " AND count(\(name)) IN (0, count(*))"
       }
-      let row = try connection.query("SELECT \(fields.joined(separator: ", ")) FROM \(table)").first ?? []
+      let row = try connection.rows("SELECT \(fields.joined(separator: ", ")) FROM \(table)").first ?? []
       for (place, name) in part.enumerated() where row.count >= place * 3 + 3 {
         func number(_ offset: Int) -> Int {
           switch row[place * 3 + offset] {
@@ -69,7 +69,7 @@ struct TypeChange {
   }
 
   /// How many of the values in `table` would be others, and the first of them with what it becomes.
-  func changed(on connection: MigrationConnection) throws(SQLiteError) -> (count: Int, example: String)? {
+  func changed(on connection: Connection) throws(SQLiteError) -> (count: Int, example: String)? {
     guard let table = try? quoted(identifier: table.text), let value = try? quoted(identifier: column.text) else {
       return nil
     }
@@ -88,7 +88,7 @@ struct TypeChange {
       let large = "(\(isNumber) <> 'real' AND CAST(CAST(\(becomes) AS REAL) AS INTEGER) <> \(becomes)"
       condition = new == .real ? "\(other) OR \(large) AND typeof(\(becomes)) = 'integer')" : other
     }
-    let row = try connection.query(
+    let row = try connection.rows(
       "SELECT count(*), CAST(\(value) AS TEXT), CAST(\(becomes) AS TEXT) FROM \(table) WHERE \(condition)")
     guard let row = row.first, let count = row[0].plainInteger, count > 0 else { return nil }
     return (Int(count), "\(row[1].plainText) becomes \(row[2].plainText)")

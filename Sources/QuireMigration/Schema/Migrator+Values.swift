@@ -14,7 +14,7 @@ extension Migrator {
         return nil
       }
       let counted = try column.map { try quoted(identifier: $0.text) } ?? "*"
-      let counts = try connection.query(
+      let counts = try connection.rows(
         "SELECT count(*), count(\(counted)) FROM \(try quoted(identifier: table.text))")
       return (Int(counts[0][0].plainInteger ?? 0), Int(counts[0][1].plainInteger ?? 0))
     }

@@ -9,16 +9,16 @@ struct SchemaWriter {
   var rebuilding: Set<SQLName> = []
   /// Tables that go although others are kept.
   var dropping: Set<SQLName> = []
-  private let copy: MigrationConnection
+  private let copy: Connection
 
   init(from schema: DatabaseSchema) throws(SchemaChangeError) {
     copy = try refusing { () throws(SQLiteError) in
-      let copy = try MigrationConnection.inMemory()
+      let copy = try Connection.inMemory()
       copy.takesQuotedStrings = true
-      for table in schema.tables { try copy.query(table.sql) }
+      for table in schema.tables { try copy.execute(table.sql) }
       // Without its module a virtual table cannot be made; what reads it is then taken away and made again.
-      for table in schema.virtualTables { _ = try? copy.query(table.sql.text) }
-      for object in schema.indexes + schema.views + schema.triggers { try copy.query(object.sql.text) }
+      for table in schema.virtualTables { _ = try? copy.execute(table.sql.text) }
+      for object in schema.indexes + schema.views + schema.triggers { try copy.execute(object.sql.text) }
       return copy
     }
   }
@@ -127,7 +127,7 @@ struct SchemaWriter {
       old.columns.allSatisfy({ new[$0.name] == nil || new[$0.name] == $0 })
     else { return false }
     let before = statements
-    try refusing { () throws(SQLiteError) in try copy.query("SAVEPOINT altering") }
+    try refusing { () throws(SQLiteError) in try copy.execute("SAVEPOINT altering") }
     var isReached = false
     do {
       for column in gone {
@@ -142,8 +142,8 @@ struct SchemaWriter {
       // SQLite cannot alter it so: it is rebuilt.
     }
     try refusing { () throws(SQLiteError) in
-      if !isReached { try copy.query("ROLLBACK TO altering") }
-      try copy.query("RELEASE altering")
+      if !isReached { try copy.execute("ROLLBACK TO altering") }
+      try copy.execute("RELEASE altering")
     }
     if !isReached { statements = before }
     return isReached
@@ -212,7 +212,7 @@ struct SchemaWriter {
   private mutating func dropBrokenViews() throws(SchemaChangeError) {
     for view in try schema().views {
       do {
-        try copy.query("EXPLAIN SELECT * FROM \(view.name)")
+        try copy.execute("EXPLAIN SELECT * FROM \(view.name)")
       } catch {
         try run("DROP VIEW \(view.name)")
       }
@@ -237,7 +237,7 @@ struct SchemaWriter {
   }
 
   private mutating func run(_ sql: String, note: String? = nil) throws(SchemaChangeError) {
-    try refusing { () throws(SQLiteError) in try copy.query(sql) }
+    try refusing { () throws(SQLiteError) in try copy.execute(sql) }
     statements.append(.init(sql: sql, note: note))
   }
 }

@@ -82,23 +82,23 @@ struct PlannedMigration {
   }
 
   private func change(_ file: String, from old: Version, to new: Version) throws {
-    let connection = try MigrationConnection(path: file, access: .readWrite, busyTimeout: .seconds(5))
-    try connection.query("PRAGMA foreign_keys = OFF")
+    let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: .seconds(5))
+    try connection.execute("PRAGMA foreign_keys = OFF")
     // Views may name a table that is away for a moment, and other tables' references stay as they are written.
-    try connection.query("PRAGMA legacy_alter_table = ON")
-    try connection.query("BEGIN IMMEDIATE")
+    try connection.execute("PRAGMA legacy_alter_table = ON")
+    try connection.execute("BEGIN IMMEDIATE")
     do {
       try SchemaRebuild(
         old: (old.entities, old.joins), new: (new.entities, new.joins), connection: connection,
         models: Connection(path: file, access: .readOnly)
       ).run()
-      if let broken = try connection.query("PRAGMA foreign_key_check").first, case .text(let table)? = broken.first {
+      if let broken = try connection.query("PRAGMA foreign_key_check").first, case .text(let table) = broken {
         throw SchemaError.brokenReferences(table: table, to: "\(new.number)")
       }
-      try PlannedMigration.record(new.number) { try connection.query($0, $1) }
-      try connection.query("COMMIT")
+      try PlannedMigration.record(new.number) { try connection.execute($0, $1) }
+      try connection.execute("COMMIT")
     } catch {
-      if !connection.isAutocommit { try connection.query("ROLLBACK") }
+      if !connection.isAutocommit { try connection.execute("ROLLBACK") }
       throw error
     }
   }

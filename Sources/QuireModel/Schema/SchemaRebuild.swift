@@ -9,7 +9,7 @@ import QuireSQLite
 struct SchemaRebuild {
   let old: (entities: [Entity], joins: [JoinTable])
   let new: (entities: [Entity], joins: [JoinTable])
-  let connection: MigrationConnection
+  let connection: Connection
   /// Any connection of the models' kind.
   let models: Connection
   private var reader: SchemaReader { SchemaReader(connection) }
@@ -19,26 +19,26 @@ struct SchemaRebuild {
     let own = Set(try SchemaSQL(entities: old.entities, joins: old.joins).statements().map { SQLFragment($0) })
     for entity in new.entities {
       if try sql(of: entity.table) == nil {
-        try connection.query(try target.table(entity))
+        try connection.execute(try target.table(entity))
       } else {
         try rebuild(entity, target, dropping: own)
       }
     }
     for join in new.joins where try sql(of: join.name) == nil {
       if let former = try formerName(of: join) {
-        try connection.query(
+        try connection.execute(
           "ALTER TABLE \(try quoted(identifier: former)) RENAME TO \(try quoted(identifier: join.name))")
       } else {
-        try connection.query(try target.table(join))
+        try connection.execute(try target.table(join))
       }
     }
     let kept = Set(new.entities.map(\.table) + new.joins.map(\.name))
     for table in old.joins.map(\.name) + old.entities.map(\.table) where !kept.contains(table) {
-      try connection.query("DROP TABLE IF EXISTS \(try quoted(identifier: table))")
+      try connection.execute("DROP TABLE IF EXISTS \(try quoted(identifier: table))")
     }
     let made = Set(try reader.objects(.index).map(\.name))
     for (name, statement) in try target.namedIndexes() where !made.contains(name) {
-      try connection.query(statement)
+      try connection.execute(statement)
     }
     try arrangeObjects(target)
   }
@@ -48,20 +48,20 @@ struct SchemaRebuild {
     let former = SchemaSQL(entities: old.entities, joins: old.joins)
     let triggers = try target.triggers()
     for trigger in try former.triggers() where try !triggers.contains(where: { try $0.sql == trigger.sql }) {
-      try connection.query("DROP TRIGGER IF EXISTS \(try quoted(identifier: trigger.name))")
+      try connection.execute("DROP TRIGGER IF EXISTS \(try quoted(identifier: trigger.name))")
     }
     let texts = try new.entities.compactMap { try $0.fullText?.creation(for: $0) }
     for entity in old.entities {
       guard let index = entity.fullText, try !texts.contains(index.creation(for: entity)) else { continue }
-      try connection.query("DROP TABLE IF EXISTS \(try quoted(identifier: index.table))")
+      try connection.execute("DROP TABLE IF EXISTS \(try quoted(identifier: index.table))")
     }
     for entity in new.entities {
       guard let index = entity.fullText else { continue }
-      if try sql(of: index.table) == nil { try connection.query(try index.creation(for: entity)) }
-      try connection.query(try index.rebuilding())
+      if try sql(of: index.table) == nil { try connection.execute(try index.creation(for: entity)) }
+      try connection.execute(try index.rebuilding())
     }
     let made = Set(try reader.objects(.trigger).map(\.name))
-    for trigger in triggers where !made.contains(trigger.name) { try connection.query(try trigger.sql) }
+    for trigger in triggers where !made.contains(trigger.name) { try connection.execute(try trigger.sql) }
   }
 
   // MARK: One table
@@ -97,8 +97,8 @@ struct SchemaRebuild {
         rebuild.arguments.append(value)
       }
     }
-    for statement in rebuild.statements { try connection.query(statement.sql, statement.arguments) }
-    for statement in others { try connection.query(statement) }
+    for statement in rebuild.statements { try connection.execute(statement.sql, statement.arguments) }
+    for statement in others { try connection.execute(statement) }
   }
 
   private func sql(of table: String) throws -> String? { try reader.objects(.table, named: table).first?.sql }

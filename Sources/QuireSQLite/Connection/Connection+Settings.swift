@@ -7,14 +7,8 @@ internal import QuireRow
 extension Connection {
   func configure() throws {
     sqlite3_busy_timeout(handle, options.busyTimeout.milliseconds)
-    for (option, value) in Connection.switches {
-      let code = quire_db_config(handle, option, value)
-      if code != SQLITE_OK { throw error(code, sql: nil) }
-    }
-    if options.trustsSchema {
-      let code = quire_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
-      if code != SQLITE_OK { throw error(code, sql: nil) }
-    }
+    for (option, value) in Connection.switches { try set(option, value) }
+    if options.trustsSchema { try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) }
     let code = quire_totals_install(handle)
     if code != SQLITE_OK { throw error(code, sql: nil) }
     // A file that is no database is found out at the first look, not at open.
@@ -34,12 +28,29 @@ extension Connection {
     cache.removeAll()
   }
 
+  /// The journal mode stays, and foreign keys are off until they are switched on.
+  ///
+  /// The schema is trusted, because it is what a migration is about: without that SQLite 3.40 refuses an index on
+  /// `json_extract(…)`, and writing to a table whose triggers keep a full-text index. There is no function here but
+  /// SQLite's own.
+  func configureForMigrations() throws {
+    pulse?.install(on: handle)
+    for (option, value) in Connection.switches where option != SQLITE_DBCONFIG_ENABLE_FKEY {
+      try set(option, option == SQLITE_DBCONFIG_TRUSTED_SCHEMA ? 1 : value)
+    }
+    try execute("PRAGMA cell_size_check = ON")
+    // SQLite looks at the content at the first statement only.
+    try execute("SELECT count(*) FROM sqlite_schema")
+  }
+
   /// Switches triggers and the actions of foreign keys; the latter only while no transaction is open.
   func setTriggers(_ areOn: Bool) throws(SQLiteError) {
-    for option in [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY] {
-      let code = quire_db_config(handle, option, areOn ? 1 : 0)
-      if code != SQLITE_OK { throw error(code, sql: nil) }
-    }
+    for option in [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY] { try set(option, areOn ? 1 : 0) }
+  }
+
+  private func set(_ option: Int32, _ value: Int32) throws(SQLiteError) {
+    let code = quire_db_config(handle, option, value)
+    if code != SQLITE_OK { throw error(code, sql: nil) }
   }
 
   private static let switches: [(Int32, Int32)] = [

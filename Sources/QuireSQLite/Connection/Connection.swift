@@ -31,20 +31,48 @@ package import QuireRow
   private let unlocked: UnlockedFile?
   /// Who counts and may stop what runs.
   var watch: RunWatch?
+  /// Of a migration's connection: whether to go on, and how long to wait for a lock.
+  let pulse: MigrationPulse?
+  /// What a migration's statement was refused last, while a script runs.
+  var refused: String?
+  /// Whether strings may stand in double quotes in SQL that is given to it, as it is written for SQLite's shell or other
+  /// tools. Of a migration, `PRAGMA foreign_keys` is no error then either.
+  package var takesQuotedStrings = false
 
   package init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions()) throws(DatabaseError) {
     let path = try DatabaseFile(path).checked(for: access)
     self.path = path
     self.access = access
     self.options = options
+    pulse = nil
     footprint = options.leavesNothing ? Footprint(of: path) : nil
     unlocked = access == .readOnly && options.vfs == nil ? try UnlockedFile(path) : nil
     let begun = ContinuousClock.now
-    handle = try Connection.open(path, access, unlocked, vfs: options.vfs)
+    handle = try Connection.open(unlocked?.uri ?? path, as: path, access, vfs: options.vfs)
     do {
       try configure()
     } catch {
       throw Connection.explain(error, path: path, waited: ContinuousClock.now - begun)
+    }
+  }
+
+  /// With the settings of a migration: see ``init(migrating:access:busyTimeout:interruption:beat:)``.
+  ///
+  /// - Parameters:
+  ///   - path: What SQLite opens.
+  ///   - name: What messages call it.
+  init(migrating path: String, as name: String, access: Access, unlocked: UnlockedFile?, pulse: MigrationPulse) throws {
+    self.path = path
+    self.access = access
+    self.pulse = pulse
+    self.unlocked = unlocked
+    options = ConnectionOptions()
+    footprint = nil
+    handle = try Connection.open(unlocked?.uri ?? path, as: name, access, vfs: nil)
+    do {
+      try configureForMigrations()
+    } catch let error as SQLiteError where error.primaryCode == SQLITE_NOTADB {
+      throw DatabaseError.notADatabase(path: name)
     }
   }
 
@@ -61,7 +89,7 @@ package import QuireRow
   }
 
   private static func open(
-    _ path: String, _ access: Access, _ unlocked: UnlockedFile?, vfs: String?
+    _ file: String, as path: String, _ access: Access, vfs: String?
   ) throws(DatabaseError) -> OpaquePointer {
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     switch access {
@@ -70,8 +98,8 @@ package import QuireRow
     case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     }
     var handle: OpaquePointer?
-    if unlocked != nil { flags |= SQLITE_OPEN_URI }
-    let code = sqlite3_open_v2(unlocked?.uri ?? path, &handle, flags, vfs)
+    if file.hasPrefix("file:") { flags |= SQLITE_OPEN_URI }
+    let code = sqlite3_open_v2(file, &handle, flags, vfs)
     guard code == SQLITE_OK, let handle else {
       let reason = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(handle)
@@ -130,7 +158,7 @@ extension Connection {
 
   /// A statement that is not kept. Text after the first statement, other than comments, is an error.
   package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
-    var rest = Script(sql)
+    var rest = Script(sql, takesQuotedStrings: takesQuotedStrings)
     guard let statement = try next(of: &rest) else {
       throw SQLiteError(code: SQLITE_MISUSE, message: "there is no statement in the text", sql: sql)
     }
@@ -151,7 +179,7 @@ extension Connection {
       try statement.run()
       return changes
     }
-    var rest = Script(sql)
+    var rest = Script(sql, takesQuotedStrings: takesQuotedStrings)
     while let statement = try next(of: &rest) {
       try statement.bind(all: [])
       try statement.run()
@@ -170,6 +198,20 @@ extension Connection {
       rows.append((0..<row.count).map(row.value))
     }
     return QueryResult(columns: statement.columnNames, rows: rows)
+  }
+
+  /// As ``query(_:_:)``, without the columns' names; a statement without arguments is not kept.
+  @discardableResult
+  package func rows(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> [[Value]] {
+    if !arguments.isEmpty { return try query(sql, arguments).rows }
+    let statement = try prepare(sql)
+    defer { statement.reset() }
+    var rows: [[Value]] = []
+    while try statement.step() {
+      let row = statement.row
+      rows.append((0..<row.count).map(row.value))
+    }
+    return rows
   }
 
   /// Runs our own SQL, which the rules for users' SQL do not concern.

@@ -8,10 +8,10 @@ package struct Script {
   private let quoted: [UInt8]?
   private let hasNul: Bool
 
-  package init(_ sql: String) {
+  package init(_ sql: String, takesQuotedStrings: Bool = false) {
     self.sql = sql
     bytes = ArraySlice(sql.utf8)
-    quoted = QuotedNames.inBackticks(Array(bytes))
+    quoted = takesQuotedStrings ? nil : QuotedNames.inBackticks(Array(bytes))
     hasNul = bytes.contains(0)
   }
 

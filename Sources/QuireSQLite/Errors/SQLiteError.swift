@@ -42,3 +42,11 @@ extension SQLiteError: CustomStringConvertible {
     if let sql { "\(message) (SQLite \(code)), in: \(sql)" } else { "\(message) (SQLite \(code))" }
   }
 }
+
+extension SQLiteError {
+  /// Said of the whole database, where it is locked, read-only, full, failing or damaged; nil where the statement is
+  /// at fault.
+  package func databaseError(path: String, waited: Duration) -> DatabaseError? {
+    DatabaseError(self, path: path, waited: waited)
+  }
+}

@@ -1,6 +1,6 @@
-import CSQLite
+internal import CSQLite
 
-extension MigrationConnection {
+extension Connection {
   /// Copies this connection's whole database over the one of `destination`, as it is at one moment.
   ///
   /// For the destination it is one transaction: whoever reads it sees the one content or the other, and a process that
@@ -9,20 +9,20 @@ extension MigrationConnection {
   /// - Parameter progress: told pages copied and pages in all, some hundred times.
   /// - Throws: what SQLite refused, with the destination as it was; `SQLITE_INTERRUPT` where one of the connections was
   ///   asked to stop.
-  package func copy(to destination: MigrationConnection, _ progress: (Int, Int) -> Void = { _, _ in })
+  package func copy(to destination: Connection, _ progress: (Int, Int) -> Void = { _, _ in })
     throws(SQLiteError)
   {
     // A transaction of its own holds the moment; SQLite would begin anew after each write of somebody else.
     let wasAutocommit = isAutocommit
-    if wasAutocommit { try query("BEGIN") }
-    defer { if wasAutocommit { _ = try? query("COMMIT") } }
-    try query("SELECT count(*) FROM sqlite_schema")
+    if wasAutocommit { try execute("BEGIN") }
+    defer { if wasAutocommit { _ = try? execute("COMMIT") } }
+    try execute("SELECT count(*) FROM sqlite_schema")
     guard let backup = sqlite3_backup_init(destination.handle, "main", handle, "main") else {
-      throw destination.failure(sqlite3_errcode(destination.handle))
+      throw destination.error(sqlite3_errcode(destination.handle), sql: nil)
     }
     var code = SQLITE_OK
     while code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED {
-      guard pulse.goesOn(), destination.pulse.goesOn() else {
+      guard pulse?.goesOn() != false, destination.pulse?.goesOn() != false else {
         sqlite3_backup_finish(backup)
         throw SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted")
       }

@@ -1,7 +1,7 @@
-import CSQLite
-import QuireRow
+internal import CSQLite
+internal import QuireRow
 
-extension MigrationConnection {
+extension Connection {
   /// Runs `script`, one statement after the other, until its end or the first that fails; rows are thrown away.
   ///
   /// Where one statement ends SQLite says itself (the tail pointer), so triggers need no mark. With `inTransaction`
@@ -35,7 +35,7 @@ extension MigrationConnection {
   }
 
   /// Pragmas that may be given a value inside a transaction: they work there, or only ask.
-  package static let pragmas: Set<String> = [
+  package static let migrationPragmas: Set<String> = [
     "user_version", "application_id", "defer_foreign_keys", "legacy_alter_table", "table_info", "table_xinfo",
     "table_list", "index_info", "index_xinfo", "index_list", "foreign_key_list", "foreign_key_check",
     "integrity_check", "quick_check", "optimize", "analysis_limit", "recursive_triggers", "case_sensitive_like",
@@ -57,13 +57,26 @@ extension MigrationConnection {
   private func dropLogTriggers() throws(MigrationScriptError) {
     do {
       for trigger in try SchemaReader(self).objects(.trigger) where trigger.name.hasPrefix(LogForm.triggerPrefix) {
-        try query("DROP TRIGGER \(try quoted(identifier: trigger.name))")
+        try execute("DROP TRIGGER \(try quoted(identifier: trigger.name))")
       }
     } catch let error as SQLiteError {
       throw MigrationScriptError(error: error, statement: 0..<0, offset: nil, refused: nil)
     } catch {
       throw MigrationScriptError(
         error: SQLiteError(code: SQLITE_ERROR, message: "\(error)"), statement: 0..<0, offset: nil, refused: nil)
+    }
+  }
+
+  /// Prepares the statement that begins at byte `offset` of a text that ends in a NUL.
+  private func prepare(_ text: [UInt8], written: [UInt8], at offset: Int) -> QuotedNames.Prepared {
+    text.withUnsafeBytes { text in
+      written.withUnsafeBytes { written in
+        guard let start = text.baseAddress?.assumingMemoryBound(to: CChar.self),
+          let own = written.baseAddress?.assumingMemoryBound(to: CChar.self)
+        else { return QuotedNames.Prepared(code: SQLITE_NOMEM, pointer: nil, length: 0) }
+        let count = Int32(clamping: text.count - offset)
+        return QuotedNames.prepare(start + offset, written: own + offset, count: count, flags: 0, on: handle)
+      }
     }
   }
 
@@ -78,7 +91,8 @@ extension MigrationConnection {
     func failed(_ code: Int32) -> MigrationScriptError {
       let place = Int(sqlite3_error_offset(handle))
       return MigrationScriptError(
-        error: failure(code), statement: offset..<(length > 0 ? offset + length : bytes.count - 1),
+        error: SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle))),
+        statement: offset..<(length > 0 ? offset + length : bytes.count - 1),
         offset: place >= 0 ? offset + place : nil, refused: refused)
     }
     guard code == SQLITE_OK else { throw failed(code) }
@@ -130,11 +144,11 @@ package struct MigrationScriptError: Error, Hashable, Sendable {
 /// What the authorizer goes by: lives as long as one script runs.
 private final class Rules {
   // The script runs inside a method of the connection, which therefore outlives it.
-  unowned let connection: MigrationConnection
+  unowned let connection: Connection
   let inTransaction: Bool
   let protected: Set<String>
 
-  init(connection: MigrationConnection, inTransaction: Bool, protected: Set<String>) {
+  init(connection: Connection, inTransaction: Bool, protected: Set<String>) {
     self.connection = connection
     self.inTransaction = inTransaction
     self.protected = protected
@@ -156,7 +170,7 @@ private final class Rules {
     case SQLITE_ATTACH where inTransaction || first?.isEmpty == false: return "ATTACH"
     case SQLITE_DETACH where inTransaction: return "DETACH"
     case SQLITE_PRAGMA where inTransaction && second != nil:
-      guard let first, !MigrationConnection.pragmas.contains(first.lowercased()) else { return nil }
+      guard let first, !Connection.migrationPragmas.contains(first.lowercased()) else { return nil }
       if connection.takesQuotedStrings, first.lowercased() == "foreign_keys" { return nil }
       return "PRAGMA \(first)"
     default: return nil

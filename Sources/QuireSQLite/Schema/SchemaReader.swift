@@ -1,12 +1,12 @@
-package import QuireRow
+internal import QuireRow
 
 /// Reads the schema of a connection's main database: the one place that asks SQLite for it.
 ///
 /// Each method reads what it is asked for and no more; ``schema(leavingOut:)`` makes one value of everything.
 package struct SchemaReader {
-  private let connection: any SchemaSource
+  private let connection: Connection
 
-  package init(_ connection: any SchemaSource) { self.connection = connection }
+  package init(_ connection: Connection) { self.connection = connection }
 
   // MARK: Tables
 
@@ -274,30 +274,6 @@ package struct SchemaReader {
       """, [])
     return Dictionary(grouping: rows) { SQLName(text($0[0])) }.mapValues { $0.map { Array($0.dropFirst()) } }
   }
-}
-
-/// What a schema can be read through.
-package protocol SchemaSource {
-  /// The rows of one statement, which is kept only if it has arguments.
-  func rows(_ sql: String, _ arguments: [Value]) throws(SQLiteError) -> [[Value]]
-}
-
-extension Connection: SchemaSource {
-  package func rows(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> [[Value]] {
-    if !arguments.isEmpty { return try query(sql, arguments).rows }
-    let statement = try prepare(sql)
-    defer { statement.reset() }
-    var rows: [[Value]] = []
-    while try statement.step() {
-      let row = statement.row
-      rows.append((0..<row.count).map(row.value))
-    }
-    return rows
-  }
-}
-
-extension MigrationConnection: SchemaSource {
-  package func rows(_ sql: String, _ arguments: [Value]) throws(SQLiteError) -> [[Value]] { try query(sql, arguments) }
 }
 
 private func text(_ value: Value) -> String { optionalText(value) ?? "" }

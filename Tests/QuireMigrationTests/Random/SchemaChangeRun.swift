@@ -68,7 +68,7 @@ struct SchemaChangeRun {
     guard let undo = change.undoSQL else { return "there is no undo" }
     let fixture = try Fixture()
     try fixture.sqlite { connection in
-      for statement in from.statements { try connection.query(statement) }
+      for statement in from.statements { try connection.rows(statement) }
       try fill(connection)
     }
     let expected = try fixture.sqlite { try self.expected(from: $0) }
@@ -115,7 +115,7 @@ struct SchemaChangeRun {
 
   // MARK: Rows
 
-  private mutating func fill(_ connection: MigrationConnection) throws {
+  private mutating func fill(_ connection: Connection) throws {
     for table in from.tables {
       let stored = table.columns.filter { $0.doubles == nil }
       for _ in 0..<random.below(12) {
@@ -129,32 +129,31 @@ struct SchemaChangeRun {
           default: .blob(Data([UInt8(random.below(200))]))
           }
         }
-        try connection.query(
+        try connection.rows(
           "INSERT OR IGNORE INTO \(RandomSchema.quoted(table.name)) (\(list(stored.map(\.name)))) "
             + "VALUES (\(stored.map { _ in "?" }.joined(separator: ", ")))", values, ignoring: true)
       }
     }
     // Rows whose key points nowhere go, and with them others' parents.
-    while let orphan = try connection.query("PRAGMA foreign_key_check").first {
+    while let orphan = try connection.rows("PRAGMA foreign_key_check").first {
       guard case .text(let table) = orphan[0], orphan[1] != .null else {
-        try connection.query("DELETE FROM \(RandomSchema.quoted(orphan[0].plain))")
+        try connection.rows("DELETE FROM \(RandomSchema.quoted(orphan[0].plain))")
         continue
       }
-      try connection.query("DELETE FROM \(RandomSchema.quoted(table)) WHERE rowid = ?", [orphan[1]])
+      try connection.rows("DELETE FROM \(RandomSchema.quoted(table)) WHERE rowid = ?", [orphan[1]])
     }
     for table in from.tables where table.key == .rowID(isAutoincrement: true) && random.chance(2) {
-      try connection.query("DELETE FROM \(RandomSchema.quoted(table.name)) WHERE id > 3")
+      try connection.rows("DELETE FROM \(RandomSchema.quoted(table.name)) WHERE id > 3")
     }
-    while let orphan = try connection.query("PRAGMA foreign_key_check").first {
-      try connection.query("DELETE FROM \(RandomSchema.quoted(orphan[0].plain))")
+    while let orphan = try connection.rows("PRAGMA foreign_key_check").first {
+      try connection.rows("DELETE FROM \(RandomSchema.quoted(orphan[0].plain))")
     }
   }
 
   /// For each table the columns to compare and their rows in the second schema; nil where a row does not fit.
-  private func expected(from connection: MigrationConnection) throws -> [String: (columns: [String], values: [String])]?
-  {
-    let fresh = try MigrationConnection.inMemory()
-    for statement in to.statements { try fresh.query(statement) }
+  private func expected(from connection: Connection) throws -> [String: (columns: [String], values: [String])]? {
+    let fresh = try Connection.inMemory()
+    for statement in to.statements { try fresh.rows(statement) }
     var result: [String: (columns: [String], values: [String])] = [:]
     for new in after.tables {
       let source = renames.first { $0.column == nil && $0.newName == new.name }?.table ?? new.name
@@ -174,7 +173,7 @@ struct SchemaChangeRun {
         compared.removeAll { name in
           (isNewKey && name == "id") || new[name]?.defaultValue?.text.hasPrefix("CURRENT") == true
         }
-        let rows = try connection.query(
+        let rows = try connection.rows(
           "SELECT \(list(pairs.map(\.old.name.text), orOne: true)) FROM \(RandomSchema.quoted(old.name.text))")
         if !missing.isEmpty, !rows.isEmpty { return nil }
         for row in pairs.isEmpty ? [] : rows {
@@ -183,7 +182,7 @@ struct SchemaChangeRun {
             return fills && pair.new.defaultValue != nil ? "(\(pair.new.defaultValue!.text))" : Self.literal(value)
           }
           do {
-            try fresh.query(
+            try fresh.rows(
               "INSERT INTO \(RandomSchema.quoted(new.name.text)) (\(list(pairs.map(\.new.name.text)))) VALUES (\(values.joined(separator: ", ")))"
             )
           } catch {
@@ -194,7 +193,7 @@ struct SchemaChangeRun {
       let columns = compared.map(\.text)
       result[new.name.text] = (columns, try rows(of: columns, new.name.text, fresh))
     }
-    return try fresh.query("PRAGMA foreign_key_check").isEmpty ? result : nil
+    return try fresh.rows("PRAGMA foreign_key_check").isEmpty ? result : nil
   }
 
   /// What a column of today was called yesterday; nil where it is new.
@@ -204,17 +203,17 @@ struct SchemaChangeRun {
     return own.contains { $0.column == column } ? nil : column
   }
 
-  private func rows(of columns: [String], _ table: String, _ connection: MigrationConnection) throws -> [String] {
-    try connection.query("SELECT \(list(columns, orOne: true)) FROM \(RandomSchema.quoted(table))")
+  private func rows(of columns: [String], _ table: String, _ connection: Connection) throws -> [String] {
+    try connection.rows("SELECT \(list(columns, orOne: true)) FROM \(RandomSchema.quoted(table))")
       .map { $0.map(Self.literal).joined(separator: " ") }.sorted()
   }
 
-  private func sequences(_ connection: MigrationConnection) throws -> [String: Int64] {
-    guard try !connection.query("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").isEmpty else {
+  private func sequences(_ connection: Connection) throws -> [String: Int64] {
+    guard try !connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").isEmpty else {
       return [:]
     }
     return Dictionary(
-      try connection.query("SELECT name, seq FROM sqlite_sequence").compactMap { row in
+      try connection.rows("SELECT name, seq FROM sqlite_sequence").compactMap { row in
         if case .integer(let last) = row[1] { (row[0].plain, last) } else { nil }
       }, uniquingKeysWith: { first, _ in first })
   }
@@ -239,9 +238,9 @@ extension Value {
   fileprivate var plain: String { if case .text(let text) = self { text } else { "" } }
 }
 
-extension MigrationConnection {
+extension Connection {
   /// Runs a statement whose refusal does not matter.
-  fileprivate func query(_ sql: String, _ values: [Value], ignoring: Bool) throws {
-    _ = try? query(sql, values)
+  fileprivate func rows(_ sql: String, _ values: [Value], ignoring: Bool) throws {
+    _ = try? rows(sql, values)
   }
 }
