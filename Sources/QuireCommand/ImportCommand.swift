@@ -159,12 +159,12 @@ private struct ImportRun {
       ["libraries", "\(summary.libraries)", "\(counts.libraries)"],
       ["holdings", "\(summary.holdings)", "\(counts.holdings)"],
     ]
-    for line in Table(["", "added", "in all"], alignRight: [1, 2], rows: rows).lines(width: terminal.columns) {
+    for line in Table(["", "added", "total"], alignRight: [1, 2], rows: rows).lines(width: terminal.columns) {
       terminal.print(line)
     }
     var notes: [String] = []
     if summary.known > 0 {
-      notes.append("\(summary.known) \(summary.known == 1 ? "record was" : "records were") there already")
+      notes.append("\(summary.known) \(summary.known == 1 ? "record" : "records") already present")
     }
     if !summary.bad.isEmpty {
       notes.append("\(summary.bad.count) bad record\(summary.bad.count == 1 ? "" : "s") left out")

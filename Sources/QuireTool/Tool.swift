@@ -116,7 +116,7 @@ public struct Tool: Sendable {
       let commands = path.last?.subcommands ?? []
       guard let next = commands.first(where: { $0.name == name }) else {
         let near = nearest(to: name, among: commands.map(\.name)).map { ": did you mean \($0)?" } ?? ""
-        throw UsageError("there is no command ‘\(name)’\(near)", command: path.map(\.name))
+        throw UsageError("unknown command ‘\(name)’\(near)", command: path.map(\.name))
       }
       path.append(next)
     }

@@ -188,12 +188,12 @@ import Testing
   // MARK: The command line
 
   @Test(arguments: [
-    (["imprt", "library.db"], "there is no command ‘imprt’: did you mean import?"),
+    (["imprt", "library.db"], "unknown command ‘imprt’: did you mean import?"),
     (["import", "library.db", "--boks", "books.csv"], "quire import has no option --boks: did you mean --books?"),
     (["import"], "FILE is missing"),
     (["import", "library.db"], "nothing to import: give --books, --libraries or --stock"),
     (["import", "library.db", "--stock", "many"], "--stock takes a whole number from 0, not ‘many’"),
-    (["migrate", "aply", "library.db"], "there is no command ‘aply’: did you mean apply?"),
+    (["migrate", "aply", "library.db"], "unknown command ‘aply’: did you mean apply?"),
     (["migrate", "status"], "which database? Give its file, -d FILE, or QUIRE_DATABASE"),
   ])
   func `words that are not understood are refused before any file is opened`(words: [String], message: String) throws {

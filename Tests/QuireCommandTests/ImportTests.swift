@@ -30,7 +30,7 @@ import Testing
     let again = try quire("import", "library.db", "--books", "books.csv")
     #expect(again.status == 0)
     #expect(again.error.isEmpty)
-    #expect(again.output.hasSuffix("2 records were there already\n"))
+    #expect(again.output.hasSuffix("2 records already present\n"))
     #expect(try quire.rows("library.db", "SELECT * FROM book ORDER BY id") == rows)
   }
 
@@ -88,7 +88,7 @@ import Testing
     #expect(ran.error.contains("holds what was committed before: \(count) books, 500 authors,"))
     let rest = try `repeat`()
     #expect(rest.status == 0, "\(rest.error)")
-    #expect(rest.output.hasSuffix("\(count) records were there already\n"))
+    #expect(rest.output.hasSuffix("\(count) records already present\n"))
     #expect(try quire.rows(database, "SELECT count(*) FROM book") == ["20000"])
   }
 

@@ -62,22 +62,22 @@ private let tool = Tool("tool", version: "1.2.3", "is a tool", commands: [echo, 
   }
 
   @Test(arguments: [
-    (["ech"], "there is no command ‘ech’: did you mean echo?\nhelp:  tool help"),
-    (["zzzzzz"], "there is no command ‘zzzzzz’ (there are echo, group, fail, completion, help)\nhelp:  tool help"),
+    (["ech"], "unknown command ‘ech’: did you mean echo?\nhelp:  tool help"),
+    (["zzzzzz"], "unknown command ‘zzzzzz’ (there are echo, group, fail, completion, help)\nhelp:  tool help"),
     (["echo"], "FIRST is missing\nhelp:  tool help echo"),
     (["echo", "a", "--nmae", "x"], "tool echo has no option --nmae: did you mean --name?\nhelp:  tool help echo"),
     (["echo", "a", "-x"], "tool echo has no option -x\nhelp:  tool help echo"),
     (["echo", "a", "--name"], "--name needs its NAME\nhelp:  tool help echo"),
     (["echo", "a", "--flag=1"], "--flag takes no value\nhelp:  tool help echo"),
-    (["echo", "a", "--name", "b", "-nc"], "--name is given twice\nhelp:  tool help echo"),
+    (["echo", "a", "--name", "b", "-nc"], "--name was given more than once\nhelp:  tool help echo"),
     (["echo", "a", "--number", "ten"], "--number takes a whole number from 1 to 9, not ‘ten’\nhelp:  tool help echo"),
     (["echo", "a", "--number", "10"], "--number takes a whole number from 1 to 9, not ‘10’\nhelp:  tool help echo"),
     (
       ["echo", "a", "--format", "jsn"], "--format takes csv|json, not ‘jsn’: did you mean json?\nhelp:  tool help echo"
     ),
-    (["group", "frist"], "there is no command ‘frist’: did you mean first?\nhelp:  tool help group"),
-    (["group", "first", "a", "b"], "‘b’ is one word too many\nhelp:  tool help group first"),
-    (["help", "ecko"], "there is no command ‘ecko’: did you mean echo?\nhelp:  tool help"),
+    (["group", "frist"], "unknown command ‘frist’: did you mean first?\nhelp:  tool help group"),
+    (["group", "first", "a", "b"], "unexpected argument ‘b’\nhelp:  tool help group first"),
+    (["help", "ecko"], "unknown command ‘ecko’: did you mean echo?\nhelp:  tool help"),
     (["completion", "bsh"], "‘bsh’ is no SHELL: bash, zsh, fish\nhelp:  tool help completion"),
     (["--flga"], "tool has no option --flga: did you mean --flag?\nhelp:  tool help"),
   ])

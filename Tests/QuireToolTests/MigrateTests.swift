@@ -103,8 +103,8 @@ final class Folder {
 
   @Test func `what is asked wrongly is told before any file is opened`() async throws {
     #expect(await migrate().error.hasPrefix("error: which database?"))
-    #expect(await migrate("aply", "x.db").error.hasPrefix("error: there is no command ‘aply’: did you mean apply?"))
-    #expect(await migrate("apply", "x.db", "-d", "y.db").error.contains("the database is given twice"))
+    #expect(await migrate("aply", "x.db").error.hasPrefix("error: unknown command ‘aply’: did you mean apply?"))
+    #expect(await migrate("apply", "x.db", "-d", "y.db").error.contains("the database was given more than once"))
     #expect(await migrate("apply", "--wait", "soon", "x.db").status == 2)
     let missing = await migrate("-m", "/no/such", folder.database)
     #expect(missing.status == 2 && missing.error == "error: the migrations folder /no/such does not exist\n")

@@ -21,7 +21,7 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case readersBusy(count: Int, waited: Duration)
   /// COMMIT failed in a way that leaves open whether the transaction is in the file.
   case commitOutcomeUnknown(path: String, code: Int32)
-  /// The changes of a transaction could not be told exactly; it was rolled back.
+  /// The changes of a transaction could not be captured exactly; it was rolled back.
   case captureFailed(table: String?, code: Int32)
   case nestedWrite
   /// Who looks at a transaction before its commit may only read.
@@ -50,7 +50,7 @@ extension DatabaseError: CustomStringConvertible {
         + "restore a backup, or save what is readable into a new file"
     case .readOnly(let path): "\(path) is open for reading only; nothing was written"
     case .diskFull(let path):
-      "the disk of \(path) is full. The transaction was rolled back, the data is as before it; make room and repeat"
+      "the disk of \(path) is full. The transaction was rolled back; free disk space and retry"
     case .inputOutput(let path, let code):
       "reading or writing \(path) failed (SQLite \(code)). The transaction was rolled back; check the disk and repeat"
     case .busy(let path, let waited):
@@ -63,7 +63,7 @@ extension DatabaseError: CustomStringConvertible {
       "COMMIT to \(path) failed (SQLite \(code)), and whether the transaction is in the file is not known. "
         + "Writing has stopped; open the store again and look"
     case .captureFailed(let table, let code):
-      "the changes\(table.map { " to table \($0)" } ?? "") could not be told exactly (SQLite \(code)). "
+      "the changes\(table.map { " to table \($0)" } ?? "") could not be captured exactly (SQLite \(code)). "
         + "The transaction was rolled back"
     case .nestedWrite:
       "a write was begun inside a write on the same thread; nothing of it was run. "

@@ -13,7 +13,7 @@ extension ShellSession {
     guard let command = ShellCommand.find(name, sign) else {
       let near = nearest(to: "\(sign)\(name)", among: ShellCommand.spellings)
       throw ShellFailure(
-        "there is no command \(sign)\(name)", at: 0..<name.utf8.count + 1,
+        "unknown command \(sign)\(name)", at: 0..<name.utf8.count + 1,
         hint: OtherShells.hint(forCommand: name, sign) ?? near.map { "did you mean \($0)?" } ?? ".help lists them",
         .usage)
     }

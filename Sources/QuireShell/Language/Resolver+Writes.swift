@@ -60,7 +60,7 @@ extension Resolver {
       let name = assignment.name
       let (own, found) = try self.assignment(assignment, start, place)
       for column in own where columns.contains(column) {
-        throw ShellFailure("\(name.text) is given twice", at: name.range)
+        throw ShellFailure("\(name.text) was given more than once", at: name.range)
       }
       columns += own
       values += found

@@ -56,7 +56,7 @@ struct ArgumentParser {
     let near = nearest(to: word, among: command.subcommands.map(\.name))
     let known = command.subcommands.map(\.name).joined(separator: ", ")
     throw UsageError(
-      "there is no command ‘\(word)’" + (near.map { ": did you mean \($0)?" } ?? " (there are \(known))"),
+      "unknown command ‘\(word)’" + (near.map { ": did you mean \($0)?" } ?? " (there are \(known))"),
       command: names)
   }
 
@@ -75,7 +75,7 @@ struct ArgumentParser {
           throw UsageError("\(option.name) takes \(option.value ?? ""), not ‘\(value)’\(near)", command: names)
         }
         if invocation.values[option.name] != nil, !option.repeats, value != nil {
-          throw UsageError("\(option.name) is given twice", command: names)
+          throw UsageError("\(option.name) was given more than once", command: names)
         }
         invocation.values[option.name, default: []].append(value ?? "")
       }
@@ -95,7 +95,7 @@ struct ArgumentParser {
         if let first { invocation.words[argument.name] = [bare.remove(at: first)] }
       }
     }
-    if let extra = bare.first { throw UsageError("‘\(extra)’ is one word too many", command: names) }
+    if let extra = bare.first { throw UsageError("unexpected argument ‘\(extra)’", command: names) }
     return invocation
   }
 

@@ -16,9 +16,9 @@ struct Help {
     for sub in command.subcommands where path.count > 1 {
       parts.append(Self.list("Options of \(sub.name)", sub.options.map(Self.row)))
     }
-    parts.append(Self.list("Everywhere", common.map(Self.row)))
+    parts.append(Self.list("Global options", common.map(Self.row)))
     if let notes = command.notes { parts.append(notes) }
-    if path.count == 1 { parts.append("More about one:  \(command.name) help COMMAND") }
+    if path.count == 1 { parts.append("Run ‘\(command.name) help COMMAND’ for details.") }
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 

@@ -116,7 +116,7 @@ struct MigrateFailure {
       "Nothing was changed.\n    add --yes to undo it all the same; a backup is made first"
     case .noUndo(let applied): noUndo(applied)
     case .interrupted: "Rolled back: \(state)."
-    case .backup: "With --no-backup it goes without."
+    case .backup: "Pass --no-backup to continue without a backup."
     case .history(let problem): advice(for: problem)
     case .tool(.notAdopted): "    \(target.pasteable("baseline"))        records what has run, and runs nothing"
     case .unknownVersion(let version): known(near: version)

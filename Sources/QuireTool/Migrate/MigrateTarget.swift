@@ -25,7 +25,7 @@ struct MigrateTarget {
     program = invocation.command.first ?? "quire"
     let argument = invocation.argument("DATABASE")
     if let argument, invocation.flag("--database") {
-      throw invocation.usageError("the database is given twice: \(argument), and with --database")
+      throw invocation.usageError("the database was given more than once: \(argument), and with --database")
     }
     let settings = DotEnv(file: ".env").values
     let given = invocation.flag("--migrations")

@@ -121,7 +121,7 @@ struct QueryRun: Sendable {
     if invocation.flag("--json") { given.append(.json) }
     if invocation.flag("--csv") { given.append(.csv) }
     if let name = invocation["--format"], let format = AnswerFormat(rawValue: name) { given.append(format) }
-    if given.count > 1 { throw invocation.usageError("the format is given twice") }
+    if given.count > 1 { throw invocation.usageError("the format was given more than once") }
     return given.first
   }
 

@@ -170,7 +170,7 @@ import Testing
       "complete -C 'quire migrate apply --all'")
     let ran = try quire.shell("HOME=$PWD fish complete.fish")
     #expect(ran.error.isEmpty, "\(ran.error)")
-    #expect(ran.output == "apply\trun what is pending\n--allow-destructive\talso where values are lost for good\n")
+    #expect(ran.output == "apply\trun what is pending\n--allow-destructive\tallow migrations that destroy data\n")
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])
