@@ -2,7 +2,7 @@ import QuireRow
 package import QuireSQLite
 
 extension Migrator {
-  /// How many rows a table of the database has, and how many of them a value in `column`; nil where there is no such table
+  /// How many rows a table of the database has, and how many of them a value in `column`; nil if there is no such table
   /// or column.
   ///
   /// - Complexity: one pass over the table.

@@ -12,11 +12,11 @@ package import QuireSQLite
 ///     let change = try SchemaChange(from: database, to: models, renames: [SchemaRename("book.title:book.heading")!])
 ///     print(change.sql)
 package struct SchemaChange: Sendable {
-  /// In order; empty where the schemas are equal.
+  /// In order; empty if the schemas are equal.
   package let statements: [Statement]
   /// What is changed, before anything was renamed.
   package let differences: [SchemaDifference]
-  /// What takes it back; nil where that cannot be written. What was dropped comes back empty.
+  /// What takes it back; nil if that cannot be written. What was dropped comes back empty.
   package let undo: [Statement]?
 
   package struct Statement: Hashable, Sendable {
@@ -28,7 +28,7 @@ package struct SchemaChange: Sendable {
   /// - Parameters:
   ///   - keepingOthers: Whether what only the first schema has may stay: tables, virtual tables, views, triggers, and
   ///     indexes unless they read a column that goes. Columns of tables that both have may not.
-  ///   - rebuilding: Tables to be rebuilt even where nothing in them changes.
+  ///   - rebuilding: Tables to be rebuilt even if nothing in them changes.
   ///   - dropping: Tables that may not stay although others are kept.
   package init(
     from: DatabaseSchema, to: DatabaseSchema, renames: [SchemaRename] = [], keepingOthers: Bool = false,

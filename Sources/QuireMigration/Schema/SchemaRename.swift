@@ -6,7 +6,7 @@ package import QuireSQLite
 /// new name.
 package struct SchemaRename: Hashable, Sendable {
   package let table: SQLName
-  /// Nil where it is the table that is renamed.
+  /// Nil if it is the table that is renamed.
   package let column: SQLName?
   package let newName: SQLName
 

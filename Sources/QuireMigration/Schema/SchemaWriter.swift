@@ -115,9 +115,9 @@ struct SchemaWriter {
     }
   }
 
-  /// Alters the table where that makes it the new one.
+  /// Alters the table if that makes it the new one.
   ///
-  /// - Returns: false where it does not; then nothing has changed.
+  /// - Returns: false if it does not; then nothing has changed.
   private mutating func alter(_ old: DatabaseSchema.Table, to new: DatabaseSchema.Table) throws(SchemaChangeError)
     -> Bool
   {
@@ -166,7 +166,7 @@ struct SchemaWriter {
     }
   }
 
-  /// With what it indexes, where that is another table's.
+  /// With what it indexes, if that is another table's.
   private mutating func make(_ table: DatabaseSchema.Object) throws(SchemaChangeError) {
     try run(table.sql.text)
     if table.isIndex { try run("INSERT INTO \(table.name)(\(table.name)) VALUES ('rebuild')") }

@@ -3,8 +3,8 @@ import QuireSQLite
 extension TableRebuild {
   /// The rebuild of a table as another one, with what is to be known of each statement.
   ///
-  /// Values are copied as they are; NULL becomes the default where the column is required now. A required column that is
-  /// new and has no default gets NULL, which SQLite refuses where there is a row: a note says so.
+  /// Values are copied as they are; NULL becomes the default if the column is required now. A required column that is
+  /// new and has no default gets NULL, which SQLite refuses if there is a row: a note says so.
   ///
   /// - Parameter schema: What is there, for a free name.
   static func statements(
@@ -64,7 +64,7 @@ extension TableRebuild {
     return candidate
   }
 
-  /// A name of the row id where neither table has a column that is it; nil where there is none.
+  /// A name of the row id where neither table has a column that is it; nil if there is none.
   private static func rowID(of old: DatabaseSchema.Table, _ new: DatabaseSchema.Table) -> String? {
     guard !old.isWithoutRowID, !new.isWithoutRowID, old.primaryKey?.isRowID != true, new.primaryKey?.isRowID != true
     else { return nil }
@@ -73,7 +73,7 @@ extension TableRebuild {
 }
 
 extension DatabaseSchema.Table {
-  /// The statement that makes it, with another name; where it calls its own columns by its name, by that one too.
+  /// The statement that makes it, with another name; if it calls its own columns by its name, by that one too.
   fileprivate func creation(as name: SQLName) -> String {
     let own = TableText(sql).name
     let tokens = SQLTokens(sql)

@@ -11,7 +11,7 @@ package struct SchemaCheck {
     self.joins = joins
   }
 
-  /// A sentence, and the statement that would mend it where one is enough and nothing is lost.
+  /// A sentence, and the statement that would mend it if one is enough and nothing is lost.
   package struct Difference {
     package let sentence: String
     var sql: String?
@@ -21,7 +21,7 @@ package struct SchemaCheck {
     }
   }
 
-  /// What the models need and the file does not have; empty where it fits.
+  /// What the models need and the file does not have; empty if it fits.
   package func differences(in connection: Connection) throws -> [Difference] {
     let target = SchemaSQL(entities: entities, joins: joins)
     var result = try entities.flatMap { try differences(of: $0, in: connection) }
@@ -72,7 +72,7 @@ package struct SchemaCheck {
     return result
   }
 
-  /// Full-text indexes and triggers, which do something only where their text is the very one.
+  /// Full-text indexes and triggers, which do something only if their text is exactly this.
   private func objects(in connection: Connection) throws -> [Difference] {
     var wanted: [(kind: String, name: String, drop: String, sql: String, then: String?)] = []
     for entity in entities {

@@ -4,7 +4,7 @@ package import QuireRow
 
 /// One connection of SQLite with defensive settings, verified by reading them back.
 ///
-/// Belongs to one thread at a time and has no locks of its own: who lends it out sees to that. Untrusted schema
+/// Belongs to one thread at a time and has no locks of its own: the code that lends it out ensures that. Untrusted schema
 /// functions, extensions and writes to SQLite's own tables are off, foreign keys are on, `mmap` is off (a file cut
 /// short would be a SIGBUS), text keeps its NULs. What stands in double quotes is a name, and never a string, in SQL
 /// that is given to it; in the file's own views, triggers and checks it is either, as it is by SQLite's default.
@@ -21,11 +21,11 @@ package import QuireRow
   // What the authorizer knows while a statement is prepared.
   var effects: Statement.Effects = []
   var refusal: String?
-  /// What it reads, while somebody wants to know.
+  /// What it reads, while that is asked for.
   var reads: StatementReads?
   /// Above 0 while our own statements are prepared or run.
   var privilege = 0
-  /// Who may end what runs, while somebody may.
+  /// What may end the statement that runs.
   var interruption: Interruption?
   private let footprint: Footprint?
   private let unlocked: UnlockedFile?
@@ -84,7 +84,7 @@ package import QuireRow
     // An interruption stays until the next statement begins, and would end the last checkpoint with it: then the file is
     // left with its log beside it.
     sqlite3_exec(handle, "SELECT 1", nil, nil, nil)
-    sqlite3_close_v2(handle)  // waits for statements somebody still holds
+    sqlite3_close_v2(handle)  // waits for statements that are still held
     footprint?.sweep()
   }
 
@@ -247,7 +247,7 @@ extension Connection {
   /// Ends what runs on this connection with SQLITE_INTERRUPT.
   package func interrupt() { sqlite3_interrupt(handle) }
 
-  /// - Parameter begin: Where in `sql` the text begins that was being prepared; nil where it was not that which failed.
+  /// - Parameter begin: Where in `sql` the text begins that was being prepared; nil if something else failed.
   func error(_ code: Int32, sql: String?, begin: Int? = nil) -> SQLiteError {
     if code & 0xff == SQLITE_AUTH, let refusal {
       return SQLiteError(code: code, message: refusal, sql: sql)

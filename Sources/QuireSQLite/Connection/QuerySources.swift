@@ -4,12 +4,12 @@ internal import QuireRow
 /// The tables and columns a query's answer depends on.
 ///
 /// What a virtual table reads SQLite does not tell. A full-text or spatial index keeps its rows in tables of its own,
-/// which are followed in its place, and the table whose text it indexes; of any other virtual table nobody knows, and
+/// which are followed in its place, and the table whose text it indexes; of any other virtual table that is not known, and
 /// the query depends on every table.
 public struct QuerySources: Hashable, Sendable {
-  /// By table: the columns whose values matter besides which rows there are; nil where any change matters.
+  /// By table: the columns whose values matter besides which rows there are; nil if any change matters.
   public private(set) var tables: [String: Set<String>?] = [:]
-  /// Whether some of the tables hold no rows of the user's, and are left out where commits are told by a log.
+  /// Whether some of the tables hold no rows of the user's, and are left out if commits come from a log.
   public private(set) var hasInternal = false
   /// What the schema was when this was found out.
   public private(set) var schemaVersion: Int64 = 0
@@ -21,7 +21,7 @@ public struct QuerySources: Hashable, Sendable {
     for (table, columns) in reads.columns {
       switch kinds[table] {
       case .table where !table.lowercased().hasPrefix("sqlite_"), .shadow: follow(table, columns)
-      case .view: break  // what it reads is told too
+      case .view: break  // what it reads is listed too
       case .virtual: try follow(virtualTable: table, kinds, on: connection)
       default: if !Self.isConstant(table) { followEverything(kinds) }
       }
@@ -68,7 +68,7 @@ public struct QuerySources: Hashable, Sendable {
 }
 
 extension Connection {
-  /// Changes with every change of the schema, whoever made it.
+  /// Changes with every change of the schema, by any program.
   package func schemaVersion() throws -> Int64 {
     let version = try privileged { try query("PRAGMA schema_version").first }
     if case .integer(let number)? = version { return number }

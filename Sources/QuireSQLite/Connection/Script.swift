@@ -4,7 +4,7 @@ internal import CSQLite
 package struct Script {
   package let sql: String
   private var bytes: ArraySlice<UInt8>
-  /// The whole text with names in backticks, byte for byte beside it; nil where it has none in double quotes.
+  /// The whole text with names in backticks, byte for byte beside it; nil if it has none in double quotes.
   private let quoted: [UInt8]?
   private let hasNul: Bool
 

@@ -55,7 +55,7 @@ package struct ChangeWriter {
     for step in steps { if let new = step.new { try insert(new, step) } }
   }
 
-  /// With triggers and foreign keys' actions on, of which some may have been done already: a row that is as it shall become
+  /// With triggers and foreign keys' actions on, of which some may have been done already: a row that is already as it should become
   /// is passed over. Rows that come or change are written before others go, with foreign keys checked by the commit.
   package func merge() throws {
     try connection.execute("PRAGMA defer_foreign_keys = ON")
@@ -68,7 +68,7 @@ package struct ChangeWriter {
     for step in leaving { try delete(step) }
   }
 
-  /// The row as it is, or that there is none; nil if it is as it shall become.
+  /// The row as it is now, which may be missing; nil if it is already as it should become.
   private func due(_ step: Step) throws -> [Value]?? {
     let found = try row(step)
     if found == step.new { return nil }

@@ -3,16 +3,16 @@ internal import CSQLite
 extension Connection {
   /// Copies this connection's whole database over the one of `destination`, as it is at one moment.
   ///
-  /// For the destination it is one transaction: whoever reads it sees the one content or the other, and a process that
-  /// dies leaves what was there. Other connections may write to the source meanwhile where it has a write-ahead log.
+  /// For the destination it is one transaction: readers see the one content or the other, and a process that
+  /// dies leaves what was there. Other connections may write to the source meanwhile if it has a write-ahead log.
   ///
-  /// - Parameter progress: told pages copied and pages in all, some hundred times.
-  /// - Throws: what SQLite refused, with the destination as it was; `SQLITE_INTERRUPT` where one of the connections was
+  /// - Parameter progress: Receives the pages copied and the total, some hundred times.
+  /// - Throws: what SQLite refused, with the destination as it was; `SQLITE_INTERRUPT` if one of the connections was
   ///   asked to stop.
   package func copy(to destination: Connection, _ progress: (Int, Int) -> Void = { _, _ in })
     throws(SQLiteError)
   {
-    // A transaction of its own holds the moment; SQLite would begin anew after each write of somebody else.
+    // A transaction of its own holds the moment; SQLite would begin again after each write of another program.
     let wasAutocommit = isAutocommit
     if wasAutocommit { try execute("BEGIN") }
     defer { if wasAutocommit { _ = try? execute("COMMIT") } }

@@ -36,7 +36,7 @@ final class MigrationPulse {
       }, context)
   }
 
-  /// False where the work is to stop.
+  /// False if the work is to stop.
   func goesOn() -> Bool {
     beat?()
     return interruption?.isStopped != true

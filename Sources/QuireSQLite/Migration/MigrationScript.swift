@@ -7,7 +7,7 @@ extension Connection {
   /// Where one statement ends SQLite says itself (the tail pointer), so triggers need no mark. With `inTransaction`
   /// what has no meaning inside one is refused by an authorizer: BEGIN, COMMIT, ROLLBACK, savepoints, ATTACH, and
   /// pragmas that would be ignored; always refused is writing to a table in `protected`. The triggers of a change log
-  /// go first, because a column that one of them names cannot be dropped: the next writer of the store makes them anew
+  /// go first, because a column that one of them names cannot be dropped: the next writer of the store makes them again
   /// and marks the gap.
   ///
   /// - Parameter before: called for each statement once SQLite has understood it and before it runs; may ask the
@@ -128,7 +128,7 @@ package struct MigrationScriptError: Error, Hashable, Sendable {
   package let error: SQLiteError
   /// Byte offsets in the script, from where the statement before it ended.
   package let statement: Range<Int>
-  /// The byte SQLite points to, where it knows.
+  /// The byte SQLite points to, if it knows.
   package let offset: Int?
   /// What the authorizer refused, such as `COMMIT` or `PRAGMA journal_mode`.
   package let refused: String?

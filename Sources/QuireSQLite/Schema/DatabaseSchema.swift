@@ -1,6 +1,6 @@
 /// What a database's schema says: tables, indexes, triggers and views, without a row.
 ///
-/// A pure value, read through one connection. Two are equal where SQLite would treat them alike: blanks, comments, quotes
+/// A pure value, read through one connection. Two are equal if SQLite would treat them alike: white space, comments, quotes
 /// and the case of names do not count, nor does whether a constraint stands behind its column or at the end, nor the order
 /// of a table's columns. Quire's own tables (`_quire_…`), SQLite's (`sqlite_…`)
 /// and other tools' version tables are no part of it.
@@ -44,7 +44,7 @@ package struct DatabaseSchema: Sendable {
 
   package struct Column: Hashable, Sendable {
     package let name: SQLName
-    /// As declared; empty where nothing is.
+    /// As declared; empty if nothing is.
     package let type: SQLFragment
     package let isRequired: Bool
     /// The expression; nil for NULL.
@@ -52,7 +52,7 @@ package struct DatabaseSchema: Sendable {
     /// Nil for BINARY.
     package let collation: SQLName?
     package let generated: Generated?
-    /// What happens instead of an error where NULL is written to a required column, such as REPLACE.
+    /// What happens instead of an error if NULL is written to a required column, such as REPLACE.
     package let whenNull: SQLName?
   }
 
@@ -87,7 +87,7 @@ package struct DatabaseSchema: Sendable {
   package struct ForeignKey: Hashable, Sendable {
     package let columns: [SQLName]
     package let parent: SQLName
-    /// The parent's primary key where the declaration names none; empty where that is unknown.
+    /// The parent's primary key if the declaration names none; empty if that is unknown.
     package let parentColumns: [SQLName]
     package let onDelete: SQLName
     package let onUpdate: SQLName
@@ -151,7 +151,7 @@ extension DatabaseSchema.Column: CustomStringConvertible {
     return isLiteral(text) ? text : "(\(text))"
   }
 
-  /// A word, a number with or without its sign, a string or a blob; an expression is none.
+  /// A word, a number with or without its sign, a string or a blob; not an expression.
   private func isLiteral(_ text: String) -> Bool {
     let tokens = Array(SQLTokens(text))
     if tokens.count == 1 { return true }

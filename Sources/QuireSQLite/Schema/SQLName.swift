@@ -15,7 +15,8 @@ package struct SQLName: Hashable, Sendable {
 
   /// With A to Z as a to z, and every other character as it is.
   package static func folded(_ text: String) -> String {
-    String(decoding: text.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    if !text.utf8.contains(where: { (65...90).contains($0) }) { return text }
+    return String(decoding: text.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
   }
 }
 
@@ -23,7 +24,7 @@ extension SQLName: Comparable, ExpressibleByStringLiteral, CustomStringConvertib
   package static func < (a: SQLName, b: SQLName) -> Bool { a.key < b.key }
   package init(stringLiteral value: String) { self.init(value) }
 
-  /// The name, in quotes where SQL needs them.
+  /// The name, in quotes if SQL needs them.
   package var description: String {
     let isPlain =
       key.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "_") }
@@ -31,7 +32,7 @@ extension SQLName: Comparable, ExpressibleByStringLiteral, CustomStringConvertib
     return isPlain ? text : "\"" + text.replacing("\"", with: "\"\"") + "\""
   }
 
-  /// The keywords that SQLite takes for a name in no place; the rest may stand as names.
+  /// The keywords that SQLite never takes for a name; all others may be names.
   private static let keywords: Set<String> = [
     "add", "all", "alter", "and", "as", "autoincrement", "between", "case", "check", "collate", "commit", "constraint",
     "create", "default", "deferrable", "delete", "distinct", "drop", "else", "escape", "except", "exists", "foreign",

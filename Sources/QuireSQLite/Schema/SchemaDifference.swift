@@ -3,9 +3,9 @@ package struct SchemaDifference: Hashable, Sendable {
   /// The table it is in; nil for whole tables, indexes, triggers and views.
   package let table: SQLName?
   package let kind: Kind
-  /// What the first schema has; nil where it is new.
+  /// What the first schema has; nil if it is new.
   package let old: String?
-  /// What the second schema has; nil where it is gone.
+  /// What the second schema has; nil if it is gone.
   package let new: String?
 
   package enum Kind: String, Hashable, Sendable {
@@ -40,7 +40,7 @@ extension SchemaDifference: CustomStringConvertible {
 }
 
 extension DatabaseSchema {
-  /// What there is to change to come from this schema to `other`; empty where they are equal.
+  /// What there is to change to come from this schema to `other`; empty if they are equal.
   ///
   /// Tables first, then what is inside tables both have, then indexes, triggers, views and virtual tables. A renamed
   /// table or column is one that went and one that came.

@@ -9,7 +9,7 @@ extension SchemaReader {
       try tables().map { (SQLName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
     let columns = try columns(ofAll: [.table])
     let keys = try foreignKeys()
-    let indexes = try indexes()
+    let indexes = try indexes(unique: true)
     func isLeftOut(_ name: String) -> Bool { Self.isReserved(name) || names.contains(SQLName.folded(name)) }
     for found in try objects() {
       guard let sql = found.sql, !isLeftOut(found.name), !isLeftOut(found.table) else { continue }

@@ -83,11 +83,13 @@ package struct SchemaReader {
   ///   - kind: Only those of this kind.
   ///   - name: Only the one with this name.
   ///   - table: Only those that belong to this table.
+  ///   - word: Only those with this in their text, in either case; in small letters.
   package func objects(
-    _ kind: ObjectKind? = nil, named name: String? = nil, of table: String? = nil
+    _ kind: ObjectKind? = nil, named name: String? = nil, of table: String? = nil, mentioning word: String? = nil
   ) throws(SQLiteError) -> [Object] {
     let filters = [
       ("type = ?", kind?.rawValue), ("name = ? COLLATE NOCASE", name), ("tbl_name = ? COLLATE NOCASE", table),
+      ("instr(lower(sql), ?)", word),
     ].compactMap { filter in filter.1.map { (filter.0, Value.text($0)) } }
     let condition = filters.isEmpty ? "" : " WHERE " + filters.map(\.0).joined(separator: " AND ")
     let rows = try connection.rows(
@@ -220,9 +222,12 @@ package struct SchemaReader {
   }
 
   /// By table.
-  package func indexes() throws(SQLiteError) -> [SQLName: [Index]] {
+  ///
+  /// - Parameter unique: Whether only those over values that no two rows share.
+  package func indexes(unique: Bool = false) throws(SQLiteError) -> [SQLName: [Index]] {
     let columns = "i.seq, i.name, i.\"unique\", i.origin, i.partial, x.name, x.coll, x.\"desc\""
-    let source = "pragma_index_list(t.owner) i, pragma_index_xinfo(i.name) x WHERE x.key"
+    let source =
+      "pragma_index_list(t.owner) i, pragma_index_xinfo(i.name) x WHERE x.key\(unique ? " AND i.\"unique\"" : "")"
     return try rows(source, columns, ofAll: [.table]).mapValues { rows in
       Dictionary(grouping: rows) { integer($0[0]) }.sorted { $0.key < $1.key }.compactMap { _, rows in
         Self.index(rows[0], rows.map { Self.indexColumn(name: $0[5], $0[6], $0[7]) })
@@ -272,7 +277,16 @@ package struct SchemaReader {
       WITH t AS MATERIALIZED (SELECT name AS owner FROM pragma_table_list WHERE schema = 'main' AND type IN (\(types)))
       SELECT t.owner, \(columns) FROM t, \(source)
       """, [])
-    return Dictionary(grouping: rows) { SQLName(text($0[0])) }.mapValues { $0.map { Array($0.dropFirst()) } }
+    // A table's rows follow one another.
+    var result: [SQLName: [[Value]]] = [:]
+    var group: [[Value]] = []
+    for (place, row) in rows.enumerated() {
+      group.append(Array(row.dropFirst()))
+      if place + 1 < rows.count, rows[place + 1][0] == row[0] { continue }
+      result[SQLName(text(row[0])), default: []] += group
+      group = []
+    }
+    return result
   }
 }
 

@@ -187,7 +187,7 @@ package struct TableText {
 
   private func isMark(_ mark: Unicode.Scalar) -> Bool { peek.map { source.isMark($0, mark) } ?? false }
 
-  /// In capitals; empty where no word stands.
+  /// In capitals; empty if it is not a word.
   private var keyword: String { keyword(after: 0) }
 
   private func keyword(after count: Int) -> String {

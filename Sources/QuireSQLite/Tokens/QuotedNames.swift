@@ -2,7 +2,7 @@ internal import CSQLite
 
 /// SQL in which double quotes stand around names only, never around strings.
 ///
-/// SQLite takes `"text"` for a string where nothing has that name. Files bring views, triggers and checks that rely on
+/// SQLite takes `"text"` for a string if nothing has that name. Files bring views, triggers and checks that rely on
 /// it, and a connection either allows it everywhere or nowhere. So connections allow it, and SQL that is given to us is
 /// prepared with its names in backticks, which are never strings: a column name with a typing error stays an error.
 enum QuotedNames {

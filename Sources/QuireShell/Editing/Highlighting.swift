@@ -1,4 +1,3 @@
-import QuireMigration
 import QuireSQLite
 
 /// A piece of an input and what it is, for who colours it.

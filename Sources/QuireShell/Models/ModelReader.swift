@@ -25,9 +25,9 @@ struct ModelReader {
     let reader = SchemaReader(connection)
     // Nothing if one of the views is broken: then each is asked for by itself.
     var columns = (try? reader.columns(ofAll: [.table, .view, .virtual])) ?? [:]
-    let texts = Dictionary(
-      try reader.objects(.table).map { (SQLName($0.name), $0.sql ?? "") }, uniquingKeysWith: { first, _ in first })
-    let indexes = try reader.indexes()
+    let collated = Set(
+      try reader.objects(.table, mentioning: "collate").filter(Self.saysCollate).map { SQLName($0.name) })
+    let indexes = try reader.indexes(unique: true)
     for table in try reader.tables().sorted(by: { $0.name < $1.name }) {
       guard table.kind != .shadow, !Self.isInternal(table.name) else { continue }
       let name = SQLName(table.name)
@@ -40,9 +40,9 @@ struct ModelReader {
         key: Self.key(own, kind, hasRowID: !table.isWithoutRowID))
       if kind == .virtual { model.hiddenColumns = all.filter { $0.storage == .hidden }.map(\.name) }
       if kind == .table, !table.isWithoutRowID { model.rowID = Self.rowID(own, indexes[name] ?? []) }
-      model.comparesBytes = !Self.mentionsCollation(texts[name] ?? "")
+      model.comparesBytes = !collated.contains(name)
       found.models.append(model)
-      let uniques = (indexes[name] ?? []).filter { $0.isUnique && !$0.isPartial }.map(\.columns)
+      let uniques = (indexes[name] ?? []).filter { !$0.isPartial }.map(\.columns)
       let sets = uniques.map { Set($0.compactMap { $0.name?.lowercased() }) }.filter { !$0.isEmpty }
       if !sets.isEmpty { found.uniques[table.name] = sets }
     }
@@ -59,17 +59,15 @@ struct ModelReader {
     return found
   }
 
-  /// Whether the text of a table says COLLATE.
-  private static func mentionsCollation(_ sql: String) -> Bool {
-    let tokens = SQLTokens(sql)
+  private static func saysCollate(_ table: SchemaReader.Object) -> Bool {
+    let tokens = SQLTokens(table.sql ?? "")
     return tokens.contains {
       $0.kind == .word && $0.range.count == 7 && SQLName.folded(tokens.text(of: $0)) == "collate"
     }
   }
 
   private static func isInternal(_ table: String) -> Bool {
-    let name = table.lowercased()
-    return name.hasPrefix("sqlite_") || name.hasPrefix("_quire_") || name.utf8.contains(0)
+    SchemaReader.isReserved(table) || table.utf8.contains(0)
   }
 
   private static func key(_ columns: [FileModel.Column], _ kind: FileModel.Kind, hasRowID: Bool) -> FileModel.Key {
@@ -97,13 +95,13 @@ struct ModelReader {
 
   // MARK: Values
 
-  /// How many of the first values of a column are in another, of a hundred at most; nil where there are none, or where the
+  /// How many of the first values of a column are in another, of a hundred at most; nil if there are none, or if the
   /// other column's table has no rows.
   func matches(_ own: (table: String, column: String), in other: (table: String, column: String)) -> Int? {
     guard let table = try? quoted(identifier: own.table), let column = try? quoted(identifier: own.column),
       let target = try? quoted(identifier: other.table), let key = try? quoted(identifier: other.column)
     else { return nil }
-    // Only few rows are looked at, also where most are NULL.
+    // Only few rows are looked at, even if most are NULL.
     let sql = """
       WITH s(v) AS (SELECT \(column) FROM (SELECT \(column) FROM \(table) LIMIT 1000) WHERE \(column) IS NOT NULL LIMIT 100)
       SELECT count(*), sum(EXISTS (SELECT 1 FROM \(target) WHERE \(key) = s.v)), EXISTS (SELECT 1 FROM \(target)) FROM s

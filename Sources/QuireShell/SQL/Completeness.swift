@@ -1,4 +1,3 @@
-import QuireMigration
 import QuireSQLite
 
 /// Whether a text of SQL could be run as it is: every statement ended by `;`, quotes and comments closed, and a trigger by

@@ -12,7 +12,7 @@ struct SQLFailure {
   let names: () -> [String]
   /// What was being done when it failed.
   var work = Work.reading
-  /// How long it took to fail, where that is known.
+  /// How long it took to fail, if that is known.
   var elapsed: Duration?
 
   enum Work {

@@ -1,4 +1,3 @@
-import QuireMigration
 import QuireRow
 import QuireSQLite
 

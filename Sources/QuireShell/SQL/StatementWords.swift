@@ -1,4 +1,3 @@
-import QuireMigration
 import QuireSQLite
 
 /// The first words of one statement in a text: what it does, and to which table.
@@ -64,7 +63,7 @@ struct StatementWords {
       verb)
   }
 
-  /// The table that all rows of are deleted or updated, where there is no condition.
+  /// The table that all rows of are deleted or updated, if there is no condition.
   var wholeTable: String? {
     guard verb == "update" || verb == "delete", !words.indices.contains(where: { isKeyword("where", at: $0) }),
       !words.indices.contains(where: { isKeyword("limit", at: $0) }),
@@ -94,7 +93,7 @@ struct StatementWords {
     return next == "savepoint" ? words[(place + 2)...].first : next
   }
 
-  /// What is said when it is done, where it gives no rows.
+  /// What is said when it is done, if it gives no rows.
   var said: String? {
     switch verb {
     case "begin", "savepoint": "a transaction is open: commit or rollback ends it"

@@ -1,5 +1,4 @@
 public import Foundation
-import QuireMigration
 import QuireModel
 public import QuireRow
 import QuireSQLite

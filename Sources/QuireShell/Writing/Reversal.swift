@@ -1,4 +1,3 @@
-import QuireMigration
 import QuireRow
 import QuireSQLite
 
@@ -49,7 +48,7 @@ struct Reversal {
     return "was changed since (\(table.columns[place]): \(known) → \(value))"
   }
 
-  /// How many rows of these tables, and of those that point to them, point nowhere; looked at only where rows come or go.
+  /// How many rows of these tables, and of those that point to them, point nowhere; looked at only if rows come or go.
   private func brokenKeys(_ tables: [TableChanges]) throws -> Int {
     let moved = tables.filter { changes in
       changes.rows.contains { row in
