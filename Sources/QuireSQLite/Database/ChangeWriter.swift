@@ -55,8 +55,9 @@ package struct ChangeWriter {
     for step in steps { if let new = step.new { try insert(new, step) } }
   }
 
-  /// With triggers and foreign keys' actions on, of which some may have been done already: a row that is already as it should become
-  /// is passed over. Rows that come or change are written before others go, with foreign keys checked by the commit.
+  /// With triggers and foreign keys' actions on, of which some may have been done already: a row that is already as it
+  /// should become is passed over. Rows that come or change are written before others go, with foreign keys checked by the
+  /// commit.
   package func merge() throws {
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     for step in steps {
@@ -64,7 +65,8 @@ package struct ChangeWriter {
       if found == nil { try insert(new, step) } else { try update(new, step) }
     }
     let leaving = try steps.filter { try $0.new == nil && due($0) != nil }
-    for step in leaving { try refuseReferences(to: step, besides: leaving) }
+    let keys = leaving.isEmpty ? [:] : try SchemaReader(connection).foreignKeys()
+    for step in leaving { try refuseReferences(to: step, by: keys, besides: leaving) }
     for step in leaving { try delete(step) }
   }
 
@@ -77,10 +79,12 @@ package struct ChangeWriter {
   }
 
   /// Rows written since that refer to one that would go: SQLite would delete them too, or clear their reference.
-  private func refuseReferences(to step: Step, besides leaving: [Step]) throws {
+  private func refuseReferences(
+    to step: Step, by keys: [SQLName: [SchemaReader.ForeignKey]], besides leaving: [Step]
+  ) throws {
     guard case .integer(let key) = step.key else { return }
     let parent = SQLName(step.form.table.name)
-    for (table, keys) in try SchemaReader(connection).foreignKeys().sorted(by: { $0.key < $1.key }) {
+    for (table, keys) in keys.sorted(by: { $0.key < $1.key }) {
       for column in keys.filter({ SQLName($0.parent) == parent }).flatMap(\.columns) {
         let sql =
           "SELECT count(*) FROM \(try quoted(identifier: table.text)) WHERE \(try quoted(identifier: column)) = ?"
