@@ -75,7 +75,7 @@ extension Desk {
     attempt {
       let now = books.descriptor.fetchOffset ?? 0
       let offset = max(0, min(now + step, count.value - Self.shown))
-      if offset != now { try books.retarget { $0.fetchOffset = offset } }
+      if offset != now { try books.update { $0.fetchOffset = offset } }
       let end = step < 0 ? 0 : books.count - 1
       if abs(offset - now) < abs(step), books.indices.contains(end), end != place { place = end }
     }

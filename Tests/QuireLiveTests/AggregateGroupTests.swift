@@ -211,7 +211,8 @@ import Testing
     for seed in 1...5 as ClosedRange<UInt64> where found == 0 {
       let graph = try RandomGraph(seed: seed)
       let names = try graph.context.liveGroups(Book.self, by: \.author?.name, .count)
-      names.injectFault()
+      let fault = Distorted(names.node, in: graph.context.owner) { $0.keep(only: "book") }
+      defer { withExtendedLifetime(fault) {} }
       for _ in 0..<40 {
         try graph.step()
         let rows = try graph.store.query(

@@ -134,7 +134,7 @@ import Testing
   @Test func `a few that match among many are followed by key, however many of them a commit concerns`() throws {
     let few: Predicate<Book> = #Predicate { $0.author?.rank == 7 }
     let count = try context.liveCount(Book.self, where: few)
-    let measure = try #require(count.source as? LiveMeasure<Int>)
+    let measure = count
     try store.execute("INSERT INTO author (id, name, rank) VALUES (7, 'G', 7)")
     try sql("UPDATE book SET author_id = 7 WHERE id <= 100")
     #expect(count.value == 100 && measure.timesFilled == 1)
@@ -166,7 +166,7 @@ import Testing
     try context.refresh()
     let terms: [(Aggregate.Function, PartialKeyPath<Book>?)] = [(.sum, \Book.author?.rank)]
     let query = try AggregateQuery(terms, where: Predicate<Book>?.none, in: try context.owner.requireStore())
-    let measure = try LiveMeasure(context, query.select, query.aggregates[0]) { try $0.integerSum() }
+    let measure = try LiveValue(context, query.select, query.aggregates[0]) { try $0.integerSum() }
     let isNotFirst: Predicate<Book> = #Predicate { $0.author?.rank != 1 }
     let named = try context.liveGroups(
       Book.self, by: \Book.author?.name, .count, .max(\Book.author?.rank), where: isNotFirst)

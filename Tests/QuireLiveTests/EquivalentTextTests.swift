@@ -119,8 +119,8 @@ private struct Cover: Codable, Equatable {
   }
 
   @Test func `a kept value follows`() throws {
-    let kept = try context.kept("name", default: "")
-    let other = try ModelContext(store, isolation: nil).kept("name", default: "")
+    let kept = try context.setting("name", default: "")
+    let other = try ModelContext(store, isolation: nil).setting("name", default: "")
     try other.set(Self.decomposed)
     try context.refresh()
     try other.set(Self.composed)

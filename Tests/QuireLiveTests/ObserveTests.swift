@@ -146,7 +146,7 @@ import Testing
   @Test func `a dropped live query is freed, on whatever thread, and costs nothing from then on`() async throws {
     let context = ModelContext(store, isolation: nil)
     weak var list: LiveQuery<Book>?
-    weak var inner: LiveList?
+    weak var inner: WindowOperator?
     weak var count: LiveValue<Int>?
     do {
       let made = try context.live(Book.self, where: #Predicate { $0.isIn })

@@ -35,13 +35,23 @@ import Testing
 
   @Test func `rows that ignore what their paths lead to are found out`() throws {
     let run = try VolumeRowsRun(seed: 1)
-    for watched in run.lines { watched.live.injectFault() }
+    let faults = run.lines.map { watched in
+      let table = watched.live.node.content.window.select.table
+      return Distorted(watched.live.node, in: watched.live.node.owner) { $0.keep(only: table) }
+    }
+    defer { withExtendedLifetime(faults) {} }
     #expect(try run.firstProblem(steps: 60) != nil, "the differential test would not notice")
   }
 
   @Test func `spare rows that stay what they were are found out`() throws {
     let run = try VolumeRowsRun(seed: 1)
-    for watched in run.lines { watched.live.keepSpareRows() }
+    let faults = run.lines.map { watched in
+      let rows = watched.live.node.content
+      return Distorted(watched.live.node, in: watched.live.node.owner) {
+        $0.keepUpdates(in: rows.window.select.table, of: Set(rows.keys))
+      }
+    }
+    defer { withExtendedLifetime(faults) {} }
     #expect(try run.firstProblem(steps: 60) != nil, "the differential test would not notice")
   }
 }

@@ -75,7 +75,7 @@ import Testing
 
 @MainActor private protocol TotalsRun {
   func check(_ store: ModelContainer, commit: Int64) throws -> String?
-  func forget()
+  func fault() -> Distorted
   var differences: Int { get }
   var errors: Int { get }
   /// Whether it had no value when it was checked last.
@@ -83,7 +83,10 @@ import Testing
 }
 
 extension WatchedRows: TotalsRun {
-  func forget() { live.forgetOldOrigins() }
+  func fault() -> Distorted {
+    let table = live.node.query.table
+    return Distorted(live.node, in: live.node.owner) { $0.forgetOldOrigins(but: table) }
+  }
 }
 
 /// Authors and books: cascades, triggers, SQL, key changes, moves between authors.
@@ -134,7 +137,8 @@ extension WatchedRows: TotalsRun {
 
   var differences: Int { watched.reduce(0) { $0 + $1.differences } }
   var errors: Int { watched.reduce(0) { $0 + $1.errors } }
-  func injectFault() { for rows in watched { rows.forget() } }
+  func injectFault() { faults = watched.map { $0.fault() } }
+  private var faults: [Distorted] = []
 
   func firstProblem(steps: Int) throws -> String? {
     for step in 0..<steps {
@@ -199,7 +203,8 @@ extension WatchedRows: TotalsRun {
   }
 
   var differences: Int { watched.reduce(0) { $0 + $1.differences } }
-  func injectFault() { for rows in watched { rows.forget() } }
+  func injectFault() { faults = watched.map { $0.fault() } }
+  private var faults: [Distorted] = []
 
   func firstProblem(steps: Int) throws -> String? {
     for step in 0..<steps {

@@ -42,7 +42,7 @@ import Testing
     let live = try context.live(sql: "SELECT id, title FROM book WHERE year < \(3) ORDER BY id", key: "id")
     var told: [[String]] = []
     let token = live.onDifference { told.append(words($0)) }
-    try live.retarget(sql: "SELECT id, title FROM book WHERE year > \(1) ORDER BY id")
+    try live.update(sql: "SELECT id, title FROM book WHERE year > \(1) ORDER BY id")
     #expect(told == [["-0 'a'", "+1 'c'"]] && live.queriesRun == 2)
     try write("UPDATE book SET year = 0 WHERE id = 2")
     try write("UPDATE book SET title = 'd' WHERE id = 3")
@@ -56,7 +56,7 @@ import Testing
     } before: {
       heard += 1
     }
-    try live.retarget(sql: "SELECT name AS title FROM author", key: [])
+    try live.update(sql: "SELECT name AS title FROM author", key: [])
     #expect(live.columns == ["title"] && live.map(\.values) == [["x"]] && heard == 1)
     try write("UPDATE book SET title = 'unseen'")
     #expect(live.queriesRun == 5 && Set(live.sources.keys) == ["author"])
@@ -65,9 +65,9 @@ import Testing
 
   @Test func `what cannot be asked changes nothing`() throws {
     let live = try context.live(sql: "SELECT id, title FROM book ORDER BY id", key: "id")
-    #expect(throws: SQLiteError.self) { try live.retarget(sql: "SELECT nosuch FROM book") }
-    #expect(throws: StatementError.self) { try live.retarget(sql: "DELETE FROM book") }
-    #expect(throws: StatementError.self) { try live.retarget(sql: "SELECT title FROM book") }
+    #expect(throws: SQLiteError.self) { try live.update(sql: "SELECT nosuch FROM book") }
+    #expect(throws: StatementError.self) { try live.update(sql: "DELETE FROM book") }
+    #expect(throws: StatementError.self) { try live.update(sql: "SELECT title FROM book") }
     try write("UPDATE book SET title = 'z' WHERE id = 1")
     #expect(live.map { $0["title"] } == ["z", "b", "c"] && live.error == nil)
   }
@@ -97,7 +97,7 @@ import Testing
   @Test func `what is asked during a pause shows when it goes on, and an error leaves it paused`() throws {
     let live = try context.live(sql: "SELECT title FROM book ORDER BY id")
     live.pause()
-    try live.retarget(sql: "SELECT title FROM book WHERE year = 3")
+    try live.update(sql: "SELECT title FROM book WHERE year = 3")
     #expect(live.count == 3)
     try write("ALTER TABLE book RENAME COLUMN note TO remark")
     try live.resume()
@@ -122,7 +122,7 @@ import Testing
     let live = try context.live(sql: Self.long)
     live.timeLimit = .zero
     try write("UPDATE book SET year = 4 WHERE id = 3")
-    #expect(live.map(\.values) == [[4]] && live.timesAsked == 0, "a short one is never asked about")
+    #expect(live.map(\.values) == [[4]] && live.node.content.timesChecked == 0, "a short one is never asked about")
     let commit = live.commitNumber
     var heard = 0
     track {
@@ -132,13 +132,13 @@ import Testing
     }
     // Endless, as far as anybody can wait.
     try write("UPDATE book SET year = \(Int64.max) WHERE id = 3")
-    #expect(live.error as? StatementError == .tookTooLong(.zero) && heard == 1 && live.timesAsked == 1)
+    #expect(live.error as? StatementError == .tookTooLong(.zero) && heard == 1 && live.node.content.timesChecked == 1)
     #expect(live.map(\.values) == [[4]] && live.commitNumber == commit)
     try write("UPDATE book SET year = \(Int64.max - 1) WHERE id = 3")
-    #expect(live.timesAsked == 2 && live.error != nil)
+    #expect(live.node.content.timesChecked == 2 && live.error != nil)
     try write("UPDATE book SET year = 9 WHERE id = 3")
     #expect(live.map(\.values) == [[9]] && live.error == nil && live.commitNumber == context.commitNumber)
-    #expect(live.timesAsked == 2)
+    #expect(live.node.content.timesChecked == 2)
   }
 
   @Test func `who waits for an answer and is cancelled waits no longer`() async throws {
@@ -159,9 +159,9 @@ import Testing
       }
       ends { _ = try context.fetch(sql: Self.long) }
       ends { _ = try context.live(sql: Self.long) }
-      try live.retarget(sql: "SELECT title FROM book ORDER BY id")  // short: never asked
+      try live.update(sql: "SELECT title FROM book ORDER BY id")  // short: never asked
       try live.resume()
-      ends { try live.retarget(sql: Self.long) }
+      ends { try live.update(sql: Self.long) }
       return ended
     }
     #expect(try await task.value == [true, true, true])

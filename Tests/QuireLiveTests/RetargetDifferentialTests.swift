@@ -73,8 +73,11 @@ import Testing
 
   func injectFault() {
     isFaulty = true
-    for watched in books { watched.live.list.injectFault() }
+    faults = books.map { watched in
+      Distorted(watched.live.node, in: watched.live.node.owner) { _ in watched.live.list.forgetFrontier() }
+    }
   }
+  private var faults: [Distorted] = []
 
   /// One part of it or several are others.
   private func descriptor(from old: FetchDescriptor<Book>) -> FetchDescriptor<Book> {
@@ -91,6 +94,7 @@ import Testing
   func firstProblem(steps: Int) throws -> String? {
     var before = try state()
     for step in 0..<steps {
+      for fault in faults { fault.attach() }
       try graph.step()
       let after = try state()
       if let problem = try check(before, after) { return "step \(step): \(problem)\n\(graph.done)" }
@@ -107,7 +111,7 @@ import Testing
   private func change(_ number: Int) throws -> String {
     let live = books[number].live
     if let was = paused[number] {
-      if random.chance(2) { try live.retarget(descriptor(from: live.descriptor)) }
+      if random.chance(2) { try live.update(query: descriptor(from: live.descriptor)) }
       if random.chance(2) { return "list \(number) stays paused" }
       try live.resume()
       paused[number] = nil
@@ -119,7 +123,7 @@ import Testing
       paused[number] = (live.commitNumber, try state())
       return "list \(number) paused"
     }
-    try live.retarget(descriptor(from: live.descriptor))
+    try live.update(query: descriptor(from: live.descriptor))
     return "list \(number) asked for \(live.descriptor.sortBy.count) \(String(describing: live.descriptor.fetchLimit))"
   }
   /// The one that goes on just now, with the rows it was paused at.
@@ -134,14 +138,14 @@ import Testing
       }
       if random.chance(3) {
         counts[place].predicate = random.pick(RandomRun.predicates).1
-        try counts[place].live.retarget(where: counts[place].predicate)
+        try counts[place].live.update(where: counts[place].predicate)
       }
       if lines[place].live.isPaused {
         if random.chance(2) { try lines[place].live.resume() }
       } else if random.chance(4) {
         lines[place].live.pause()
       }
-      if random.chance(2) { try lines[place].live.retarget(descriptor(from: lines[place].live.descriptor)) }
+      if random.chance(2) { try lines[place].live.update(query: descriptor(from: lines[place].live.descriptor)) }
     }
     return try checkOthers()
   }

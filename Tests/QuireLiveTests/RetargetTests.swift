@@ -44,7 +44,7 @@ import Testing
       } before: {
         before.append(list.titles)
       }
-      try list.retarget(change)
+      try list.update(change)
       #expect(before == [old] && told.count == 1 && told.first?.commit == context.commitNumber)
       return list.titles
     }
@@ -64,7 +64,7 @@ import Testing
     #expect(list.descriptor.fetchLimit == nil && list.commitNumber == context.commitNumber)
     // Nothing else to show: nobody hears.
     told = []
-    try list.retarget(where: #Predicate { $0.title >= "" })
+    try list.update(where: #Predicate { $0.title >= "" })
     #expect(told.isEmpty)
     try run("DELETE FROM book WHERE title < '30'")
     #expect(list.titles == Self.titles(30..<60) && told.count == 1)
@@ -75,7 +75,7 @@ import Testing
     let list = try context.live(Book.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)])
     context.insert(Book("x", author: Author("A", rank: 1)))
     try context.save()
-    try list.retarget { descriptor in
+    try list.update { descriptor in
       descriptor.predicate = #Predicate { $0.author?.rank == 2 }
       descriptor.sortBy = []
     }
@@ -85,7 +85,7 @@ import Testing
     let queries = list.queriesRun
     try run("UPDATE book SET is_in = 0, title = 'y'")
     #expect(list.titles == ["y"] && list.queriesRun == queries)
-    try list.retarget(where: #Predicate { $0.year == 3 })
+    try list.update(where: #Predicate { $0.year == 3 })
     try run("UPDATE author SET rank = 7")
     #expect(list.queriesRun == queries + 1 && list.count == 9)
   }
@@ -94,18 +94,18 @@ import Testing
     let list = try shelf(limit: 10)
     let fetched = list.queriesRun
     for (limit, offset) in [(3, 0), (20, 0), (5, 7), (0, 0), (1, 19)] as [(Int?, Int)] {
-      try list.retarget { ($0.fetchLimit, $0.fetchOffset) = (limit, offset) }
+      try list.update { ($0.fetchLimit, $0.fetchOffset) = (limit, offset) }
       #expect(list.titles == Self.titles(offset..<offset + (limit ?? 60)))
       #expect(list.queriesRun == fetched, "limit \(limit ?? -1), offset \(offset)")
     }
     // Beyond what it holds: what is missing alone, once.
-    try list.retarget { ($0.fetchLimit, $0.fetchOffset) = (30, 0) }
+    try list.update { ($0.fetchLimit, $0.fetchOffset) = (30, 0) }
     #expect(list.titles == Self.titles(0..<30) && list.queriesRun > fetched && list.queriesRun <= fetched + 2)
-    try list.retarget { $0.fetchLimit = nil }
+    try list.update { $0.fetchLimit = nil }
     let whole = list.queriesRun
     #expect(list.titles == Self.titles(0..<60))
-    try list.retarget { $0.fetchLimit = 10 }
-    try list.retarget { $0.fetchLimit = nil }
+    try list.update { $0.fetchLimit = 10 }
+    try list.update { $0.fetchLimit = nil }
     #expect(list.titles == Self.titles(0..<60))
     try run("DELETE FROM book WHERE title = '10'")
     #expect(list.count == 59 && list.queriesRun <= whole + 2)
@@ -114,16 +114,16 @@ import Testing
   @Test func `an object shown before and after is the same, and rows in both are not read again`() throws {
     let list = try shelf()
     let book = list[1]
-    try list.retarget { $0.sortBy = [SortDescriptor(\.title, order: .reverse)] }
-    try list.retarget { $0.fetchLimit = nil }
+    try list.update { $0.sortBy = [SortDescriptor(\.title, order: .reverse)] }
+    try list.update { $0.fetchLimit = nil }
     #expect(list[58] === book)
     let rows = try context.live(BookLine.self, sortBy: [SortDescriptor(\.title)], limit: 5)
     let queries = rows.queriesRun
     var told: [Difference<BookLine>] = []
     let token = rows.onDifference { told.append($0) }
-    try rows.retarget { $0.fetchLimit = 3 }
+    try rows.update { $0.fetchLimit = 3 }
     #expect(rows.queriesRun == queries && rows.map(\.title) == Self.titles(0..<3) && told.last?.changes.count == 2)
-    try rows.retarget(where: #Predicate { $0.title != "01" })
+    try rows.update(where: #Predicate { $0.title != "01" })
     #expect(rows.queriesRun == queries + 2, "one for the keys, one for the row that came")
     #expect(rows.map(\.title) == ["00", "02", "03"] && told.count == 2)
     try run("UPDATE book SET title = '025' WHERE title = '01'")
@@ -149,16 +149,16 @@ import Testing
     }
     var told: [Difference<GroupRow<Int?, Int>>] = []
     let token = groups.onDifference { told.append($0) }
-    try count.retarget(where: #Predicate<Book> { $0.year == 1 })
-    try sum.retarget(where: #Predicate<Book> { $0.year == 1 })
-    try groups.retarget(where: #Predicate<Book> { ($0.year ?? 0) < 2 })
+    try count.update(where: #Predicate<Book> { $0.year == 1 })
+    try sum.update(where: #Predicate<Book> { $0.year == 1 })
+    try groups.update(where: #Predicate<Book> { ($0.year ?? 0) < 2 })
     #expect(heard == ["count 40", "sum \(try context.fetchSum(\Book.year, where: #Predicate { $0.isIn }))"])
     #expect(count.value == 9 && sum.value == 9 && groups.map(\.key) == [0, 1] && told.count == 1)
     #expect(told.first?.changes.count == 5)
     try run("UPDATE book SET year = 1 WHERE title < '03'")
     #expect(count.value == 11 && sum.value == 11 && groups.map(\.values) == [8, 11])
     #expect(count.queriesRun == 2 && sum.queriesRun == 2 && groups.queriesRun == 2)
-    #expect(throws: ModelError.self) { try count.retarget(where: #Predicate<Author> { $0.rank == 1 }) }
+    #expect(throws: ModelError.self) { try count.update(where: #Predicate<Author> { $0.rank == 1 }) }
     #expect(count.value == 11)
     token.cancel()
   }
@@ -170,17 +170,17 @@ import Testing
     var told = 0
     let tokens: [Any] = [list.onDifference { _ in told += 1 }, rows.onDifference { _ in told += 1 }]
     let wild = #Predicate<Book> { $0.title.hashValue == 1 }
-    #expect(throws: (any Error).self) { try list.retarget(where: wild) }
-    #expect(throws: (any Error).self) { try rows.retarget(where: wild) }
-    #expect(throws: (any Error).self) { try count.retarget(where: wild) }
+    #expect(throws: (any Error).self) { try list.update(where: wild) }
+    #expect(throws: (any Error).self) { try rows.update(where: wild) }
+    #expect(throws: (any Error).self) { try count.update(where: wild) }
     #expect(list.titles == Self.titles(0..<5) && rows.count == 5 && count.value == 60 && told == 0)
     #expect(list.descriptor.predicate == nil && list.error == nil)
     try run("DELETE FROM book WHERE title = '00'")
     #expect(
       list.titles == Self.titles(1..<6) && rows.map(\.title) == Self.titles(1..<6) && count.value == 59 && told == 2)
     try store.close()
-    #expect(throws: (any Error).self) { try list.retarget { $0.fetchLimit = 1 } }
-    #expect(throws: (any Error).self) { try list.retarget(where: #Predicate { $0.isIn }) }
+    #expect(throws: (any Error).self) { try list.update { $0.fetchLimit = 1 } }
+    #expect(throws: (any Error).self) { try list.update(where: #Predicate { $0.isIn }) }
     #expect(list.count == 5 && list.descriptor.fetchLimit == 5)
     _ = tokens
   }
@@ -194,7 +194,7 @@ import Testing
     func retarget() {
       if isDone { return }
       isDone = true
-      do { try list.retarget(where: #Predicate { $0.title > "03" }) } catch { Issue.record(error) }
+      do { try list.update(where: #Predicate { $0.title > "03" }) } catch { Issue.record(error) }
       // All stand at the commit that was announced, and have been told so.
       #expect(list.titles == Self.titles(4..<9) && other.count == 59 && count.value == 59)
     }
@@ -229,11 +229,11 @@ import Testing
       _ = list.count
     } before: {
       seen.append(list.titles)
-      do { try list.retarget { $0.fetchLimit = 1 } } catch { Issue.record(error) }
+      do { try list.update { $0.fetchLimit = 1 } } catch { Issue.record(error) }
       seen.append(list.titles)
     }
     let token = list.onDifference { told.append($0.changes.count) }
-    try list.retarget { $0.fetchLimit = 2 }
+    try list.update { $0.fetchLimit = 2 }
     #expect(seen.first == Self.titles(0..<5) && seen.last == ["00"] && list.titles == ["00"])
     #expect(told == [3, 1])
     token.cancel()

@@ -124,7 +124,10 @@ import Testing
     if scratch != nil { store.store.database.share(true) }
   }
 
-  func injectFault(ignoring table: String) { for one in watched { one.live.injectFault(ignoring: table) } }
+  func injectFault(ignoring table: String) {
+    faults = watched.map { one in Distorted(one.live.node, in: context.owner) { $0.drop(table) } }
+  }
+  private var faults: [Distorted] = []
 
   /// What does not fit after one more write; nil where all does.
   func step() throws -> String? {

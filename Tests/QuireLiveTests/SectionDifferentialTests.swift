@@ -88,7 +88,7 @@ import Testing
         switch random.below(4) {
         case 0 where !sections.isPaused: sections.pause(before)
         case 1 where sections.isPaused: try sections.resume()
-        default: try sections.retarget(descriptor(from: sections.descriptor))
+        default: try sections.update(query: descriptor(from: sections.descriptor))
         }
         if let problem = try sections.check(graph.store, graph.context.commitNumber, before, before) {
           return "step \(step), asked for something else: \(problem)"
@@ -119,7 +119,7 @@ import Testing
   func arm()
   func pause(_ rows: [Int64: Row])
   func resume() throws
-  func retarget(_ descriptor: FetchDescriptor<Book>) throws
+  func update(query descriptor: FetchDescriptor<Book>) throws
   func check(_ store: ModelContainer, _ commit: Int64, _ before: [Int64: Row], _ after: [Int64: Row]) throws -> String?
 }
 
@@ -155,7 +155,7 @@ import Testing
 
   var descriptor: FetchDescriptor<Book> { live.descriptor }
   var isPaused: Bool { live.isPaused }
-  func injectFault() { live.list.sections = nil }
+  func injectFault() { live.node.content.window.addMoves = nil }
 
   func pause(_ rows: [Int64: Row]) {
     live.pause()
@@ -170,7 +170,7 @@ import Testing
     if was?.commit != live.commitNumber { objects = [] }  // all are woken: their objects may be others
   }
 
-  func retarget(_ descriptor: FetchDescriptor<Book>) throws { try live.retarget(descriptor) }
+  func update(query descriptor: FetchDescriptor<Book>) throws { try live.update(query: descriptor) }
 
   /// Every section has a reader from now on.
   func arm() {

@@ -172,12 +172,12 @@ import Testing
     let nobody = list[0]
     var told: [Int] = []
     let token = list.onDifference { told.append($0.changes.count) }
-    try list.retarget(where: #Predicate { $0.title > "b" })
+    try list.update(where: #Predicate { $0.title > "b" })
     #expect(picture(list) == "nil: f, 2: c, 3: de" && told == [3] && list[0] === nobody)
-    try list.retarget { $0.sortBy = [SortDescriptor(\.title, order: .reverse)] }
+    try list.update { $0.sortBy = [SortDescriptor(\.title, order: .reverse)] }
     #expect(picture(list) == "nil: f, 2: c, 3: ed" && told == [3, 1])
     let queries = list.queriesRun
-    try list.retarget { $0.fetchLimit = 2 }
+    try list.update { $0.fetchLimit = 2 }
     #expect(picture(list) == "nil: f, 2: c" && told == [3, 1, 3])
     list.pause()
     let commit = list.commitNumber

@@ -171,12 +171,20 @@ import Testing
 
   func inject(_ fault: ToManyDifferentialTests.Fault) {
     switch fault {
-    case .ofLists: for watched in lists { watched.live.list.forgetsOldOrigins = true }
+    case .ofLists:
+      faults += lists.map { watched in
+        let table = watched.live.list.select.table
+        return Distorted(watched.live.node, in: context.owner) { $0.forgetOldOrigins(but: table) }
+      }
     case .ofValues:
-      for count in counts { (count.live.source as? LiveMeasure<Int>)?.injectFault() }
-      for extreme in extremes { extreme.injectFault() }
+      faults += counts.map { count in
+        let table = count.live.node.query.table
+        return Distorted(count.live.node, in: context.owner) { $0.keep(only: table) }
+      }
+      for extreme in extremes { faults += extreme.faults(in: context.owner) }
     }
   }
+  private var faults: [Distorted] = []
 
   func remember() throws { before = try state() }
 
@@ -226,9 +234,12 @@ import Testing
     groups = try context.liveGroups(Model.self, by: text, .count, where: predicate)
   }
 
-  func injectFault() {
-    (value.source as? LiveMeasure<String?>)?.injectFault()
-    groups.injectFault()
+  func faults(in owner: ContextCore) -> [Distorted] {
+    let table = value.node.query.table
+    return [
+      Distorted(value.node, in: owner) { $0.keep(only: table) },
+      Distorted(groups.node, in: owner) { $0.keep(only: table) },
+    ]
   }
 
   func problem(_ fresh: ModelContext) throws -> String? {

@@ -13,7 +13,7 @@ import Testing
   @Test func `a kept value that is no longer readable stays, says so, and follows again`() throws {
     let store = try makeStore()
     let context = ModelContext(store)
-    let size = try context.kept("pageSize", default: 20)
+    let size = try context.setting("pageSize", default: 20)
     try size.set(50)
     try store.execute("UPDATE kept_value SET value = '\"many\"'")
     try context.refresh()

@@ -3,7 +3,7 @@ import Testing
 
 /// What observation costs those who do not use it.
 @Suite struct RegistrarTests {
-  @Test func `reads are known to be tracked or not`() { #expect(Owner.knowsTracking) }
+  @Test func `reads are known to be tracked or not`() { #expect(ContextCore.knowsTracking) }
 
   @Test func `objects that nobody tracks have no registrar, also after being read, edited, fetched and saved`() throws {
     let store = try store(["Lem": ["Eden", "Solaris"], "Le Guin": ["The Dispossessed"]])

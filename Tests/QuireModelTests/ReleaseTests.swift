@@ -87,7 +87,7 @@ import Testing
 
   @Test func `a context without isolation is freed with its objects, whatever is unsaved`() throws {
     let store = try store(["Lem": ["Eden", "Solaris"]])
-    weak var owner: Owner?
+    weak var owner: ContextCore?
     weak var writer: Writer?
     func use() throws {
       let context = ModelContext(store)
@@ -108,7 +108,7 @@ import Testing
 
   @Test func `an object that outlives its context keeps its values and loads nothing more`() throws {
     let store = try store(["Lem": ["Eden"]])
-    weak var owner: Owner?
+    weak var owner: ContextCore?
     func use() throws -> Volume {
       let context = ModelContext(store)
       owner = context.owner
@@ -127,7 +127,7 @@ import Testing
 
   @Test @MainActor func `a context of an actor is emptied on it`() async throws {
     let store = try store(["Lem": ["Eden"]])
-    weak var owner: Owner?
+    weak var owner: ContextCore?
     weak var volume: Volume?
     func use() throws {
       let context = ModelContext(store)

@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `SQL and a kept value of the context are part of its transaction`() throws {
-    let kept = try context.kept("shelf", default: 0)
+    let kept = try context.setting("shelf", default: 0)
     let eden = try context.volume("Eden")
     struct Refused: Error {}
     for isRefused in [true, false] {

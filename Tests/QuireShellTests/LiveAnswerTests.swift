@@ -155,8 +155,8 @@ import Testing
 
   func injectFault() {
     for (_, answer) in watched {
-      (answer as? LiveSelection)?.injectFault()
-      (answer as? LiveTally)?.injectFault()
+      (answer as? LiveSelection)?.pause()
+      (answer as? LiveTally)?.pause()
     }
   }
 

@@ -14,12 +14,12 @@ extension BookRow: Titled {}
 @MainActor @Observable final class Desk {  // a view model: live results of one context, always at one commit
   let rows: LiveRows<BookRow>
   let available: LiveValue<Int>
-  let greeting: KeptValue<String>  // a value of the store's own, under a name
+  let greeting: StoredSetting<String>  // a value of the store's own, under a name
 
   init(_ store: ModelContainer) throws {
     rows = try store.mainContext.live(BookRow.self, sortBy: [SortDescriptor(\.title)])
     available = try store.mainContext.liveCount(Book.self, where: #Predicate { $0.isAvailable })
-    greeting = try store.mainContext.kept("greeting", default: "Welcome")
+    greeting = try store.mainContext.setting("greeting", default: "Welcome")
   }
 }
 

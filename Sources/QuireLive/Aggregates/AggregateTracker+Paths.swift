@@ -74,13 +74,13 @@ extension AggregateTracker {
         guard case .integer(let key) = change.key else { return nil }
         ends.append(key)
       }
-      if ends.isEmpty || forgetsPaths { continue }
+      if ends.isEmpty { continue }
       let query = SelectQuery(from: select.table, key: select.key, columns: [ColumnPath(select.key)])
       try read(try query.statement(forKeys: ends, reachedBy: reached.steps), on: connection) { row in
         result.insert(try row.int64(0))
       }
     }
-    if columns.related.isEmpty || forgetsPaths { return result }
+    if columns.related.isEmpty { return result }
     let deciding = columns
     result.formUnion(
       try deciding.keys(relatedIn: news) { sql in

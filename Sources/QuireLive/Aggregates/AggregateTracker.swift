@@ -27,13 +27,10 @@ struct AggregateTracker {
   var members: KeySet?
   /// Whether the values of a row do not say whether it counts.
   let needsMembers: Bool
-  private var needsFilling = false
   /// How many statements it has run.
   var queriesRun = 0
   /// How often it has read all rows.
   private(set) var timesFilled = 0
-  /// Set by tests alone: looks at the base table only, to prove that the differential test would notice.
-  var forgetsPaths = false
 
   struct Group {
     /// How many rows: one without any has gone.
@@ -68,31 +65,26 @@ struct AggregateTracker {
   /// Which changes can make a group another.
   var concerns: [Concern] { columns.concerns(where: select.filter) }
 
-  /// Takes in what changed.
-  /// - Returns: the groups concerned; nil where none is.
+  /// The tables whose changes it reads.
+  var tables: [String] { select.tables.union(columns.reached.compactMap { $0.steps.last?.table }).sorted() }
+
+  /// The same aggregates of these rows, all of them read.
+  func loaded(_ select: SelectQuery, on connection: Connection) throws -> AggregateTracker {
+    var other = AggregateTracker(select, aggregates, by: group, ofReals: groupsReals)
+    (other.queriesRun, other.timesFilled) = (queriesRun, timesFilled)
+    try other.fill(on: connection)
+    return other
+  }
+
+  /// Takes in what changed. If it throws, it is to be loaded again.
+  /// - Returns: the groups affected; nil if none is.
   mutating func step(_ news: News, on connection: Connection) throws -> Set<Value>? {
-    if let failure = news.failure {
-      needsFilling = true
-      throw failure
-    }
-    let isAltered = news.tables.indices.contains { place in
-      news.tables[..<place].contains { $0.table.name == news.tables[place].table.name }
-    }
     var touched: Set<Value> = []
-    if !needsFilling, !isAltered, !news.isComparison, try take(news, &touched, on: connection) {
-      if try lookUpExtremes(of: touched, on: connection) { return touched.isEmpty ? nil : touched }
-    }
+    let isKnown = columns.isOwn ? judge(news, &touched) : try follow(news, &touched, on: connection)
+    if isKnown, try lookUpExtremes(of: touched, on: connection) { return touched.isEmpty ? nil : touched }
     touched.formUnion(groups.keys)
     try fill(on: connection)
     return touched.union(groups.keys)
-  }
-
-  private mutating func take(_ news: News, _ touched: inout Set<Value>, on connection: Connection) throws -> Bool {
-    if columns.isOwn { return judge(news, &touched) }
-    needsFilling = true  // until all is read
-    let isDone = try follow(news, &touched, on: connection)
-    needsFilling = !isDone
-    return isDone
   }
 
   /// Takes over the values of the changes alone; false where those do not tell. What it has done by then is for `fill`
@@ -219,7 +211,6 @@ struct AggregateTracker {
   // MARK: Asking
 
   mutating func fill(on connection: Connection) throws {
-    needsFilling = true
     groups = group == nil ? [.null: empty] : [:]
     members = needsMembers ? KeySet() : nil
     queriesRun += 1
@@ -233,7 +224,6 @@ struct AggregateTracker {
     } else {
       try take(rowsOf: statement)
     }
-    needsFilling = false
   }
 
   /// What reads all rows.
@@ -277,12 +267,10 @@ struct AggregateTracker {
       for place in aggregates.indices where group.states[place].needsExtreme { wanted.append((name, place)) }
       if wanted.count > Self.mostLookUps { return false }
     }
-    needsFilling = !wanted.isEmpty  // until all is found
     for (name, place) in wanted {
       let found = try extreme(aggregates[place], of: name, on: connection)
       groups[name]?.states[place].setExtreme(found)
     }
-    needsFilling = false
     return true
   }
 

@@ -19,8 +19,7 @@ extension ModelContext {
   {
     try owner.following.settleThrowing()
     let query = try AggregateQuery(countingWhere: predicate, in: try owner.requireStore())
-    let measure = try LiveMeasure(self, query.select, query.aggregates[0]) { $0.count }
-    return LiveValue(measure) { measure.value }
+    return try LiveValue(self, query.select, query.aggregates[0]) { $0.count }
   }
 
   /// The exact sum, 0 of nothing; see `fetchSum`. Beyond `Int` the value stays what it was and has an error, until it fits.
@@ -69,7 +68,6 @@ extension ModelContext {
   ) throws -> LiveValue<Value> {
     try owner.following.settleThrowing()
     let query = try AggregateQuery([(function, property)], where: predicate, in: try owner.requireStore())
-    let measure = try LiveMeasure(self, query.select, query.aggregates[0], read: read)
-    return LiveValue(measure) { measure.value }
+    return try LiveValue(self, query.select, query.aggregates[0], read: read)
   }
 }

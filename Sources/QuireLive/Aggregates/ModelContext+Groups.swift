@@ -93,7 +93,7 @@ extension ModelContext {
 extension AggregateTracker {
   /// Takes all rows as they would be if unsaved edits were saved: for groups that are asked for once.
   fileprivate mutating func fill<Model: PersistentModel>(
-    _ type: Model.Type, _ query: AggregateQuery, unsavedIn owner: Owner
+    _ type: Model.Type, _ query: AggregateQuery, unsavedIn owner: ContextCore
   )
     throws
   {

@@ -117,7 +117,7 @@ extension ModelContext {
   }
 }
 
-extension Owner {
+extension ContextCore {
   /// The file as it is now: the commit the context stands at may know less indexes.
   func readLatest<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try requireStore().database.read(body)

@@ -30,9 +30,9 @@
   )
   public var projectedValue: LoadedAccess<Value> { outsideClass() }
 
-  public static subscript<Owner: SelfLoading>(
-    _enclosingInstance owner: Owner, wrapped property: ReferenceWritableKeyPath<Owner, Value>,
-    storage storage: ReferenceWritableKeyPath<Owner, Self>
+  public static subscript<ContextCore: SelfLoading>(
+    _enclosingInstance owner: ContextCore, wrapped property: ReferenceWritableKeyPath<ContextCore, Value>,
+    storage storage: ReferenceWritableKeyPath<ContextCore, Self>
   ) -> Value {
     get {
       let loaded = owner[keyPath: storage]
@@ -40,15 +40,15 @@
         return try loaded.stored.read(from: owner) { name(of: storage) }
       } catch {
         if let standIn = loaded.standIn { return standIn }
-        preconditionFailure("\(Owner.self).\(name(of: storage)) could not be loaded and has no default: \(error)")
+        preconditionFailure("\(ContextCore.self).\(name(of: storage)) could not be loaded and has no default: \(error)")
       }
     }
     set { owner[keyPath: storage].stored.assign(newValue, in: owner.loadStep) }
   }
 
-  public static subscript<Owner: SelfLoading>(
-    _enclosingInstance owner: Owner, projected property: KeyPath<Owner, LoadedAccess<Value>>,
-    storage storage: ReferenceWritableKeyPath<Owner, Self>
+  public static subscript<ContextCore: SelfLoading>(
+    _enclosingInstance owner: ContextCore, projected property: KeyPath<ContextCore, LoadedAccess<Value>>,
+    storage storage: ReferenceWritableKeyPath<ContextCore, Self>
   ) -> LoadedAccess<Value> {
     let stored = owner[keyPath: storage].stored
     return LoadedAccess(isLoaded: !stored.isEmpty) { try stored.read(from: owner) { name(of: storage) } }

@@ -16,10 +16,6 @@ struct AffectedRows {
   private var reaching: [[Int64: Set<Int64>]]
   /// By held row: where its paths end; nothing where the fields read the base table alone.
   private var reached: [Int64: [Int64?]] = [:]
-  /// Set by tests alone, to prove that the differential tests would notice: looks at the base table only; forgets whose
-  /// a related row was.
-  var ignoresPaths = false
-  var forgetsOldOrigins = false
 
   init(_ select: SelectQuery, _ fields: [RowExpression]) {
     columns = QueryColumns(
@@ -54,7 +50,7 @@ struct AffectedRows {
         if !places.areSame(in: changes.rows[row]) { result.insert(key) }
       }
     }
-    for (slot, path) in columns.reached.enumerated() where !ignoresPaths {
+    for (slot, path) in columns.reached.enumerated() {
       guard let table = path.steps.last?.table, let changes = news[table] else { continue }
       let places = cache.places(1 + slot, path.columns, key: nil, in: changes.table)
       for change in changes.rows where !places.areSame(in: change) {
@@ -62,7 +58,7 @@ struct AffectedRows {
         for key in reaching[slot][end] ?? [] where isHeld(key) { result.insert(key) }
       }
     }
-    for key in try columns.keys(relatedIn: news, forgettingOld: forgetsOldOrigins, ask) where isHeld(key) {
+    for key in try columns.keys(relatedIn: news, ask) where isHeld(key) {
       result.insert(key)
     }
     return result

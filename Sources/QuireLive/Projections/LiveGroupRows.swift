@@ -1,8 +1,6 @@
 public import Foundation
-public import Observation
 public import QuireModel
 import QuireRow
-import QuireSQLite
 
 /// Groups of a model's rows as declared values that follow their rows.
 ///
@@ -10,57 +8,39 @@ import QuireSQLite
 ///     let token = observe { for shelf in years { print(shelf.year ?? 0, shelf.books) } }
 ///
 /// What ``LiveGroups`` is, with rows of a declared type: always what the same `fetch` would give, a commit costs what it
-/// changed, and who reads the collection is woken when any row of it changed. Kept as long as somebody holds it; confined
-/// to its context's isolation.
-public final class LiveGroupRows<Row: GroupProjection>: Observable, RandomAccessCollection {
-  let groups: LiveGroups<Value, Row>
+/// changed, and code that reads the collection is invalidated when any row of it changed. See ``LiveResult`` for what all
+/// live results share.
+public final class LiveGroupRows<Row: GroupProjection>: LiveResult, RandomAccessCollection {
+  let node: LiveNode<GroupsOperator<Value, Row>>
 
-  init(_ groups: LiveGroups<Value, Row>) { self.groups = groups }
-
-  public var startIndex: Int { 0 }
-  public var endIndex: Int { groups.endIndex }
-  public subscript(index: Int) -> Row { groups[index].values }
-
-  /// The commit the rows stand at.
-  public var commitNumber: Int64 { groups.commitNumber }
-  /// Why it could not follow the last commit, such as a sum beyond `Int`; nil while it does. The rows stay what they
-  /// were until it can.
-  public var error: (any Error)? { groups.error }
-  /// How many statements it has run since it was made.
-  public var queriesRun: Int { groups.queriesRun }
-
-  /// Calls `body` after each move that changed the rows, with what changed, by index, old and new; see ``Difference``.
-  /// Ends with the token.
-  public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> DifferenceToken {
-    groups.onDifference { difference in
-      let changes = difference.changes.map { change -> Difference<Row>.Change in
-        switch change {
-        case .insert(let at, let new): .insert(at: at, new: new.values)
-        case .delete(let at, let old): .delete(at: at, old: old.values)
-        case .move(let from, let to, let old, let new): .move(from: from, to: to, old: old.values, new: new.values)
-        case .update(let at, let old, let new): .update(at: at, old: old.values, new: new.values)
-        }
-      }
-      body(Difference(commit: difference.commit, changes: changes))
-    }
+  init(_ context: ModelContext, _ query: AggregateQuery, _ form: GroupForm<Value, Row>) throws {
+    node = try LiveNode(GroupsOperator(query, form), query.select, in: context.owner)
+    super.init(node, in: context)
   }
 
-  // MARK: Asking something else, and pausing
+  public var startIndex: Int { 0 }
+  public var endIndex: Int {
+    node.accessContent()
+    return node.content.shown.count
+  }
+  public subscript(index: Int) -> Row {
+    node.accessContent()
+    return node.content.shown[index].row.values
+  }
 
-  /// Groups other rows of its model from now on; see ``LiveGroups/retarget(where:)``.
+  /// Calls `body` after each transition that changed the rows, with what changed, by index, old and new; see
+  /// ``Difference``. Ends with the token.
+  public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> DifferenceToken {
+    node.onDifference { body($0.map(\.values)) }
+  }
+
+  /// Groups other rows of its model: observers are notified of the difference at once, at the commit the context stands at.
+  /// While the result is paused, it shows when that is resumed.
   ///
   /// - Throws: as `fetch` does; then nothing has changed.
-  public func retarget(where predicate: Predicate<Row.Model>?) throws { try groups.retarget(where: predicate) }
-
-  public var isPaused: Bool { groups.isPaused }
-
-  /// Stops following: the rows and their commit number stay what they are, and commits cost nothing.
-  public func pause() { groups.pause() }
-
-  /// Goes on: one difference leads from what it showed to the present. Costs what making it did.
-  ///
-  /// - Throws: as `fetch` does; then it is paused still.
-  public func resume() throws { try groups.resume() }
+  public func update(where predicate: Predicate<Row.Model>?) throws {
+    try node.update { try node.query.updated(Row.Model.self, where: predicate, in: node.owner) }
+  }
 }
 
 extension ModelContext {
@@ -92,7 +72,7 @@ extension ModelContext {
     sortBy precedes: ((Row, Row) -> Bool)? = nil, limit: Int? = nil
   ) throws -> LiveGroupRows<Row> {
     let (query, form) = try groups(type, predicate, having, precedes, limit)
-    return LiveGroupRows(try LiveGroups(self, query, form))
+    return try LiveGroupRows(self, query, form)
   }
 
   func groups<Row: GroupProjection>(

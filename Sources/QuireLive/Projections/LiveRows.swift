@@ -1,8 +1,5 @@
 public import Foundation
-public import Observation
 public import QuireModel
-import QuireRow
-import QuireSQLite
 
 /// A query whose rows are values that follow their rows: a collection of a projection's rows that is always what the
 /// same fetch would give.
@@ -10,46 +7,32 @@ import QuireSQLite
 ///     let rows = try context.live(BookRow.self, where: #Predicate { $0.rating > 4 }, sortBy: [SortDescriptor(\.title)], limit: 20)
 ///     let token = observe { print(rows.map(\.author)) }
 ///
-/// Who reads the collection depends on all of it: on which rows are in it, in which order, and on their values, those
-/// that come from other tables included. Shows what is committed, never unsaved edits. A commit that changes no column
-/// the query or a field reads costs no statement; one that does costs one for the rows it concerns, and one for each table
-/// that changed and is read by predicate or order, or by an aggregate over a many-to-many relationship. Where the end of
-/// a limited result moves up, some of the rows behind it are read along, and the next to come cost no statement. Kept as
-/// long as somebody holds it; confined to its context's isolation.
-public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection {
-  private let context: ModelContext
-  let rows: RowList<Row>
-  var query: RowsQuery<Row>
-  private let registrar = ObservationRegistrar()
-  /// Made once: in a generic class a key path is put together anew at every mention.
-  private let valuesPath: KeyPath<LiveRows, [Row]> = \.shown
-  private let listeners = DifferenceListeners<Difference<Row>>()
+/// Code that reads the collection is invalidated by all of it: by which rows are in it, in which order, and by their values,
+/// those that come from other tables included. A commit that changes no column the query or a field reads costs no
+/// statement; one that does costs one for the rows it affects, and one for each table that changed and is read by predicate
+/// or order, or by an aggregate over a many-to-many relationship. If the end of a limited result moves up, some of the rows
+/// behind it are read too, and the next that come cost no statement. See ``LiveResult`` for what all live results share.
+public final class LiveRows<Row: Projection>: LiveResult, RandomAccessCollection {
+  private var query: RowsQuery<Row>
+  let node: LiveNode<RowsOperator<Row>>
 
   init(_ context: ModelContext, _ query: RowsQuery<Row>) throws {
-    self.context = context
-    self.query = query
     let owner = context.owner
     try owner.following.settleThrowing()
     let projection = try ProjectionQuery(Row.self, in: try owner.requireStore())
-    rows = try RowList(try query.select(projection), RowForm(projection), owner: owner)
-    rows.willChange = { [weak self] changesRows, _ in
-      if changesRows, let self { registrar.willSet(self, keyPath: valuesPath) }
-    }
-    rows.didChange = { [weak self] difference, _ in
-      guard let self, let difference else { return }
-      registrar.didSet(self, keyPath: valuesPath)
-      listeners.tell(difference)
-    }
+    let select = try query.select(projection)
+    self.query = query
+    let rows = try RowsOperator(select, RowForm(projection), named: "\(Row.self)", owner: owner)
+    node = try LiveNode(rows, select, in: owner)
+    super.init(node, in: context)
   }
-
-  var owner: Owner { rows.owner }
 
   // MARK: The collection
 
   /// What all reads of the collection go through.
   private var shown: [Row] {
-    registrar.access(self, keyPath: valuesPath)
-    return rows.values
+    node.accessContent()
+    return node.content.values
   }
 
   public var startIndex: Int { 0 }
@@ -57,30 +40,67 @@ public final class LiveRows<Row: Projection>: Observable, RandomAccessCollection
 
   public subscript(index: Int) -> Row { shown[index] }
 
-  /// The object a row is of, loaded if need be; nil where that row is gone.
+  /// The object a row is of, loaded if need be; nil if that row was deleted.
   public func model(at index: Int) -> Row.Model? {
-    registrar.access(self, keyPath: valuesPath)
-    return context.model(Row.Model.self, key: rows.keys[index])
+    node.accessContent()
+    return context.model(Row.Model.self, key: node.content.keys[index])
   }
 
-  /// The commit the result stands at.
-  public var commitNumber: Int64 { rows.commitNumber }
-
-  /// Why the result could not follow the last commit; nil while it does. It stays what it was until it can.
-  public var error: (any Error)? { rows.error }
-
-  /// How many statements it has run since it was made: two for the start, none for commits that do not concern it.
-  public var queriesRun: Int { rows.queriesRun }
-
-  /// Calls `body` after each move that changed the result, with what changed, by index, old and new rows.
+  /// Calls `body` after each transition that changed the result, with what changed, by index, old and new rows.
   ///
   /// Called on the context's isolation when all of it stands at the new commit. Ends with the token.
-  public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> DifferenceToken { listeners.add(body) }
+  public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> DifferenceToken { node.onDifference(body) }
 
-  /// For tests: make it wrong.
-  func injectFault() { rows.affected.ignoresPaths = true }
-  func forgetOldOrigins() { rows.affected.forgetsOldOrigins = true }
-  func keepSpareRows() { rows.spare.ignoresChanges = true }
+  // MARK: Replacing the query
+
+  /// What it shows: which rows, in which order, how many. The rest of a descriptor has no effect here. If it was replaced
+  /// during a pause, what it will show.
+  public var descriptor: FetchDescriptor<Row.Model> { query.descriptor }
+
+  /// Replaces the query; see ``LiveQuery/update(_:)``. Rows that were shown already are not read again.
+  ///
+  ///     try rows.update { $0.fetchLimit = 40 }
+  ///
+  /// - Throws: as `fetch` does; then nothing has changed.
+  public func update(_ change: (inout FetchDescriptor<Row.Model>) throws -> Void) throws {
+    var descriptor = descriptor
+    try change(&descriptor)
+    try update(query: descriptor)
+  }
+
+  /// Replaces the predicate.
+  public func update(where predicate: Predicate<Row.Model>?) throws { try update { $0.predicate = predicate } }
+
+  /// Replaces the query by what a fetch with this descriptor would give. A condition on the rows' own fields stays; so does
+  /// an order by fields, if the descriptor has none.
+  public func update(query descriptor: FetchDescriptor<Row.Model>) throws {
+    var query = query
+    query.descriptor = descriptor
+    if !descriptor.sortBy.isEmpty { query.order = nil }
+    try replace(by: query)
+  }
+
+  /// Replaces the condition on the rows' own fields.
+  public func update(having condition: Predicate<Row>?) throws {
+    var query = query
+    query.having = condition
+    try replace(by: query)
+  }
+
+  /// Orders the same rows by their own fields.
+  public func update(sortBy order: [SortDescriptor<Row>]) throws {
+    var query = query
+    query.order = order
+    try replace(by: query)
+  }
+
+  private func replace(by query: RowsQuery<Row>) throws {
+    try node.update {
+      try query.select(ProjectionQuery(Row.self, in: try node.owner.requireStore()))
+    } isTaken: {
+      self.query = query
+    }
+  }
 }
 
 extension ModelContext {

@@ -18,4 +18,17 @@ public struct Difference<Row>: Sequence {
   }
 
   public func makeIterator() -> IndexingIterator<[Change]> { changes.makeIterator() }
+
+  /// The same changes of rows made from these.
+  func map<Other>(_ row: (Row) -> Other) -> Difference<Other> {
+    let changes = changes.map { change -> Difference<Other>.Change in
+      switch change {
+      case .insert(let at, let new): .insert(at: at, new: row(new))
+      case .delete(let at, let old): .delete(at: at, old: row(old))
+      case .move(let from, let to, let old, let new): .move(from: from, to: to, old: row(old), new: row(new))
+      case .update(let at, let old, let new): .update(at: at, old: row(old), new: row(new))
+      }
+    }
+    return Difference<Other>(commit: commit, changes: changes)
+  }
 }

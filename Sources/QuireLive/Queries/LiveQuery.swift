@@ -1,8 +1,5 @@
 public import Foundation
-public import Observation
 public import QuireModel
-import QuireRow
-import QuireSQLite
 
 /// A query whose result follows its rows: a collection of objects that is always what the same fetch would give on the
 /// committed state.
@@ -10,152 +7,70 @@ import QuireSQLite
 ///     let shelf = try context.live(Book.self, where: #Predicate { $0.isAvailable }, sortBy: [SortDescriptor(\.title)], limit: 20)
 ///     let token = observe { print(shelf.map(\.title)) }
 ///
-/// Who reads the collection depends on which rows are in it and in which order, not on their properties; who reads a
-/// row's properties depends on those. Objects are loaded when first reached, with their neighbours. Unsaved edits show
-/// in the objects, and move rows when they are saved. Kept as long as somebody holds it; confined to its context's
-/// isolation.
-public final class LiveQuery<Model: PersistentModel>: Observable, RandomAccessCollection {
-  private let context: ModelContext
-  private let owner: Owner
-  private let entity: Entity
-  /// What it asks: which rows, in which order, how many. Of the rest of a descriptor nothing counts here.
+/// Code that reads the collection is invalidated when rows enter, leave or move, and not by their properties; code that
+/// reads a row's properties is invalidated by those. Objects are loaded when first reached, with their neighbours. Unsaved
+/// edits show in the objects, and move rows when they are saved. See ``LiveResult`` for what all live results share.
+public final class LiveQuery<Model: PersistentModel>: LiveResult, RandomAccessCollection {
+  /// What it shows: which rows, in which order, how many. The rest of a descriptor has no effect here. If it was replaced
+  /// during a pause, what it will show.
   public private(set) var descriptor: FetchDescriptor<Model>
-  let list: LiveList
-  private let registrar = ObservationRegistrar()
-  /// Made once: in a generic class a key path is put together anew at every mention, which costs 0.5 µs.
-  private let keysPath: KeyPath<LiveQuery, [Int64]> = \.keys
-  private let listeners = DifferenceListeners<Difference<ModelRow<Model>>>()
-  private var wholeRows = WholeRows()
-  private lazy var rowForm = ModelRowForm<Model>(entity, of: owner)
+  let node: LiveNode<ObjectsOperator<Model>>
 
   init(_ context: ModelContext, _ descriptor: FetchDescriptor<Model>) throws {
-    self.context = context
-    self.descriptor = descriptor
-    owner = context.owner
+    let owner = context.owner
     try owner.following.settleThrowing()
     let query = try ResolvedQuery(descriptor, in: try owner.requireStore())
-    entity = query.entity
-    list = try LiveList(query.select, owner: owner)
-    try list.giveObjects(of: entity)
-    list.willChange = { [weak self] difference in
-      guard let self, difference.changesList else { return }
-      registrar.willSet(self, keyPath: keysPath)
-    }
-    list.didChange = { [weak self] difference, rows, number in
-      guard let self else { return }
-      if difference.changesList { registrar.didSet(self, keyPath: keysPath) }
-      tell(difference, rows, number)
-    }
-    list.toldColumns = { [weak self] in self?.toldColumns }
-  }
-
-  /// The keys shown, in order: what all reads of the collection go through.
-  private var keys: [Int64] {
-    registrar.access(self, keyPath: keysPath)
-    return list.keys
+    self.descriptor = descriptor
+    node = try LiveNode(ObjectsOperator(query, in: owner), query.select, in: owner)
+    super.init(node, in: context)
   }
 
   public var startIndex: Int { 0 }
-  public var endIndex: Int { keys.count }
+  public var endIndex: Int {
+    node.accessContent()
+    return node.content.window.keys.count
+  }
 
-  public subscript(index: Int) -> Model { owner.fetcher.element(entity, keys, at: index) }
+  public subscript(index: Int) -> Model {
+    node.accessContent()
+    return node.content.element(at: index)
+  }
 
-  /// The commit the result stands at.
-  public var commitNumber: Int64 { list.commit }
-
-  /// Why the result could not follow the last commit, and stays what it was until it can; or that a row that was reached
-  /// does not decode. Nil while all is well.
-  ///
-  /// In the place of a row that does not decode stands an object that says `isDeleted` and has declared defaults or zeros.
-  /// Assigning to it, and deleting it, is an error of the next save. A fetch throws the same error.
-  public var error: (any Error)? { list.error ?? owner.fetcher.undecodable(entity, among: list.keys) }
-
-  /// How many statements it has run since it was made: one for the start, none for most changes.
-  public var queriesRun: Int { list.queriesRun }
-
-  // MARK: Differences
-
-  /// Calls `body` after each move that changed the result, with what changed, by index, old and new.
+  /// Calls `body` after each transition that changed the result, with what changed, by index, old and new.
   ///
   /// Called on the context's isolation when all of it stands at the new commit. Ends with the token. While there are
   /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
   public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> DifferenceToken {
-    let token = listeners.add(body)
-    if !isPaused, wholeRows.want(of: entity.table, in: owner) { owner.following.participants.add(list) }
-    list.keepRows()
-    return token
+    node.onDifference(body)
   }
 
-  /// What the told rows consist of while anybody listens.
-  private var toldColumns: ChangedTable? {
-    if !listeners.isEmpty { return rowForm.table }
-    if wholeRows.letGo(), !isPaused { owner.following.participants.add(list) }
-    return nil
-  }
-
-  private func tell(_ difference: KeyDifference, _ rows: ToldRows, _ number: Int64) {
-    if !listeners.isEmpty { listeners.tell(rowForm.difference(difference, rows, commit: number)) }
-  }
-
-  // MARK: Asking something else, and pausing
-
-  /// Asks something else from now on: observers hear of the difference between the two results at once, at the commit
-  /// the context stands at.
+  /// Replaces the query: observers are notified of the difference between the two results at once, at the commit the
+  /// context stands at.
   ///
-  ///     try shelf.retarget { $0.fetchLimit = 40 }
-  ///     try shelf.retarget { $0.predicate = #Predicate { $0.title.starts(with: typed) } }
+  ///     try shelf.update { $0.fetchLimit = 40 }
+  ///     try shelf.update { $0.predicate = #Predicate { $0.title.starts(with: typed) } }
   ///
-  /// One statement; none where only limit and offset change and the rows are at hand. Called while others are being told
-  /// of a commit, it comes after that: they all hear the rest of it first. While the result is paused, it shows when that
-  /// goes on.
+  /// Runs one statement; none if only limit and offset change and the rows are at hand. Called while others are notified of
+  /// a commit, it comes after that: they all receive the rest of it first. While the result is paused, the new query shows
+  /// when it is resumed.
   ///
   /// - Throws: as `fetch` does; then nothing has changed.
-  public func retarget(_ change: (inout FetchDescriptor<Model>) throws -> Void) throws {
+  public func update(_ change: (inout FetchDescriptor<Model>) throws -> Void) throws {
     var descriptor = descriptor
     try change(&descriptor)
-    try retarget(descriptor)
+    try update(query: descriptor)
   }
 
-  /// Asks for other rows, in the same order, as many.
-  public func retarget(where predicate: Predicate<Model>?) throws { try retarget { $0.predicate = predicate } }
+  /// Replaces the predicate.
+  public func update(where predicate: Predicate<Model>?) throws { try update { $0.predicate = predicate } }
 
-  /// Asks what a fetch with this descriptor would.
-  public func retarget(_ descriptor: FetchDescriptor<Model>) throws {
-    try owner.following.settleThrowing()
-    let select = try ResolvedQuery(descriptor, in: try owner.requireStore()).select
-    if isPaused {
+  /// Replaces the query by what a fetch with this descriptor would give.
+  public func update(query descriptor: FetchDescriptor<Model>) throws {
+    try node.update {
+      try ResolvedQuery(descriptor, in: try node.owner.requireStore()).select
+    } isTaken: {
       self.descriptor = descriptor
-      return
     }
-    try list.prepare(asking: select)
-    self.descriptor = descriptor
-    owner.following.take(list)
-  }
-
-  public var isPaused: Bool { list.isPaused }
-
-  /// Stops following: the result and its commit number stay what they are, and commits cost nothing.
-  ///
-  /// Its objects follow on as all objects do, those in memory that is: who reads their properties is woken once it goes
-  /// on. While somebody listens for differences, the rows it shows are kept to be compared then.
-  public func pause() {
-    list.pause()
-    if isPaused { wholeRows.letGo() }
-  }
-
-  /// Goes on: one difference leads from what it showed to the present. Costs what making it did.
-  ///
-  /// A listener that came during the pause is told of rows that may have changed without their old values.
-  ///
-  /// - Throws: as `fetch` does; then it is paused still.
-  public func resume() throws {
-    guard try owner.settle(toResume: isPaused) else { return }
-    try list.prepare(asking: ResolvedQuery(descriptor, in: try owner.requireStore()).select)
-    let (keys, commit) = (list.keys, list.commit)
-    if !listeners.isEmpty { _ = wholeRows.want(of: entity.table, in: owner) }
-    owner.following.take(list)
-    // Objects nobody else held may have gone and come back as others meanwhile.
-    if list.commit != commit, list.keys == keys { registrar.withMutation(of: self, keyPath: keysPath) {} }
   }
 }
 

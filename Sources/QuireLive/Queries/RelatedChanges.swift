@@ -33,11 +33,11 @@ extension RelatedColumns {
   }
 
   /// What the changes are of: rows at the end of the way, or rows one stretch before it. Nil where they do not tell.
-  func origins(in news: News, forgettingOld: Bool = false) -> (ends: Set<Int64>, before: Set<Int64>)? {
+  func origins(in news: News) -> (ends: Set<Int64>, before: Set<Int64>)? {
     var (ends, before): (Set<Int64>, Set<Int64>) = ([], [])
     for changes in changes(in: news) {
       if let foreignKey {
-        guard let keys = Self.values(of: foreignKey, in: changes, forgettingOld) else { return nil }
+        guard let keys = Self.values(of: foreignKey, in: changes) else { return nil }
         before.formUnion(keys)
       } else {
         for change in changes.rows { if case .integer(let key) = change.key { ends.insert(key) } }
@@ -45,7 +45,7 @@ extension RelatedColumns {
     }
     if let pairs {
       for changes in news.tables where changes.table.name == pairs.table {
-        guard let keys = Self.values(of: pairs.own, in: changes, forgettingOld) else { return nil }
+        guard let keys = Self.values(of: pairs.own, in: changes) else { return nil }
         before.formUnion(keys)
       }
     }
@@ -53,12 +53,12 @@ extension RelatedColumns {
   }
 
   /// All that a column of keys held before and holds after; NULL leads nowhere.
-  private static func values(of column: String, in changes: TableChanges, _ forgettingOld: Bool) -> Set<Int64>? {
+  private static func values(of column: String, in changes: TableChanges) -> Set<Int64>? {
     guard let place = changes.table.index(of: column) else { return nil }
     var values: Set<Int64> = []
     for change in changes.rows {
       let images = [
-        (isThere: change.kind != .insert && !forgettingOld, image: change.old),
+        (isThere: change.kind != .insert, image: change.old),
         (isThere: change.kind != .delete, image: change.new),
       ]
       for (isThere, image) in images where isThere {
@@ -89,12 +89,12 @@ extension QueryColumns {
   /// it belongs.
   ///
   /// - Parameter ask: Runs a statement that gives one column of keys.
-  func keys(relatedIn news: News, forgettingOld: Bool = false, _ ask: (SQLText) throws -> [Int64?]) throws
+  func keys(relatedIn news: News, _ ask: (SQLText) throws -> [Int64?]) throws
     -> Set<Int64>
   {
     var result: Set<Int64> = []
     for related in related {
-      guard let (ends, before) = related.origins(in: news, forgettingOld: forgettingOld) else {
+      guard let (ends, before) = related.origins(in: news) else {
         continue  // not so: `tellsRelated` was asked
       }
       let hops = related.hops
@@ -117,9 +117,9 @@ extension QueryColumns {
   }
 }
 
-extension LiveList {
+extension WindowOperator {
   func keys(relatedIn news: News, on connection: Connection) throws -> Set<Int64> {
-    try columns.keys(relatedIn: news, forgettingOld: forgetsOldOrigins) { sql in
+    try columns.keys(relatedIn: news) { sql in
       try rows(sql, on: connection) { row in if case .integer(let key) = row.value(0) { key } else { nil } }
     }
   }

@@ -8,7 +8,7 @@ struct ModelRowForm<Model: PersistentModel> {
   /// The columns of whole rows.
   let table: ChangedTable
 
-  init(_ entity: Entity, of owner: Owner) {
+  init(_ entity: Entity, of owner: ContextCore) {
     self.entity = entity
     store = owner.storeNumber
     table = ChangedTable(

@@ -12,7 +12,7 @@ struct ToldRows {
   var new: [Int64: Row] = [:]
 }
 
-extension LiveList {
+extension WindowOperator {
   /// Rows the commit changed are told by its values; those that came or left because others did are read.
   func rows(
     _ form: ChangedTable, _ difference: KeyDifference, _ changes: TableChanges?, on connection: Connection
@@ -44,7 +44,7 @@ extension LiveList {
     }
     if unread.isEmpty { return told }
     let width = Int32(form.columns.count)
-    let read = try rows(try toldRows(form, unread.sorted()), on: connection) { row in
+    let read = try rows(try rowsByKey(form, unread.sorted()), on: connection) { row in
       (try row.int64(width), RowChange.Image((0..<width).map(row.value)))
     }
     for (key, image) in read {
@@ -57,15 +57,15 @@ extension LiveList {
 
   /// The statement that reads rows of that form by key: of one text for one key and another for all sets of keys, each
   /// made once.
-  func toldRows(_ form: ChangedTable, _ keys: [Int64]) throws -> SQLText {
-    if toldStatements?.form !== form {
+  func rowsByKey(_ form: ChangedTable, _ keys: [Int64]) throws -> SQLText {
+    if rowStatements?.form !== form {
       let columns = form.columns.map { ColumnPath($0) } + [ColumnPath(select.key)]
       let query = SelectQuery(from: select.table, key: select.key, columns: columns)
-      toldStatements = (form, try query.statement(forKey: 0).text, try query.statement(forKeys: []).text)
+      rowStatements = (form, try query.statement(forKey: 0).text, try query.statement(forKeys: []).text)
     }
-    guard let toldStatements else { return SQLText() }
+    guard let rowStatements else { return SQLText() }
     return keys.count == 1
-      ? SQLText(toldStatements.one, [.integer(keys[0])])
-      : SQLText(toldStatements.many, [.text(KeyList.json(keys))])
+      ? SQLText(rowStatements.one, [.integer(keys[0])])
+      : SQLText(rowStatements.many, [.text(KeyList.json(keys))])
   }
 }

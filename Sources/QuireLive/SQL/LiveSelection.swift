@@ -1,4 +1,3 @@
-import Observation
 package import QuireModel
 package import QuireRow
 package import QuireSQLite
@@ -6,15 +5,12 @@ package import QuireSQLite
 /// Rows of a query made while the program runs, as records that follow their rows: what ``LiveRows`` is, for tables that
 /// no model of the program describes.
 ///
-/// Always what the same query would give. A commit costs statements by key for the rows it concerns, and none where it
-/// concerns none; the query is run again only where what changed is not known, as after another process's commit to a
-/// file without a change log. Kept as long as somebody holds it; confined to its context's isolation.
-package final class LiveSelection: Observable {
-  private let context: ModelContext
-  let rows: RowList<Record>
+/// Always what the same query would give. A commit costs statements by key for the rows it affects, and none if it affects
+/// none; the query is run again only if it is not known what changed, as after another process's commit to a file without
+/// a change log. See ``LiveResult`` for what all live results share.
+package final class LiveSelection: LiveResult {
+  let node: LiveNode<RowsOperator<Record>>
   private let names: ColumnNames
-  private let registrar = ObservationRegistrar()
-  private let listeners = DifferenceListeners<Difference<Record>>()
 
   /// - Parameters:
   ///   - select: Which rows, in which order. Its key is the table's row id, under whichever name; each table it reaches has
@@ -22,7 +18,6 @@ package final class LiveSelection: Observable {
   ///   - columns: What each record has, by name.
   /// - Throws: what SQLite refuses.
   package init(_ context: ModelContext, _ select: SelectQuery, columns: [(name: String, value: RowExpression)]) throws {
-    self.context = context
     let owner = context.owner
     try owner.following.settleThrowing()
     _ = try owner.requireStore()
@@ -33,47 +28,24 @@ package final class LiveSelection: Observable {
     let form = RowForm<Record>(expressions: columns.map(\.value) + [key], keyPlace: width, areIdentical: ==) { row in
       Record(values: (0..<width).map(row.value), names: names)
     }
-    rows = try RowList(select, form, owner: owner)
-    rows.willChange = { [weak self] changesRows, changesError in
-      guard let self else { return }
-      if changesRows { registrar.willSet(self, keyPath: \.records) }
-      if changesError { registrar.willSet(self, keyPath: \.error) }
-    }
-    rows.didChange = { [weak self] difference, changesError in
-      guard let self else { return }
-      if changesError { registrar.didSet(self, keyPath: \.error) }
-      guard let difference else { return }
-      registrar.didSet(self, keyPath: \.records)
-      listeners.tell(difference)
-    }
+    node = try LiveNode(RowsOperator(select, form, owner: owner), select, in: owner)
+    super.init(node, in: context)
   }
 
   package var columns: [String] { names.all }
 
   package var records: [Record] {
-    registrar.access(self, keyPath: \.records)
-    return rows.values
+    node.accessContent()
+    return node.content.values
   }
 
-  /// Why it could not follow the last commit; nil while it does. The records stay what they were until it can.
-  package var error: (any Error)? {
-    registrar.access(self, keyPath: \.error)
-    return rows.error
+  /// Calls `body` after each transition that changed the records; see ``Difference``. Ends with the token.
+  package func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken {
+    node.onDifference(body)
   }
 
-  /// The commit the records stand at.
-  package var commitNumber: Int64 { rows.commitNumber }
-  /// How many statements it has run since it was made.
-  package var queriesRun: Int { rows.queriesRun }
-
-  /// Calls `body` after each move that changed the records; see ``Difference``. Ends with the token.
-  package func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken { listeners.add(body) }
-
-  /// For tests: makes it wrong.
-  package func injectFault() {
-    rows.list.injectFault()
-    rows.affected.ignoresPaths = true
-  }
+  /// Replaces the query; its records have the same columns.
+  package func update(query select: SelectQuery) throws { try node.update { select } }
 }
 
 extension ModelContext {

@@ -7,7 +7,7 @@ import Synchronization
 /// ``ModelContext`` is the face of it; its parts do the work: ``Editing``, ``RelationshipLoader``, ``Fetcher``,
 /// ``Saver``, ``Following`` and ``Sweeper``. When the face goes, the core is emptied on the context's isolation; an object
 /// that outlives it keeps its values and loads nothing more. Confined to the isolation of its context.
-public final class Owner {
+public final class ContextCore {
   let number: UInt64
   package let storeNumber: UInt32
   /// By model: what an object's identifier says when the store is no longer known here.
@@ -59,7 +59,7 @@ public final class Owner {
     following.hasTurns = isolation != nil
     saver.autosaves = autosaves
     mailbox.attach(self)
-    Owner.live.add()
+    ContextCore.live.add()
   }
 
   deinit {
@@ -67,7 +67,7 @@ public final class Owner {
     monitor.pointee.probe.release()
     monitor.deinitialize(count: 1)
     monitor.deallocate()
-    Owner.live.remove()
+    ContextCore.live.remove()
   }
 
   /// How many there are: what a leak test counts.

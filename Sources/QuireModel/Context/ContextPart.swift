@@ -4,9 +4,9 @@ import QuireSQLite
 ///
 /// What all parts use of the context's core has its name here, too. Confined to the isolation of the context.
 package class ContextPart {
-  unowned let core: Owner
+  unowned let core: ContextCore
 
-  init(_ core: Owner) { self.core = core }
+  init(_ core: ContextCore) { self.core = core }
 
   final var store: Store? { core.store }
   final func requireStore() throws(ModelError) -> Store { try core.requireStore() }

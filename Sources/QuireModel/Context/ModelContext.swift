@@ -7,7 +7,7 @@ public import QuireSQLite
 /// Not `Sendable`: a context and its objects belong to the isolation it was made on. Commits made elsewhere reach it
 /// there: by themselves where it was made on an actor, else before its next fetch, save or ``refresh()``.
 public final class ModelContext {
-  package let owner: Owner
+  package let owner: ContextCore
   private let strongContainer: ModelContainer?
   private weak var weakContainer: ModelContainer?
   private let parts: ModelContainer.Parts
@@ -23,7 +23,7 @@ public final class ModelContext {
   public init(_ container: ModelContainer, isolation: isolated (any Actor)? = #isolation) {
     strongContainer = container
     parts = container.parts
-    owner = Owner(store: container.store, autosaves: false, isolation: isolation)
+    owner = ContextCore(store: container.store, autosaves: false, isolation: isolation)
     owner.context = self
     follow(container.configuration)
   }
@@ -32,7 +32,7 @@ public final class ModelContext {
     strongContainer = nil
     weakContainer = container  // the container holds its main context
     parts = container.parts
-    owner = Owner(store: container.store, autosaves: true, isolation: MainActor.shared)
+    owner = ContextCore(store: container.store, autosaves: true, isolation: MainActor.shared)
     owner.context = self
     follow(container.configuration)
   }

@@ -6,12 +6,12 @@ import QuireSQLite
 /// So an unsaved edit is judged by the very condition and order that SQLite is given for the others. Reads storage and
 /// not properties: nobody who tracks depends on what is only looked at here. For one use of one connection.
 struct PendingRows {
-  let owner: Owner
+  let owner: ContextCore
   let store: Store
   /// `SELECT ?`: gives back what a property binds.
   private let echo: Statement
 
-  init(_ owner: Owner, _ store: Store, on connection: Connection) throws {
+  init(_ owner: ContextCore, _ store: Store, on connection: Connection) throws {
     self.owner = owner
     self.store = store
     echo = try connection.statement("SELECT ?")

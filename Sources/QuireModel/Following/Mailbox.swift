@@ -24,14 +24,14 @@ package final class Mailbox: @unchecked Sendable {
     weak var isolation: (any Actor)?
   }
   private let state: Locked<State>
-  private var owner: Owner?
+  private var owner: ContextCore?
   var subscription: Subscription?
 
   init(isolation: (any Actor)?) {
     state = Locked(State(isolation: isolation))
   }
 
-  func attach(_ owner: Owner) { self.owner = owner }
+  func attach(_ owner: ContextCore) { self.owner = owner }
 
   func bind(to isolation: any Actor) { state.withLock { $0.isolation = isolation } }
 
@@ -90,7 +90,7 @@ package final class Mailbox: @unchecked Sendable {
   }
 
   /// The context has gone, on whatever thread: its owner is emptied on its isolation, or here where it has none.
-  func closeOwner(_ owner: Owner) {
+  func closeOwner(_ owner: ContextCore) {
     guard let actor = state.withLock({ $0.isolation }) else {
       owner.close()
       return

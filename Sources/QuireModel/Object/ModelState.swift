@@ -10,21 +10,21 @@
   /// The row's key; below ``firstKey`` while the object has not been saved.
   @usableFromInline var key: Int64 = 0
   /// The context's half that objects may hold; nil before insertion.
-  @usableFromInline var owner: Owner?
+  @usableFromInline var owner: ContextCore?
   /// The context's tracking probe: plain memory, because a class reference would cost a retain at every read.
   @usableFromInline var monitor: UnsafeMutablePointer<Monitor>?
   @usableFromInline var flags: Flags = []
 
   @inlinable public init() {}
 
-  @usableFromInline init(owner: Owner, key: Int64) {
+  @usableFromInline init(owner: ContextCore, key: Int64) {
     self.owner = owner
     self.monitor = owner.monitor
     self.key = key
   }
 
   /// From now on an unsaved object of that context.
-  mutating func join(_ owner: Owner, key: Int64) {
+  mutating func join(_ owner: ContextCore, key: Int64) {
     self.owner = owner
     monitor = owner.monitor
     self.key = key
@@ -38,7 +38,7 @@
     flags.remove(.inserted)
   }
 
-  func isOwned(by owner: Owner) -> Bool { self.owner === owner }
+  func isOwned(by owner: ContextCore) -> Bool { self.owner === owner }
 
   /// A row's object from now on.
   mutating func saved(as key: Int64) {

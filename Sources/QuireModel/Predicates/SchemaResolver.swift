@@ -22,9 +22,9 @@ extension Store {
 struct SchemaResolver: PathResolver {
   let store: Store
   /// Whose unsaved objects a predicate may name.
-  var owner: Owner?
+  var owner: ContextCore?
 
-  init(_ store: Store, asking owner: Owner? = nil) {
+  init(_ store: Store, asking owner: ContextCore? = nil) {
     self.store = store
     self.owner = owner
   }

@@ -15,7 +15,7 @@ package struct AggregateQuery {
 
   package init<Model: PersistentModel>(
     _ terms: [(Aggregate.Function, PartialKeyPath<Model>?)], by group: PartialKeyPath<Model>? = nil,
-    where predicate: Predicate<Model>?, in store: Store, evaluating: Bool = false, asking owner: Owner? = nil
+    where predicate: Predicate<Model>?, in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil
   ) throws {
     let query = try ResolvedQuery(
       Model.self, where: predicate, sortBy: [], limit: nil, offset: 0, in: store, evaluating: evaluating,

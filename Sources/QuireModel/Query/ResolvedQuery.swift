@@ -16,7 +16,7 @@ package struct ResolvedQuery {
   var remaining: ObjectCondition?
 
   package init<Model: PersistentModel>(
-    _ descriptor: FetchDescriptor<Model>, in store: Store, evaluating: Bool = false, asking owner: Owner? = nil
+    _ descriptor: FetchDescriptor<Model>, in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil
   ) throws {
     try descriptor.refuseFullText()
     try self.init(
@@ -30,7 +30,7 @@ package struct ResolvedQuery {
   ///   - owner: Whose unsaved objects the predicate may name; nil where only saved rows are asked.
   package init<Model: PersistentModel>(
     _ type: Model.Type, where predicate: Predicate<Model>?, sortBy: [SortDescriptor<Model>], limit: Int?, offset: Int,
-    in store: Store, evaluating: Bool = false, asking owner: Owner? = nil
+    in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil
   ) throws {
     guard let entity = store.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
     self.entity = entity

@@ -95,7 +95,7 @@ extension Saver {
 
   /// Rows written to be forgotten: those of other objects as they are, and then one with a value in place of its own.
   private struct Trial {
-    let owner: Owner
+    let owner: ContextCore
     let entity: Entity
     let others: [any PersistentModel]
     let model: any PersistentModel

@@ -18,7 +18,7 @@ struct PendingCheckpoint {
     let flags: ModelState.Flags
   }
 
-  init(_ owner: Owner) {
+  init(_ owner: ContextCore) {
     pending = owner.pending
     objects = (pending.edits + pending.inserted.compactMap { $0 } + pending.deleted).compactMap { model in
       guard let entity = owner.entity(of: model) else { return nil }

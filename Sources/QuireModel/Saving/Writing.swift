@@ -22,7 +22,7 @@ struct Writing {
     }
   }
 
-  let owner: Owner
+  let owner: ContextCore
   let store: Store
   let order: Order
   /// Row events this save's own statements cause; more than these means triggers or cascades.
@@ -34,7 +34,7 @@ struct Writing {
   /// Places in `inserted` of each entity's objects.
   private(set) var places: [[Int]] = []
 
-  init(_ owner: Owner, _ store: Store, _ order: Order) {
+  init(_ owner: ContextCore, _ store: Store, _ order: Order) {
     self.owner = owner
     self.store = store
     self.order = order

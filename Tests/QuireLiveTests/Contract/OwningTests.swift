@@ -33,8 +33,8 @@ extension ContractTests {
 
     @Test(arguments: allSources)
     func `E1: a value kept under a name is observed, whoever assigns it`(source: any ChangeSource) async throws {
-      let size = try context.kept("pageSize", default: 20)
-      let other = try context.kept("other", default: "x")
+      let size = try context.setting("pageSize", default: 20)
+      let other = try context.setting("other", default: "x")
       try other.set("y")  // and the table is there
       var seen: [Int] = []
       let reader = observe { seen.append(size.value) }
@@ -53,7 +53,7 @@ extension ContractTests {
     /// By itself: a restart
     @Test func `E1: a value kept under a name is there after a restart, and until then there is no table`() throws {
       let store = try QuireLibrary.open(library.file)
-      let size = try store.mainContext.kept("pageSize", default: 20)
+      let size = try store.mainContext.setting("pageSize", default: 20)
       #expect(size.value == 20)
       #expect(try store.query("SELECT name FROM sqlite_schema WHERE name = 'kept_value'").isEmpty)
       size.value = 50
@@ -62,9 +62,9 @@ extension ContractTests {
       size.value = 60
       #expect(size.value == 50 && size.error != nil)
       let again = try QuireLibrary.open(library.file)
-      #expect(try again.mainContext.kept("pageSize", default: 20).value == 50)
+      #expect(try again.mainContext.setting("pageSize", default: 20).value == 50)
       #expect(try again.query("SELECT name, value FROM kept_value").map(\.values) == [["pageSize", "50"]])
-      #expect(throws: (any Error).self) { try again.mainContext.kept("pageSize", default: "text") }
+      #expect(throws: (any Error).self) { try again.mainContext.setting("pageSize", default: "text") }
       try again.close()
     }
 

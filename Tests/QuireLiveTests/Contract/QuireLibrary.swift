@@ -106,7 +106,7 @@ extension ContractChange {
     case .deleteWriter(let key): context.delete(try writer(key))
     case .visits(let count): try #require(context.model(Visits.self, key: 1)).count = count
     case .degrees(let degrees): try #require(context.model(Temperature.self, key: 1)).degrees = degrees
-    case .kept(let name, let value): try context.kept(name, default: value + 1).set(value)
+    case .kept(let name, let value): try context.setting(name, default: value + 1).set(value)
     }
   }
 }

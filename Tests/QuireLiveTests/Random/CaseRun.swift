@@ -107,13 +107,13 @@ protocol Probe: AnyObject {
 final class CountProbe: Probe {
   let name: String
   let differences = 0
-  private let live: LiveMeasure<Int>
+  private let live: LiveValue<Int>
   private let select: SelectQuery
 
   init(_ question: RandomCase.Question, _ context: ModelContext) throws {
     select = question.select
     name = "count of \(question.table)"
-    live = try LiveMeasure(context, select, Aggregate(.count)) { $0.count }
+    live = try LiveValue(context, select, Aggregate(.count)) { $0.count }
   }
 
   func problem(_ database: Database, _ commit: Int64) throws -> String? {
@@ -139,7 +139,7 @@ final class AggregateProbe: Probe {
     var error: (any Error)?
     private var interests: [InterestToken] = []
 
-    init(_ tracker: AggregateTracker, _ owner: Owner, isDeaf: Bool) throws {
+    init(_ tracker: AggregateTracker, _ owner: ContextCore, isDeaf: Bool) throws {
       self.tracker = tracker
       self.isDeaf = isDeaf
       if let database = owner.store?.database { interests = tracker.columns.interests(in: database) }
@@ -153,8 +153,13 @@ final class AggregateProbe: Probe {
 
     func prepare(_ news: News, on connection: Connection) -> Bool {
       let heard = isDeaf ? news.tables.map { $0.withoutDeletes } : news.tables
+      let names = heard.map(\.table.name)
       do {
-        _ = try tracker.step(News(number: news.number, tables: heard, isComparison: news.isComparison), on: connection)
+        if news.isComparison || Set(names).count < names.count {
+          tracker = try tracker.loaded(tracker.select, on: connection)
+        } else {
+          _ = try tracker.step(News(number: news.number, tables: heard), on: connection)
+        }
       } catch {
         self.error = error
       }

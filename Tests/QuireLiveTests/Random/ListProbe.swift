@@ -9,7 +9,9 @@ import QuireSQLite
 /// the table as it was and is.
 final class ListProbe: Probe {
   let name: String
-  private let list: LiveList
+  private let list: LiveNode<WindowOperator>
+  private var token: DifferenceToken?
+  private var distorted: Distorted?
   private let select: SelectQuery
   private let listener: Listener?
   private var keys: [Int64]
@@ -19,12 +21,8 @@ final class ListProbe: Probe {
   /// Not tied to an actor, as no list is.
   private final class Listener {
     let form: ChangedTable
-    let interest: InterestToken?
     var told: [(difference: KeyDifference, rows: ToldRows, commit: Int64)] = []
-    init(_ form: ChangedTable, _ interest: InterestToken?) {
-      self.form = form
-      self.interest = interest
-    }
+    init(_ form: ChangedTable) { self.form = form }
   }
 
   init(_ question: RandomCase.Question, _ input: RandomCase, _ context: ModelContext, _ fault: RandomCase.Fault?) throws
@@ -36,17 +34,17 @@ final class ListProbe: Probe {
     }
     let form = ChangedTable(name: table.name, columns: table.columns.map(\.name), keyColumns: [0])
     let database = context.owner.store?.database
-    listener = question.listens ? Listener(form, database?.addInterest(Interest(table: table.name))) : nil
-    list = try LiveList(select, owner: context.owner)
-    if fault == .frontier { list.injectFault() }
-    if fault == .origins { list.forgetsOldOrigins = true }
-    keys = list.keys
+    listener = question.listens ? Listener(form) : nil
+    let window = WindowOperator(select, owner: context.owner, listenedForm: listener?.form)
+    list = try LiveNode(window, select, in: context.owner)
+    keys = window.keys
     rows = try database.map { try Self.rows(form, $0) } ?? [:]
     if let listener {
-      list.toldColumns = { [unowned listener] in listener.form }
-      context.owner.following.participants.add(list)  // updates of any column concern it now
-      list.didChange = { [unowned listener] in listener.told.append(($0, $1, $2)) }
+      token = list.onDifference { [unowned listener] in listener.told.append(($0.keys, $0.rows, $0.commit)) }
     }
+    let base = question.table
+    if fault == .frontier { distorted = Distorted(list, in: context.owner) { _ in window.forgetFrontier() } }
+    if fault == .origins { distorted = Distorted(list, in: context.owner) { $0.forgetOldOrigins(but: base) } }
   }
 
   private static func rows(_ form: ChangedTable, _ database: Database) throws -> [Int64: [Value]] {
@@ -65,10 +63,10 @@ final class ListProbe: Probe {
       if case .integer(let key) = row[0] { key } else { nil as Int64? }
     }
     let (before, old) = (keys, rows)
-    keys = list.keys
+    keys = list.content.keys
     if let error = list.error { return "\(error)" }
-    if list.keys != fresh { return "shows \(list.keys), afresh \(fresh), before \(before)" }
-    if list.commit != commit { return "stands at \(list.commit), not \(commit)" }
+    if list.content.keys != fresh { return "shows \(list.content.keys), afresh \(fresh), before \(before)" }
+    if list.commitNumber != commit { return "stands at \(list.commitNumber), not \(commit)" }
     guard let listener else { return nil }
     defer { listener.told = [] }
     rows = try Self.rows(listener.form, database)

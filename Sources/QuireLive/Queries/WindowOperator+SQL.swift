@@ -12,9 +12,9 @@ extension SelectQuery {
   }
 }
 
-/// What a live list asks the database.
-extension LiveList {
-  func limited(_ limit: Int?) throws -> SQLText {
+/// What a window reads from the database.
+extension WindowOperator {
+  func limited(_ select: SelectQuery, _ limit: Int?) throws -> SQLText {
     var query = select.entryQuery
     query.limit = limit
     query.offset = 0
@@ -22,21 +22,23 @@ extension LiveList {
   }
 
   func entries(keys: [Int64], on connection: Connection) throws -> [Entry] {
-    try entries(try select.entryQuery.statement(forKeys: keys), on: connection)
+    try entries(try select.entryQuery.statement(forKeys: keys), state.terms, on: connection)
   }
 
-  func entries(after entry: Entry, limit: Int, on connection: Connection) throws -> [Entry] {
+  func entries(
+    _ select: SelectQuery, _ terms: [OrderTerm], after entry: Entry, limit: Int, on connection: Connection
+  ) throws -> [Entry] {
     var query = select.entryQuery
     query.limit = limit
     query.offset = 0
     var result: [Entry] = []
     for sql in try query.statements(after: entry.sort, limit: limit) where result.count < limit {
-      result += try entries(sql, on: connection)
+      result += try entries(sql, terms, on: connection)
     }
     return Array(result.prefix(limit))
   }
 
-  func entries(_ sql: SQLText, on connection: Connection) throws -> [Entry] {
+  func entries(_ sql: SQLText, _ terms: [OrderTerm], on connection: Connection) throws -> [Entry] {
     let width = Int32(terms.count)
     return try rows(sql, on: connection) { row in
       Entry(sort: (0..<width).map(row.value), key: try row.int64(width - 1))

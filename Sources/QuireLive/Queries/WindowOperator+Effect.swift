@@ -3,30 +3,32 @@ import QuireRow
 import QuireSQLite
 
 /// What a commit means for a query.
-extension LiveList {
+extension WindowOperator {
   struct Effect {
     /// Keys of rows that may have entered, left or moved.
     var touched: Set<Int64> = []
     /// Those of them that belong to the result now.
     var rows: [Entry] = []
-    /// Held rows whose own columns changed, whatever columns: collected where somebody listens.
+    /// Held rows whose own columns changed, whichever: collected if anybody listens.
     var updated: [Int64] = []
     var isEmpty: Bool { touched.isEmpty && updated.isEmpty }
   }
 
-  func effect(of news: News, on connection: Connection, tellsUpdates: Bool) throws -> Effect {
+  func effect(of news: News, on connection: Connection) throws -> Effect {
     var effect = Effect()
+    let isHeard = rowForm != nil
+    let (select, columns) = (state.select, state.columns)
     var unknown: Set<Int64> = []
     if let changes = news[select.table] {
-      let places = cache.places(0, columns.own, key: select.key, in: changes.table)
+      let places = self.places(0, columns.own, key: select.key, in: changes.table)
       for place in changes.rows.indices {
         guard case .integer(let key) = changes.rows[place].key else { continue }
         switch changes.rows[place].kind {
         case .delete:
-          if window.holds(key) { effect.touched.insert(key) }
+          if holds(key) { effect.touched.insert(key) }
           continue
         case .update:
-          if tellsUpdates, window.holds(key), !changes.rows[place].isSame { effect.updated.append(key) }
+          if isHeard, holds(key), !changes.rows[place].isSame { effect.updated.append(key) }
           if places.areSame(in: changes.rows[place]) { continue }
         case .insert: break
         }
@@ -39,7 +41,7 @@ extension LiveList {
     }
     for (slot, reached) in columns.reached.enumerated() {
       guard let table = reached.steps.last?.table, let changes = news[table] else { continue }
-      let places = cache.places(1 + slot, reached.columns, key: nil, in: changes.table)
+      let places = self.places(1 + slot, reached.columns, key: nil, in: changes.table)
       let ends = changes.rows.compactMap { change -> Int64? in
         guard case .integer(let key) = change.key, !places.areSame(in: change) else { return nil }
         return key
@@ -50,25 +52,9 @@ extension LiveList {
     if !unknown.isEmpty {
       effect.rows += try entries(keys: unknown.sorted(), on: connection)
       let accepted = Set(effect.rows.map(\.key))
-      effect.touched.formUnion(unknown.filter { accepted.contains($0) || window.holds($0) })
+      effect.touched.formUnion(unknown.filter { accepted.contains($0) || holds($0) })
     }
     return effect
-  }
-
-  /// By the captured values, without asking.
-  private func judge(_ key: Int64, _ new: RowChange.Image, _ places: ColumnPlaces, into effect: inout Effect) {
-    judgedInMemory += 1
-    let value: (ColumnPath) -> Value = { places.value($0.column, key, new) }
-    let isHeld = window.holds(key)
-    guard select.filter?.accepts(value) ?? true else {
-      if isHeld { effect.touched.insert(key) }
-      return
-    }
-    let sort = terms.map { $0.expression.evaluate(value) }
-    let entry = Entry(sort: sort, key: key)
-    if isHeld ? window.sort(of: key) == sort : !window.isInside(entry) { return }  // it stays where it is
-    effect.touched.insert(key)
-    effect.rows.append(entry)
   }
 }
 

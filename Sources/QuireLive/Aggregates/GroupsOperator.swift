@@ -1,0 +1,128 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// The groups of rows with their aggregates, in order. Shows the first of them; knows the sums of all.
+///
+/// A group that cannot be shown, such as one with a sum beyond `Int`, is an error of the whole, until it fits again.
+final class GroupsOperator<Key, Values>: LiveOperator {
+  typealias Entry = GroupList<Key, Values>.Entry
+  typealias Element = GroupRow<Key, Values>
+  private let form: GroupForm<Key, Values>
+  private(set) var tracker: AggregateTracker
+  /// All groups that may be shown, in order; a limit shows the first of them.
+  private var list: GroupList<Key, Values>
+  private(set) var shown: [Entry] = []
+  var sourcesChanged = false
+
+  struct Delta: LiveDelta {
+    var replaced = 0..<0
+    var entries: [Entry] = []
+    /// If all else stays as it was: what is shown in whose place.
+    var updates: [(at: Int, entry: Entry)] = []
+    var changes: [Difference<Element>.Change] = []
+    /// What it knows from then on, if it was loaded.
+    var loaded: (tracker: AggregateTracker, list: GroupList<Key, Values>)?
+    var isEmpty: Bool { changes.isEmpty && loaded == nil }
+    var changesContent: Bool { !changes.isEmpty }
+  }
+
+  init(_ query: AggregateQuery, _ form: GroupForm<Key, Values>) {
+    self.form = form
+    tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
+    list = GroupList(form)
+  }
+
+  var tables: [String] { tracker.tables }
+  var filters: [Concern] { tracker.concerns }
+  func interests(in database: Database) -> [InterestToken] { tracker.columns.interests(in: database) }
+  var queriesRun: Int { tracker.queriesRun }
+  func explanation(on connection: Connection) throws -> LiveExplanation { try tracker.explanation(on: connection) }
+
+  func load(_ query: SelectQuery, _ occasion: LoadOccasion, on connection: Connection) throws -> Delta {
+    let tracker = try tracker.loaded(query, on: connection)
+    var list = list
+    list.isStale = true
+    let taken = try list.take([], of: tracker)
+    if occasion.isStart {
+      return Delta(entries: Array(list.entries.prefix(form.limit)), loaded: (tracker, list))
+    }
+    var delta = compare(taken, self.list.entries.count, list)
+    delta.loaded = (tracker, list)
+    return delta
+  }
+
+  func step(_ batch: News, on connection: Connection) throws -> Outcome<Delta> {
+    guard let touched = try tracker.step(batch, on: connection) else { return .unchanged }
+    let before = list.entries.count
+    let taken: GroupList<Key, Values>.Taken
+    do {
+      taken = try list.take(touched, of: tracker)
+    } catch {
+      return .failed(error)
+    }
+    return .changed(taken.isWhole || taken.changesOrder ? compare(taken, before, list) : replacing(taken.kept))
+  }
+
+  func apply(_ delta: Delta) {
+    shown.replaceSubrange(delta.replaced, with: delta.entries)
+    for (at, entry) in delta.updates { shown[at] = entry }
+    guard let loaded = delta.loaded else { return }
+    (tracker, list) = loaded
+    sourcesChanged = true
+  }
+
+  func difference(_ delta: Delta, commit: Int64) -> Difference<Element>? {
+    delta.changes.isEmpty ? nil : Difference(commit: commit, changes: delta.changes)
+  }
+
+  /// Entries that have other values and stand where they did: costs what they are, not what lies between them.
+  private func replacing(_ places: [Int]) -> Delta {
+    var delta = Delta()
+    for place in places.sorted() where place < shown.count {
+      let entry = list.entries[place]
+      delta.updates.append((place, entry))
+      delta.changes.append(.update(at: place, old: shown[place].row, new: entry.row))
+    }
+    return delta
+  }
+
+  /// The delta from what is shown to the first of a list that is not as it was.
+  private func compare(
+    _ taken: GroupList<Key, Values>.Taken, _ before: Int, _ list: GroupList<Key, Values>
+  ) -> Delta {
+    var delta = Delta()
+    let after = list.entries.count
+    var touched = taken.touched
+    if taken.isWhole { touched.formUnion((shown + list.entries).map(\.id)) }
+    let count = Swift.min(after, form.limit)
+    let start = Swift.min(taken.start, shown.count, count)
+    var end =
+      before == after
+      ? Swift.max(0, taken.end - (after - count)) : after > count || before > shown.count ? 0 : taken.end
+    end = Swift.min(end, shown.count - start, count - start)
+    let old = shown[start..<shown.count - end]
+    let new = list.entries[start..<count - end]
+    delta.replaced = start..<shown.count - end
+    delta.entries = Array(new)
+    if old.isEmpty, new.isEmpty { return delta }
+    let keys = KeyDifference.between(
+      old.map(\.id)[...], new.map(\.id)[...], touched: touched, base: start)
+    func row(before at: Int) -> Element { shown[at].row }
+    func row(after at: Int) -> Element { list.entries[at].row }
+    for (_, at) in keys.deletes { delta.changes.append(.delete(at: at, old: row(before: at))) }
+    for (_, from, to) in keys.moves {
+      delta.changes.append(.move(from: from, to: to, old: row(before: from), new: row(after: to)))
+    }
+    for (_, at) in keys.inserts { delta.changes.append(.insert(at: at, new: row(after: at))) }
+    let others = Set(keys.moves.map(\.key))
+    let known = Dictionary(
+      old.lazy.filter { touched.contains($0.id) }.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first }
+    )
+    for (place, entry) in zip(new.indices, new) {
+      guard let was = known[entry.id], !others.contains(entry.id), !list.areIdentical(was, entry) else { continue }
+      delta.changes.append(.update(at: place, old: was.row, new: entry.row))
+    }
+    return delta
+  }
+}

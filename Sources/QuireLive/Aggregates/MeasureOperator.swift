@@ -1,0 +1,78 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// One aggregate of all rows that match: what ``LiveValue`` shows.
+///
+/// A sum beyond what its type holds is an error, and the value the last one there was, until it fits again.
+final class MeasureOperator<Value: Equatable>: LiveOperator {
+  private(set) var tracker: AggregateTracker
+  private let read: (AggregateState) throws -> Value
+  private var shown: Shown?
+  /// Until the first is loaded.
+  private let placeholder: Value
+  var sourcesChanged = false
+
+  struct Shown {
+    let value: Value
+    /// As its column has it: equal texts may be of other bytes.
+    let extreme: QuireRow.Value
+
+    func isIdentical(to other: Shown) -> Bool { value == other.value && extreme == other.extreme }
+  }
+
+  struct Delta: LiveDelta {
+    let old: Shown?
+    let new: Shown
+    /// What it knows from then on, if it was loaded.
+    var loaded: AggregateTracker?
+    var changesContent: Bool { !(old?.isIdentical(to: new) ?? false) }
+    var isEmpty: Bool { loaded == nil && !changesContent }
+  }
+
+  /// - Parameter read: What an aggregate is as a value. Throws if it is not one of its type.
+  init(_ select: SelectQuery, _ aggregate: Aggregate, read: @escaping (AggregateState) throws -> Value) throws {
+    self.read = read
+    tracker = AggregateTracker(select, [aggregate])
+    placeholder = try read(tracker.whole.states[0])
+  }
+
+  var value: Value { shown?.value ?? placeholder }
+
+  var tables: [String] { tracker.tables }
+  var filters: [Concern] { tracker.concerns }
+  func interests(in database: Database) -> [InterestToken] { tracker.columns.interests(in: database) }
+  var queriesRun: Int { tracker.queriesRun }
+  func explanation(on connection: Connection) throws -> LiveExplanation { try tracker.explanation(on: connection) }
+
+  func load(_ query: SelectQuery, _ occasion: LoadOccasion, on connection: Connection) throws -> Delta {
+    let tracker = try tracker.loaded(query, on: connection)
+    return Delta(old: shown, new: try shown(by: tracker), loaded: tracker)
+  }
+
+  func step(_ batch: News, on connection: Connection) throws -> Outcome<Delta> {
+    guard try tracker.step(batch, on: connection) != nil else { return .unchanged }
+    do {
+      return .changed(Delta(old: shown, new: try shown(by: tracker)))
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  private func shown(by tracker: AggregateTracker) throws -> Shown {
+    let state = tracker.whole.states[0]
+    return Shown(value: try read(state), extreme: state.extreme)
+  }
+
+  func apply(_ delta: Delta) {
+    shown = delta.new
+    guard let loaded = delta.loaded else { return }
+    tracker = loaded
+    sourcesChanged = true
+  }
+
+  func difference(_ delta: Delta, commit: Int64) -> Difference<Value>? {
+    guard delta.changesContent, let old = delta.old else { return nil }
+    return Difference(commit: commit, changes: [.update(at: 0, old: old.value, new: delta.new.value)])
+  }
+}

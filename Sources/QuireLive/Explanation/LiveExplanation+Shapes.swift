@@ -1,0 +1,30 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+// How live results are explained without being made.
+
+extension LiveExplanation {
+  static func ofList(_ select: SelectQuery, on connection: Connection) throws -> LiveExplanation {
+    let columns = QueryColumns(select, select.decidingColumns, related: select.related)
+    return try Explainer(select: select, columns: columns, connection: connection).list(
+      waking: columns.concerns(where: select.filter))
+  }
+
+  /// - Parameter name: Of the projection; nil where it has none.
+  static func ofRows(
+    _ name: String?, _ select: SelectQuery, _ fields: [RowExpression], on connection: Connection
+  ) throws -> LiveExplanation {
+    let columns = QueryColumns(select, select.decidingColumns, related: select.related)
+    let affected = AffectedRows(select, fields)
+    return try Explainer(select: select, columns: columns, connection: connection).rows(
+      name, affected, reading: fields,
+      waking: columns.concerns(where: select.filter) + affected.columns.concerns(where: select.filter))
+  }
+}
+
+extension AggregateTracker {
+  func explanation(on connection: Connection) throws -> LiveExplanation {
+    try Explainer(select: select, columns: columns, connection: connection).aggregates(self, waking: concerns)
+  }
+}

@@ -1,0 +1,231 @@
+import QuireModel
+import QuireSQLite
+
+/// A live result's life, the same for all shapes: moves it with its context from commit to commit in stages, and keeps
+/// its pause, its query, its error and its commit number. What it shows is its operator's; see ``LiveOperator``.
+///
+///     compute → willChange → apply → didChange
+///
+/// All results of a context go through one stage before any enters the next, so that no observer sees two of them at
+/// different commits. Replacing the query and resuming go through the same stages, at the commit the context stands at.
+/// Confined to its context's isolation.
+final class LiveNode<Operator: LiveOperator> {
+  let owner: ContextCore
+  let content: Operator
+  /// What it shows, or will show when it is resumed.
+  private(set) var query: Operator.Query
+  private let observers = ResultObservers()
+  private let listeners = DifferenceListeners<Operator.Output>()
+  private var following = FollowState()
+  private var failure: (any Error)?
+  /// The commit it stands at if it could not follow; else its context's.
+  private var failedAt: Int64?
+  /// Whether what its operator knows need not be right any more.
+  private var isStale = false
+  private var computed: Transition?
+  private var applied: Transition?
+
+  /// What one run through the stages does.
+  private struct Transition {
+    var number: Int64
+    var delta: Operator.Delta?
+    var error: (any Error)?
+    /// Whether there is an error after it and not before, or the other way round.
+    var changesError = false
+    var changesContent: Bool { delta?.changesContent ?? false }
+  }
+
+  /// - Throws: as its operator does when it loads.
+  init(_ content: Operator, _ query: Operator.Query, in owner: ContextCore) throws {
+    self.owner = owner
+    self.content = content
+    self.query = query
+    content.apply(try owner.readCommitted { try content.load(query, .start, on: $0) })
+    follow()
+    try owner.tellIfSlow(content.explanation)
+  }
+
+  // MARK: What there is to know of it
+
+  /// Called by every read of what it shows.
+  func accessContent() { observers.accessContent() }
+
+  var commitNumber: Int64 { following.pausedAt ?? failedAt ?? owner.position.number }
+
+  var error: (any Error)? {
+    observers.accessError()
+    if let failure { return failure }
+    guard let error = content.shownError else { return nil }
+    observers.accessContent()
+    return error
+  }
+
+  var isPaused: Bool { following.pausedAt != nil }
+  var queriesRun: Int { content.queriesRun }
+  var explanation: LiveExplanation { get throws { try owner.readLatest(content.explanation) } }
+
+  /// Calls `body` after each transition that changed the result. Ends with the token.
+  func onDifference(_ body: @escaping (Operator.Output) -> Void) -> DifferenceToken {
+    let token = listeners.add(body)
+    if isPaused { keepShown() } else { noteListeners() }
+    return token
+  }
+
+  // MARK: Pausing, and replacing the query
+
+  /// Stops following, and keeps what it shows. Inside a transition of its context it finishes that first.
+  func pause() {
+    owner.following.finishAnnouncing()
+    if isPaused { return }
+    following.pause(self, in: owner, at: commitNumber)
+    content.pause()
+    keepShown()
+  }
+
+  /// Follows again: one difference leads from what it showed to the present.
+  ///
+  /// - Throws: as its operator does when it loads; then it is still paused.
+  func resume() throws {
+    if !isPaused { return }
+    try owner.following.settleThrowing()
+    if !isPaused { return }  // an observer has resumed it meanwhile
+    take(try loaded(query, .resuming(isLater: commitNumber != owner.position.number)))
+  }
+
+  /// Shows what another query gives: now, or when it is resumed.
+  ///
+  /// - Parameters:
+  ///   - make: Makes the query, when the context stands at the latest commit.
+  ///   - isTaken: Called once nothing can fail any more, before observers are notified.
+  /// - Throws: as `make`, and as its operator does when it loads; then nothing has changed.
+  func update(_ make: () throws -> Operator.Query, isTaken: () -> Void = {}) throws {
+    try owner.following.settleThrowing()
+    let query = try make()
+    let transition = isPaused ? nil : try loaded(query, .replacing(isCurrent: !isStale && failure == nil))
+    self.query = query
+    isTaken()
+    if let transition { take(transition) }
+  }
+
+  private func loaded(_ query: Operator.Query, _ occasion: LoadOccasion) throws -> Transition {
+    noteListeners()
+    let delta = try owner.readCommitted { try content.load(query, occasion, on: $0) }
+    isStale = false
+    return Transition(number: owner.position.number, delta: delta, changesError: failure != nil)
+  }
+
+  private func take(_ transition: Transition) {
+    computed = transition
+    owner.following.take(self)
+  }
+
+  /// An error that no commit caused, such as that of an assignment. Ends with the next transition.
+  func report(_ error: any Error) {
+    observers.willChange(content: false, error: true)
+    failure = error
+    observers.didChange(content: false, error: true)
+  }
+
+  // MARK: What it follows
+
+  private func follow() {
+    content.sourcesChanged = false
+    following.follow(self, in: owner, wanting: owner.store.map { content.interests(in: $0.database) } ?? [])
+  }
+
+  private func followIfChanged() { if content.sourcesChanged, !isPaused { follow() } }
+
+  private func noteListeners() {
+    let hasListeners = !listeners.isEmpty
+    if content.hasListeners == hasListeners { return }
+    content.hasListeners = hasListeners
+    followIfChanged()
+  }
+
+  private func keepShown() {
+    noteListeners()
+    guard commitNumber == owner.position.number, content.hasListeners else { return }
+    do { try owner.readCommitted(content.keepShown) } catch { owner.loadErrors.append(error) }
+  }
+}
+
+// MARK: Stages
+
+extension LiveNode: Participant {
+  var tables: [String] { content.tables }
+  var concerns: [Concern] { content.filters }
+  var followsSchema: Bool { content.followsSchema }
+  var isFollowing: Bool { failure == nil }
+  var shownKeys: (table: String, keys: [Int64])? { content.shownKeys }
+
+  func shown(of wanted: Set<Int64>) -> [Int64] {
+    if isStale || isPaused { return shownKeys?.keys.filter(wanted.contains) ?? [] }
+    return content.shown(of: wanted)
+  }
+
+  func prepare(_ news: News, on connection: Connection) -> Bool {
+    defer { followIfChanged() }
+    noteListeners()
+    var next = Transition(number: news.number)
+    do {
+      if let failure = news.failure { throw failure }
+      switch try outcome(of: news, on: connection) {
+      case .unchanged, .unknown: return false
+      case .changed(let delta):
+        if delta.isEmpty, failure == nil { return false }
+        next.delta = delta
+      case .failed(let error): next.error = owner.explained(error)
+      }
+    } catch {
+      isStale = true
+      next.error = owner.explained(error)
+    }
+    next.changesError = (next.error == nil) != (failure == nil)
+    computed = next
+    return true
+  }
+
+  private func outcome(of news: News, on connection: Connection) throws -> Outcome<Operator.Delta> {
+    if !isStale, !news.isComparison, !isAltered(in: news) {
+      let outcome = try content.step(news, on: connection)
+      guard case .unknown = outcome else { return outcome }
+    }
+    let delta = try content.load(query, .batch(news), on: connection)
+    isStale = false
+    return .changed(delta)
+  }
+
+  /// Whether one of its tables comes in several forms, because it was altered in between: then its values before and
+  /// after cannot be read by one description.
+  private func isAltered(in news: News) -> Bool {
+    if news.tables.count < 2 || Set(news.tables.map(\.table.name)).count == news.tables.count { return false }
+    return content.tables.contains { table in news.tables.count { $0.table.name == table } > 1 }
+  }
+
+  func announce() {
+    guard let computed else { return }
+    observers.willChange(content: computed.changesContent, error: computed.changesError)
+    if let delta = computed.delta { content.willChange(delta) }
+  }
+
+  func apply() {
+    guard let transition = computed else { return }
+    computed = nil
+    failedAt = transition.error == nil ? nil : failedAt ?? owner.position.number
+    failure = transition.error
+    if let delta = transition.delta { content.apply(delta) }
+    if isPaused { follow() } else { followIfChanged() }
+    applied = transition
+  }
+
+  func tell() {
+    guard let transition = applied else { return }
+    applied = nil
+    observers.didChange(content: transition.changesContent, error: transition.changesError)
+    guard let delta = transition.delta else { return }
+    content.didChange(delta)
+    if !listeners.isEmpty, let difference = content.difference(delta, commit: transition.number) {
+      listeners.tell(difference)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// After another process has committed: reads rows before and after to find which differ.
+extension WindowOperator {
+  /// Adds to a delta the rows shown before and after whose values differ, with all of them as they were and are.
+  ///
+  /// If the state before cannot be read any more, every row that stays counts as changed, without old values.
+  func compareRows(_ form: ChangedTable, into delta: inout WindowDelta, on connection: Connection) throws {
+    guard let state = delta.state else { return }
+    delta.rows.new = try images(form, delta.keys, on: connection)
+    let updated: [Int64]
+    do {
+      let old = try owner.position.read { try images(form, keys, on: $0) }
+      updated = delta.keys.filter { old[$0] != nil && old[$0]?.image != delta.rows.new[$0]?.image }
+      delta.rows.old = old
+    } catch DatabaseError.stale {
+      updated = delta.keys.filter(Set(keys).contains)
+    }
+    delta.difference.updates = state.places(of: updated, besides: delta.difference)
+  }
+
+  func images(_ form: ChangedTable, _ keys: [Int64], on connection: Connection) throws -> [Int64: ToldRows.Row] {
+    let width = Int32(form.columns.count)
+    let read = try rows(try rowsByKey(form, keys.sorted()), on: connection) { row in
+      (try row.int64(width), ToldRows.Row(table: form, image: RowChange.Image((0..<width).map(row.value))))
+    }
+    return Dictionary(read, uniquingKeysWith: { first, _ in first })
+  }
+}

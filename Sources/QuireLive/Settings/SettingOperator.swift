@@ -1,0 +1,83 @@
+import Foundation
+import QuireModel
+import QuireRow
+import QuireSQLite
+
+/// One setting: read by its name whenever the table of settings changes.
+final class SettingOperator<Value: Codable & Equatable>: LiveOperator {
+  private(set) var value: Value
+  private let defaultValue: Value
+  private(set) var queriesRun = 0
+  private var shownName = ""
+
+  struct Delta: LiveDelta {
+    let name: String
+    let value: Value
+    let changesContent: Bool
+    let old: Value
+    var isEmpty: Bool { !changesContent }
+  }
+
+  init(default defaultValue: Value) {
+    self.defaultValue = defaultValue
+    value = defaultValue
+  }
+
+  var tables: [String] { [SettingsTable.name] }
+  var filters: [Concern] { tables.map { Concern($0) } }
+  func interests(in database: Database) -> [InterestToken] { [] }
+
+  func load(_ name: String, _ occasion: LoadOccasion, on connection: Connection) throws -> Delta {
+    try read(name, on: connection)
+  }
+
+  func step(_ batch: News, on connection: Connection) throws -> Outcome<Delta> {
+    .changed(try read(shownName, on: connection))
+  }
+
+  private func read(_ name: String, on connection: Connection) throws -> Delta {
+    queriesRun += 1
+    let text = try SettingsTable.value(of: name, on: connection)
+    let new = try text.map { try JSONDecoder().decode(Value.self, from: Data($0.utf8)) } ?? defaultValue
+    return Delta(name: name, value: new, changesContent: !isIdentical(new, value), old: value)
+  }
+
+  func apply(_ delta: Delta) { (shownName, value) = (delta.name, delta.value) }
+
+  func difference(_ delta: Delta, commit: Int64) -> Difference<Value>? {
+    delta.changesContent
+      ? Difference(commit: commit, changes: [.update(at: 0, old: delta.old, new: delta.value)]) : nil
+  }
+
+  func explanation(on connection: Connection) throws -> LiveExplanation {
+    LiveExplanation(
+      rerunning: "the setting \(shownName)", because: "it is one row, read by its name",
+      wakes: [.init(table: SettingsTable.name, columns: nil)],
+      statement: .init(.again, sql: SettingsTable.select, plan: [], scans: [], sorts: false, index: nil))
+  }
+}
+
+/// The table of settings: one row each, by name, its value as JSON. A table like a model's: subscribers, the change log and
+/// other tools see it, as they do not see the tables whose names begin with `_quire_`.
+enum SettingsTable {
+  static let name = "kept_value"
+  static let select = "SELECT value FROM kept_value WHERE name = ?"
+  private static let create =
+    "CREATE TABLE kept_value (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"
+  private static let exists = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'kept_value'"
+  private static let upsert =
+    "INSERT INTO kept_value VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+
+  /// Nil if none was ever assigned.
+  static func value(of setting: String, on connection: Connection) throws -> String? {
+    guard try !connection.query(exists).rows.isEmpty,
+      case .text(let text)? = try connection.query(select, [.text(setting)]).first
+    else { return nil }
+    return text
+  }
+
+  static func set(_ setting: String, to value: String, on connection: Connection) throws {
+    if try connection.query(exists).rows.isEmpty { try connection.execute(create) }
+    try connection.execute(upsert, [.text(setting), .text(value)])
+  }
+}
