@@ -33,7 +33,7 @@ public struct PendingCommit {
   let models: CommitModels
   let store: Store?
 
-  public var origin: ChangeSet.Origin { transaction.origin }
+  public var origin: CommitOrigin { transaction.origin }
   /// The name the writer gave: see ``StoreCommit/author``.
   public var author: String? { transaction.author }
   /// All changed rows by table, as the commit will tell them; tables that belong to no model included.

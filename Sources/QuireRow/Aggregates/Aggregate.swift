@@ -1,12 +1,12 @@
 /// One aggregate of a query's rows: which function of which column.
-public struct Aggregate: Hashable, Sendable {
-  public enum Function: Hashable, Sendable { case count, sum, average, minimum, maximum }
+package struct Aggregate: Hashable, Sendable {
+  package enum Function: Hashable, Sendable { case count, sum, average, minimum, maximum }
 
-  public var function: Function
+  package var function: Function
   /// Nil counts rows, else values: NULL is skipped everywhere.
-  public var column: ColumnPath?
+  package var column: ColumnPath?
 
-  public init(_ function: Function, of column: ColumnPath? = nil) {
+  package init(_ function: Function, of column: ColumnPath? = nil) {
     self.function = function
     self.column = column
   }
@@ -37,25 +37,25 @@ extension AggregateError: CustomStringConvertible {
 /// A count is a number, a sum or average an ``ExactSum``, a minimum or maximum its value alone: when that goes,
 /// ``needsExtreme`` asks for the one that follows it, which an index finds.
 public struct AggregateState: Sendable {
-  public let aggregate: Aggregate
+  package let aggregate: Aggregate
   /// Values that are not NULL; rows where a row count is asked for.
-  public private(set) var count = 0
+  package private(set) var count = 0
   private var sum = ExactSum()
   private var strangers = 0
   /// The extreme, or, while it is not known, what all values lie behind.
   private var bound: Value = .null
   /// Whether the extreme has gone and the next is not known: ``setExtreme(_:)`` is due.
-  public private(set) var needsExtreme = false
+  package private(set) var needsExtreme = false
 
-  public init(_ aggregate: Aggregate) { self.aggregate = aggregate }
+  package init(_ aggregate: Aggregate) { self.aggregate = aggregate }
 
   /// Of so many rows, where rows are counted.
-  public init(_ aggregate: Aggregate, count: Int) {
+  package init(_ aggregate: Aggregate, count: Int) {
     self.aggregate = aggregate
     self.count = count
   }
 
-  public mutating func add(_ value: Value) {
+  package mutating func add(_ value: Value) {
     guard aggregate.column == nil || value != .null else { return }
     count += 1
     switch aggregate.function {
@@ -74,7 +74,7 @@ public struct AggregateState: Sendable {
     }
   }
 
-  public mutating func remove(_ value: Value) {
+  package mutating func remove(_ value: Value) {
     guard aggregate.column == nil || value != .null else { return }
     count -= 1
     switch aggregate.function {
@@ -96,7 +96,7 @@ public struct AggregateState: Sendable {
   }
 
   /// Takes the extreme that was asked for.
-  public mutating func setExtreme(_ value: Value) {
+  package mutating func setExtreme(_ value: Value) {
     bound = value
     needsExtreme = false
   }
@@ -109,23 +109,23 @@ public struct AggregateState: Sendable {
   // MARK: Results
 
   /// The least or greatest value; NULL where there is none.
-  public var extreme: Value { bound }
+  package var extreme: Value { bound }
 
   /// The sum of integers, 0 of none.
-  public func integerSum() throws(AggregateError) -> Int64 {
+  package func integerSum() throws(AggregateError) -> Int64 {
     try checkNumbers()
     guard let total = sum.integer else { throw AggregateError.overflow(column: name) }
     return total
   }
 
   /// The sum of reals, 0 of none.
-  public func realSum() throws(AggregateError) -> Double {
+  package func realSum() throws(AggregateError) -> Double {
     try checkNumbers()
     return sum.real
   }
 
   /// Nil of none.
-  public func average() throws(AggregateError) -> Double? {
+  package func average() throws(AggregateError) -> Double? {
     try checkNumbers()
     return count == 0 ? nil : sum.divided(by: count)
   }
@@ -138,7 +138,7 @@ public struct AggregateState: Sendable {
 
 extension SelectQuery {
   /// Of the same rows the one with the least or greatest value of a column, and that value; none where all are NULL.
-  public func extreme(of column: ColumnPath, isGreatest: Bool) -> SelectQuery {
+  package func extreme(of column: ColumnPath, isGreatest: Bool) -> SelectQuery {
     var query = self
     let isThere = RowExpression.not(.isNull(.column(column)))
     query.filter = query.filter.map { .and([$0, isThere]) } ?? isThere

@@ -2,27 +2,27 @@
 ///
 /// Folded: a row touched many times in the transaction appears once, from its first old to its last new state; what
 /// was undone by a savepoint or a failed statement, or ended as it began, does not appear.
-public struct ChangeSet: Sendable {
+package struct ChangeSet: Sendable {
   /// Counts this store's commits from 1 in order, those of other processes among them; the number lives in memory and
   /// begins again when it is opened. 0 for one from before that, told from the change log.
-  public let number: Int64
-  public let origin: Origin
+  package let number: Int64
+  package let origin: Origin
   /// Who says to have written, where the writer has said so: a context's `author`, an `author:` of SQL.
-  public let author: String?
+  package let author: String?
   /// Its place in the file's change log, from which to go on later; nil where the file keeps none.
-  public let token: CommitToken?
+  package let token: CommitToken?
   /// In the order in which the transaction first touched them.
-  public var tables: [TableChanges]
+  package var tables: [TableChanges]
 
   /// Whether more may have changed than `tables` says: another process committed, and which rows is not known. Who
   /// holds anything derived from rows compares it with the state after ``number``.
-  public let isComparison: Bool
+  package let isComparison: Bool
 
   /// Whether tables, views or indexes may be others than before; what that does to rows is not told. Said of every
   /// commit of another process, of which besides the rows of users' tables nothing is known.
-  public let altersSchema: Bool
+  package let altersSchema: Bool
 
-  public init(
+  package init(
     number: Int64, origin: Origin, author: String? = nil, token: CommitToken? = nil, tables: [TableChanges],
     isComparison: Bool = false, altersSchema: Bool = false
   ) {
@@ -35,25 +35,27 @@ public struct ChangeSet: Sendable {
     self.altersSchema = altersSchema
   }
 
-  /// Who wrote.
-  public enum Origin: Hashable, Sendable {
-    /// A model context of this process, by its number.
-    case context(UInt64)
-    /// SQL run on the container.
-    case sql
-    /// Another process, or another container on the same file.
-    case otherProcess
-  }
+  package typealias Origin = CommitOrigin
 
-  public subscript(table name: String) -> TableChanges? { tables.first { $0.table.name == name } }
+  package subscript(table name: String) -> TableChanges? { tables.first { $0.table.name == name } }
 }
 
-/// One table's part of a ``ChangeSet``.
+/// What made a commit.
+public enum CommitOrigin: Hashable, Sendable {
+  /// A model context of this process, by its number.
+  case context(UInt64)
+  /// SQL run on the container.
+  case sql
+  /// Another process, or another container on the same file.
+  case otherProcess
+}
+
+/// The changed rows of one table.
 public struct TableChanges: Sendable {
   public let table: ChangedTable
   public var rows: [RowChange]
 
-  public init(table: ChangedTable, rows: [RowChange]) {
+  package init(table: ChangedTable, rows: [RowChange]) {
     self.table = table
     self.rows = rows
   }
@@ -67,16 +69,16 @@ public final class ChangedTable: Hashable, Sendable {
   /// Positions in `columns` of the declared primary key; empty where the row id is the key.
   public let keyColumns: [Int]
   /// Whether it holds no rows of the user's: a table of Quire's own, or one behind a full-text index.
-  public let isInternal: Bool
+  package let isInternal: Bool
 
-  public init(name: String, columns: [String], keyColumns: [Int], isInternal: Bool = false) {
+  package init(name: String, columns: [String], keyColumns: [Int], isInternal: Bool = false) {
     self.name = name
     self.columns = columns
     self.keyColumns = keyColumns
     self.isInternal = isInternal
   }
 
-  public func index(of column: String) -> Int? { columns.firstIndex(of: column) }
+  package func index(of column: String) -> Int? { columns.firstIndex(of: column) }
   public static func == (a: ChangedTable, b: ChangedTable) -> Bool { a === b }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
@@ -98,7 +100,7 @@ public struct RowChange: Hashable, Sendable {
 
   public enum Kind: Hashable, Sendable { case insert, update, delete }
 
-  public init(key: RowKey, kind: Kind, old: Image?, new: Image?) {
+  package init(key: RowKey, kind: Kind, old: Image?, new: Image?) {
     self.key = key
     self.kind = kind
     self.old = old
@@ -111,7 +113,7 @@ public struct RowChange: Hashable, Sendable {
   /// another thing than NULL.
   public struct Image: Hashable, Sendable {
     public var values: [Value?]
-    public init(_ values: [Value?]) { self.values = values }
+    package init(_ values: [Value?]) { self.values = values }
     public subscript(column: Int) -> Value? { column < values.count ? values[column] : nil }
   }
 }

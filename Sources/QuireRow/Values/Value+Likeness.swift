@@ -6,7 +6,7 @@ extension Value {
   /// number as text. So values that are alike may differ; values that are not alike are never equal. NULL is alike NULL
   /// alone, for `IS`: `=` asks for no value that is NULL. (Not so for a real beyond 10¹⁵ that a column of text keeps:
   /// SQLite writes fifteen of its digits.)
-  public var likeness: Value {
+  package var likeness: Value {
     switch self {
     case .null, .integer, .blob, .malformedText: self
     case .real(let number): Value.likeness(of: number)

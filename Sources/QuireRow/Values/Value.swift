@@ -51,10 +51,10 @@ extension Value {
 
   /// Whether SQLite sorts this before `other`: NULL, then numbers, then text, then blobs; numbers exactly (an
   /// integer above 2⁵³ is not rounded to be compared with a real), text and blobs by their bytes (collation BINARY).
-  public func precedes(_ other: Value) -> Bool { compare(to: other) < 0 }
+  package func precedes(_ other: Value) -> Bool { compare(to: other) < 0 }
 
   /// Below, at or above zero, as `self` sorts before, with or after `other` in SQLite (see ``precedes(_:)``).
-  public func compare(to other: Value) -> Int {
+  package func compare(to other: Value) -> Int {
     switch (self, other) {
     case (.integer(let a), .integer(let b)): return a < b ? -1 : a == b ? 0 : 1
     case (.real(let a), .real(let b)): return a < b ? -1 : a == b ? 0 : 1

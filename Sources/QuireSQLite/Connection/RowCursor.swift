@@ -73,7 +73,7 @@ public import QuireRow
   }
 
   /// How many columns the row has.
-  @inlinable public var count: Int32 { sqlite3_data_count(statement) }
+  @inlinable package var count: Int32 { sqlite3_data_count(statement) }
 
   @inlinable static func bytes(_ value: OpaquePointer?) -> Data {
     guard let start = sqlite3_value_blob(value) else { return Data() }

@@ -2,14 +2,14 @@
 ///
 /// Total: every byte belongs to exactly one token, and text that ends inside a literal or a comment ends that token.
 /// Knows no grammar; it is there to tell comments from text that only looks like one.
-public struct SQLTokens: Sequence, IteratorProtocol {
-  public struct Token: Hashable, Sendable {
-    public let kind: Kind
+package struct SQLTokens: Sequence, IteratorProtocol {
+  package struct Token: Hashable, Sendable {
+    package let kind: Kind
     /// Byte offsets in the text.
-    public let range: Range<Int>
+    package let range: Range<Int>
   }
 
-  public enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     case blank
     case lineComment
     case blockComment
@@ -24,14 +24,14 @@ public struct SQLTokens: Sequence, IteratorProtocol {
     case mark
   }
 
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
   private var position = 0
 
-  public init(_ text: String) { bytes = Array(text.utf8) }
+  package init(_ text: String) { bytes = Array(text.utf8) }
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  public mutating func next() -> Token? {
+  package mutating func next() -> Token? {
     guard position < bytes.count else { return nil }
     let start = position
     let kind = scan(bytes[start])
@@ -39,7 +39,7 @@ public struct SQLTokens: Sequence, IteratorProtocol {
   }
 
   /// The text of a token of this sequence.
-  public func text(of token: Token) -> String { String(decoding: bytes[token.range], as: UTF8.self) }
+  package func text(of token: Token) -> String { String(decoding: bytes[token.range], as: UTF8.self) }
 
   private mutating func scan(_ first: UInt8) -> Kind {
     position += 1
@@ -106,12 +106,12 @@ public struct SQLTokens: Sequence, IteratorProtocol {
 
 extension SQLTokens {
   /// Whether two texts are the same SQL: token by token, whatever their comments, blanks and line endings.
-  public static func equal(_ a: String, _ b: String) -> Bool {
+  package static func equal(_ a: String, _ b: String) -> Bool {
     a == b || significant(a).elementsEqual(significant(b))
   }
 
   /// Whether there is nothing to run: only blanks, comments and semicolons.
-  public static func isEmpty(_ text: String) -> Bool { significant(text).allSatisfy { $0.elementsEqual([59]) } }
+  package static func isEmpty(_ text: String) -> Bool { significant(text).allSatisfy { $0.elementsEqual([59]) } }
 
   /// How many stretches between semicolons have something in them; more than there are statements where a trigger is.
   package static func countStatements(in text: String) -> Int {

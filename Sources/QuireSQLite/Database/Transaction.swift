@@ -42,7 +42,7 @@ public struct Transaction {
   @discardableResult public func savepoint<T>(_ body: () throws -> T) throws -> T { try writer.savepoint(body) }
 
   /// How many row events the transaction has so far, without those undone by savepoints and failed statements.
-  public var eventCount: Int { writer.capture.eventCount }
+  package var eventCount: Int { writer.capture.eventCount }
   /// How many of them came from a trigger or a foreign key's action.
   package var indirectEventCount: Int { writer.capture.indirectEventCount }
   /// The rows it has changed since it had so many row events, folded.
@@ -50,11 +50,11 @@ public struct Transaction {
   /// How many rows the connection has changed so far, of our own tables none: as SQLite's `total_changes()` counts.
   package var changeCount: Int { writer.connection.totalChanges - writer.capture.ownCount }
   /// Whether any of them came from a trigger or a foreign key's action.
-  public var hasIndirectEvents: Bool { writer.capture.indirectEventCount > 0 }
+  package var hasIndirectEvents: Bool { writer.capture.indirectEventCount > 0 }
   /// Whether the schema was altered.
-  public var hasSchemaChange: Bool { writer.hasAlteredSchema }
+  package var hasSchemaChange: Bool { writer.hasAlteredSchema }
   /// Whether another connection has committed since this store's last transaction.
-  public var followsForeignCommit: Bool { writer.followsForeignCommit }
+  package var followsForeignCommit: Bool { writer.followsForeignCommit }
   /// Of how many transactions of this store that has been true: what was read of the file is out of date when it grows.
   package var foreignCommitCount: Int { writer.foreignCommitCount }
 }

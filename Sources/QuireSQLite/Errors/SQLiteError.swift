@@ -10,7 +10,7 @@ public struct SQLiteError: Error, Hashable, Sendable {
   /// The byte of `sql` where preparing it went wrong, where SQLite knows.
   public let offset: Int?
 
-  public init(code: Int32, message: String, sql: String? = nil, offset: Int? = nil) {
+  package init(code: Int32, message: String, sql: String? = nil, offset: Int? = nil) {
     self.code = code
     self.message = message
     self.sql = sql

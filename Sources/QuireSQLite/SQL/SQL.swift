@@ -20,7 +20,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
   /// Values of named parameters such as `:year`, by name with sigil.
   public private(set) var named: [String: Value]
   /// The first value or name that cannot stand in SQL, such as NaN: thrown where the statement is used.
-  public private(set) var failure: (any Error & Sendable)?
+  package private(set) var failure: (any Error & Sendable)?
 
   enum Part: Sendable {
     case text(SQLText)
