@@ -32,107 +32,109 @@ extension AggregateError: CustomStringConvertible {
   }
 }
 
-/// What an aggregate keeps of the rows it has seen, so that rows can be added and taken away.
-///
-/// A count is a number, a sum or average an ``ExactSum``, a minimum or maximum its value alone: when that goes,
-/// ``needsExtreme`` asks for the one that follows it, which an index finds.
-public struct AggregateState: Sendable {
-  package let aggregate: Aggregate
-  /// Values that are not NULL; rows where a row count is asked for.
-  package private(set) var count = 0
-  private var sum = ExactSum()
-  private var strangers = 0
-  /// The extreme, or, while it is not known, what all values lie behind.
-  private var bound: Value = .null
-  /// Whether the extreme has gone and the next is not known: ``setExtreme(_:)`` is due.
-  package private(set) var needsExtreme = false
+extension _Quire {
+  /// What an aggregate keeps of the rows it has seen, so that rows can be added and taken away.
+  ///
+  /// A count is a number, a sum or average an ``ExactSum``, a minimum or maximum its value alone: when that goes,
+  /// ``needsExtreme`` asks for the one that follows it, which an index finds.
+  public struct AggregateState: Sendable {
+    package let aggregate: Aggregate
+    /// Values that are not NULL; rows where a row count is asked for.
+    package private(set) var count = 0
+    private var sum = ExactSum()
+    private var strangers = 0
+    /// The extreme, or, while it is not known, what all values lie behind.
+    private var bound: Value = .null
+    /// Whether the extreme has gone and the next is not known: ``setExtreme(_:)`` is due.
+    package private(set) var needsExtreme = false
 
-  package init(_ aggregate: Aggregate) { self.aggregate = aggregate }
+    package init(_ aggregate: Aggregate) { self.aggregate = aggregate }
 
-  /// Of so many rows, where rows are counted.
-  package init(_ aggregate: Aggregate, count: Int) {
-    self.aggregate = aggregate
-    self.count = count
-  }
+    /// Of so many rows, where rows are counted.
+    package init(_ aggregate: Aggregate, count: Int) {
+      self.aggregate = aggregate
+      self.count = count
+    }
 
-  package mutating func add(_ value: Value) {
-    guard aggregate.column == nil || value != .null else { return }
-    count += 1
-    switch aggregate.function {
-    case .count: break
-    case .sum, .average:
-      switch value {
-      case .integer(let number): sum.add(number)
-      case .real(let number): sum.add(number)
-      default: strangers += 1
-      }
-    case .minimum, .maximum:
-      if count == 1 || isAtLeastAsFar(value) {
-        bound = value
-        needsExtreme = false
+    package mutating func add(_ value: Value) {
+      guard aggregate.column == nil || value != .null else { return }
+      count += 1
+      switch aggregate.function {
+      case .count: break
+      case .sum, .average:
+        switch value {
+        case .integer(let number): sum.add(number)
+        case .real(let number): sum.add(number)
+        default: strangers += 1
+        }
+      case .minimum, .maximum:
+        if count == 1 || isAtLeastAsFar(value) {
+          bound = value
+          needsExtreme = false
+        }
       }
     }
-  }
 
-  package mutating func remove(_ value: Value) {
-    guard aggregate.column == nil || value != .null else { return }
-    count -= 1
-    switch aggregate.function {
-    case .count: break
-    case .sum, .average:
-      switch value {
-      case .integer(let number): sum.subtract(number)
-      case .real(let number): sum.subtract(number)
-      default: strangers -= 1
-      }
-    case .minimum, .maximum:
-      if count == 0 {
-        bound = .null
-        needsExtreme = false
-      } else if isAtLeastAsFar(value) {
-        needsExtreme = true
+    package mutating func remove(_ value: Value) {
+      guard aggregate.column == nil || value != .null else { return }
+      count -= 1
+      switch aggregate.function {
+      case .count: break
+      case .sum, .average:
+        switch value {
+        case .integer(let number): sum.subtract(number)
+        case .real(let number): sum.subtract(number)
+        default: strangers -= 1
+        }
+      case .minimum, .maximum:
+        if count == 0 {
+          bound = .null
+          needsExtreme = false
+        } else if isAtLeastAsFar(value) {
+          needsExtreme = true
+        }
       }
     }
-  }
 
-  /// Takes the extreme that was asked for.
-  package mutating func setExtreme(_ value: Value) {
-    bound = value
-    needsExtreme = false
-  }
+    /// Takes the extreme that was asked for.
+    package mutating func setExtreme(_ value: Value) {
+      bound = value
+      needsExtreme = false
+    }
 
-  private func isAtLeastAsFar(_ value: Value) -> Bool {
-    let order = value.compare(to: bound)
-    return aggregate.function == .minimum ? order <= 0 : order >= 0
-  }
+    private func isAtLeastAsFar(_ value: Value) -> Bool {
+      let order = value.compare(to: bound)
+      return aggregate.function == .minimum ? order <= 0 : order >= 0
+    }
 
-  // MARK: Results
+    // MARK: Results
 
-  /// The least or greatest value; NULL where there is none.
-  package var extreme: Value { bound }
+    /// The least or greatest value; NULL where there is none.
+    package var extreme: Value { bound }
 
-  /// The sum of integers, 0 of none.
-  package func integerSum() throws(AggregateError) -> Int64 {
-    try checkNumbers()
-    guard let total = sum.integer else { throw AggregateError.overflow(column: name) }
-    return total
-  }
+    /// The sum of integers, 0 of none.
+    package func integerSum() throws(AggregateError) -> Int64 {
+      try checkNumbers()
+      guard let total = sum.integer else { throw AggregateError.overflow(column: name) }
+      return total
+    }
 
-  /// The sum of reals, 0 of none.
-  package func realSum() throws(AggregateError) -> Double {
-    try checkNumbers()
-    return sum.real
-  }
+    /// The sum of reals, 0 of none.
+    package func realSum() throws(AggregateError) -> Double {
+      try checkNumbers()
+      return sum.real
+    }
 
-  /// Nil of none.
-  package func average() throws(AggregateError) -> Double? {
-    try checkNumbers()
-    return count == 0 ? nil : sum.divided(by: count)
-  }
+    /// Nil of none.
+    package func average() throws(AggregateError) -> Double? {
+      try checkNumbers()
+      return count == 0 ? nil : sum.divided(by: count)
+    }
 
-  private var name: String { aggregate.column?.description ?? "" }
-  private func checkNumbers() throws(AggregateError) {
-    if strangers > 0 { throw AggregateError.notANumber(column: name) }
+    private var name: String { aggregate.column?.description ?? "" }
+    private func checkNumbers() throws(AggregateError) {
+      if strangers > 0 { throw AggregateError.notANumber(column: name) }
+    }
   }
 }
 
@@ -149,3 +151,5 @@ extension SelectQuery {
     return query
   }
 }
+
+package typealias AggregateState = _Quire.AggregateState

@@ -3,11 +3,11 @@ public import Foundation
 /// A property type that can be added up: whole numbers to an `Int`, reals to a `Double`, optionals as their payload.
 public protocol Summable: StoredValue {
   associatedtype Total: Equatable & Sendable
-  static func total(_ state: AggregateState) throws(AggregateError) -> Total
+  static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Total
 }
 
 extension FixedWidthInteger where Self: Summable {
-  public static func total(_ state: AggregateState) throws(AggregateError) -> Int {
+  public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Int {
     let total = try state.integerSum()
     guard let result = Int(exactly: total) else {
       throw AggregateError.overflow(column: state.aggregate.column?.description ?? "")
@@ -28,7 +28,7 @@ extension UInt32: Summable {}
 extension UInt64: Summable {}
 
 extension BinaryFloatingPoint where Self: Summable {
-  public static func total(_ state: AggregateState) throws(AggregateError) -> Double { try state.realSum() }
+  public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Double { try state.realSum() }
 }
 
 extension Double: Summable {}
@@ -36,7 +36,7 @@ extension Float: Summable {}
 extension CGFloat: Summable {}
 
 extension Optional: Summable where Wrapped: Summable {
-  public static func total(_ state: AggregateState) throws(AggregateError) -> Wrapped.Total {
+  public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Wrapped.Total {
     try Wrapped.total(state)
   }
 }

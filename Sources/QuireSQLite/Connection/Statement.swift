@@ -1,41 +1,44 @@
 public import CSQLite
+public import QuireRow
 
-/// One prepared statement: bind, step, read ``row``, reset.
-///
-/// It belongs to its connection's thread. A binding that fails (a value too large, no such parameter, a NaN) is
-/// remembered and thrown by the next step, so that the calls in between need no `try`. Between `step()` and `reset()`
-/// a reading statement keeps its transaction open: ``withRows(_:)``, ``forEachRow(_:)`` and ``run()`` always reset.
-public final class Statement {
-  @usableFromInline let pointer: OpaquePointer
-  weak var connection: Connection?
-  let effects: Effects
-  /// The text as it was written, where it was prepared with other quotes around its names.
-  private let written: String?
-  /// Whether `step()` must take the slow way: a binding failed, or the statement alters the schema.
-  @exclusivity(unchecked) @usableFromInline var needsCare: Bool
-  @exclusivity(unchecked) var bindFailure: BindFailure?
+extension _Quire {
+  /// One prepared statement: bind, step, read ``row``, reset.
+  ///
+  /// It belongs to its connection's thread. A binding that fails (a value too large, no such parameter, a NaN) is
+  /// remembered and thrown by the next step, so that the calls in between need no `try`. Between `step()` and `reset()`
+  /// a reading statement keeps its transaction open: ``withRows(_:)``, ``forEachRow(_:)`` and ``run()`` always reset.
+  public final class Statement {
+    @usableFromInline let pointer: OpaquePointer
+    weak var connection: Connection?
+    let effects: Effects
+    /// The text as it was written, where it was prepared with other quotes around its names.
+    private let written: String?
+    /// Whether `step()` must take the slow way: a binding failed, or the statement alters the schema.
+    @exclusivity(unchecked) @usableFromInline var needsCare: Bool
+    @exclusivity(unchecked) var bindFailure: BindFailure?
 
-  init(_ pointer: OpaquePointer, connection: Connection, effects: Effects, written: String?) {
-    self.pointer = pointer
-    self.connection = connection
-    self.effects = effects
-    self.written = written
-    needsCare = !effects.isEmpty
-  }
+    init(_ pointer: OpaquePointer, connection: Connection, effects: Effects, written: String?) {
+      self.pointer = pointer
+      self.connection = connection
+      self.effects = effects
+      self.written = written
+      needsCare = !effects.isEmpty
+    }
 
-  deinit { sqlite3_finalize(pointer) }
+    deinit { sqlite3_finalize(pointer) }
 
-  /// What preparing told of a statement besides rows.
-  struct Effects: OptionSet {
-    let rawValue: UInt8
-    static let altersSchema = Effects(rawValue: 1)
-    static let createsVirtualTable = Effects(rawValue: 2)
-    static let altersTable = Effects(rawValue: 4)
-  }
+    /// What preparing told of a statement besides rows.
+    struct Effects: OptionSet {
+      let rawValue: UInt8
+      static let altersSchema = Effects(rawValue: 1)
+      static let createsVirtualTable = Effects(rawValue: 2)
+      static let altersTable = Effects(rawValue: 4)
+    }
 
-  enum BindFailure {
-    case refused(Int32, index: Int32)
-    case notANumber(index: Int32)
+    enum BindFailure {
+      case refused(Int32, index: Int32)
+      case notANumber(index: Int32)
+    }
   }
 }
 
@@ -174,3 +177,5 @@ protocol ConnectionGuardian: AnyObject {
   /// Gives the error to throw: another one when the transaction was lost before.
   func statementFailed(_ error: SQLiteError) -> SQLiteError
 }
+
+@usableFromInline package typealias Statement = _Quire.Statement
