@@ -129,26 +129,32 @@ public enum AttributeOption: Hashable, Sendable {
   case externalStorage
   /// Observed and not stored, as `@Transient` says.
   case ephemeral
-  /// Accepted for SwiftData's sake: the value is stored in its own Codable form, without a transformer.
+  /// For SwiftData compatibility; has no effect: the value is stored in its Codable form.
   case transformable
-  /// Accepted for SwiftData's sake.
+  /// For SwiftData compatibility; has no effect.
   case spotlight
-  /// Accepted for SwiftData's sake: store encryption is the file system's.
+  /// For SwiftData compatibility; has no effect: encryption is left to the file system.
   case allowsCloudEncryption
   /// The value stays in the change record of the row's deletion.
   case preserveValueOnDeletion
 }
 
 extension AttributeOption {
+  /// For SwiftData compatibility; has no effect: the value is stored in its Codable form.
   public static func transformable(by type: Any.Type) -> AttributeOption { .transformable }
+  /// For SwiftData compatibility; has no effect: the value is stored in its Codable form.
   public static func transformable(by name: String) -> AttributeOption { .transformable }
 }
 
 // Delete rules without their label: known, so that `@Model` can refuse them by name, and offer the label.
 extension AttributeOption {
+  /// Not an option: write `deleteRule: .cascade`.
   public static var cascade: AttributeOption { .externalStorage }
+  /// Not an option: write `deleteRule: .nullify`.
   public static var nullify: AttributeOption { .externalStorage }
+  /// Not an option: write `deleteRule: .deny`.
   public static var deny: AttributeOption { .externalStorage }
+  /// Not an option: write `deleteRule: .noAction`.
   public static var noAction: AttributeOption { .externalStorage }
 }
 

@@ -14,7 +14,9 @@ public import QuireRow
 /// saved. What the file says is never refused. Conform in the module of the model; a rule costs the assignments of its
 /// model, and no others.
 public protocol ValidatedModel: PersistentModel {
+  /// The class itself.
   associatedtype Ruled: PersistentModel
+  /// The rules; all are asked.
   static var rules: [ModelRule<Ruled>] { get }
 }
 

@@ -40,5 +40,6 @@ extension PersistentModel {
 }
 
 extension PersistentModel where ID == PersistentIdentifier {
+  /// The object's ``PersistentModel/persistentModelID``, if the class declares no `id` of its own.
   public var id: PersistentIdentifier { persistentModelID }
 }

@@ -35,6 +35,7 @@ public macro From<Model: PersistentModel, Value>(_ path: KeyPath<Model, Value>) 
 /// Two rows are equal where all their fields are, so every field is `Hashable`; being values they travel between
 /// isolations, so every field is `Sendable`.
 public protocol Projection: Hashable, Sendable {
+  /// The model whose rows it is read from.
   associatedtype Model: PersistentModel
   static var _quireDefinition: _Quire.ProjectionDefinition { get }
   /// Reads the fields from consecutive columns.

@@ -52,7 +52,9 @@ public enum CommitOrigin: Hashable, Sendable {
 
 /// The changed rows of one table.
 public struct TableChanges: Sendable {
+  /// The table.
   public let table: ChangedTable
+  /// Its changed rows, in the order in which the transaction first touched them.
   public var rows: [RowChange]
 
   package init(table: ChangedTable, rows: [RowChange]) {
@@ -61,8 +63,9 @@ public struct TableChanges: Sendable {
   }
 }
 
-/// What a change must know of its table to be read: shared by all changes of that table.
+/// The table of a change: its name, its columns and its key. All changes of the table share one.
 public final class ChangedTable: Hashable, Sendable {
+  /// The table's name.
   public let name: String
   /// All columns that have a value in a change, in table order: VIRTUAL generated columns are left out.
   public let columns: [String]
@@ -85,20 +88,32 @@ public final class ChangedTable: Hashable, Sendable {
 
 /// What a row is known by: its INTEGER PRIMARY KEY (or row id where none is declared), else all columns of its key.
 public enum RowKey: Hashable, Sendable {
+  /// An INTEGER PRIMARY KEY, or the row id.
   case integer(Int64)
+  /// The columns of the declared key, in its order.
   case composite([Value])
 }
 
 /// One row, before and after a commit.
 public struct RowChange: Hashable, Sendable {
+  /// Which row.
   public let key: RowKey
+  /// What was done to it.
   public let kind: Kind
-  /// The row before, nil for an insert. Only columns somebody asked for are there: see ``Image``.
+  /// The row before; nil for an insert. Has the columns that were asked for: see ``Image``.
   public let old: Image?
   /// The row after, nil for a delete.
   public let new: Image?
 
-  public enum Kind: Hashable, Sendable { case insert, update, delete }
+  /// What a commit did to a row.
+  public enum Kind: Hashable, Sendable {
+    /// The row is new.
+    case insert
+    /// It has other values.
+    case update
+    /// It is gone.
+    case delete
+  }
 
   package init(key: RowKey, kind: Kind, old: Image?, new: Image?) {
     self.key = key
@@ -112,8 +127,10 @@ public struct RowChange: Hashable, Sendable {
   /// A column that no subscriber had asked for when the transaction began was not decoded and is absent, which is
   /// another thing than NULL.
   public struct Image: Hashable, Sendable {
+    /// By position; nil for a column that was not captured.
     public var values: [Value?]
     package init(_ values: [Value?]) { self.values = values }
+    /// The value of a column; nil if it was not captured.
     public subscript(column: Int) -> Value? { column < values.count ? values[column] : nil }
   }
 }

@@ -9,6 +9,7 @@ package func quoted(identifier name: String) throws(IdentifierError) -> String {
 
 /// A name that cannot stand in SQL.
 public struct IdentifierError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The name.
   public let name: String
   public var description: String {
     name.isEmpty ? "a name is empty" : "the name ‘\(name.debugDescription)’ contains a NUL"

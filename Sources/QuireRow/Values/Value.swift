@@ -3,12 +3,17 @@ public import Foundation
 /// What one column of one row holds: SQLite's five storage classes, and text that is not UTF-8.
 ///
 /// Equality is exact: `.integer(1)` and `.real(1)` differ, text is equal when its bytes are, and a NaN equals itself,
-/// so that a value compares equal to what was written. SQLite's *order* is ``Value/precedes(_:)``.
+/// so that a value compares equal to what was written.
 @frozen public enum Value: Sendable {
+  /// NULL.
   case null
+  /// A whole number of 64 bits.
   case integer(Int64)
+  /// A floating-point number of 64 bits.
   case real(Double)
+  /// Text in UTF-8.
   case text(String)
+  /// Bytes.
   case blob(Data)
   /// TEXT whose bytes are not UTF-8, kept byte for byte: never repaired, and written back as it was.
   case malformedText(Data)

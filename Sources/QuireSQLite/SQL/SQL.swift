@@ -75,6 +75,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     return statement
   }
 
+  /// What may stand in `\(…)` of an ``SQL`` literal.
   public struct Interpolation: StringInterpolationProtocol {
     var sql = SQL(verbatim: "")
 
@@ -88,6 +89,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     /// A value, bound; NULL for nil.
     public mutating func appendInterpolation(_ value: (some StoredValue)?) { append("?", [bound(value)]) }
 
+    /// A value as a column has it, bound.
     public mutating func appendInterpolation(_ value: Value) { append("?", [value]) }
 
     /// Values in parentheses, as `IN` wants them.
