@@ -92,7 +92,7 @@ public final class LiveRecords: Observable, RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { shown.count }
-  public subscript(index: Int) -> Record { shown[index] }
+  public subscript(index: Int) -> SQLRecord { shown[index] }
 
   /// The names of the columns; others when the schema has changed and the query says `*`.
   public var columns: [String] {
@@ -115,7 +115,7 @@ public final class LiveRecords: Observable, RandomAccessCollection {
 
   /// Calls `body` after each move that changed the records, with what changed, by index, old and new; see
   /// ``Difference``. Ends with the token.
-  public func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken { listeners.add(body) }
+  public func onDifference(_ body: @escaping (Difference<SQLRecord>) -> Void) -> DifferenceToken { listeners.add(body) }
 
   /// For tests: makes it wrong.
   func injectFault(ignoring table: String) { question.changes.ignored = table }

@@ -301,7 +301,8 @@ public final class ModelContainer: Sendable {
   ///
   /// - Throws: What the body throws, a ``DatabaseError`` of the commit; then nothing was written. A write inside a write
   ///   is ``DatabaseError/nestedWrite``.
-  public func write<Result>(author: String? = nil, _ body: (borrowing Transaction) throws -> Result) throws -> Result {
+  public func write<Result>(author: String? = nil, _ body: (borrowing SQLTransaction) throws -> Result) throws -> Result
+  {
     try store.database.write(origin: .sql, author: author) { try body($0.naming(store)) }
   }
 
@@ -310,7 +311,7 @@ public final class ModelContainer: Sendable {
   /// May be called on any thread; blocks it while the query runs.
   ///
   /// - Throws: ``SQLiteError`` for what SQLite refuses, ``StatementError`` for what is not one query, ``DatabaseError``.
-  public func query(_ sql: SQL) throws -> [Record] {
+  public func query(_ sql: SQL) throws -> [SQLRecord] {
     try store.database.read { try BoundSQL(sql, in: store).run(on: $0).records }
   }
 }

@@ -60,11 +60,11 @@ public struct SaveConflict: Hashable, Sendable {
     /// The property's name.
     public let name: String
     /// The value that the edit was made on.
-    public let base: Value
+    public let base: SQLValue
     /// The value here; NULL if the object is deleted here.
-    public let mine: Value
+    public let mine: SQLValue
     /// The committed value; NULL if the row is deleted.
-    public let theirs: Value
+    public let theirs: SQLValue
   }
 }
 

@@ -7,7 +7,7 @@ extension _Quire {
   public protocol ColumnForm<Value>: PropertyForm {
     static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError)
     /// The value that a column holds.
-    static func value(of column: QuireRow.Value) throws(ValueError) -> Value
+    static func value(of column: SQLValue) throws(ValueError) -> Value
   }
 
   /// A property whose type is a ``StoredValue`` the macro did not know by name.
@@ -29,7 +29,7 @@ extension _Quire.ValueForm: _Quire.PropertyForm, _Quire.ColumnForm where Value: 
   public static func write(_ value: Value, to statement: _Quire.Statement, at index: Int32) throws(ValueError) {
     try value.write(to: statement, at: index)
   }
-  public static func value(of column: QuireRow.Value) throws(ValueError) -> Value {
+  public static func value(of column: SQLValue) throws(ValueError) -> Value {
     try Value.read(from: ImageSource([column]), at: 0)
   }
 }
@@ -44,7 +44,7 @@ extension _Quire {
       let raw = try row.next(Value.RawValue.self)
       return Slot(try value(raw, row.position - 1))
     }
-    public static func value(of column: QuireRow.Value) throws(ValueError) -> Value {
+    public static func value(of column: SQLValue) throws(ValueError) -> Value {
       try value(Value.RawValue.read(from: ImageSource([column]), at: 0), 0)
     }
     private static func value(_ raw: Value.RawValue, _ column: Int32) throws(ValueError) -> Value {
@@ -66,7 +66,7 @@ extension _Quire {
       guard let raw = try row.next(Wrapped.RawValue?.self) else { return Slot(Wrapped?.none) }
       return Slot(try value(raw, row.position - 1))
     }
-    public static func value(of column: QuireRow.Value) throws(ValueError) -> Wrapped? {
+    public static func value(of column: SQLValue) throws(ValueError) -> Wrapped? {
       if column == .null { return nil }
       return try value(Wrapped.RawValue.read(from: ImageSource([column]), at: 0), 0)
     }
@@ -92,7 +92,7 @@ extension _Quire {
       }
       return Slot(try value(row.next(String.self), row.position - 1))
     }
-    public static func value(of column: QuireRow.Value) throws(ValueError) -> Value {
+    public static func value(of column: SQLValue) throws(ValueError) -> Value {
       if column == .null, let null = Value.self as? any ExpressibleByNilLiteral.Type,
         let value = null.init(nilLiteral: ()) as? Value
       {
@@ -178,7 +178,7 @@ extension _Quire.UnstorableForm: _Quire.PropertyForm {}
 
 extension _Quire.ColumnForm {
   /// The value that a column holds, of whatever type; nil for none.
-  static func decoded(_ column: QuireRow.Value) -> Any? { try? value(of: column) }
+  static func decoded(_ column: SQLValue) -> Any? { try? value(of: column) }
 
   public static func vacant() -> _Quire.Slot<Value> {
     if let zero = Zero.make(Value.self) { return _Quire.Slot(zero) }

@@ -76,7 +76,7 @@ extension ModelContext {
 
 extension StoredValue {
   /// The value a column holds.
-  package static func decoded(_ value: QuireRow.Value) throws(ValueError) -> Self {
+  package static func decoded(_ value: SQLValue) throws(ValueError) -> Self {
     try read(from: ImageSource([value]), at: 0)
   }
 }

@@ -91,7 +91,7 @@ public enum RowKey: Hashable, Sendable {
   /// An INTEGER PRIMARY KEY, or the row id.
   case integer(Int64)
   /// The columns of the declared key, in its order.
-  case composite([Value])
+  case composite([SQLValue])
 }
 
 /// One row, before and after a commit.
@@ -128,9 +128,9 @@ public struct RowChange: Hashable, Sendable {
   /// another thing than NULL.
   public struct Image: Hashable, Sendable {
     /// By position; nil for a column that was not captured.
-    public var values: [Value?]
-    package init(_ values: [Value?]) { self.values = values }
+    public var values: [SQLValue?]
+    package init(_ values: [SQLValue?]) { self.values = values }
     /// The value of a column; nil if it was not captured.
-    public subscript(column: Int) -> Value? { column < values.count ? values[column] : nil }
+    public subscript(column: Int) -> SQLValue? { column < values.count ? values[column] : nil }
   }
 }

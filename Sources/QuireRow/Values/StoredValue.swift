@@ -62,7 +62,7 @@ public protocol ColumnSource: ~Copyable {
   /// The BLOB in the column; anything else is an error.
   func blob(_ index: Int32) throws(ValueError) -> Data
   /// Whatever the column holds.
-  func value(_ index: Int32) -> Value
+  func value(_ index: Int32) -> SQLValue
 }
 
 /// Where a statement's parameters go.
@@ -78,7 +78,7 @@ public protocol ColumnSink: ~Copyable {
   /// Binds a BLOB.
   func bind(_ value: Data, at index: Int32)
   /// Binds a value of any kind.
-  func bind(_ value: Value, at index: Int32)
+  func bind(_ value: SQLValue, at index: Int32)
 }
 
 /// Why a column's content is not the value asked for, or a value cannot go into a column.

@@ -18,7 +18,7 @@ package final class ValueSink: ColumnSink {
   }
 }
 
-extension Value {
+extension SQLValue {
   /// The column form of a Swift value.
   /// - Throws: ``ValueError/notStorable(_:reason:)`` for the few values a column cannot hold.
   public init(storing value: some StoredValue) throws(ValueError) {

@@ -58,7 +58,7 @@ extension _Quire {
       return RowCursor.bytes(value)
     }
 
-    @inlinable public func value(_ index: Int32) -> Value {
+    @inlinable public func value(_ index: Int32) -> SQLValue {
       let value = sqlite3_column_value(statement, index)
       switch sqlite3_value_type(value) {
       case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))

@@ -28,7 +28,7 @@ extension Statement: ColumnSink {
     note(value.withUnsafeBytes { quire_bind_blob(pointer, index, $0.baseAddress, $0.count) }, index)
   }
 
-  @inlinable public func bind(_ value: Value, at index: Int32) {
+  @inlinable public func bind(_ value: SQLValue, at index: Int32) {
     switch value {
     case .null: bindNull(index)
     case .integer(let value): bind(value, at: index)

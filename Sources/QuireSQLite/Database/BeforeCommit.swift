@@ -44,7 +44,7 @@ package struct CommitRefusal: Error {
 }
 
 /// Keeps a closure of ``Database/beforeCommit(_:)`` in place; it ends with this object.
-public final class CommitExaminer: Sendable {
+public final class CommitValidator: Sendable {
   private let id: UInt64
   private let interest: InterestToken
   private weak let examiners: Examiners?
@@ -69,13 +69,13 @@ final class Examiners: Sendable {
   typealias Body = @Sendable (PendingTransaction) throws -> Void
   private let state = Locked((next: UInt64(0), bodies: [(id: UInt64, body: Body)]()))
 
-  fileprivate func add(_ interest: InterestToken, _ body: @escaping Body) -> CommitExaminer {
+  fileprivate func add(_ interest: InterestToken, _ body: @escaping Body) -> CommitValidator {
     let id = state.withLock { state in
       state.next += 1
       state.bodies.append((state.next, body))
       return state.next
     }
-    return CommitExaminer(id, interest, in: self)
+    return CommitValidator(id, interest, in: self)
   }
 
   func remove(_ id: UInt64) {
@@ -101,7 +101,7 @@ extension Database {
   /// (about 1 µs a row). A transaction that is under way when this is called is committed without it.
   ///
   /// The write lock is held: a write in the body is ``DatabaseError/nestedWrite``, and not run.
-  package func beforeCommit(_ body: @escaping @Sendable (PendingTransaction) throws -> Void) -> CommitExaminer {
+  package func beforeCommit(_ body: @escaping @Sendable (PendingTransaction) throws -> Void) -> CommitValidator {
     examiners.add(addInterest(.everything), body)
   }
 
