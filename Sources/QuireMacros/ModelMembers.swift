@@ -19,34 +19,35 @@ struct ModelMembers {
     return all.map { DeclSyntax(stringLiteral: $0) }
   }
 
-  private var state: String { "@exclusivity(unchecked) \(member)var _quireState = Quire.ModelState()" }
+  private var state: String { "@exclusivity(unchecked) \(member)var _quireState = Quire._Quire.ModelState()" }
 
   /// One statement a property: one expression of them all would be one problem for the type checker.
   private var definition: String {
     var lines = model.properties.map { property -> String in
       let label = property.isConstant ? "constant: " : ""
-      var call = "Quire.PropertyDefinition(\(label)\(form(property)), \"\(property.name)\", \(path(property))"
+      var call = "Quire._Quire.PropertyDefinition(\(label)\(form(property)), \"\(property.name)\", \(path(property))"
       if let attribute = property.attribute, !attribute.forwarded.isEmpty {
-        call += ", attribute: Quire.AttributeDefinition(\(attribute.forwarded))"
+        call += ", attribute: Quire._Quire.AttributeDefinition(\(attribute.forwarded))"
       }
       if let relationship = property.relationship, !relationship.forwarded.isEmpty {
-        call += ", relationship: Quire.RelationshipDefinition(\(relationship.forwarded))"
+        call += ", relationship: Quire._Quire.RelationshipDefinition(\(relationship.forwarded))"
       }
       if property.initialValue != nil || property.plain != nil { call += ", hasDefault: true" }
       // What only the type checker can refuse is refused here, once, and has to point at the property.
       let line = "properties.append(\(call)))"
       return property.plain == nil ? context.placing(line, at: property.pattern) : line
     }
-    lines.insert("\(lines.isEmpty ? "let" : "var") properties: [Quire.PropertyDefinition] = []", at: 0)
+    lines.insert("\(lines.isEmpty ? "let" : "var") properties: [Quire._Quire.PropertyDefinition] = []", at: 0)
     var sets = "indexes: \(keyPaths(model.indexes)), uniques: \(keyPaths(model.uniques))"
-    if let fullText = model.fullText { sets += ", fullText: Quire._fullText(\(model.name).self, \(fullText))" }
+    if let fullText = model.fullText { sets += ", fullText: Quire._Quire.fullText(\(model.name).self, \(fullText))" }
     lines.append(
-      "return Quire.ModelDefinition(\(model.name).self, name: \"\(model.bareName)\", properties: properties, \(sets))")
-    return "\(model.access)static var _quireDefinition: Quire.ModelDefinition \(block(lines))"
+      "return Quire._Quire.ModelDefinition(\(model.name).self, name: \"\(model.bareName)\", properties: properties, \(sets))"
+    )
+    return "\(model.access)static var _quireDefinition: Quire._Quire.ModelDefinition \(block(lines))"
   }
 
   private func keyPaths(_ sets: [String]) -> String {
-    sets.isEmpty ? "[]" : "Quire._keyPaths(\(model.name).self, \(sets.joined(separator: ", ")))"
+    sets.isEmpty ? "[]" : "Quire._Quire.keyPaths(\(model.name).self, \(sets.joined(separator: ", ")))"
   }
 
   private var rowInit: String {
@@ -54,14 +55,14 @@ struct ModelMembers {
       if property.plain != nil {
         "\(property.storage) = try row.next(\(property.metatype))"
       } else if property.isConstant {
-        "\(property.storage) = try Quire._constant(\(form(property)).read(&row))"
+        "\(property.storage) = try Quire._Quire.constant(\(form(property)).read(&row))"
       } else {
         "\(property.storage) = try \(form(property)).read(&row)"
       }
     }
     lines.append("_quireState = state")
     return """
-      \(initializer)init(_quireRow row: inout Quire.RowCursor, _ state: Quire.ModelState) throws(Quire.ValueError) \
+      \(initializer)init(_quireRow row: inout Quire._Quire.RowCursor, _ state: Quire._Quire.ModelState) throws(Quire.ValueError) \
       \(block(lines))
       """
   }
@@ -69,11 +70,11 @@ struct ModelMembers {
   /// What has a declared value has it in its storage already.
   private var vacantInit: String {
     var lines = model.properties.filter { $0.initialValue == nil }.map { property in
-      let value = property.isConstant ? "Quire._zero(\(path(property)))" : "\(form(property)).vacant()"
+      let value = property.isConstant ? "Quire._Quire.zero(\(path(property)))" : "\(form(property)).vacant()"
       return "\(property.storage) = \(property.plain?.zero ?? value)"
     }
     lines.append("_quireState = state")
-    return "\(initializer)init(_quireVacant state: Quire.ModelState) \(block(lines))"
+    return "\(initializer)init(_quireVacant state: Quire._Quire.ModelState) \(block(lines))"
   }
 
   private var bind: String {
@@ -86,7 +87,7 @@ struct ModelMembers {
     }
     if !lines.isEmpty { lines.insert("var index = index", at: 0) }
     return """
-      \(member)func _quireBind(_ properties: Swift.UInt64, to statement: Quire.Statement, from index: Swift.Int32) \
+      \(member)func _quireBind(_ properties: Swift.UInt64, to statement: Quire._Quire.Statement, from index: Swift.Int32) \
       throws(Quire.ValueError) \(block(lines))
       """
   }
@@ -95,7 +96,7 @@ struct ModelMembers {
     var lines = numbered(variablesOnly: true) { property, bit in
       let condition =
         property.plain != nil
-        ? "Quire._differs(\(property.storage), other.\(property.storage))"
+        ? "Quire._Quire.differs(\(property.storage), other.\(property.storage))"
         : "\(form(property)).differ(\(property.storage), other.\(property.storage))"
       return "if \(condition) {\nmask |= \(bit)\n}"
     }
@@ -120,31 +121,32 @@ struct ModelMembers {
   private var link: String {
     let cases = slots { "return \($0.storage).link" }
     return """
-      \(member)func _quireLink(_ property: Swift.Int) -> Quire.Link \
-      \(choice(cases, default: "return Quire.Link()"))
+      \(member)func _quireLink(_ property: Swift.Int) -> Quire._Quire.Link \
+      \(choice(cases, default: "return Quire._Quire.Link()"))
       """
   }
 
   private var setLink: String {
     let cases = slots { "\($0.storage).link = link" }
-    return "\(member)func _quireSetLink(_ property: Swift.Int, _ link: Quire.Link) \(choice(cases, default: "break"))"
+    return
+      "\(member)func _quireSetLink(_ property: Swift.Int, _ link: Quire._Quire.Link) \(choice(cases, default: "break"))"
   }
 
   private var tell: String {
     let cases = model.properties.enumerated().filter { !$0.element.isConstant }.map { position, property in
-      "case \(position):\nQuire._tell(self, \(path(property)), moment)"
+      "case \(position):\nQuire._Quire.tell(self, \(path(property)), moment)"
     }
     return """
-      \(member)func _quireTell(_ property: Swift.Int, _ moment: Quire.Moment) \(choice(cases, default: "break"))
+      \(member)func _quireTell(_ property: Swift.Int, _ moment: Quire._Quire.Moment) \(choice(cases, default: "break"))
       """
   }
 
   // MARK: Pieces
 
   private func path(_ property: PropertySyntax) -> String { "\\\(model.name).\(property.reference)" }
-  private func form(_ property: PropertySyntax) -> String { "Quire._form(\(path(property)))" }
+  private func form(_ property: PropertySyntax) -> String { "Quire._Quire.form(\(path(property)))" }
   private func slot(_ property: PropertySyntax) -> String {
-    property.isConstant ? "Quire.Slot(\(property.storage))" : property.storage
+    property.isConstant ? "Quire._Quire.Slot(\(property.storage))" : property.storage
   }
 
   private func block(_ lines: [String]) -> String { "{\n\(lines.joined(separator: "\n"))\n}" }

@@ -19,10 +19,10 @@ struct ProjectionMembers {
       context.placing("fields.append(\(source(of: field)))", at: field.property.pattern)
     }
     return """
-      \(access)static var _quireDefinition: Quire.ProjectionDefinition {
-      var fields: [Quire.ProjectionField] = []
+      \(access)static var _quireDefinition: Quire._Quire.ProjectionDefinition {
+      var fields: [Quire._Quire.ProjectionField] = []
       \(lines.joined(separator: "\n"))
-      return Quire.ProjectionDefinition("\(projection.name)", fields)
+      return Quire._Quire.ProjectionDefinition("\(projection.name)", fields)
       }
       """
   }
@@ -35,15 +35,15 @@ struct ProjectionMembers {
     case .path(let written):
       let path = written?.trimmedDescription ?? "\\\(projection.model).\(field.property.reference)"
       let names = written?.propertyNames ?? [field.property.name]
-      return "Quire._field(\(model), \(form(field)), \(own), from: \(path), \(list(names)))"
+      return "Quire._Quire.field(\(model), \(form(field)), \(own), from: \(path), \(list(names)))"
     case .related(let name, let objects, let value, let condition):
       let property = value.map { ", \($0.trimmedDescription), \(list($0.propertyNames))" } ?? ""
       let filter = condition.map { ", where: #Predicate \($0.trimmedDescription)" } ?? ""
-      return "Quire._\(name.lowercased())(\(model), \(own), of: \(objects.trimmedDescription), "
+      return "Quire._Quire.\(name.lowercased())(\(model), \(own), of: \(objects.trimmedDescription), "
         + "\(list(objects.propertyNames))\(property)\(filter))"
     case .group: return ""  // refused
     case .computed(let closure):
-      return "Quire._computed(\(model), \(form(field)), \(own), #Expression \(closure.trimmedDescription))"
+      return "Quire._Quire.computed(\(model), \(form(field)), \(own), #Expression \(closure.trimmedDescription))"
     }
   }
 
@@ -56,7 +56,7 @@ struct ProjectionMembers {
     }
     let arguments = projection.fields.indices.map { "value\($0)" }.joined(separator: ", ")
     return """
-      \(access)static func _quireRow(_ row: inout Quire.RowCursor, _ origin: Quire.ProjectionOrigin) \
+      \(access)static func _quireRow(_ row: inout Quire._Quire.RowCursor, _ origin: Quire._Quire.ProjectionOrigin) \
       throws(Quire.ValueError) -> Self {
       \(values.joined(separator: "\n"))
       return Self(_quireValues: \(arguments))
@@ -66,7 +66,7 @@ struct ProjectionMembers {
 
   private func reading(_ field: FieldSyntax) -> String {
     if case .related(let name, _, _, _) = field.source, name == "Sum" || name == "Average" {
-      return "Quire._totalled(\(metatype(field))).read(&row, origin)"
+      return "Quire._Quire.totalled(\(metatype(field))).read(&row, origin)"
     }
     return field.property.plain != nil ? "row.next(\(metatype(field)))" : "\(form(field)).read(&row, origin)"
   }
@@ -74,7 +74,7 @@ struct ProjectionMembers {
   /// Where the type is known, so that the loop over the rows need not find out about it at each.
   private var append: String {
     """
-    \(access)static func _quireAppend(_ row: inout Quire.RowCursor, _ origin: Quire.ProjectionOrigin, \
+    \(access)static func _quireAppend(_ row: inout Quire._Quire.RowCursor, _ origin: Quire._Quire.ProjectionOrigin, \
     to rows: inout Swift.Array<Self>) throws(Quire.ValueError) {
     rows.append(try _quireRow(&row, origin))
     }
@@ -86,7 +86,7 @@ struct ProjectionMembers {
     return type.isWord ? "\(type).self" : "(\(type)).self"
   }
 
-  private func form(_ field: FieldSyntax) -> String { "Quire._projected(\(metatype(field)))" }
+  private func form(_ field: FieldSyntax) -> String { "Quire._Quire.projected(\(metatype(field)))" }
 }
 
 extension ProjectionSyntax {

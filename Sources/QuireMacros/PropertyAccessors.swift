@@ -36,9 +36,9 @@ struct PropertyAccessors {
       let type = property.type.map { ": \($0)" } ?? ""
       declaration = head + type + (initial.map { " = \($0)" } ?? "")
     } else {
-      let type = property.type.map { ": Quire.Slot<\($0)>" } ?? ""
+      let type = property.type.map { ": Quire._Quire.Slot<\($0)>" } ?? ""
       let value = initial ?? (property.isOptional ? "nil" : nil)
-      declaration = head + type + (value.map { " = Quire.Slot(\($0))" } ?? "")
+      declaration = head + type + (value.map { " = Quire._Quire.Slot(\($0))" } ?? "")
     }
     let all = isObserved ? [declaration, "private var \(guardName) = false"] : [declaration]
     return all.map { DeclSyntax(stringLiteral: $0) }
@@ -52,7 +52,7 @@ struct PropertyAccessors {
     """
     @storageRestrictions(initializes: \(property.storage))
     init(initialValue) {
-    \(property.storage) = \(isDirect ? "initialValue" : "Quire.Slot(initialValue)")
+    \(property.storage) = \(isDirect ? "initialValue" : "Quire._Quire.Slot(initialValue)")
     }
     """
   }
@@ -61,7 +61,7 @@ struct PropertyAccessors {
     """
     get {
     if _quireState.isWatched {
-    Quire._access(self, \(path))
+    Quire._Quire.access(self, \(path))
     }
     return \(value)
     }
@@ -100,25 +100,25 @@ struct PropertyAccessors {
         }
         """
     }
-    let edit = position.map { ", \(admits), Quire._edit(self, \($0))" } ?? ""
+    let edit = position.map { ", \(admits), Quire._Quire.edit(self, \($0))" } ?? ""
     return """
-      guard Quire._differs(newValue, \(property.storage))\(edit) else {
+      guard Quire._Quire.differs(newValue, \(property.storage))\(edit) else {
       return
       }
-      guard let _quireTold = Quire._willSet(self, \(position ?? "nil"), \(path), from: \(property.storage), to: newValue) else {
+      guard let _quireTold = Quire._Quire.willSet(self, \(position ?? "nil"), \(path), from: \(property.storage), to: newValue) else {
       return
       }
       \(property.storage) = newValue
-      Quire._didSet(self, \(path), _quireTold)
+      Quire._Quire.didSet(self, \(path), _quireTold)
       """
   }
 
   // MARK: Pieces
 
   private var path: String { "\\\(model).\(property.reference)" }
-  private var form: String { "Quire._form(\(path))" }
+  private var form: String { "Quire._Quire.form(\(path))" }
   /// Without a cost where the model has no rules: then this is a constant.
-  private var admits: String { "Quire._admits(self, \(path), newValue)" }
+  private var admits: String { "Quire._Quire.admits(self, \(path), newValue)" }
   private var number: String { position ?? "0" }
   private var value: String {
     isDirect ? property.storage : "\(form).get(self, \(number), \(property.storage))"

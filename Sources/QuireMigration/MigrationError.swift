@@ -95,10 +95,10 @@ public struct ForeignKeyViolation: Hashable, Sendable {
   /// The columns of the key.
   public let columns: [String]
   /// What they hold; empty where the row could not be asked.
-  public let values: [Value]
+  public let values: [SQLValue]
 
   public init(
-    table: String, row: Int64?, label: String? = nil, parent: String, columns: [String], values: [Value] = []
+    table: String, row: Int64?, label: String? = nil, parent: String, columns: [String], values: [SQLValue] = []
   ) {
     self.table = table
     self.row = row
@@ -121,7 +121,7 @@ extension ForeignKeyViolation: CustomStringConvertible {
     return "\(name) . \(keys)          there is no \(parent) \(shown.joined(separator: ", "))"
   }
 
-  private static func shown(_ value: Value) -> String {
+  private static func shown(_ value: SQLValue) -> String {
     switch value {
     case .integer(let number): "\(number)"
     case .real(let number): "\(number)"

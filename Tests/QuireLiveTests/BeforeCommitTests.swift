@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  private func watch(_ seen: Seen) -> CommitExaminer {
+  private func watch(_ seen: Seen) -> CommitValidator {
     store.beforeCommit { commit in
       for table in commit.tables {
         for row in table.rows {
@@ -135,7 +135,7 @@ import Testing
   @Test func `several are asked in order of adding, and the first that throws is the last`() throws {
     let seen = Seen()
     let one = store.beforeCommit { _ in seen.add("one") }
-    var two: CommitExaminer? = store.beforeCommit { _ in
+    var two: CommitValidator? = store.beforeCommit { _ in
       seen.add("two")
       throw Refused(why: "two")
     }

@@ -19,7 +19,7 @@ extension ModelContainer {
   /// deferred foreign key, comes after it. Commits of other processes do not ask this one.
   ///
   /// - Returns: what keeps it in place: it ends when that goes.
-  public func beforeCommit(_ body: @escaping @Sendable (PendingCommit) throws -> Void) -> CommitExaminer {
+  public func beforeCommit(_ body: @escaping @Sendable (PendingCommit) throws -> Void) -> CommitValidator {
     let models = CommitModels(store)
     return store.database.beforeCommit { [weak store] transaction in
       try body(PendingCommit(transaction: transaction, models: models, store: store))
@@ -33,7 +33,7 @@ public struct PendingCommit {
   let models: CommitModels
   let store: Store?
 
-  public var origin: ChangeSet.Origin { transaction.origin }
+  public var origin: CommitOrigin { transaction.origin }
   /// The name the writer gave: see ``StoreCommit/author``.
   public var author: String? { transaction.author }
   /// All changed rows by table, as the commit will tell them; tables that belong to no model included.
@@ -47,6 +47,6 @@ public struct PendingCommit {
   /// Rows of a query as they will be after the commit.
   ///
   /// - Throws: ``QuireSQLite/DatabaseError/writeBeforeCommit(sql:)`` for a statement that writes, and as a transaction's
-  ///   ``QuireSQLite/Transaction/query(_:)``.
-  public func query(_ sql: SQL) throws -> [Record] { try transaction.query(sql, naming: store) }
+  ///   ``QuireSQLite/SQLTransaction/query(_:)``.
+  public func query(_ sql: SQL) throws -> [SQLRecord] { try transaction.query(sql, naming: store) }
 }

@@ -80,7 +80,7 @@ struct RowConcern: Sendable {
 /// What one commit did to the objects of one model.
 public struct ModelCommit<Model: PersistentModel>: Sendable {
   public let number: Int64
-  public let origin: ChangeSet.Origin
+  public let origin: CommitOrigin
   public let author: String?
   /// Its place in the file's change log: see ``StoreCommit/token``.
   public let token: CommitToken?

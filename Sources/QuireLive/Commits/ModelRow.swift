@@ -20,10 +20,10 @@ public struct ModelRow<Model: PersistentModel>: Sendable {
   public subscript<Value: StoredValue>(dynamicMember property: KeyPath<Model, Value>) -> Value? { self[property] }
 
   /// The value of a column by its name in the table.
-  public subscript(column name: String) -> Value? { table?.index(of: name).flatMap { image?[$0] } }
+  public subscript(column name: String) -> SQLValue? { table?.index(of: name).flatMap { image?[$0] } }
 
   /// All captured values, by column.
-  public var values: [String: Value] {
+  public var values: [String: SQLValue] {
     guard let table, let image else { return [:] }
     return Dictionary(
       zip(table.columns, image.values).compactMap { name, value in value.map { (name, $0) } },

@@ -6,7 +6,7 @@ public struct StoreCommit: Sendable {
   /// Counted from 1 while the store is open, whoever commits; 0 for one from before, told from the change log. Never
   /// less than that of a commit told before it.
   public let number: Int64
-  public let origin: ChangeSet.Origin
+  public let origin: CommitOrigin
   /// The name the writer gave: a context's `author`, or that of `execute` and `write`.
   public let author: String?
   /// Its place in the file's change log, to go on from later; nil where it keeps none.

@@ -35,7 +35,8 @@ public final class LiveValue<Value: Equatable>: LiveResult {
 
 extension SelectQuery {
   /// Other rows of the same model.
-  func updated<Model: PersistentModel>(_ type: Model.Type, where predicate: Predicate<Model>?, in owner: ContextCore) throws
+  func updated<Model: PersistentModel>(_ type: Model.Type, where predicate: Predicate<Model>?, in owner: ContextCore)
+    throws
     -> SelectQuery
   {
     let query = try ResolvedQuery(

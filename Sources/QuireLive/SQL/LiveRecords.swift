@@ -38,7 +38,7 @@ public final class LiveRecords: LiveResult, RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { shown.count }
-  public subscript(index: Int) -> Record { shown[index] }
+  public subscript(index: Int) -> SQLRecord { shown[index] }
 
   /// The names of the columns. They change when the schema has changed and the query says `*`.
   public var columns: [String] { node.content.columns }
@@ -57,7 +57,7 @@ public final class LiveRecords: LiveResult, RandomAccessCollection {
 
   /// Calls `body` after each transition that changed the records, with what changed, by index, old and new; see
   /// ``Difference``. Ends with the token.
-  public func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken {
+  public func onDifference(_ body: @escaping (Difference<SQLRecord>) -> Void) -> DifferenceToken {
     node.onDifference(body)
   }
 

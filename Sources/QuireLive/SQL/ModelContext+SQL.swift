@@ -11,12 +11,12 @@ public import QuireSQLite
 ///   cancelled while it runs.
 extension ModelContext {
   /// Rows as they come, with their columns' names.
-  public func fetch(sql: SQL) throws -> [Record] {
+  public func fetch(sql: SQL) throws -> [SQLRecord] {
     try query(sql) { query, connection in try query.run(on: connection).records }
   }
 
   /// The first row; nil without one.
-  public func fetchOne(sql: SQL) throws -> Record? {
+  public func fetchOne(sql: SQL) throws -> SQLRecord? {
     var record: Record?
     try query(sql) { query, connection in
       var names = ColumnNames([])

@@ -37,7 +37,7 @@ public struct MigrationDatabase {
   /// - Throws: what could not go into the statement; ``SQLiteError``, also for what no migration may do: BEGIN, COMMIT, ATTACH, writing to the record of what
   ///   has run.
   @discardableResult
-  public func query(_ sql: SQL) throws -> [Record] {
+  public func query(_ sql: SQL) throws -> [SQLRecord] {
     let statement = try BoundSQL(sql, in: nil)
     try watch?.willRun(ScriptStatement(text: statement.text))
     return try statement.run(on: connection).records

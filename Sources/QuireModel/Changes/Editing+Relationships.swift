@@ -1,3 +1,5 @@
+import QuireRow
+
 /// Both sides of a relationship kept in step while it is edited.
 extension Editing {
   /// Changes a loaded list, telling who tracks it; a list that nobody has read needs no change.
@@ -115,7 +117,7 @@ extension Editing {
   }
 
   private func edit(_ model: any PersistentModel, _ property: Int) -> Bool {
-    func begin<M: PersistentModel>(_ model: M) -> Bool { _edit(model, property) }
+    func begin<M: PersistentModel>(_ model: M) -> Bool { _Quire.edit(model, property) }
     return begin(model)
   }
 

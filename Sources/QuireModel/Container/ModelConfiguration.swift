@@ -1,35 +1,37 @@
 public import Foundation
 public import QuireSQLite
 
-/// Where a container keeps its rows, and how.
+/// Which file a container keeps its models in, and how it is opened.
 public struct ModelConfiguration: Sendable {
+  /// The file's name without its extension; `default` if none was given.
   public var name: String
-  /// The file; `/dev/null` in memory.
+  /// The file; `/dev/null` for a store in memory.
   public var url: URL { file ?? URL(filePath: "/dev/null") }
   let file: URL?
+  /// Whether the store is a temporary file, which is removed with the store.
   public let isStoredInMemoryOnly: Bool
-  /// Whether saves are accepted.
+  /// Whether saves are accepted. If false, the file is opened for reading only.
   public let allowsSave: Bool
-  /// What survives what: `.full` (the default) keeps an acknowledged commit through power loss, `.normal` may lose the
-  /// last ones then and never corrupts.
+  /// What survives a power loss: with `.full` (the default) every acknowledged commit; with `.normal` the last ones may be
+  /// lost, and the file stays intact. A crash of the program alone loses nothing in either case.
   public var synchronous: Synchronous = .full
   /// Whether the file keeps a log of all that is committed to it: see ``QuireSQLite/ChangeLog``.
   public var changeLog: ChangeLog
   /// Whether the file's triggers and views may use virtual tables, such as a full-text index that follows its table by
   /// triggers. For files of your own: what a stranger's file does there runs when you write to it.
   public var trustsSchema = false
-  /// What its contexts do where a new object has a unique value of a row that is there, until they are told otherwise.
+  /// What contexts do if a new object has a unique value that another row has; each context can set its own.
   public var onUniqueClash = UniqueClashPolicy.refuse
-  /// What its contexts do where somebody else has changed what was edited, until they are told otherwise.
+  /// What contexts do if a row was changed elsewhere after it was edited here; each context can set its own.
   public var onConflict = ConflictPolicy.merge
-  /// The models, where they are named here and not when the container is made.
+  /// The models, if they are named here and not when the container is made.
   public let schema: Schema?
 
   /// A file in the default place, `$XDG_DATA_HOME/<program>/<name>.store`, or nothing on disk.
   ///
   /// - Parameters:
   ///   - groupContainer: A name in the program's place, for a file that several programs share.
-  ///   - cloudKitDatabase: Accepted for SwiftData's sake: nothing leaves the machine.
+  ///   - cloudKitDatabase: For SwiftData compatibility; has no effect: nothing leaves the machine.
   public init(
     _ name: String? = nil, schema: Schema? = nil, isStoredInMemoryOnly: Bool = false, allowsSave: Bool = true,
     groupContainer: GroupContainer = .automatic, cloudKitDatabase: CloudKitDatabase = .automatic,
@@ -44,7 +46,7 @@ public struct ModelConfiguration: Sendable {
     self.schema = schema
   }
 
-  /// A file of a place of its own.
+  /// The file at `url`.
   public init(
     _ name: String? = nil, schema: Schema? = nil, url: URL, allowsSave: Bool = true,
     cloudKitDatabase: CloudKitDatabase = .automatic, changeLog: ChangeLog = .asInFile
@@ -57,6 +59,11 @@ public struct ModelConfiguration: Sendable {
     self.schema = schema
   }
 
+  /// A file in the default place, or a store in memory, for these models.
+  ///
+  /// - Parameters:
+  ///   - models: The classes, as in `ModelConfiguration(for: Book.self, Author.self)`.
+  ///   - isStoredInMemoryOnly: Whether the store is a temporary file, which is removed with the store.
   @_disfavoredOverload
   public init(for models: any PersistentModel.Type..., isStoredInMemoryOnly: Bool = false) {
     self.init(schema: Schema(models), isStoredInMemoryOnly: isStoredInMemoryOnly)
@@ -65,16 +72,21 @@ public struct ModelConfiguration: Sendable {
   /// Which folder a file without a URL is in.
   public struct GroupContainer: Hashable, Sendable {
     let identifier: String?
+    /// The program's own folder.
     public static let automatic = GroupContainer(identifier: nil)
+    /// The program's own folder, as ``automatic``.
     public static let none = GroupContainer(identifier: nil)
     /// `$XDG_DATA_HOME/<identifier>`, for all programs that name it.
     public static func identifier(_ name: String) -> GroupContainer { GroupContainer(identifier: name) }
   }
 
-  /// SwiftData's choice of a cloud; here there is none.
+  /// SwiftData's choice of a cloud. For SwiftData compatibility; has no effect: nothing leaves the machine.
   public struct CloudKitDatabase: Hashable, Sendable {
+    /// No cloud.
     public static let automatic = CloudKitDatabase()
+    /// No cloud.
     public static let none = CloudKitDatabase()
+    /// No cloud, whatever the name.
     public static func `private`(_ name: String) -> CloudKitDatabase { CloudKitDatabase() }
   }
 

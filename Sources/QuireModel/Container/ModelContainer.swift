@@ -9,15 +9,25 @@ public import QuireSQLite
 /// Opening checks the models against the file's tables and says what differs; in a new or empty file, and in memory,
 /// it creates them. `Sendable`: pass it anywhere, and make a ``ModelContext`` where you are.
 public final class ModelContainer: Sendable {
+  /// How the store was opened.
   public let configuration: ModelConfiguration
+  /// The models it was opened with; those that only a relationship names are not among them.
   public let schema: Schema
+  /// The plan it was opened with, if any.
   public let migrationPlan: (any SchemaMigrationPlan.Type)?
   package let store: Store
   @MainActor private var main: ModelContext?
 
+  /// Opens a file, or a store in memory, for these models.
+  ///
+  /// Blocks while the file is opened, checked and, with a plan, migrated.
+  ///
   /// - Parameters:
+  ///   - models: The classes; those that their relationships lead to are taken in.
   ///   - migrationPlan: Takes a file of an older version to the newest first: see ``SchemaMigrationPlan``.
   ///   - configurations: One, or none for the default file.
+  /// - Throws: ``SchemaError`` if the models do not fit together or the file's tables are not theirs; a
+  ///   ``DatabaseError`` if the file cannot be opened; then the file is as it was.
   public convenience init(
     for models: any PersistentModel.Type..., migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
     configurations: ModelConfiguration...
@@ -25,18 +35,30 @@ public final class ModelContainer: Sendable {
     try self.init(Schema(models), migrationPlan, configurations)
   }
 
+  /// Opens a file, or a store in memory, for the models of `schema`; at most one configuration.
+  ///
+  /// - Throws: ``SchemaError`` if the models do not fit together or the file's tables are not theirs; a
+  ///   ``DatabaseError`` if the file cannot be opened; then the file is as it was.
   public convenience init(
     for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: [ModelConfiguration] = []
   ) throws {
     try self.init(schema, migrationPlan, configurations)
   }
 
+  /// Opens a file, or a store in memory, for the models of `schema`; at most one configuration.
+  ///
+  /// - Throws: ``SchemaError`` if the models do not fit together or the file's tables are not theirs; a
+  ///   ``DatabaseError`` if the file cannot be opened; then the file is as it was.
   public convenience init(
     for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: ModelConfiguration...
   ) throws {
     try self.init(schema, migrationPlan, configurations)
   }
 
+  /// Opens the file at `url` for these models, or makes it.
+  ///
+  /// - Throws: ``SchemaError`` if the models do not fit together or the file's tables are not theirs; a
+  ///   ``DatabaseError`` if the file cannot be opened; then the file is as it was.
   public convenience init(for models: any PersistentModel.Type..., url: URL) throws {
     try self.init(Schema(models), nil, [ModelConfiguration(url: url)])
   }
@@ -191,7 +213,9 @@ public final class ModelContainer: Sendable {
     try check(connection, file, entities, joins)
   }
 
-  /// The statements that make an empty file these models' file, in order.
+  /// The statements that make an empty file these models' file, in order. Touches no file.
+  ///
+  /// - Throws: ``SchemaError`` if the models do not fit together.
   public static func schemaSQL(for models: any PersistentModel.Type...) throws -> [String] {
     let (entities, joins) = try SchemaResolution.resolve(models)
     return try SchemaSQL(entities: entities, joins: joins).statements()
@@ -206,7 +230,8 @@ public final class ModelContainer: Sendable {
   }
 
   /// Closes the file. Contexts and objects of this container keep what they have read and load nothing more.
-  /// - Throws: ``ModelError/unsavedChanges(_:)`` where the main context has edits.
+  ///
+  /// - Throws: ``ModelError/unsavedChanges(_:)`` if the main context has unsaved changes; then the store stays open.
   @MainActor public func close() throws {
     if let context = main {
       let unsaved = context.owner.pending.count
@@ -216,7 +241,12 @@ public final class ModelContainer: Sendable {
     try store.database.close()
   }
 
-  /// Deletes every object of every model, in one commit that everybody sees.
+  /// Deletes every object of every model, in one commit, which reaches all contexts and observers.
+  ///
+  /// Blocks the calling thread while others write.
+  ///
+  /// - Throws: A ``DatabaseError``; then nothing was deleted.
+  /// - Complexity: O(rows).
   public func deleteAllData() throws {
     try write { transaction in
       try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
@@ -240,7 +270,7 @@ public final class ModelContainer: Sendable {
   /// SwiftData's other name for ``deleteAllData()``.
   public func erase() throws { try deleteAllData() }
 
-  /// The one there is.
+  /// The configuration, as SwiftData's list of one.
   public var configurations: [ModelConfiguration] { [configuration] }
 
   /// Runs SQL in a transaction of its own; what it changes reaches every object, live query and subscriber.
@@ -266,12 +296,23 @@ public final class ModelContainer: Sendable {
   ///       guard let stock, stock > 0 else { throw SoldOut() }
   ///       try transaction.execute("UPDATE book SET stock = stock - 1 WHERE id = \(id)")
   ///     }
-  public func write<Result>(author: String? = nil, _ body: (borrowing Transaction) throws -> Result) throws -> Result {
+  ///
+  /// May be called on any thread. Blocks it while others write, and all other writers while the body runs.
+  ///
+  /// - Throws: What the body throws, a ``DatabaseError`` of the commit; then nothing was written. A write inside a write
+  ///   is ``DatabaseError/nestedWrite``.
+  public func write<Result>(author: String? = nil, _ body: (borrowing SQLTransaction) throws -> Result) throws -> Result
+  {
     try store.database.write(origin: .sql, author: author) { try body($0.naming(store)) }
   }
 
-  /// Rows of a query on the latest committed state. What is interpolated is bound, as ``QuireSQLite/SQL`` says.
-  public func query(_ sql: SQL) throws -> [Record] {
+  /// Rows of one query, on the latest committed state. What is interpolated is bound, as ``QuireSQLite/SQL`` says.
+  ///
+  /// May be called on any thread; blocks it while the query runs.
+  ///
+  /// - Throws: ``SQLiteError`` for what SQLite refuses, a statement that writes among it, what could not go into the
+  ///   statement, and ``DatabaseError``.
+  public func query(_ sql: SQL) throws -> [SQLRecord] {
     try store.database.read { try BoundSQL(sql, in: store).run(on: $0).records }
   }
 }

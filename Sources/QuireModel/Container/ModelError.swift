@@ -20,17 +20,23 @@ public enum ModelError: Error, Sendable {
   case changedByTrigger(String)
   /// A relationship refused by the schema: a missing target, or `.deny` with objects left.
   case relationshipRefused(String)
+  /// The object belongs to another context: take its ``PersistentModel/persistentModelID`` there instead.
   case otherContext(model: String)
   /// What was saved cannot be taken back or done again; nothing was changed.
   case undoRefused(String)
-  /// Somebody else has changed the same properties, and the context is to refuse that; saving again writes what is here.
+  /// Other writers have changed what was edited here, and the context refuses that: see ``ConflictPolicy/refuse``. Nothing was saved.
   case conflict([SaveConflict])
   /// A relationship would have too few or too many objects; nothing was saved.
   case relationshipCount(model: String, property: String, count: Int, allowed: ClosedRange<Int>)
+  /// A class that is not among the container's models.
   case unknownModel(String)
+  /// A row has the highest key there is, so that no new one can be given.
   case keysExhausted(model: String)
+  /// A container was to be closed while its main context had so many unsaved changes.
   case unsavedChanges(Int)
+  /// A write to a container that was opened with `allowsSave: false`.
   case readOnly
+  /// The container has been closed.
   case closed
   /// A query that cannot be asked; the text names the part.
   case query(String)

@@ -1,17 +1,22 @@
 /// A set of model classes, and the version of their shape.
 public struct Schema: Sendable {
+  /// The classes, as they were named.
   public let types: [any PersistentModel.Type]
+  /// The version of their shape.
   public let version: Version
 
+  /// A schema of these classes.
   public init(_ types: [any PersistentModel.Type], version: Version = Version(1, 0, 0)) {
     self.types = types
     self.version = version
   }
 
+  /// A schema of these classes.
   public init(_ types: any PersistentModel.Type..., version: Version = Version(1, 0, 0)) {
     self.init(types, version: version)
   }
 
+  /// The classes and the version of a ``VersionedSchema``.
   public init(versionedSchema: any VersionedSchema.Type) {
     self.init(versionedSchema.models, version: versionedSchema.versionIdentifier)
   }
@@ -21,15 +26,20 @@ public struct Schema: Sendable {
 
   /// A model as part of a schema.
   public struct Entity: Hashable, Sendable {
+    /// The class's name.
     public let name: String
   }
 
   /// Three numbers, compared from the first.
   public struct Version: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    /// The first number.
     public let major: Int
+    /// The second number.
     public let minor: Int
+    /// The third number.
     public let patch: Int
 
+    /// The version `major.minor.patch`.
     public init(_ major: Int, _ minor: Int, _ patch: Int) {
       self.major = major
       self.minor = minor
@@ -46,7 +56,9 @@ public struct Schema: Sendable {
 
 /// The models of one version of a program: usually an enum with the classes inside, as they were.
 public protocol VersionedSchema: SendableMetatype {
+  /// The model classes of this version.
   static var models: [any PersistentModel.Type] { get }
+  /// The version's number, which no other version of a plan has.
   static var versionIdentifier: Schema.Version { get }
 }
 
@@ -58,6 +70,7 @@ public protocol VersionedSchema: SendableMetatype {
 public protocol SchemaMigrationPlan: SendableMetatype {
   /// All versions, oldest first.
   static var schemas: [any VersionedSchema.Type] { get }
+  /// One stage for each step from a version to the next.
   static var stages: [MigrationStage] { get }
 }
 

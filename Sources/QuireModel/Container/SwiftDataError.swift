@@ -1,6 +1,6 @@
 import QuireSQLite
 
-/// SwiftData's names for some refusals, to catch Quire's by: nobody throws one.
+/// SwiftData's names for some refusals, to catch Quire's by; they are never thrown.
 ///
 ///     do { … } catch SwiftDataError.historyTokenExpired { startAnew() }
 public struct SwiftDataError: Error, Hashable, Sendable {
@@ -13,6 +13,7 @@ public struct SwiftDataError: Error, Hashable, Sendable {
   /// ``SchemaError``.
   public static let loadIssueModelContainer = SwiftDataError(name: "loadIssueModelContainer")
 
+  /// Whether `error` is one of those that the name stands for; what `catch` asks.
   public static func ~= (pattern: SwiftDataError, error: any Error) -> Bool {
     switch error {
     case let error as ChangeLogError:

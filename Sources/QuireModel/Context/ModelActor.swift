@@ -16,14 +16,16 @@ import Dispatch
 /// Its objects stay inside; identifiers and snapshots travel. It runs on a queue of its own, so that waiting for SQLite
 /// keeps no thread of the others'. What it saves reaches every other context on its own isolation.
 public protocol ModelActor: Actor {
+  /// The store that its context is on.
   nonisolated var modelContainer: ModelContainer { get }
+  /// Where it runs, with its context.
   nonisolated var modelExecutor: any ModelExecutor { get }
 }
 
 extension ModelActor {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { modelExecutor.asUnownedSerialExecutor() }
 
-  /// The actor's own context. It saves when it is told to.
+  /// The actor's own context. It saves when ``ModelContext/save()`` is called.
   public var modelContext: ModelContext { modelExecutor.modelContext }
 
   /// The object with this identifier, loaded if need be; nil where there is no such row, or it is no `Model`.
@@ -34,23 +36,26 @@ extension ModelActor {
 
 /// Where a ``ModelActor`` runs, and the context that belongs there.
 public protocol ModelExecutor: SerialExecutor {
+  /// The context, for use on this executor only.
   var modelContext: ModelContext { get }
 }
 
 /// One job after the other, on a queue of its own.
 public final class DefaultSerialModelExecutor: ModelExecutor {
-  // Handed over by who made it; used by the jobs of this executor only, one at a time.
+  /// The context, for use on this executor only.
+  // Handed over when it is made; used by the jobs of this executor only, one at a time.
   public nonisolated(unsafe) let modelContext: ModelContext
   private let queue = JobQueue("quire.model-actor")
   private let home: Home
 
-  /// - Parameter modelContext: A new context, which nobody else uses from now on.
+  /// - Parameter modelContext: A new context that is used only here from now on.
   public init(modelContext: ModelContext) {
     self.modelContext = modelContext
     home = Home(queue)
     modelContext.bind(to: home)
   }
 
+  /// Runs the job after those before it, on the executor's queue.
   public func enqueue(_ job: consuming ExecutorJob) { queue.enqueue(job) }
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
   public func checkIsolated() { queue.checkIsolated() }

@@ -11,12 +11,12 @@ public final class ModelContext {
   private let strongContainer: ModelContainer?
   private weak var weakContainer: ModelContainer?
   private let parts: ModelContainer.Parts
-  /// The name its commits carry: see ``QuireRow/ChangeSet/author``.
+  /// The name its commits carry: see ``HistoryTransaction/author``.
   public var author: String? {
     get { owner.saver.author }
     set { owner.saver.author = newValue }
   }
-  /// What became of a save that nobody called: with autosave on, the turn's end saves.
+  /// The error of the last failed autosave; nil if none has failed. With autosave on, the end of a turn saves.
   public private(set) var autosaveError: (any Error)?
 
   /// A context on the isolation of the caller. In an actor's `init`, where that is not known yet, call ``bind(to:)``.
@@ -44,7 +44,7 @@ public final class ModelContext {
 
   deinit { owner.mailbox.closeOwner(owner) }
 
-  /// Says which actor this context belongs to, where it was made before that was known.
+  /// Says which actor this context belongs to, if it was made before that was known: in an actor's `init`.
   public func bind(to isolation: any Actor) {
     owner.mailbox.bind(to: isolation)
     owner.following.hasTurns = true
@@ -64,26 +64,42 @@ public final class ModelContext {
   /// Marks an object as deleted; its row goes with the next ``save()``.
   public func delete<Model: PersistentModel>(_ model: Model) { owner.editing.delete(model) }
 
-  /// The same of an object that may not be there, such as one looked up by its identifier.
+  /// Deletes the object if it is not nil.
   @_disfavoredOverload public func delete(_ model: (any PersistentModel)?) {
     if let model { owner.editing.delete(model) }
   }
 
-  /// Deletes rows by predicate, in SQL and at once, and as seen by every observer.
-  /// - Parameter includeSubclasses: Accepted for SwiftData's sake: models have none.
+  /// Deletes the rows that match, in SQL and at once: one commit, which reaches all observers.
+  ///
+  /// - Parameter includeSubclasses: For SwiftData compatibility; has no effect: models have no subclasses.
+  /// - Throws: ``UntranslatablePredicate``, a ``ModelError`` for what a constraint refuses, a ``DatabaseError``; then nothing
+  ///   was deleted.
   public func delete<Model: PersistentModel>(
     model: Model.Type, where predicate: Predicate<Model>? = nil, includeSubclasses: Bool = true
   ) throws {
     try owner.saver.deleteRows(of: model, where: predicate)
   }
 
-  /// Writes all edits as one commit. When it throws, nothing was written and the edits are still here.
+  /// Writes all pending changes as one commit.
+  ///
+  /// When this method returns, the commit is on disk and the objects and live results of this context show it. Observers of
+  /// other contexts are notified when their isolation is next free. When it throws, nothing was written and all changes are
+  /// still pending.
+  ///
+  /// Blocks the calling thread while others write.
+  ///
+  /// - Throws: A ``ModelError`` for what the models, their rules or the file's constraints refuse, such as
+  ///   ``ModelError/notUnique(model:properties:values:)`` and ``ModelError/conflict(_:)``; a ``DatabaseError`` for a file that
+  ///   is busy, full or damaged.
+  /// - Complexity: One statement for each changed object; commits made elsewhere are merged first.
   public func save() throws {
     try owner.saver.save()
     owner.following.endTurnIfIdle()
   }
 
-  /// Discards all edits: objects are as of the commit the context stands at, inserted ones are let go.
+  /// Discards all unsaved changes: objects are as of the commit the context shows, and inserted ones leave it.
+  ///
+  /// What cannot be read meanwhile is reported by ``takeLoadErrors()``.
   public func rollback() {
     do { try owner.editing.rollback() } catch { owner.loadErrors.append(error) }
   }
@@ -144,22 +160,29 @@ public final class ModelContext {
     return try owner.saver.write { try $0.naming($1).execute(sql) }
   }
 
+  /// Whether anything is unsaved: inserted, changed or deleted objects, or edits of relationships.
   public var hasChanges: Bool { owner.hasChanges }
+  /// Whether the end of a turn saves. On for a container's main context, else off.
   public var autosaveEnabled: Bool {
     get { owner.saver.autosaves }
     set { owner.saver.autosaves = newValue }
   }
+  /// Objects that the next save inserts.
   public var insertedModelsArray: [any PersistentModel] { owner.pending.inserted.compactMap { $0 } }
+  /// Objects with edited properties that the next save writes.
   public var changedModelsArray: [any PersistentModel] { owner.pending.edits.filter { $0._quireState.dirty != 0 } }
+  /// Objects whose rows the next save deletes.
   public var deletedModelsArray: [any PersistentModel] { owner.pending.deleted }
 
-  /// Takes in what was committed elsewhere, now.
+  /// Merges commits made by other contexts and processes. Unsaved edits stay, property by property.
+  ///
+  /// - Throws: What keeps the new state from being read; then the context shows the commit it showed before.
   public func refresh() throws {
     try owner.following.settleThrowing()
     owner.following.endTurnIfIdle()
   }
 
-  /// SwiftData's name for taking in what is pending.
+  /// Merges commits made by other contexts and processes, as ``refresh()``; an error is reported by ``takeLoadErrors()``.
   public func processPendingChanges() { owner.following.settle() }
 
   /// The number of the commit this context shows.
@@ -167,20 +190,20 @@ public final class ModelContext {
 
   // MARK: Objects
 
-  /// The object with this identifier, loaded if need be; nil where there is no such row.
+  /// The object with this identifier, loaded if need be; nil if there is no such row or it cannot be read.
   public func model(for id: PersistentIdentifier) -> (any PersistentModel)? {
     guard let store = owner.store, let id = store.resolve(id) else { return nil }
     let entity = store.entities[Int(id.entity)]
     return (owner.registered(entity.index, id.key) ?? owner.fetcher.find(entity, key: id.key)).map(entity.model)
   }
 
-  /// The object with this identifier if it is in memory.
+  /// The object with this identifier if it is in memory, else nil. Runs no query.
   public func registeredModel<Model: PersistentModel>(for id: PersistentIdentifier) -> Model? {
     guard let id = owner.store?.resolve(id) else { return nil }
     return owner.registered(Int(id.entity), id.key) as? Model
   }
 
-  /// The object with this row key, loaded if need be; nil where there is no such row.
+  /// The object with this row key, loaded if need be; nil if there is no such row or it cannot be read.
   public func model<Model: PersistentModel>(_ type: Model.Type, key: Int64) -> Model? {
     guard let entity = owner.store?.entity(for: type) else { return nil }
     if let known = owner.registered(entity.index, key) { return unsafeDowncast(known, to: Model.self) }
@@ -194,14 +217,14 @@ public final class ModelContext {
     return try (owner.registered(entity.index, key) ?? owner.fetcher.lookUp(entity, key: key)) as? Model
   }
 
-  /// Rows that relationships could not load, since this was last read: a property that is read cannot throw.
+  /// Errors of reads that cannot throw, such as those of relationships, since this method was last called; forgets them.
   public func takeLoadErrors() -> [any Error] {
     defer { owner.loadErrors.removeAll() }
     return owner.loadErrors
   }
 
-  /// Told in debug builds of a relationship that is loaded again and again, for one object at a time: objects that come
-  /// by one fetch load it together, and `relationshipKeyPathsForPrefetching` with them.
+  /// Called in debug builds if a relationship is loaded again and again for one object at a time: objects that come by one
+  /// fetch load it together, and so does `relationshipKeyPathsForPrefetching`.
   public var onRepeatedLoads: ((String) -> Void)? {
     get { owner.loader.repeatedLoads }
     set { owner.loader.repeatedLoads = newValue }

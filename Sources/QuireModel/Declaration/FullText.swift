@@ -1,3 +1,5 @@
+public import QuireRow
+
 /// What counts as a word of a searched text.
 public enum FullTextWords: String, Hashable, Sendable {
   /// Letters and digits in a row, whatever their case and diacritics.
@@ -8,15 +10,17 @@ public enum FullTextWords: String, Hashable, Sendable {
   case parts = "trigram"
 }
 
-/// What a model's `#FullText` says.
-public struct FullTextDefinition {
-  public let properties: [AnyKeyPath]
-  public let words: FullTextWords
-}
+extension _Quire {
+  /// What a model's `#FullText` says.
+  public struct FullTextDefinition {
+    public let properties: [AnyKeyPath]
+    public let words: FullTextWords
+  }
 
-/// The declaration, as the macro hands it on.
-public func _fullText<Model: PersistentModel>(
-  _: Model.Type, _ properties: [PartialKeyPath<Model>], words: FullTextWords = .whole
-) -> FullTextDefinition {
-  FullTextDefinition(properties: properties, words: words)
+  /// The declaration, as the macro hands it on.
+  public static func fullText<Model: PersistentModel>(
+    _: Model.Type, _ properties: [PartialKeyPath<Model>], words: FullTextWords = .whole
+  ) -> FullTextDefinition {
+    FullTextDefinition(properties: properties, words: words)
+  }
 }

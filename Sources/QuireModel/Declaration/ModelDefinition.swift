@@ -1,119 +1,123 @@
 public import QuireRow
 import QuireSQLite
 
-/// A model class as its source declares it: written by `@Model`, read once when a container resolves its schema.
-public struct ModelDefinition {
-  public let type: any PersistentModel.Type
-  /// The class's name without the types around it.
-  public let name: String
-  public let properties: [PropertyDefinition]
-  public let indexes: [[AnyKeyPath]]
-  public let uniques: [[AnyKeyPath]]
-  /// Nil where the model cannot be searched.
-  public let fullText: FullTextDefinition?
+extension _Quire {
+  /// A model class as its source declares it: written by `@Model`, read once when a container resolves its schema.
+  public struct ModelDefinition {
+    public let type: any PersistentModel.Type
+    /// The class's name without the types around it.
+    public let name: String
+    public let properties: [PropertyDefinition]
+    public let indexes: [[AnyKeyPath]]
+    public let uniques: [[AnyKeyPath]]
+    /// Nil where the model cannot be searched.
+    public let fullText: FullTextDefinition?
 
-  public init(
-    _ type: any PersistentModel.Type, name: String, properties: [PropertyDefinition], indexes: [[AnyKeyPath]] = [],
-    uniques: [[AnyKeyPath]] = [], fullText: FullTextDefinition? = nil
-  ) {
-    self.type = type
-    self.name = name
-    self.properties = properties
-    self.indexes = indexes
-    self.uniques = uniques
-    self.fullText = fullText
-  }
-}
-
-/// One stored property of a model class.
-public struct PropertyDefinition {
-  public let name: String
-  public let keyPath: AnyKeyPath
-  public let kind: Kind
-  public let attribute: AttributeDefinition
-  public let relationship: RelationshipDefinition
-  /// Whether it is a `let`, which an object keeps as it was made.
-  let isConstant: Bool
-  /// Whether an object without a row has something to read here: the declared default, or what its type gives.
-  let hasVacantValue: () -> Bool
-  /// Binds a value of the property's type; NULL for a relationship.
-  let bind: Property.Bind
-  let decode: Property.Decode
-  /// The type's name, for messages.
-  let valueType: String
-
-  public enum Kind {
-    /// A column; `check` is the SQL of what its type allows, with `?` for the quoted column.
-    case value(ColumnType, isOptional: Bool, check: String?)
-    case toOne(any PersistentModel.Type, isOptional: Bool)
-    case toMany(any PersistentModel.Type)
-  }
-
-  public init<Form: PropertyForm>(
-    _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
-    relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
-  ) {
-    self.init(
-      form, name, keyPath, isConstant: false, attribute: attribute, relationship: relationship, hasDefault: hasDefault)
-  }
-
-  /// A `let`: its value is that of a column.
-  public init<Form: ColumnForm>(
-    constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
-    relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
-  ) {
-    self.init(
-      form, name, keyPath, isConstant: true, attribute: attribute, relationship: relationship, hasDefault: hasDefault)
-  }
-
-  /// A `let` of what is no column's value.
-  @available(
-    *, unavailable, message: "a reference to a model can't be constant, as it is loaded later: write ‘private(set) var’"
-  )
-  @_disfavoredOverload public init<Form>(
-    constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
-    relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
-  ) {
-    self.init(ValueForm<Int>.self, name, keyPath)
-  }
-
-  private init<Form: PropertyForm>(
-    _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, isConstant: Bool, attribute: AttributeDefinition,
-    relationship: RelationshipDefinition, hasDefault: Bool
-  ) {
-    self.name = name
-    self.keyPath = keyPath
-    self.isConstant = isConstant
-    hasVacantValue = { hasDefault || form.hasVacantValue }
-    bind = { value, statement, index throws(ValueError) in
-      guard let value = value as? Form.Value else { return statement.bindNull(index) }
-      try form.bind(Slot(value), to: statement, at: index)
+    public init(
+      _ type: any PersistentModel.Type, name: String, properties: [PropertyDefinition], indexes: [[AnyKeyPath]] = [],
+      uniques: [[AnyKeyPath]] = [], fullText: FullTextDefinition? = nil
+    ) {
+      self.type = type
+      self.name = name
+      self.properties = properties
+      self.indexes = indexes
+      self.uniques = uniques
+      self.fullText = fullText
     }
-    decode = { value in
-      guard let form = form as? any ColumnForm.Type else {
-        return nil
+  }
+
+  /// One stored property of a model class.
+  public struct PropertyDefinition {
+    public let name: String
+    public let keyPath: AnyKeyPath
+    public let kind: Kind
+    public let attribute: AttributeDefinition
+    public let relationship: RelationshipDefinition
+    /// Whether it is a `let`, which an object keeps as it was made.
+    let isConstant: Bool
+    /// Whether an object without a row has something to read here: the declared default, or what its type gives.
+    let hasVacantValue: () -> Bool
+    /// Binds a value of the property's type; NULL for a relationship.
+    let bind: Property.Bind
+    let decode: Property.Decode
+    /// The type's name, for messages.
+    let valueType: String
+
+    public enum Kind {
+      /// A column; `check` is the SQL of what its type allows, with `?` for the quoted column.
+      case value(ColumnType, isOptional: Bool, check: String?)
+      case toOne(any PersistentModel.Type, isOptional: Bool)
+      case toMany(any PersistentModel.Type)
+    }
+
+    public init<Form: PropertyForm>(
+      _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+      relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
+    ) {
+      self.init(
+        form, name, keyPath, isConstant: false, attribute: attribute, relationship: relationship, hasDefault: hasDefault
+      )
+    }
+
+    /// A `let`: its value is that of a column.
+    public init<Form: ColumnForm>(
+      constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+      relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
+    ) {
+      self.init(
+        form, name, keyPath, isConstant: true, attribute: attribute, relationship: relationship, hasDefault: hasDefault)
+    }
+
+    /// A `let` of what is no column's value.
+    @available(
+      *, unavailable,
+      message: "a reference to a model can't be constant, as it is loaded later: write ‘private(set) var’"
+    )
+    @_disfavoredOverload public init<Form>(
+      constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+      relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
+    ) {
+      self.init(ValueForm<Int>.self, name, keyPath)
+    }
+
+    private init<Form: PropertyForm>(
+      _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, isConstant: Bool, attribute: AttributeDefinition,
+      relationship: RelationshipDefinition, hasDefault: Bool
+    ) {
+      self.name = name
+      self.keyPath = keyPath
+      self.isConstant = isConstant
+      hasVacantValue = { hasDefault || form.hasVacantValue }
+      bind = { value, statement, index throws(ValueError) in
+        guard let value = value as? Form.Value else { return statement.bindNull(index) }
+        try form.bind(Slot(value), to: statement, at: index)
       }
-      return form.decoded(value)
+      decode = { value in
+        guard let form = form as? any ColumnForm.Type else {
+          return nil
+        }
+        return form.decoded(value)
+      }
+      valueType = "\(Form.Value.self)"
+      self.kind = form.kind
+      self.attribute = attribute
+      self.relationship = relationship
     }
-    valueType = "\(Form.Value.self)"
-    self.kind = form.kind
-    self.attribute = attribute
-    self.relationship = relationship
   }
-}
 
-/// The arguments of `@Attribute`.
-public struct AttributeDefinition: Sendable {
-  public let options: [AttributeOption]
-  public let column: String?
-  public let originalName: String?
+  /// The arguments of `@Attribute`.
+  public struct AttributeDefinition: Sendable {
+    public let options: [AttributeOption]
+    public let column: String?
+    public let originalName: String?
 
-  public init(
-    _ options: AttributeOption..., column: String? = nil, originalName: String? = nil, hashModifier: String? = nil
-  ) {
-    self.options = options
-    self.column = column
-    self.originalName = originalName
+    public init(
+      _ options: AttributeOption..., column: String? = nil, originalName: String? = nil, hashModifier: String? = nil
+    ) {
+      self.options = options
+      self.column = column
+      self.originalName = originalName
+    }
   }
 }
 
@@ -125,51 +129,59 @@ public enum AttributeOption: Hashable, Sendable {
   case externalStorage
   /// Observed and not stored, as `@Transient` says.
   case ephemeral
-  /// Accepted for SwiftData's sake: the value is stored in its own Codable form, without a transformer.
+  /// For SwiftData compatibility; has no effect: the value is stored in its Codable form.
   case transformable
-  /// Accepted for SwiftData's sake.
+  /// For SwiftData compatibility; has no effect.
   case spotlight
-  /// Accepted for SwiftData's sake: store encryption is the file system's.
+  /// For SwiftData compatibility; has no effect: encryption is left to the file system.
   case allowsCloudEncryption
   /// The value stays in the change record of the row's deletion.
   case preserveValueOnDeletion
 }
 
 extension AttributeOption {
+  /// For SwiftData compatibility; has no effect: the value is stored in its Codable form.
   public static func transformable(by type: Any.Type) -> AttributeOption { .transformable }
+  /// For SwiftData compatibility; has no effect: the value is stored in its Codable form.
   public static func transformable(by name: String) -> AttributeOption { .transformable }
 }
 
 // Delete rules without their label: known, so that `@Model` can refuse them by name, and offer the label.
 extension AttributeOption {
+  /// Not an option: write `deleteRule: .cascade`.
   public static var cascade: AttributeOption { .externalStorage }
+  /// Not an option: write `deleteRule: .nullify`.
   public static var nullify: AttributeOption { .externalStorage }
+  /// Not an option: write `deleteRule: .deny`.
   public static var deny: AttributeOption { .externalStorage }
+  /// Not an option: write `deleteRule: .noAction`.
   public static var noAction: AttributeOption { .externalStorage }
 }
 
-/// The arguments of `@Relationship`; a count of 0 is no limit.
-public struct RelationshipDefinition {
-  public let options: [AttributeOption]
-  public let deleteRule: DeleteRule
-  public let minimumModelCount: Int
-  public let maximumModelCount: Int
-  public let originalName: String?
-  public let inverse: AnyKeyPath?
-  public let order: AnyKeyPath?
+extension _Quire {
+  /// The arguments of `@Relationship`; a count of 0 is no limit.
+  public struct RelationshipDefinition {
+    public let options: [AttributeOption]
+    public let deleteRule: DeleteRule
+    public let minimumModelCount: Int
+    public let maximumModelCount: Int
+    public let originalName: String?
+    public let inverse: AnyKeyPath?
+    public let order: AnyKeyPath?
 
-  public init(
-    _ options: AttributeOption..., deleteRule: DeleteRule = .nullify, minimumModelCount: Int? = 0,
-    maximumModelCount: Int? = 0, originalName: String? = nil, inverse: AnyKeyPath? = nil, order: AnyKeyPath? = nil,
-    hashModifier: String? = nil
-  ) {
-    self.options = options
-    self.deleteRule = deleteRule
-    self.minimumModelCount = minimumModelCount ?? 0
-    self.maximumModelCount = maximumModelCount ?? 0
-    self.originalName = originalName
-    self.inverse = inverse
-    self.order = order
+    public init(
+      _ options: AttributeOption..., deleteRule: DeleteRule = .nullify, minimumModelCount: Int? = 0,
+      maximumModelCount: Int? = 0, originalName: String? = nil, inverse: AnyKeyPath? = nil, order: AnyKeyPath? = nil,
+      hashModifier: String? = nil
+    ) {
+      self.options = options
+      self.deleteRule = deleteRule
+      self.minimumModelCount = minimumModelCount ?? 0
+      self.maximumModelCount = maximumModelCount ?? 0
+      self.originalName = originalName
+      self.inverse = inverse
+      self.order = order
+    }
   }
 }
 
@@ -185,7 +197,11 @@ public enum DeleteRule: Hashable, Sendable {
   case noAction
 }
 
-/// Index and unique declarations, as the macro hands them on.
-public func _keyPaths<Model: PersistentModel>(_: Model.Type, _ sets: [PartialKeyPath<Model>]...) -> [[AnyKeyPath]] {
-  sets.map { $0 }
+extension _Quire {
+  /// Index and unique declarations, as the macro hands them on.
+  public static func keyPaths<Model: PersistentModel>(_: Model.Type, _ sets: [PartialKeyPath<Model>]...)
+    -> [[AnyKeyPath]]
+  {
+    sets.map { $0 }
+  }
 }

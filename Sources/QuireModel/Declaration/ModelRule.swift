@@ -1,3 +1,5 @@
+public import QuireRow
+
 /// A model whose properties have rules.
 ///
 ///     extension Book: ValidatedModel {
@@ -12,7 +14,9 @@
 /// saved. What the file says is never refused. Conform in the module of the model; a rule costs the assignments of its
 /// model, and no others.
 public protocol ValidatedModel: PersistentModel {
+  /// The class itself.
   associatedtype Ruled: PersistentModel
+  /// The rules; all are asked.
   static var rules: [ModelRule<Ruled>] { get }
 }
 
@@ -61,19 +65,21 @@ extension ValidatedModel {
   }
 }
 
-/// Whether an assignment may go on; if not, the next save names it. Called by the setters that `@Model` writes.
-public func _admits<Model: ValidatedModel, Value>(
-  _ model: Model, _ keyPath: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
-) -> Bool {
-  guard let owner = model._quireState.owner, !model.isDeleted else { return true }
-  let keyPath = keyPath()
-  guard let refusal = Model.refusal(of: value, at: keyPath) else { return true }
-  if isIdentical(model[keyPath: keyPath], value) { return true }  // it is so already: no change to refuse
-  owner.refuse(refusal)
-  return false
-}
+extension _Quire {
+  /// Whether an assignment may go on; if not, the next save names it. Called by the setters that `@Model` writes.
+  public static func admits<Model: ValidatedModel, Value>(
+    _ model: Model, _ keyPath: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
+  ) -> Bool {
+    guard let owner = model._quireState.owner, !model.isDeleted else { return true }
+    let keyPath = keyPath()
+    guard let refusal = Model.refusal(of: value, at: keyPath) else { return true }
+    if isIdentical(model[keyPath: keyPath], value) { return true }  // it is so already: no change to refuse
+    owner.refuse(refusal)
+    return false
+  }
 
-/// Of a model without rules.
-@_disfavoredOverload @inlinable public func _admits<Model: PersistentModel, Value>(
-  _ model: Model, _ keyPath: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
-) -> Bool { true }
+  /// Of a model without rules.
+  @_disfavoredOverload @inlinable public static func admits<Model: PersistentModel, Value>(
+    _ model: Model, _ keyPath: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
+  ) -> Bool { true }
+}

@@ -7,27 +7,29 @@ public import QuireSQLite
 /// Objects belong to the context they were inserted in or fetched by, and to its isolation; what travels between
 /// isolations is ``PersistentIdentifier``.
 public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, SendableMetatype {
-  static var _quireDefinition: ModelDefinition { get }
+  static var _quireDefinition: _Quire.ModelDefinition { get }
   /// Borrowed, not copied: a copy is two retain pairs.
-  @_borrowed var _quireState: ModelState { get set }
+  @_borrowed var _quireState: _Quire.ModelState { get set }
   /// The row whole or no object: columns in the order of the definition's properties, to-many ones left out.
-  init(_quireRow row: inout RowCursor, _ state: ModelState) throws(ValueError)
+  init(_quireRow row: inout _Quire.RowCursor, _ state: _Quire.ModelState) throws(ValueError)
   /// An object for a row that is not there: declared defaults, else zeros.
-  init(_quireVacant state: ModelState)
+  init(_quireVacant state: _Quire.ModelState)
   /// Binds the properties of the mask, lowest first, to consecutive parameters.
-  func _quireBind(_ properties: UInt64, to statement: Statement, from index: Int32) throws(ValueError)
+  func _quireBind(_ properties: UInt64, to statement: _Quire.Statement, from index: Int32) throws(ValueError)
   /// The stored properties (to-many ones left out) in which this object and `other`, of the same class, differ.
   func _quireDifference(from other: AnyObject) -> UInt64
   /// Takes the storage of those properties from `other`; tells nobody.
   func _quireAdopt(_ properties: UInt64, from other: AnyObject)
-  func _quireLink(_ property: Int) -> Link
-  func _quireSetLink(_ property: Int, _ link: Link)
+  func _quireLink(_ property: Int) -> _Quire.Link
+  func _quireSetLink(_ property: Int, _ link: _Quire.Link)
   /// Tells the observation registrar, if there is one, that a property is about to change, or has.
-  func _quireTell(_ property: Int, _ moment: Moment)
+  func _quireTell(_ property: Int, _ moment: _Quire.Moment)
 }
 
-/// Before or after.
-@frozen public enum Moment: Sendable { case willSet, didSet }
+extension _Quire {
+  /// Before or after.
+  @frozen public enum Moment: Sendable { case willSet, didSet }
+}
 
 extension PersistentModel {
   /// The object as what it is known to be.
@@ -38,5 +40,6 @@ extension PersistentModel {
 }
 
 extension PersistentModel where ID == PersistentIdentifier {
+  /// The object's ``PersistentModel/persistentModelID``, if the class declares no `id` of its own.
   public var id: PersistentIdentifier { persistentModelID }
 }

@@ -35,44 +35,47 @@ public macro From<Model: PersistentModel, Value>(_ path: KeyPath<Model, Value>) 
 /// Two rows are equal where all their fields are, so every field is `Hashable`; being values they travel between
 /// isolations, so every field is `Sendable`.
 public protocol Projection: Hashable, Sendable {
+  /// The model whose rows it is read from.
   associatedtype Model: PersistentModel
-  static var _quireDefinition: ProjectionDefinition { get }
+  static var _quireDefinition: _Quire.ProjectionDefinition { get }
   /// Reads the fields from consecutive columns.
-  static func _quireRow(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Self
-  static func _quireAppend(_ row: inout RowCursor, _ origin: ProjectionOrigin, to rows: inout [Self])
+  static func _quireRow(_ row: inout _Quire.RowCursor, _ origin: _Quire.ProjectionOrigin) throws(ValueError) -> Self
+  static func _quireAppend(_ row: inout _Quire.RowCursor, _ origin: _Quire.ProjectionOrigin, to rows: inout [Self])
     throws(ValueError)
 }
 
-/// A projection as its source declares it: written by `@Projection`, read when a query is made.
-public struct ProjectionDefinition {
-  public let name: String
-  public let fields: [ProjectionField]
+extension _Quire {
+  /// A projection as its source declares it: written by `@Projection`, read when a query is made.
+  public struct ProjectionDefinition {
+    public let name: String
+    public let fields: [ProjectionField]
 
-  public init(_ name: String, _ fields: [ProjectionField]) {
-    self.name = name
-    self.fields = fields
-  }
-}
-
-/// Which store's rows are read, and what the fields that hold an identifier identify.
-public final class ProjectionOrigin: Sendable {
-  private let store: UInt32
-  /// By column.
-  private let entities: [UInt32]
-
-  init(store: UInt32, entities: [UInt32]) {
-    self.store = store
-    self.entities = entities
-  }
-
-  /// Takes the key at the row's position.
-  @usableFromInline func identifier(_ row: inout RowCursor) throws(ValueError) -> PersistentIdentifier {
-    let column = row.position
-    row.position &+= 1
-    let key = try row.int64(column)
-    guard Int(column) < entities.count, key >= ModelState.firstKey else {
-      throw ValueError.notA(type: "key", column: column, found: "\(key)")
+    public init(_ name: String, _ fields: [ProjectionField]) {
+      self.name = name
+      self.fields = fields
     }
-    return PersistentIdentifier(store: store, entity: entities[Int(column)], key: key)
+  }
+
+  /// Which store's rows are read, and what the fields that hold an identifier identify.
+  public final class ProjectionOrigin: Sendable {
+    private let store: UInt32
+    /// By column.
+    private let entities: [UInt32]
+
+    init(store: UInt32, entities: [UInt32]) {
+      self.store = store
+      self.entities = entities
+    }
+
+    /// Takes the key at the row's position.
+    @usableFromInline func identifier(_ row: inout RowCursor) throws(ValueError) -> PersistentIdentifier {
+      let column = row.position
+      row.position &+= 1
+      let key = try row.int64(column)
+      guard Int(column) < entities.count, key >= ModelState.firstKey else {
+        throw ValueError.notA(type: "key", column: column, found: "\(key)")
+      }
+      return PersistentIdentifier(store: store, entity: entities[Int(column)], key: key)
+    }
   }
 }

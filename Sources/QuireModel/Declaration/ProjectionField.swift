@@ -1,19 +1,21 @@
 public import Foundation
 public import QuireRow
 
-/// One field of a projection, as its source declares it.
-public struct ProjectionField {
-  public let name: String
-  /// The row's property.
-  package let keyPath: AnyKeyPath
-  let source: Source
+extension _Quire {
+  /// One field of a projection, as its source declares it.
+  public struct ProjectionField {
+    public let name: String
+    /// The row's property.
+    package let keyPath: AnyKeyPath
+    let source: Source
 
-  /// What it is read from.
-  enum Source {
-    /// The properties on the way from the model to the value.
-    case path([String])
-    case related(RelatedField)
-    case computed((SchemaResolver) throws -> RowExpression)
+    /// What it is read from.
+    enum Source {
+      /// The properties on the way from the model to the value.
+      case path([String])
+      case related(RelatedField)
+      case computed((SchemaResolver) throws -> RowExpression)
+    }
   }
 }
 
@@ -40,160 +42,182 @@ struct RelatedField {
 
 // What generated code makes a field with: the types say that the field can hold what it is read from.
 
-/// A field and the property it is read from: the two are of one type.
-public func _field<Row: Projection, Model: PersistentModel, Form: ProjectedForm>(
-  _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
-  from source: KeyPath<Model, Form.Value>, _ path: [String]
-) -> ProjectionField {
-  ProjectionField(name: name, keyPath: field, source: .path(path))
-}
+extension _Quire {
+  /// A field and the property it is read from: the two are of one type.
+  public static func field<Row: Projection, Model: PersistentModel, Form: ProjectedForm>(
+    _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
+    from source: KeyPath<Model, Form.Value>, _ path: [String]
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .path(path))
+  }
 
-public func _count<Row: Projection, Model: PersistentModel, Related: PersistentModel>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Int>, of objects: KeyPath<Model, [Related]>, _ path: [String],
-  where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(name: name, keyPath: field, source: .related(RelatedField(.count, path, where: condition)))
-}
+  public static func count<Row: Projection, Model: PersistentModel, Related: PersistentModel>(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Int>, of objects: KeyPath<Model, [Related]>, _ path: [String],
+    where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .related(RelatedField(.count, path, where: condition)))
+  }
 
-public func _sum<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: Summable>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Value.Total>, of objects: KeyPath<Model, [Related]>,
-  _ path: [String], _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(
-    name: name, keyPath: field, source: .related(RelatedField(.sum, path, value: value, where: condition)))
-}
+  public static func sum<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: Summable>(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Value.Total>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String], _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(
+      name: name, keyPath: field, source: .related(RelatedField(.sum, path, value: value, where: condition)))
+  }
 
-public func _average<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: Summable>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Double?>, of objects: KeyPath<Model, [Related]>,
-  _ path: [String], _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(
-    name: name, keyPath: field, source: .related(RelatedField(.average, path, value: value, where: condition)))
-}
+  public static func average<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: Summable>(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Double?>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String], _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(
+      name: name, keyPath: field, source: .related(RelatedField(.average, path, value: value, where: condition)))
+  }
 
-public func _min<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: StoredValue & Comparable>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Value?>, of objects: KeyPath<Model, [Related]>,
-  _ path: [String], _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(
-    name: name, keyPath: field, source: .related(RelatedField(.minimum, path, value: value, where: condition)))
-}
+  public static func min<
+    Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: StoredValue & Comparable
+  >(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Value?>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String], _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(
+      name: name, keyPath: field, source: .related(RelatedField(.minimum, path, value: value, where: condition)))
+  }
 
-public func _min<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: StoredValue & Comparable>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Value?>, of objects: KeyPath<Model, [Related]>,
-  _ path: [String], _ property: KeyPath<Related, Value?>, _ value: [String], where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(
-    name: name, keyPath: field, source: .related(RelatedField(.minimum, path, value: value, where: condition)))
-}
+  public static func min<
+    Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: StoredValue & Comparable
+  >(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Value?>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String], _ property: KeyPath<Related, Value?>, _ value: [String],
+    where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(
+      name: name, keyPath: field, source: .related(RelatedField(.minimum, path, value: value, where: condition)))
+  }
 
-public func _max<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: StoredValue & Comparable>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Value?>, of objects: KeyPath<Model, [Related]>,
-  _ path: [String], _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(
-    name: name, keyPath: field, source: .related(RelatedField(.maximum, path, value: value, where: condition)))
-}
+  public static func max<
+    Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: StoredValue & Comparable
+  >(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Value?>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String], _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(
+      name: name, keyPath: field, source: .related(RelatedField(.maximum, path, value: value, where: condition)))
+  }
 
-public func _max<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: StoredValue & Comparable>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Value?>, of objects: KeyPath<Model, [Related]>,
-  _ path: [String], _ property: KeyPath<Related, Value?>, _ value: [String], where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(
-    name: name, keyPath: field, source: .related(RelatedField(.maximum, path, value: value, where: condition)))
-}
+  public static func max<
+    Row: Projection, Model: PersistentModel, Related: PersistentModel, Value: StoredValue & Comparable
+  >(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Value?>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String], _ property: KeyPath<Related, Value?>, _ value: [String],
+    where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(
+      name: name, keyPath: field, source: .related(RelatedField(.maximum, path, value: value, where: condition)))
+  }
 
-public func _computed<Row: Projection, Model: PersistentModel, Form: ProjectedForm>(
-  _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
-  _ expression: Expression<Model, Form.Value>
-) -> ProjectionField {
-  ProjectionField(
-    name: name, keyPath: field,
-    source: .computed { try translate(expression, resolving: $0) })
-}
+  public static func computed<Row: Projection, Model: PersistentModel, Form: ProjectedForm>(
+    _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
+    _ expression: Expression<Model, Form.Value>
+  ) -> ProjectionField {
+    ProjectionField(
+      name: name, keyPath: field,
+      source: .computed { try translate(expression, resolving: $0) })
+  }
 
-/// One that is always there, in a field that takes nil.
-public func _computed<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Value>(
-  _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>, _ expression: Expression<Model, Value>
-) -> ProjectionField where Form.Value == Value? {
-  ProjectionField(
-    name: name, keyPath: field, source: .computed { try translate(expression, resolving: $0) })
+  /// One that is always there, in a field that takes nil.
+  public static func computed<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Value>(
+    _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
+    _ expression: Expression<Model, Value>
+  ) -> ProjectionField where Form.Value == Value? {
+    ProjectionField(
+      name: name, keyPath: field, source: .computed { try translate(expression, resolving: $0) })
+  }
 }
 
 // MARK: Refused where the field is
 
-@available(*, unavailable, message: "what is computed is of another type than this field: write that type")
-@_disfavoredOverload
-public func _computed<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Other>(
-  _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>, _ expression: Expression<Model, Other>
-) -> ProjectionField {
-  ProjectionField(name: name, keyPath: field, source: .path([]))
-}
+extension _Quire {
+  @available(*, unavailable, message: "what is computed is of another type than this field: write that type")
+  @_disfavoredOverload
+  public static func computed<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Other>(
+    _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
+    _ expression: Expression<Model, Other>
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .path([]))
+  }
 
-@available(
-  *, unavailable,
-  message:
-    "this field is of another type than the property it is read from: write the property's type, with ‘?’ where the path has one"
-)
-@_disfavoredOverload
-public func _field<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Other>(
-  _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>, from source: KeyPath<Model, Other>,
-  _ path: [String]
-) -> ProjectionField {
-  ProjectionField(name: name, keyPath: field, source: .path(path))
-}
+  @available(
+    *, unavailable,
+    message:
+      "this field is of another type than the property it is read from: write the property's type, with ‘?’ where the path has one"
+  )
+  @_disfavoredOverload
+  public static func field<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Other>(
+    _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>, from source: KeyPath<Model, Other>,
+    _ path: [String]
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .path(path))
+  }
 
-@available(*, unavailable, message: "a number of objects is an Int: write ‘Int’")
-@_disfavoredOverload
-public func _count<Row: Projection, Model: PersistentModel, Related: PersistentModel, Other>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>, _ path: [String],
-  where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(name: name, keyPath: field, source: .path(path))
-}
+  @available(*, unavailable, message: "a number of objects is an Int: write ‘Int’")
+  @_disfavoredOverload
+  public static func count<Row: Projection, Model: PersistentModel, Related: PersistentModel, Other>(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String],
+    where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .path(path))
+  }
 
-@available(
-  *, unavailable,
-  message: "a sum of whole numbers is an Int, and of reals a Double; of nothing it is 0: write that type"
-)
-@_disfavoredOverload
-public func _sum<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>, _ path: [String],
-  _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(name: name, keyPath: field, source: .path(path))
-}
+  @available(
+    *, unavailable,
+    message: "a sum of whole numbers is an Int, and of reals a Double; of nothing it is 0: write that type"
+  )
+  @_disfavoredOverload
+  public static func sum<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String],
+    _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .path(path))
+  }
 
-@available(*, unavailable, message: "an average is a real number, and nil of nothing: write ‘Double?’")
-@_disfavoredOverload
-public func _average<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>, _ path: [String],
-  _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(name: name, keyPath: field, source: .path(path))
-}
+  @available(*, unavailable, message: "an average is a real number, and nil of nothing: write ‘Double?’")
+  @_disfavoredOverload
+  public static func average<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String],
+    _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .path(path))
+  }
 
-@available(
-  *, unavailable,
-  message: "the least value is of the property's type, which has an order, and nil of nothing: write that type with ‘?’"
-)
-@_disfavoredOverload
-public func _min<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>, _ path: [String],
-  _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(name: name, keyPath: field, source: .path(path))
-}
+  @available(
+    *, unavailable,
+    message:
+      "the least value is of the property's type, which has an order, and nil of nothing: write that type with ‘?’"
+  )
+  @_disfavoredOverload
+  public static func min<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String],
+    _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .path(path))
+  }
 
-@available(
-  *, unavailable,
-  message:
-    "the greatest value is of the property's type, which has an order, and nil of nothing: write that type with ‘?’"
-)
-@_disfavoredOverload
-public func _max<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
-  _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>, _ path: [String],
-  _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-) -> ProjectionField {
-  ProjectionField(name: name, keyPath: field, source: .path(path))
+  @available(
+    *, unavailable,
+    message:
+      "the greatest value is of the property's type, which has an order, and nil of nothing: write that type with ‘?’"
+  )
+  @_disfavoredOverload
+  public static func max<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
+    _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>,
+    _ path: [String],
+    _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .path(path))
+  }
 }

@@ -1,66 +1,68 @@
 public import QuireRow
 public import QuireSQLite
 
-/// How a field of one type is read.
-///
-/// As with models, a macro sees the words of a declaration and not what they mean: generated code asks
-/// `_projected(Genre.self)`, and overload resolution answers.
-public protocol ProjectedForm<Value> {
-  associatedtype Value
-  static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value
-}
+extension _Quire {
+  /// How a field of one type is read.
+  ///
+  /// As with models, a macro sees the words of a declaration and not what they mean: generated code asks
+  /// `_Quire.projected(Genre.self)`, and overload resolution answers.
+  public protocol ProjectedForm<Value> {
+    associatedtype Value
+    static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value
+  }
 
-/// A value in the form a model's property of its type has.
-public enum ProjectedColumn<Form: ColumnForm>: ProjectedForm {
-  public typealias Value = Form.Value
+  /// A value in the form a model's property of its type has.
+  public enum ProjectedColumn<Form: ColumnForm>: ProjectedForm {
+    public typealias Value = Form.Value
 
-  public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
-    let column = row.position
-    guard let value = try Form.read(&row).value else {
-      throw ValueError.notA(type: "\(Value.self)", column: column, found: "nothing")
+    public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
+      let column = row.position
+      guard let value = try Form.read(&row).value else {
+        throw ValueError.notA(type: "\(Value.self)", column: column, found: "nothing")
+      }
+      return value
     }
-    return value
   }
-}
 
-/// The identifier of the object, or of one a required to-one leads to.
-public enum ProjectedIdentifier: ProjectedForm {
-  @inlinable public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError)
-    -> PersistentIdentifier
-  {
-    try origin.identifier(&row)
-  }
-}
-
-/// ``ProjectedIdentifier``, or NULL.
-public enum ProjectedOptionalIdentifier: ProjectedForm {
-  @inlinable public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError)
-    -> PersistentIdentifier?
-  {
-    if row.isNull(row.position) {
-      row.position += 1
-      return nil
+  /// The identifier of the object, or of one a required to-one leads to.
+  public enum ProjectedIdentifier: ProjectedForm {
+    @inlinable public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError)
+      -> PersistentIdentifier
+    {
+      try origin.identifier(&row)
     }
-    return try origin.identifier(&row)
   }
-}
 
-/// A sum or an average: where there is no such number, the text that says why is the error.
-public enum ProjectedTotal<Value: StoredValue>: ProjectedForm {
-  public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
-    let column = row.position
-    if case .text(let reason) = row.value(column) {
-      row.position += 1
-      throw ValueError.notA(type: "\(Value.self)", column: column, found: reason)
+  /// ``ProjectedIdentifier``, or NULL.
+  public enum ProjectedOptionalIdentifier: ProjectedForm {
+    @inlinable public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError)
+      -> PersistentIdentifier?
+    {
+      if row.isNull(row.position) {
+        row.position += 1
+        return nil
+      }
+      return try origin.identifier(&row)
     }
-    return try row.next(Value.self)
   }
-}
 
-/// What `_projected` gives for models and arrays of them: it compiles everywhere but in a projection's definition.
-public enum ProjectedObject<Value> {
-  public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
-    throw ValueError.notStorable("\(Value.self)", reason: "a projection holds values")
+  /// A sum or an average: where there is no such number, the text that says why is the error.
+  public enum ProjectedTotal<Value: StoredValue>: ProjectedForm {
+    public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
+      let column = row.position
+      if case .text(let reason) = row.value(column) {
+        row.position += 1
+        throw ValueError.notA(type: "\(Value.self)", column: column, found: reason)
+      }
+      return try row.next(Value.self)
+    }
+  }
+
+  /// What `_Quire.projected` gives for models and arrays of them: it compiles everywhere but in a projection's definition.
+  public enum ProjectedObject<Value> {
+    public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
+      throw ValueError.notStorable("\(Value.self)", reason: "a projection holds values")
+    }
   }
 }
 
@@ -69,50 +71,62 @@ public enum ProjectedObject<Value> {
   message:
     "a projection holds values and no objects: name a property of the object, as in @From(\\Book.author?.name), or its persistentModelID"
 )
-extension ProjectedObject: ProjectedForm {}
+extension _Quire.ProjectedObject: _Quire.ProjectedForm {}
 
-/// What `_projected` gives for a type that no column can hold.
-public enum ProjectedNothing<Value> {
-  public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
-    throw ValueError.notStorable("\(Value.self)", reason: "it is not Codable")
+extension _Quire {
+  /// What `_Quire.projected` gives for a type that no column can hold.
+  public enum ProjectedNothing<Value> {
+    public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
+      throw ValueError.notStorable("\(Value.self)", reason: "it is not Codable")
+    }
   }
 }
 
 @available(*, unavailable, message: "no column holds this type: name a property that is stored")
-extension ProjectedNothing: ProjectedForm {}
+extension _Quire.ProjectedNothing: _Quire.ProjectedForm {}
 
 // MARK: Which form
 
-@inlinable public func _totalled<V: StoredValue>(_: V.Type) -> ProjectedTotal<V>.Type { ProjectedTotal<V>.self }
+extension _Quire {
+  @inlinable public static func totalled<V: StoredValue>(_: V.Type) -> ProjectedTotal<V>.Type { ProjectedTotal<V>.self }
 
-@inlinable public func _projected(_: PersistentIdentifier.Type) -> ProjectedIdentifier.Type { ProjectedIdentifier.self }
-@inlinable public func _projected(_: PersistentIdentifier?.Type) -> ProjectedOptionalIdentifier.Type {
-  ProjectedOptionalIdentifier.self
+  @inlinable public static func projected(_: PersistentIdentifier.Type) -> ProjectedIdentifier.Type {
+    ProjectedIdentifier.self
+  }
+  @inlinable public static func projected(_: PersistentIdentifier?.Type) -> ProjectedOptionalIdentifier.Type {
+    ProjectedOptionalIdentifier.self
+  }
+  @inlinable public static func projected<T: PersistentModel>(_: T.Type) -> ProjectedObject<T>.Type {
+    ProjectedObject<T>.self
+  }
+  @inlinable public static func projected<T: PersistentModel>(_: T?.Type) -> ProjectedObject<T?>.Type {
+    ProjectedObject<T?>.self
+  }
+  @inlinable public static func projected<T: PersistentModel>(_: [T].Type) -> ProjectedObject<[T]>.Type {
+    ProjectedObject<[T]>.self
+  }
+  @inlinable public static func projected<T: PersistentModel>(_: [T]?.Type) -> ProjectedObject<[T]?>.Type {
+    ProjectedObject<[T]?>.self
+  }
+  @inlinable public static func projected<V: StoredValue>(_: V.Type) -> ProjectedColumn<ValueForm<V>>.Type {
+    ProjectedColumn<ValueForm<V>>.self
+  }
+  @inlinable public static func projected<V: StoredValue & RawRepresentable>(_: V.Type) -> ProjectedColumn<
+    ValueForm<V>
+  >.Type
+  where V.RawValue: StoredValue { ProjectedColumn<ValueForm<V>>.self }
+  @inlinable public static func projected<V: StoredValue & RawRepresentable>(_: V?.Type) -> ProjectedColumn<
+    ValueForm<V?>
+  >.Type
+  where V.RawValue: StoredValue { ProjectedColumn<ValueForm<V?>>.self }
+  @inlinable public static func projected<V: RawRepresentable>(_: V.Type) -> ProjectedColumn<RawForm<V>>.Type
+  where V.RawValue: StoredValue { ProjectedColumn<RawForm<V>>.self }
+  @inlinable public static func projected<V: RawRepresentable>(_: V?.Type) -> ProjectedColumn<OptionalRawForm<V>>.Type
+  where V.RawValue: StoredValue { ProjectedColumn<OptionalRawForm<V>>.self }
+  @_disfavoredOverload
+  @inlinable public static func projected<V: Codable>(_: V.Type) -> ProjectedColumn<JSONForm<V>>.Type {
+    ProjectedColumn<JSONForm<V>>.self
+  }
+  @_disfavoredOverload
+  @inlinable public static func projected<V>(_: V.Type) -> ProjectedNothing<V>.Type { ProjectedNothing<V>.self }
 }
-@inlinable public func _projected<T: PersistentModel>(_: T.Type) -> ProjectedObject<T>.Type { ProjectedObject<T>.self }
-@inlinable public func _projected<T: PersistentModel>(_: T?.Type) -> ProjectedObject<T?>.Type {
-  ProjectedObject<T?>.self
-}
-@inlinable public func _projected<T: PersistentModel>(_: [T].Type) -> ProjectedObject<[T]>.Type {
-  ProjectedObject<[T]>.self
-}
-@inlinable public func _projected<T: PersistentModel>(_: [T]?.Type) -> ProjectedObject<[T]?>.Type {
-  ProjectedObject<[T]?>.self
-}
-@inlinable public func _projected<V: StoredValue>(_: V.Type) -> ProjectedColumn<ValueForm<V>>.Type {
-  ProjectedColumn<ValueForm<V>>.self
-}
-@inlinable public func _projected<V: StoredValue & RawRepresentable>(_: V.Type) -> ProjectedColumn<ValueForm<V>>.Type
-where V.RawValue: StoredValue { ProjectedColumn<ValueForm<V>>.self }
-@inlinable public func _projected<V: StoredValue & RawRepresentable>(_: V?.Type) -> ProjectedColumn<ValueForm<V?>>.Type
-where V.RawValue: StoredValue { ProjectedColumn<ValueForm<V?>>.self }
-@inlinable public func _projected<V: RawRepresentable>(_: V.Type) -> ProjectedColumn<RawForm<V>>.Type
-where V.RawValue: StoredValue { ProjectedColumn<RawForm<V>>.self }
-@inlinable public func _projected<V: RawRepresentable>(_: V?.Type) -> ProjectedColumn<OptionalRawForm<V>>.Type
-where V.RawValue: StoredValue { ProjectedColumn<OptionalRawForm<V>>.self }
-@_disfavoredOverload
-@inlinable public func _projected<V: Codable>(_: V.Type) -> ProjectedColumn<JSONForm<V>>.Type {
-  ProjectedColumn<JSONForm<V>>.self
-}
-@_disfavoredOverload
-@inlinable public func _projected<V>(_: V.Type) -> ProjectedNothing<V>.Type { ProjectedNothing<V>.self }

@@ -1,68 +1,82 @@
 public import QuireRow
 public import QuireSQLite
 
-/// How a property of one type is read, written, bound and decoded.
-///
-/// A macro sees the words of a declaration and not what they mean: `Author?` may be a model and `Genre?` an enum. So
-/// generated code asks `_form(\Book.author)`, and overload resolution answers.
-public protocol PropertyForm<Value> {
-  associatedtype Value
-  static var kind: PropertyDefinition.Kind { get }
-  /// Takes the property's column of a row; a to-many takes none.
-  static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value>
-  /// For an object whose row is gone.
-  static func vacant() -> Slot<Value>
-  /// Whether what `vacant` gives can be read.
-  static var hasVacantValue: Bool { get }
-  static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value
-  /// Assigns: compares, refuses on deleted objects, notes the edit, tells who tracks, and stores between the two.
-  static func set<Model: PersistentModel>(
-    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
-    store: (Slot<Value>) -> Void)
-  static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError)
-  static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool
+extension _Quire {
+  /// How a property of one type is read, written, bound and decoded.
+  ///
+  /// A macro sees the words of a declaration and not what they mean: `Author?` may be a model and `Genre?` an enum. So
+  /// generated code asks `_Quire.form(\Book.author)`, and overload resolution answers.
+  public protocol PropertyForm<Value> {
+    associatedtype Value
+    static var kind: PropertyDefinition.Kind { get }
+    /// Takes the property's column of a row; a to-many takes none.
+    static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value>
+    /// For an object whose row is gone.
+    static func vacant() -> Slot<Value>
+    /// Whether what `vacant` gives can be read.
+    static var hasVacantValue: Bool { get }
+    static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value
+    /// Assigns: compares, refuses on deleted objects, notes the edit, tells who tracks, and stores between the two.
+    static func set<Model: PersistentModel>(
+      _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
+      store: (Slot<Value>) -> Void)
+    static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError)
+    static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool
+  }
 }
 
-extension PropertyForm {
+extension _Quire.PropertyForm {
   public static var hasVacantValue: Bool { true }
 }
 
 // MARK: Which form
 
-@inlinable public func _form<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, T>) -> RequiredToOne<T>.Type {
-  RequiredToOne<T>.self
-}
-@inlinable public func _form<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, T?>) -> OptionalToOne<T>.Type {
-  OptionalToOne<T>.self
-}
-@inlinable public func _form<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, [T]>) -> ToMany<T>.Type {
-  ToMany<T>.self
-}
-@inlinable public func _form<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, [T]?>) -> OptionalToMany<T>.Type {
-  OptionalToMany<T>.self
-}
-@inlinable public func _form<M: PersistentModel, V: StoredValue>(_: KeyPath<M, V>) -> ValueForm<V>.Type {
-  ValueForm<V>.self
-}
-@inlinable public func _form<M: PersistentModel, V: StoredValue & RawRepresentable>(_: KeyPath<M, V>) -> ValueForm<
-  V
->.Type
-where V.RawValue: StoredValue { ValueForm<V>.self }
-@inlinable public func _form<M: PersistentModel, V: StoredValue & RawRepresentable>(_: KeyPath<M, V?>) -> ValueForm<
-  V?
->.Type
-where V.RawValue: StoredValue { ValueForm<V?>.self }
-@inlinable public func _form<M: PersistentModel, V: RawRepresentable>(_: KeyPath<M, V>) -> RawForm<V>.Type
-where V.RawValue: StoredValue {
-  RawForm<V>.self
-}
-@inlinable public func _form<M: PersistentModel, V: RawRepresentable>(_: KeyPath<M, V?>) -> OptionalRawForm<V>.Type
-where V.RawValue: StoredValue {
-  OptionalRawForm<V>.self
-}
-@_disfavoredOverload
-@inlinable public func _form<M: PersistentModel, V: Codable>(_: KeyPath<M, V>) -> JSONForm<V>.Type { JSONForm<V>.self }
-@_disfavoredOverload
-@inlinable public func _form<M: PersistentModel, V>(_: KeyPath<M, V>) -> UnstorableForm<V>.Type {
-  UnstorableForm<V>.self
+extension _Quire {
+  @inlinable public static func form<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, T>) -> RequiredToOne<T>.Type
+  {
+    RequiredToOne<T>.self
+  }
+  @inlinable public static func form<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, T?>) -> OptionalToOne<T>.Type
+  {
+    OptionalToOne<T>.self
+  }
+  @inlinable public static func form<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, [T]>) -> ToMany<T>.Type {
+    ToMany<T>.self
+  }
+  @inlinable public static func form<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, [T]?>) -> OptionalToMany<
+    T
+  >.Type {
+    OptionalToMany<T>.self
+  }
+  @inlinable public static func form<M: PersistentModel, V: StoredValue>(_: KeyPath<M, V>) -> ValueForm<V>.Type {
+    ValueForm<V>.self
+  }
+  @inlinable public static func form<M: PersistentModel, V: StoredValue & RawRepresentable>(_: KeyPath<M, V>)
+    -> ValueForm<
+      V
+    >.Type
+  where V.RawValue: StoredValue { ValueForm<V>.self }
+  @inlinable public static func form<M: PersistentModel, V: StoredValue & RawRepresentable>(_: KeyPath<M, V?>)
+    -> ValueForm<
+      V?
+    >.Type
+  where V.RawValue: StoredValue { ValueForm<V?>.self }
+  @inlinable public static func form<M: PersistentModel, V: RawRepresentable>(_: KeyPath<M, V>) -> RawForm<V>.Type
+  where V.RawValue: StoredValue {
+    RawForm<V>.self
+  }
+  @inlinable public static func form<M: PersistentModel, V: RawRepresentable>(_: KeyPath<M, V?>) -> OptionalRawForm<
+    V
+  >.Type
+  where V.RawValue: StoredValue {
+    OptionalRawForm<V>.self
+  }
+  @_disfavoredOverload
+  @inlinable public static func form<M: PersistentModel, V: Codable>(_: KeyPath<M, V>) -> JSONForm<V>.Type {
+    JSONForm<V>.self
+  }
+  @_disfavoredOverload
+  @inlinable public static func form<M: PersistentModel, V>(_: KeyPath<M, V>) -> UnstorableForm<V>.Type {
+    UnstorableForm<V>.self
+  }
 }

@@ -2,122 +2,128 @@ package import Foundation
 public import QuireRow
 public import QuireSQLite
 
-/// A form that is one column holding a value.
-public protocol ColumnForm<Value>: PropertyForm {
-  static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError)
-  /// The value that a column holds.
-  static func value(of column: QuireRow.Value) throws(ValueError) -> Value
+extension _Quire {
+  /// A form that is one column holding a value.
+  public protocol ColumnForm<Value>: PropertyForm {
+    static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError)
+    /// The value that a column holds.
+    static func value(of column: SQLValue) throws(ValueError) -> Value
+  }
+
+  /// A property whose type is a ``StoredValue`` the macro did not know by name.
+  ///
+  /// As with the forms of relationships, what it does asks for the protocol and not the type itself: the runtime proves
+  /// what a generic type asks for by a walk through all conformances of a program, a tenth of a millisecond for each type.
+  public enum ValueForm<Value> {}
 }
 
-/// A property whose type is a ``StoredValue`` the macro did not know by name.
-///
-/// As with the forms of relationships, what it does asks for the protocol and not the type itself: the runtime proves
-/// what a generic type asks for by a walk through all conformances of a program, a tenth of a millisecond for each type.
-public enum ValueForm<Value> {}
-
-extension ValueForm: PropertyForm, ColumnForm where Value: StoredValue {
-  public static var kind: PropertyDefinition.Kind {
+extension _Quire.ValueForm: _Quire.PropertyForm, _Quire.ColumnForm where Value: StoredValue {
+  public static var kind: _Quire.PropertyDefinition.Kind {
     .value(
       Value.columnType, isOptional: Value.isOptional,
       check: Value.self == Bool.self || Value.self == Bool?.self ? "? IN (0, 1)" : nil)
   }
-  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> { Slot(try row.next(Value.self)) }
-  public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
+  public static func read(_ row: inout _Quire.RowCursor) throws(ValueError) -> _Quire.Slot<Value> {
+    _Quire.Slot(try row.next(Value.self))
+  }
+  public static func write(_ value: Value, to statement: _Quire.Statement, at index: Int32) throws(ValueError) {
     try value.write(to: statement, at: index)
   }
-  public static func value(of column: QuireRow.Value) throws(ValueError) -> Value {
+  public static func value(of column: SQLValue) throws(ValueError) -> Value {
     try Value.read(from: ImageSource([column]), at: 0)
   }
 }
 
-/// An enum or struct with a stored raw value, such as `enum Genre: String, Codable`: the column holds the raw value.
-public enum RawForm<Value: RawRepresentable>: ColumnForm where Value.RawValue: StoredValue {
-  public static var kind: PropertyDefinition.Kind {
-    .value(Value.RawValue.columnType, isOptional: false, check: nil)
-  }
-  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
-    let raw = try row.next(Value.RawValue.self)
-    return Slot(try value(raw, row.position - 1))
-  }
-  public static func value(of column: QuireRow.Value) throws(ValueError) -> Value {
-    try value(Value.RawValue.read(from: ImageSource([column]), at: 0), 0)
-  }
-  private static func value(_ raw: Value.RawValue, _ column: Int32) throws(ValueError) -> Value {
-    if let value = Value(rawValue: raw) { return value }
-    throw ValueError.notA(type: "\(Value.self)", column: column, found: "\(raw)")
-  }
-  public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
-    try value.rawValue.write(to: statement, at: index)
-  }
-}
-
-/// ``RawForm``, or NULL.
-public enum OptionalRawForm<Wrapped: RawRepresentable>: ColumnForm where Wrapped.RawValue: StoredValue {
-  public typealias Value = Wrapped?
-  public static var kind: PropertyDefinition.Kind {
-    .value(Wrapped.RawValue.columnType, isOptional: true, check: nil)
-  }
-  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Wrapped?> {
-    guard let raw = try row.next(Wrapped.RawValue?.self) else { return Slot(Wrapped?.none) }
-    return Slot(try value(raw, row.position - 1))
-  }
-  public static func value(of column: QuireRow.Value) throws(ValueError) -> Wrapped? {
-    if column == .null { return nil }
-    return try value(Wrapped.RawValue.read(from: ImageSource([column]), at: 0), 0)
-  }
-  private static func value(_ raw: Wrapped.RawValue, _ column: Int32) throws(ValueError) -> Wrapped {
-    if let value = Wrapped(rawValue: raw) { return value }
-    throw ValueError.notA(type: "\(Wrapped.self)", column: column, found: "\(raw)")
-  }
-  public static func write(_ value: Wrapped?, to statement: Statement, at index: Int32) throws(ValueError) {
-    if let value { try value.rawValue.write(to: statement, at: index) } else { statement.bindNull(index) }
-  }
-}
-
-/// Any other Codable type, as JSON text with sorted keys, so that equal values are equal text; nil is NULL. Numbers that
-/// JSON has not are the texts `inf`, `-inf` and `nan`.
-public enum JSONForm<Value: Codable>: ColumnForm {
-  public static var kind: PropertyDefinition.Kind {
-    .value(.text, isOptional: Value.self is any ExpressibleByNilLiteral.Type, check: nil)
-  }
-  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
-    if let null = Value.self as? any ExpressibleByNilLiteral.Type, row.isNull(row.position) {
-      row.position += 1
-      if let value = null.init(nilLiteral: ()) as? Value { return Slot(value) }
+extension _Quire {
+  /// An enum or struct with a stored raw value, such as `enum Genre: String, Codable`: the column holds the raw value.
+  public enum RawForm<Value: RawRepresentable>: ColumnForm where Value.RawValue: StoredValue {
+    public static var kind: PropertyDefinition.Kind {
+      .value(Value.RawValue.columnType, isOptional: false, check: nil)
     }
-    return Slot(try value(row.next(String.self), row.position - 1))
-  }
-  public static func value(of column: QuireRow.Value) throws(ValueError) -> Value {
-    if column == .null, let null = Value.self as? any ExpressibleByNilLiteral.Type,
-      let value = null.init(nilLiteral: ()) as? Value
-    {
-      return value
+    public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
+      let raw = try row.next(Value.RawValue.self)
+      return Slot(try value(raw, row.position - 1))
     }
-    return try value(String.read(from: ImageSource([column]), at: 0), 0)
-  }
-  private static func value(_ text: String, _ column: Int32) throws(ValueError) -> Value {
-    do {
-      return try JSONDecoder.ofColumns().decode(Value.self, from: Data(text.utf8))
-    } catch {
-      throw ValueError.notA(type: "\(Value.self)", column: column, found: String(text.prefix(40)))
+    public static func value(of column: SQLValue) throws(ValueError) -> Value {
+      try value(Value.RawValue.read(from: ImageSource([column]), at: 0), 0)
     }
-  }
-  public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
-    if value as Any? == nil || isNil(value) {
-      statement.bindNull(index)
-      return
+    private static func value(_ raw: Value.RawValue, _ column: Int32) throws(ValueError) -> Value {
+      if let value = Value(rawValue: raw) { return value }
+      throw ValueError.notA(type: "\(Value.self)", column: column, found: "\(raw)")
     }
-    do {
-      statement.bind(String(decoding: try JSONEncoder.ofColumns().encode(value), as: UTF8.self), at: index)
-    } catch {
-      throw ValueError.notStorable("\(Value.self)", reason: "\(error)")
+    public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
+      try value.rawValue.write(to: statement, at: index)
     }
   }
 
-  private static func isNil(_ value: Value) -> Bool {
-    if case Optional<Any>.none = value as Any { return true }
-    let mirror = Mirror(reflecting: value)
-    return mirror.displayStyle == .optional && mirror.children.isEmpty
+  /// ``RawForm``, or NULL.
+  public enum OptionalRawForm<Wrapped: RawRepresentable>: ColumnForm where Wrapped.RawValue: StoredValue {
+    public typealias Value = Wrapped?
+    public static var kind: PropertyDefinition.Kind {
+      .value(Wrapped.RawValue.columnType, isOptional: true, check: nil)
+    }
+    public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Wrapped?> {
+      guard let raw = try row.next(Wrapped.RawValue?.self) else { return Slot(Wrapped?.none) }
+      return Slot(try value(raw, row.position - 1))
+    }
+    public static func value(of column: SQLValue) throws(ValueError) -> Wrapped? {
+      if column == .null { return nil }
+      return try value(Wrapped.RawValue.read(from: ImageSource([column]), at: 0), 0)
+    }
+    private static func value(_ raw: Wrapped.RawValue, _ column: Int32) throws(ValueError) -> Wrapped {
+      if let value = Wrapped(rawValue: raw) { return value }
+      throw ValueError.notA(type: "\(Wrapped.self)", column: column, found: "\(raw)")
+    }
+    public static func write(_ value: Wrapped?, to statement: Statement, at index: Int32) throws(ValueError) {
+      if let value { try value.rawValue.write(to: statement, at: index) } else { statement.bindNull(index) }
+    }
+  }
+
+  /// Any other Codable type, as JSON text with sorted keys, so that equal values are equal text; nil is NULL. Numbers that
+  /// JSON has not are the texts `inf`, `-inf` and `nan`.
+  public enum JSONForm<Value: Codable>: ColumnForm {
+    public static var kind: PropertyDefinition.Kind {
+      .value(.text, isOptional: Value.self is any ExpressibleByNilLiteral.Type, check: nil)
+    }
+    public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
+      if let null = Value.self as? any ExpressibleByNilLiteral.Type, row.isNull(row.position) {
+        row.position += 1
+        if let value = null.init(nilLiteral: ()) as? Value { return Slot(value) }
+      }
+      return Slot(try value(row.next(String.self), row.position - 1))
+    }
+    public static func value(of column: SQLValue) throws(ValueError) -> Value {
+      if column == .null, let null = Value.self as? any ExpressibleByNilLiteral.Type,
+        let value = null.init(nilLiteral: ()) as? Value
+      {
+        return value
+      }
+      return try value(String.read(from: ImageSource([column]), at: 0), 0)
+    }
+    private static func value(_ text: String, _ column: Int32) throws(ValueError) -> Value {
+      do {
+        return try JSONDecoder.ofColumns().decode(Value.self, from: Data(text.utf8))
+      } catch {
+        throw ValueError.notA(type: "\(Value.self)", column: column, found: String(text.prefix(40)))
+      }
+    }
+    public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
+      if value as Any? == nil || isNil(value) {
+        statement.bindNull(index)
+        return
+      }
+      do {
+        statement.bind(String(decoding: try JSONEncoder.ofColumns().encode(value), as: UTF8.self), at: index)
+      } catch {
+        throw ValueError.notStorable("\(Value.self)", reason: "\(error)")
+      }
+    }
+
+    private static func isNil(_ value: Value) -> Bool {
+      if case Optional<Any>.none = value as Any { return true }
+      let mirror = Mirror(reflecting: value)
+      return mirror.displayStyle == .optional && mirror.children.isEmpty
+    }
   }
 }
 
@@ -140,23 +146,25 @@ extension JSONDecoder {
   }
 }
 
-/// What `_form` gives for a type that no column can hold: it compiles everywhere but in a model's definition.
-public enum UnstorableForm<Value> {
-  public static var kind: PropertyDefinition.Kind { .value(.any, isOptional: true, check: nil) }
-  public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> { throw refusal }
-  public static func vacant() -> Slot<Value> { Slot(link: Link()) }
-  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
-    Zero.required(Value.self, of: model, property: property)
+extension _Quire {
+  /// What `_Quire.form` gives for a type that no column can hold: it compiles everywhere but in a model's definition.
+  public enum UnstorableForm<Value> {
+    public static var kind: PropertyDefinition.Kind { .value(.any, isOptional: true, check: nil) }
+    public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> { throw refusal }
+    public static func vacant() -> Slot<Value> { Slot(link: Link()) }
+    public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
+      Zero.required(Value.self, of: model, property: property)
+    }
+    public static func set<Model: PersistentModel>(
+      _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
+      store: (Slot<Value>) -> Void
+    ) {}
+    public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
+      throw refusal
+    }
+    public static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool { false }
+    private static var refusal: ValueError { .notStorable("\(Value.self)", reason: "it is not Codable") }
   }
-  public static func set<Model: PersistentModel>(
-    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
-    store: (Slot<Value>) -> Void
-  ) {}
-  public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
-    throw refusal
-  }
-  public static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool { false }
-  private static var refusal: ValueError { .notStorable("\(Value.self)", reason: "it is not Codable") }
 }
 
 /// Only the definition of a model asks for this conformance, so that an unstorable property is refused once.
@@ -164,43 +172,45 @@ public enum UnstorableForm<Value> {
   *, unavailable,
   message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
 )
-extension UnstorableForm: PropertyForm {}
+extension _Quire.UnstorableForm: _Quire.PropertyForm {}
 
 // MARK: What all values do alike
 
-extension ColumnForm {
+extension _Quire.ColumnForm {
   /// The value that a column holds, of whatever type; nil for none.
-  static func decoded(_ column: QuireRow.Value) -> Any? { try? value(of: column) }
+  static func decoded(_ column: SQLValue) -> Any? { try? value(of: column) }
 
-  public static func vacant() -> Slot<Value> {
-    if let zero = Zero.make(Value.self) { return Slot(zero) }
-    return Slot(link: Link())
+  public static func vacant() -> _Quire.Slot<Value> {
+    if let zero = Zero.make(Value.self) { return _Quire.Slot(zero) }
+    return _Quire.Slot(link: _Quire.Link())
   }
 
   public static var hasVacantValue: Bool { Zero.make(Value.self) != nil }
 
-  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: _Quire.Slot<Value>) -> Value {
     if let value = slot.value { return value }
     return Zero.required(Value.self, of: model, property: property)
   }
 
   public static func set<Model: PersistentModel>(
-    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
-    store: (Slot<Value>) -> Void
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: _Quire.Slot<Value>, to new: Value,
+    store: (_Quire.Slot<Value>) -> Void
   ) {
     if let old = old.value, isIdentical(old, new) { return }
-    guard _edit(model, property) else { return }
-    guard let told = _willSet(model, property, keyPath, from: old.value ?? new, to: new) else { return }
-    store(Slot(new))
-    _didSet(model, keyPath, told)
+    guard _Quire.edit(model, property) else { return }
+    guard let told = _Quire.willSet(model, property, keyPath, from: old.value ?? new, to: new) else { return }
+    store(_Quire.Slot(new))
+    _Quire.didSet(model, keyPath, told)
   }
 
-  public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
+  public static func bind(_ slot: _Quire.Slot<Value>, to statement: _Quire.Statement, at index: Int32)
+    throws(ValueError)
+  {
     guard let value = slot.value else { return statement.bindNull(index) }
     try write(value, to: statement, at: index)
   }
 
-  public static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool {
+  public static func differ(_ a: _Quire.Slot<Value>, _ b: _Quire.Slot<Value>) -> Bool {
     guard let x = a.value, let y = b.value else { return (a.value == nil) != (b.value == nil) }
     return !isIdentical(x, y)
   }
@@ -208,14 +218,18 @@ extension ColumnForm {
 
 // MARK: Constants
 
-/// The value of a `let` as its row has it.
-public func _constant<Value>(_ slot: Slot<Value>) throws(ValueError) -> Value {
-  guard let value = slot.value else { throw ValueError.notStorable("\(Value.self)", reason: "it is no column's value") }
-  return value
-}
+extension _Quire {
+  /// The value of a `let` as its row has it.
+  public static func constant<Value>(_ slot: Slot<Value>) throws(ValueError) -> Value {
+    guard let value = slot.value else {
+      throw ValueError.notStorable("\(Value.self)", reason: "it is no column's value")
+    }
+    return value
+  }
 
-/// The value of a `let` of an object without a row; a schema in which there is none is refused.
-public func _zero<Model: PersistentModel, Value>(_ keyPath: KeyPath<Model, Value>) -> Value {
-  let properties = Model._quireDefinition.properties
-  return Zero.required(Value.self, of: Model.self, property: properties.first { $0.keyPath == keyPath }?.name ?? "")
+  /// The value of a `let` of an object without a row; a schema in which there is none is refused.
+  public static func zero<Model: PersistentModel, Value>(_ keyPath: KeyPath<Model, Value>) -> Value {
+    let properties = Model._quireDefinition.properties
+    return Zero.required(Value.self, of: Model.self, property: properties.first { $0.keyPath == keyPath }?.name ?? "")
+  }
 }

@@ -1,24 +1,26 @@
 public import Foundation
-import QuireRow
+public import QuireRow
 
 // Values are the same where the file has the same for them. Swift takes two spellings of é for equal, whose bytes differ;
 // so does every type that holds texts.
 
-/// Whether an assignment changes a plain property, or a row has another value than its object.
-@inlinable public func _differs<V: Equatable>(_ a: V, _ b: V) -> Bool {
-  a != b || (!_isPOD(V.self) && textsDiffer(a, b))
+extension _Quire {
+  /// Whether an assignment changes a plain property, or a row has another value than its object.
+  @inlinable public static func differs<V: Equatable>(_ a: V, _ b: V) -> Bool {
+    a != b || (!_isPOD(V.self) && textsDiffer(a, b))
+  }
+  @inlinable public static func differs(_ a: String, _ b: String) -> Bool { a != b || !a.utf8.elementsEqual(b.utf8) }
+  @inlinable public static func differs(_ a: String?, _ b: String?) -> Bool {
+    if let a, let b { differs(a, b) } else { a != b }
+  }
+  @inlinable public static func differs(_ a: Data, _ b: Data) -> Bool { a != b }
+  @inlinable public static func differs(_ a: Data?, _ b: Data?) -> Bool { a != b }
+  @_disfavoredOverload @inlinable public static func differs<V>(_ a: V, _ b: V) -> Bool { true }
 }
-@inlinable public func _differs(_ a: String, _ b: String) -> Bool { a != b || !a.utf8.elementsEqual(b.utf8) }
-@inlinable public func _differs(_ a: String?, _ b: String?) -> Bool {
-  if let a, let b { _differs(a, b) } else { a != b }
-}
-@inlinable public func _differs(_ a: Data, _ b: Data) -> Bool { a != b }
-@inlinable public func _differs(_ a: Data?, _ b: Data?) -> Bool { a != b }
-@_disfavoredOverload @inlinable public func _differs<V>(_ a: V, _ b: V) -> Bool { true }
 
 /// Whether two values of a type that may be `Equatable` are the same to the byte: those of one that is not never are.
 package func isIdentical<Value>(_ a: Value, _ b: Value) -> Bool {
-  func differs<E: Equatable>(_ a: E) -> Bool { (b as? E).map { _differs(a, $0) } ?? true }
+  func differs<E: Equatable>(_ a: E) -> Bool { (b as? E).map { _Quire.differs(a, $0) } ?? true }
   guard let a = a as? any Equatable else { return false }
   return !differs(a)
 }

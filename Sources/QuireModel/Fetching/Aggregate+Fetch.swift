@@ -52,6 +52,7 @@ extension ModelContext {
     try Value?.decoded(try owner.fetcher.aggregate(.minimum, property, where: predicate).extreme)
   }
 
+  /// The least value that is not nil; nil if there is none. As ``fetchMin(_:where:)`` of a property that is not optional.
   public func fetchMin<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value?>, where predicate: Predicate<Model>? = nil
   ) throws -> Value? {
@@ -65,6 +66,7 @@ extension ModelContext {
     try Value?.decoded(try owner.fetcher.aggregate(.maximum, property, where: predicate).extreme)
   }
 
+  /// The greatest value that is not nil; nil if there is none.
   public func fetchMax<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value?>, where predicate: Predicate<Model>? = nil
   ) throws -> Value? {
@@ -74,7 +76,7 @@ extension ModelContext {
 
 extension StoredValue {
   /// The value a column holds.
-  package static func decoded(_ value: QuireRow.Value) throws(ValueError) -> Self {
+  package static func decoded(_ value: SQLValue) throws(ValueError) -> Self {
     try read(from: ImageSource([value]), at: 0)
   }
 }

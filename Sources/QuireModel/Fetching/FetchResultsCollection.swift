@@ -3,6 +3,7 @@
 /// Belongs to its context's isolation. An object whose row is gone when its batch is read says `isDeleted`, and so does
 /// one whose row does not decode: see ``error``.
 public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessCollection {
+  /// Of all objects, in order; found when the collection was made.
   public let identifiers: [PersistentIdentifier]
   private let context: ModelContext
   private let batchSize: Int

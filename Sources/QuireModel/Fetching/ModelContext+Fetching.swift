@@ -10,17 +10,25 @@ extension ModelContext {
     try owner.fetcher.fetch(descriptor)
   }
 
+  /// How many objects match. One statement, and no object is made unless a part of the predicate has no SQL.
+  ///
+  /// - Throws: As ``fetch(_:)``.
   public func fetchCount<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
     try owner.fetcher.count(descriptor)
   }
 
+  /// The identifiers of the objects that match, in order. No object is made unless a part of the predicate has no SQL.
+  ///
+  /// - Throws: As ``fetch(_:)``.
   public func fetchIdentifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws
     -> [PersistentIdentifier]
   {
     try owner.fetcher.identifiers(descriptor)
   }
 
-  /// The same; the batch size is accepted for SwiftData's sake: an identifier is three numbers.
+  /// The identifiers of the objects that match, in order. For SwiftData compatibility; the batch size has no effect.
+  ///
+  /// - Throws: As ``fetch(_:)``.
   public func fetchIdentifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, batchSize: Int) throws
     -> [PersistentIdentifier]
   {
@@ -29,7 +37,7 @@ extension ModelContext {
 
   /// Visits the objects that match, holding no more than a batch of them.
   ///
-  /// - Parameter allowEscapingMutations: Accepted for SwiftData's sake: what is edited is kept until it is saved.
+  /// - Parameter allowEscapingMutations: For SwiftData compatibility; has no effect: edits are kept until they are saved.
   public func enumerate<Model: PersistentModel>(
     _ descriptor: FetchDescriptor<Model>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
     block: (Model) throws -> Void

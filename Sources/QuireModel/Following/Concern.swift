@@ -52,7 +52,7 @@ struct RouteKey: Hashable {
   private var first: Value?
   private var rest: [Value] = []
 
-  /// - Parameter value: As ``Value/likeness`` gives it.
+  /// - Parameter value: As ``SQLValue/likeness`` gives it.
   mutating func append(_ value: Value) {
     if first == nil { first = value } else { rest.append(value) }
   }

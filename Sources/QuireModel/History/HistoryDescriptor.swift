@@ -3,11 +3,14 @@ import QuireRow
 
 /// Which transactions of a store's history to fetch.
 public struct HistoryDescriptor<Transaction: HistoryTransaction> {
+  /// Which transactions; nil for all. With a lower bound (`>`) on `token` or `transactionIdentifier` the log before it is not read.
   public var predicate: Predicate<Transaction>?
-  /// The order of the commits where it is empty.
+  /// The order; empty for that of the commits.
   public var sortBy: [SortDescriptor<Transaction>]
+  /// How many at most; nil for all.
   public var fetchLimit: Int?
 
+  /// All transactions, or those that the arguments leave.
   public init(
     predicate: Predicate<Transaction>? = nil, sortBy: [SortDescriptor<Transaction>] = [], fetchLimit: Int? = nil
   ) {

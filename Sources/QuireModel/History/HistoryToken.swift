@@ -8,6 +8,7 @@ public struct DefaultHistoryToken: HistoryToken {
   /// The same for who goes on from there: `store.commits(after: token.commitToken)`.
   public let commitToken: CommitToken
 
+  /// The token of a commit, as history's.
   public init(_ token: CommitToken) { commitToken = token }
 
   public init(from decoder: any Decoder) throws { commitToken = try CommitToken(from: decoder) }

@@ -2,16 +2,23 @@ public import Foundation
 
 /// What was committed at once.
 public protocol HistoryTransaction: Sendable {
+  /// What names a place in the history.
   associatedtype TokenType: HistoryToken
+  /// The place after this transaction, from which to go on.
   var token: TokenType { get }
+  /// The name the writer gave, if any.
   var author: String? { get }
+  /// When it was committed.
   var timestamp: Date { get }
+  /// Its number, which grows from one to the next.
   var transactionIdentifier: Int64 { get }
+  /// What it did to the objects.
   var changes: [HistoryChange] { get }
 }
 
 /// One commit as the file's change log has it.
 public struct DefaultHistoryTransaction: HistoryTransaction {
+  /// The place after this transaction, from which to go on.
   public let token: DefaultHistoryToken
   /// The name the writer gave: a context's `author`, or that of `execute` and `write`.
   public let author: String?
@@ -38,11 +45,14 @@ public struct DefaultHistoryTransaction: HistoryTransaction {
 ///     default: break
 ///     }
 public enum HistoryChange: Sendable {
+  /// A new object.
   case insert(any HistoryInsert)
+  /// An object with other values.
   case update(any HistoryUpdate)
+  /// An object that is gone.
   case delete(any HistoryDelete)
 
-  /// The object's name, which of one that is deleted leads nowhere.
+  /// The object's identifier; that of a deleted object leads nowhere.
   public var changedPersistentIdentifier: PersistentIdentifier {
     switch self {
     case .insert(let insert): insert.changedPersistentIdentifier
@@ -51,6 +61,7 @@ public enum HistoryChange: Sendable {
     }
   }
 
+  /// The number of the transaction.
   public var transactionIdentifier: Int64 {
     switch self {
     case .insert(let insert): insert.transactionIdentifier
@@ -60,33 +71,53 @@ public enum HistoryChange: Sendable {
   }
 }
 
+/// A new object in a transaction, whatever its class.
 public protocol HistoryInsert<Model>: Sendable {
+  /// The object's class.
   associatedtype Model: PersistentModel
+  /// The number of the transaction.
   var transactionIdentifier: Int64 { get }
+  /// The object's identifier.
   var changedPersistentIdentifier: PersistentIdentifier { get }
 }
 
+/// A changed object in a transaction, whatever its class.
 public protocol HistoryUpdate<Model>: Sendable {
+  /// The object's class.
   associatedtype Model: PersistentModel
+  /// The number of the transaction.
   var transactionIdentifier: Int64 { get }
+  /// The object's identifier.
   var changedPersistentIdentifier: PersistentIdentifier { get }
+  /// The properties that have another value.
   var updatedAttributes: [PartialKeyPath<Model>] { get }
 }
 
+/// A deleted object in a transaction, whatever its class.
 public protocol HistoryDelete<Model>: Sendable {
+  /// The object's class.
   associatedtype Model: PersistentModel
+  /// The number of the transaction.
   var transactionIdentifier: Int64 { get }
+  /// The object's identifier.
   var changedPersistentIdentifier: PersistentIdentifier { get }
+  /// Values that the object had, of properties marked `.preserveValueOnDeletion`.
   var tombstone: HistoryTombstone<Model> { get }
 }
 
+/// An object that a transaction inserted.
 public struct DefaultHistoryInsert<Model: PersistentModel>: HistoryInsert, Hashable {
+  /// The number of the transaction.
   public let transactionIdentifier: Int64
+  /// The object's identifier.
   public let changedPersistentIdentifier: PersistentIdentifier
 }
 
+/// An object that a transaction changed.
 public struct DefaultHistoryUpdate<Model: PersistentModel>: HistoryUpdate, Hashable {
+  /// The number of the transaction.
   public let transactionIdentifier: Int64
+  /// The object's identifier.
   public let changedPersistentIdentifier: PersistentIdentifier
   /// Numbers of the properties.
   let properties: [Int]
@@ -117,9 +148,13 @@ public struct DefaultHistoryUpdate<Model: PersistentModel>: HistoryUpdate, Hasha
   }
 }
 
+/// An object that a transaction deleted.
 public struct DefaultHistoryDelete<Model: PersistentModel>: HistoryDelete, Hashable {
+  /// The number of the transaction.
   public let transactionIdentifier: Int64
+  /// The object's identifier.
   public let changedPersistentIdentifier: PersistentIdentifier
+  /// Values that the object had, of properties marked `.preserveValueOnDeletion`.
   public let tombstone: HistoryTombstone<Model>
 
   public static func == (a: Self, b: Self) -> Bool {

@@ -1,21 +1,25 @@
 public import QuireRow
 public import QuireSQLite
 
-/// `var author: Author`: the column is NOT NULL, and a row that is gone gives a vacant object.
-public enum RequiredToOne<Value> {}
+extension _Quire {
+  /// `var author: Author`: the column is NOT NULL, and a row that is gone gives a vacant object.
+  public enum RequiredToOne<Value> {}
+}
 
-extension RequiredToOne: PropertyForm where Value: PersistentModel {
-  public static var kind: PropertyDefinition.Kind { .toOne(Value.self, isOptional: false) }
+extension _Quire.RequiredToOne: _Quire.PropertyForm where Value: PersistentModel {
+  public static var kind: _Quire.PropertyDefinition.Kind { .toOne(Value.self, isOptional: false) }
 
-  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
-    Slot(link: Link(key: try row.next(Int64.self)))
+  @inlinable public static func read(_ row: inout _Quire.RowCursor) throws(ValueError) -> _Quire.Slot<Value> {
+    _Quire.Slot(link: _Quire.Link(key: try row.next(Int64.self)))
   }
 
-  @inlinable public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
+  @inlinable public static func bind(_ slot: _Quire.Slot<Value>, to statement: _Quire.Statement, at index: Int32)
+    throws(ValueError)
+  {
     bindKey(of: slot.link, Value.self, to: statement, at: index)
   }
 
-  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: _Quire.Slot<Value>) -> Value {
     if let target: Value = ToOneAccess.get(model, property, slot.link) { return target }
     guard let owner = model._quireState.owner, let entity = owner.store?.entity(for: Value.self) else {
       return ToOneAccess.vacant(key: slot.link.key)
@@ -24,87 +28,104 @@ extension RequiredToOne: PropertyForm where Value: PersistentModel {
   }
 
   public static func set<Model: PersistentModel>(
-    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
-    store: (Slot<Value>) -> Void
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: _Quire.Slot<Value>, to new: Value,
+    store: (_Quire.Slot<Value>) -> Void
   ) {
-    ToOneAccess.set(model, property, from: old.link, to: new) { store(Slot(link: $0)) }
+    ToOneAccess.set(model, property, from: old.link, to: new) { store(_Quire.Slot(link: $0)) }
   }
 }
 
-/// `var author: Author?`
-public enum OptionalToOne<Target> {}
+extension _Quire {
+  /// `var author: Author?`
+  public enum OptionalToOne<Target> {}
+}
 
-extension OptionalToOne: PropertyForm where Target: PersistentModel {
+extension _Quire.OptionalToOne: _Quire.PropertyForm where Target: PersistentModel {
   public typealias Value = Target?
-  public static var kind: PropertyDefinition.Kind { .toOne(Target.self, isOptional: true) }
+  public static var kind: _Quire.PropertyDefinition.Kind { .toOne(Target.self, isOptional: true) }
 
-  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Target?> {
-    Slot(link: Link(key: try row.next(Int64?.self)))
+  @inlinable public static func read(_ row: inout _Quire.RowCursor) throws(ValueError) -> _Quire.Slot<Target?> {
+    _Quire.Slot(link: _Quire.Link(key: try row.next(Int64?.self)))
   }
 
-  @inlinable public static func bind(_ slot: Slot<Target?>, to statement: Statement, at index: Int32) throws(ValueError)
+  @inlinable public static func bind(_ slot: _Quire.Slot<Target?>, to statement: _Quire.Statement, at index: Int32)
+    throws(ValueError)
   {
     bindKey(of: slot.link, Target.self, to: statement, at: index)
   }
 
-  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Target?>) -> Target? {
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: _Quire.Slot<Target?>)
+    -> Target?
+  {
     ToOneAccess.get(model, property, slot.link)
   }
 
   public static func set<Model: PersistentModel>(
-    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Target?>, from old: Slot<Target?>, to new: Target?,
-    store: (Slot<Target?>) -> Void
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Target?>, from old: _Quire.Slot<Target?>,
+    to new: Target?,
+    store: (_Quire.Slot<Target?>) -> Void
   ) {
-    ToOneAccess.set(model, property, from: old.link, to: new) { store(Slot(link: $0)) }
+    ToOneAccess.set(model, property, from: old.link, to: new) { store(_Quire.Slot(link: $0)) }
   }
 }
 
-/// `var books: [Book]`
-public enum ToMany<Target> {}
+extension _Quire {
+  /// `var books: [Book]`
+  public enum ToMany<Target> {}
+}
 
-extension ToMany: PropertyForm where Target: PersistentModel {
+extension _Quire.ToMany: _Quire.PropertyForm where Target: PersistentModel {
   public typealias Value = [Target]
-  public static var kind: PropertyDefinition.Kind { .toMany(Target.self) }
-  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<[Target]> { Slot(link: Link()) }
-
-  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<[Target]>) -> [Target] {
-    ToManyAccess.get(model, property, slot.link)
+  public static var kind: _Quire.PropertyDefinition.Kind { .toMany(Target.self) }
+  @inlinable public static func read(_ row: inout _Quire.RowCursor) throws(ValueError) -> _Quire.Slot<[Target]> {
+    _Quire.Slot(link: _Quire.Link())
   }
 
-  public static func set<Model: PersistentModel>(
-    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, [Target]>, from old: Slot<[Target]>, to new: [Target],
-    store: (Slot<[Target]>) -> Void
-  ) {
-    ToManyAccess.set(model, property, to: new) { store(Slot(link: $0)) }
-  }
-}
-
-/// `var books: [Book]?`: as ``ToMany``, and never nil once the object is in a context.
-public enum OptionalToMany<Target> {}
-
-extension OptionalToMany: PropertyForm where Target: PersistentModel {
-  public typealias Value = [Target]?
-  public static var kind: PropertyDefinition.Kind { .toMany(Target.self) }
-  @inlinable public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<[Target]?> {
-    Slot(link: Link())
-  }
-
-  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<[Target]?>) -> [Target]?
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: _Quire.Slot<[Target]>)
+    -> [Target]
   {
     ToManyAccess.get(model, property, slot.link)
   }
 
   public static func set<Model: PersistentModel>(
-    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, [Target]?>, from old: Slot<[Target]?>, to new: [Target]?,
-    store: (Slot<[Target]?>) -> Void
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, [Target]>, from old: _Quire.Slot<[Target]>,
+    to new: [Target],
+    store: (_Quire.Slot<[Target]>) -> Void
   ) {
-    ToManyAccess.set(model, property, to: new ?? []) { store(Slot(link: $0)) }
+    ToManyAccess.set(model, property, to: new) { store(_Quire.Slot(link: $0)) }
+  }
+}
+
+extension _Quire {
+  /// `var books: [Book]?`: as ``ToMany``, and never nil once the object is in a context.
+  public enum OptionalToMany<Target> {}
+}
+
+extension _Quire.OptionalToMany: _Quire.PropertyForm where Target: PersistentModel {
+  public typealias Value = [Target]?
+  public static var kind: _Quire.PropertyDefinition.Kind { .toMany(Target.self) }
+  @inlinable public static func read(_ row: inout _Quire.RowCursor) throws(ValueError) -> _Quire.Slot<[Target]?> {
+    _Quire.Slot(link: _Quire.Link())
+  }
+
+  public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: _Quire.Slot<[Target]?>)
+    -> [Target]?
+  {
+    ToManyAccess.get(model, property, slot.link)
+  }
+
+  public static func set<Model: PersistentModel>(
+    _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, [Target]?>, from old: _Quire.Slot<[Target]?>,
+    to new: [Target]?,
+    store: (_Quire.Slot<[Target]?>) -> Void
+  ) {
+    ToManyAccess.set(model, property, to: new ?? []) { store(_Quire.Slot(link: $0)) }
   }
 }
 
 /// Binds a to-one's key as it is now: its target may have been unsaved when it was linked.
 @inlinable func bindKey<Target: PersistentModel>(
-  of link: Link, _: Target.Type, to statement: Statement, at index: Int32
+  of link: _Quire.Link, _: Target.Type, to statement: _Quire.Statement, at index: Int32
 ) {
   if !link.hasKey {
     statement.bindNull(index)
@@ -116,10 +137,12 @@ extension OptionalToMany: PropertyForm where Target: PersistentModel {
 }
 
 /// A form that is one side of a relationship: what is alike is in its link.
-extension PropertyForm {
-  public static func vacant() -> Slot<Value> { Slot(link: Link()) }
+extension _Quire.PropertyForm {
+  public static func vacant() -> _Quire.Slot<Value> { _Quire.Slot(link: _Quire.Link()) }
 
-  public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
+  public static func bind(_ slot: _Quire.Slot<Value>, to statement: _Quire.Statement, at index: Int32)
+    throws(ValueError)
+  {
     let link = slot.link
     if !link.hasKey {
       statement.bindNull(index)
@@ -130,12 +153,12 @@ extension PropertyForm {
     }
   }
 
-  public static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool {
+  public static func differ(_ a: _Quire.Slot<Value>, _ b: _Quire.Slot<Value>) -> Bool {
     a.link.currentKey != b.link.currentKey
   }
 }
 
-extension Link {
+extension _Quire.Link {
   /// The target's key as it is now, which for a target that was saved since is not the one it had when it was linked.
   package var currentKey: Int64? {
     guard hasKey else { return nil }
@@ -145,7 +168,9 @@ extension Link {
 
 /// Reading and assigning a to-one relationship.
 enum ToOneAccess {
-  static func get<Target: PersistentModel>(_ model: some PersistentModel, _ property: Int, _ link: Link) -> Target? {
+  static func get<Target: PersistentModel>(_ model: some PersistentModel, _ property: Int, _ link: _Quire.Link)
+    -> Target?
+  {
     if !link.hasKey {
       if let trace = model._quireState.tracking?.trace { return trace.standIn() }
       guard let owner = model._quireState.owner, let entity = owner.entity(of: model),
@@ -160,20 +185,21 @@ enum ToOneAccess {
   }
 
   static func vacant<Target: PersistentModel>(key: Int64) -> Target {
-    var state = ModelState()
+    var state = _Quire.ModelState()
     state.key = key
     state.flags = [.deleted, .vacant]
     return Target(_quireVacant: state)
   }
 
   static func set<Target: PersistentModel>(
-    _ model: some PersistentModel, _ property: Int, from old: Link, to target: Target?, store: (Link) -> Void
+    _ model: some PersistentModel, _ property: Int, from old: _Quire.Link, to target: Target?,
+    store: (_Quire.Link) -> Void
   ) {
     if let target, old.object === target { return }
     if target == nil, !old.hasKey, old.object == nil, model._quireState.owner == nil { return }
     guard let owner = model._quireState.owner else {
-      guard _edit(model, property) else { return }
-      telling(model, property) { store(target.map { Link(to: $0) } ?? Link()) }
+      guard _Quire.edit(model, property) else { return }
+      telling(model, property) { store(target.map { _Quire.Link(to: $0) } ?? _Quire.Link()) }
       if let target { join(model, [target]) }
       return
     }
@@ -183,7 +209,9 @@ enum ToOneAccess {
 
 /// Reading and assigning a to-many relationship.
 enum ToManyAccess {
-  static func get<Target: PersistentModel>(_ model: some PersistentModel, _ property: Int, _ link: Link) -> [Target] {
+  static func get<Target: PersistentModel>(_ model: some PersistentModel, _ property: Int, _ link: _Quire.Link)
+    -> [Target]
+  {
     guard let owner = model._quireState.owner else {
       return link.list?.detached.compactMap { $0 as? Target } ?? []
     }
@@ -191,11 +219,11 @@ enum ToManyAccess {
   }
 
   static func set<Target: PersistentModel>(
-    _ model: some PersistentModel, _ property: Int, to targets: [Target], store: (Link) -> Void
+    _ model: some PersistentModel, _ property: Int, to targets: [Target], store: (_Quire.Link) -> Void
   ) {
     guard let owner = model._quireState.owner else {
-      guard _edit(model, property) else { return }
-      telling(model, property) { store(Link(detached: targets)) }
+      guard _Quire.edit(model, property) else { return }
+      telling(model, property) { store(_Quire.Link(detached: targets)) }
       join(model, targets)
       return
     }

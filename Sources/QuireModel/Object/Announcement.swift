@@ -1,4 +1,5 @@
 public import Observation
+public import QuireRow
 
 /// One change of one object on its way to its listeners: made before the change, told before and after it.
 ///
@@ -138,23 +139,26 @@ public final class _Announcement {
   @inlinable init(_ announcement: _Announcement?) { self.announcement = announcement }
 }
 
-/// Tells listeners and trackers that a property is about to be assigned.
-///
-/// - Parameter property: Its number, noted once more as edited: who was told may have saved what was edited before, and
-///   the new value is not among that. Nil for one that is not stored.
-/// - Returns: Nil where who was told has deleted the object: it is not to be assigned, and the next `save()` names it.
-@inlinable public func _willSet<Model: PersistentModel, Value>(
-  _ model: Model, _ property: Int?, _ keyPath: KeyPath<Model, Value>, from old: @autoclosure () -> Value, to new: Value
-) -> _Told? {
-  guard let tracking = model._quireState.tracking else { return _Told(nil) }
-  var announcement: _Announcement?
-  if tracking.isListenedTo {
-    announcement = announce(model, keyPath, old(), new)
-    if let property, !_edit(model, property) { return nil }
+extension _Quire {
+  /// Tells listeners and trackers that a property is about to be assigned.
+  ///
+  /// - Parameter property: Its number, noted once more as edited: who was told may have saved what was edited before, and
+  ///   the new value is not among that. Nil for one that is not stored.
+  /// - Returns: Nil where who was told has deleted the object: it is not to be assigned, and the next `save()` names it.
+  @inlinable public static func willSet<Model: PersistentModel, Value>(
+    _ model: Model, _ property: Int?, _ keyPath: KeyPath<Model, Value>, from old: @autoclosure () -> Value,
+    to new: Value
+  ) -> _Told? {
+    guard let tracking = model._quireState.tracking else { return _Told(nil) }
+    var announcement: _Announcement?
+    if tracking.isListenedTo {
+      announcement = announce(model, keyPath, old(), new)
+      if let property, !edit(model, property) { return nil }
+    }
+    tracking.registrar.willSet(model, keyPath: keyPath)
+    if let property, !edit(model, property) { return nil }
+    return _Told(announcement)
   }
-  tracking.registrar.willSet(model, keyPath: keyPath)
-  if let property, !_edit(model, property) { return nil }
-  return _Told(announcement)
 }
 
 @usableFromInline func announce(
@@ -165,13 +169,15 @@ public final class _Announcement {
   return announcement
 }
 
-/// Tells trackers and listeners that a property has been assigned.
-@inlinable public func _didSet<Model: PersistentModel>(
-  _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ told: _Told
-) {
-  guard let tracking = model._quireState.tracking else { return }
-  tracking.registrar.didSet(model, keyPath: keyPath)
-  if let announcement = told.announcement { tellDidSet(announcement) }
+extension _Quire {
+  /// Tells trackers and listeners that a property has been assigned.
+  @inlinable public static func didSet<Model: PersistentModel>(
+    _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ told: _Told
+  ) {
+    guard let tracking = model._quireState.tracking else { return }
+    tracking.registrar.didSet(model, keyPath: keyPath)
+    if let announcement = told.announcement { tellDidSet(announcement) }
+  }
 }
 
 @usableFromInline func tellDidSet(_ announcement: _Announcement) { announcement.tell(.didSet) }

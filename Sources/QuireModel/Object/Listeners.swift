@@ -50,12 +50,13 @@ package struct Listeners<Event> {
   func tell(_ event: Event, at place: Int) { listeners[place].listener?.tell(event) }
 }
 
-/// Ends a subscription to changes when it goes, or when told to.
+/// Keeps a subscription to changes: it ends when this object is released, or by ``cancel()``.
 public final class ChangeToken {
   private var listener: (any AnyListener)?
   package init(_ listener: Listener<some Any>) { self.listener = listener }
+  /// Ends the subscription; nothing is called after it returns.
   public func cancel() { listener = nil }
-  /// Why it hears nothing any longer, where it set itself off without end.
+  /// Why it was ended, if it caused itself without end.
   public var loop: ObservationLoop? { listener?.loop }
 }
 

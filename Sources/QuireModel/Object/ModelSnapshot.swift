@@ -11,6 +11,7 @@ import QuireSQLite
 /// and one that is many objects, is not in it: reading that throws.
 @dynamicMemberLookup
 public struct ModelSnapshot<Model: PersistentModel>: Hashable, Sendable {
+  /// The object's identifier.
   public let persistentModelID: PersistentIdentifier
   /// By the property's number: a column's value.
   private let values: [Value]

@@ -3,6 +3,7 @@
 /// One assignment is one change; so is one commit made elsewhere, with all the properties it changed. Used while it is
 /// told, on the object's isolation.
 public struct ObjectChange<Model: PersistentModel> {
+  /// The object.
   public let model: Model
   let announcement: _Announcement
 
@@ -14,6 +15,7 @@ public struct ObjectChange<Model: PersistentModel> {
     announcement.keyPaths.compactMap { $0 as? PartialKeyPath<Model> }
   }
 
+  /// Whether the change is of this property, among others.
   public func contains(_ property: PartialKeyPath<Model>) -> Bool { announcement.keyPaths.contains(property) }
 
   /// The value before; nil of a property that does not change.
@@ -40,6 +42,7 @@ public struct ObjectChange<Model: PersistentModel> {
 public protocol Announcing: PersistentModel {
   /// The class itself.
   associatedtype Announced: PersistentModel
+  /// Whether this change is announced. Called on the object's isolation, before the change is made.
   func announces(_ change: ObjectChange<Announced>) -> Bool
 }
 

@@ -8,8 +8,9 @@ import QuireSQLite
 /// Found where its runs are caused by its runs: two readers that write what the other reads, a `didChange` that assigns what
 /// it reads, a listener that changes its own object. What a reader starts as a task of its own begins anew.
 public struct ObservationLoop: Error, Hashable, Sendable {
-  /// Where it was made, as `#fileID` and `#line` say.
+  /// The file it was made in, as `#fileID` says.
   public let file: String
+  /// The line it was made at.
   public let line: Int
   /// How many of its runs, each caused by the one before.
   public let rounds: Int

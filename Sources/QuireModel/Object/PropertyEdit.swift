@@ -1,19 +1,23 @@
-/// Notes that a property is about to be assigned another value.
-///
-/// - Returns: false for a deleted object: the assignment is ignored, and the next `save()` names it.
-@inlinable public func _edit<Model: PersistentModel>(_ model: Model, _ property: Int) -> Bool {
-  let bit: UInt64 = 1 << UInt64(property)
-  let dirty = model._quireState.dirty
-  if dirty & bit != 0 {
-    if model._quireState.flags.contains(.unsavable) { editAgain(model) }
-    return true
+public import QuireRow
+
+extension _Quire {
+  /// Notes that a property is about to be assigned another value.
+  ///
+  /// - Returns: false for a deleted object: the assignment is ignored, and the next `save()` names it.
+  @inlinable public static func edit<Model: PersistentModel>(_ model: Model, _ property: Int) -> Bool {
+    let bit: UInt64 = 1 << UInt64(property)
+    let dirty = model._quireState.dirty
+    if dirty & bit != 0 {
+      if model._quireState.flags.contains(.unsavable) { editAgain(model) }
+      return true
+    }
+    if model._quireState.flags.isSavedAndThere, let owner = model._quireState.owner {
+      if dirty == 0 { owner.edited(model) }
+      model._quireState.dirty = dirty | bit
+      return true
+    }
+    return beginEdit(model, property, bit)
   }
-  if model._quireState.flags.isSavedAndThere, let owner = model._quireState.owner {
-    if dirty == 0 { owner.edited(model) }
-    model._quireState.dirty = dirty | bit
-    return true
-  }
-  return beginEdit(model, property, bit)
 }
 
 /// After a save of the turn's end that failed: this edit may have mended it, and somebody has to try.

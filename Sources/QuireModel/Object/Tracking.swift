@@ -1,4 +1,5 @@
 public import Observation
+public import QuireRow
 import Synchronization
 
 /// An object's observation registrar, made when somebody first tracks the object.
@@ -110,12 +111,14 @@ private func retire(_ monitor: UnsafeMutablePointer<Monitor>) {
   monitor.pointee.used = false
 }
 
-/// Notes a tracked read with the object's registrar, made now if this is the first.
-public func _access<Model: PersistentModel>(_ model: Model, _ keyPath: KeyPath<Model, some Any>) {
-  if let monitor = model._quireState.monitor, monitor.pointee.isMuted { return }
-  let tracking = tracking(of: model)
-  tracking.trace?.read(keyPath)
-  tracking.registrar.access(model, keyPath: keyPath)
+extension _Quire {
+  /// Notes a tracked read with the object's registrar, made now if this is the first.
+  public static func access<Model: PersistentModel>(_ model: Model, _ keyPath: KeyPath<Model, some Any>) {
+    if let monitor = model._quireState.monitor, monitor.pointee.isMuted { return }
+    let tracking = tracking(of: model)
+    tracking.trace?.read(keyPath)
+    tracking.registrar.access(model, keyPath: keyPath)
+  }
 }
 
 /// The object's registrar and listeners, if it has any.
@@ -139,13 +142,15 @@ private func tracking(of model: some PersistentModel) -> Tracking {
   return made
 }
 
-/// Tells the object's registrar, if it has one, of a change of the property at `keyPath`.
-@inlinable public func _tell<Model: PersistentModel>(
-  _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ moment: Moment
-) {
-  guard let tracking = model._quireState.tracking else { return }
-  switch moment {
-  case .willSet: tracking.registrar.willSet(model, keyPath: keyPath)
-  case .didSet: tracking.registrar.didSet(model, keyPath: keyPath)
+extension _Quire {
+  /// Tells the object's registrar, if it has one, of a change of the property at `keyPath`.
+  @inlinable public static func tell<Model: PersistentModel>(
+    _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ moment: Moment
+  ) {
+    guard let tracking = model._quireState.tracking else { return }
+    switch moment {
+    case .willSet: tracking.registrar.willSet(model, keyPath: keyPath)
+    case .didSet: tracking.registrar.didSet(model, keyPath: keyPath)
+    }
   }
 }

@@ -8,10 +8,12 @@ extension PredicateExpressions {
   public struct StringHasSuffix<Base: PredicateExpression, Suffix: PredicateExpression>: PredicateExpression,
     CustomStringConvertible
   where Base.Output: StringProtocol, Suffix.Output: StringProtocol {
+    /// What it gives.
     public typealias Output = Bool
-    public let base: Base
-    public let suffix: Suffix
+    package let base: Base
+    package let suffix: Suffix
 
+    /// Its value in Swift, for one row.
     public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
       let (base, suffix) = (try base.evaluate(bindings).utf8, try suffix.evaluate(bindings).utf8)
       return base.suffix(suffix.count).elementsEqual(suffix)
@@ -20,21 +22,24 @@ extension PredicateExpressions {
     public var description: String { "StringHasSuffix(base: \(base), suffix: \(suffix))" }
   }
 
+  /// Written by `#Predicate`: `hasSuffix`.
   public static func build_hasSuffix<Base, Suffix>(_ base: Base, _ suffix: Suffix) -> StringHasSuffix<Base, Suffix> {
     StringHasSuffix(base: base, suffix: suffix)
   }
 
   /// A call that only Swift can answer, with one value of the row: evaluated for each object.
   public struct Computed<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
-    public let input: Input
-    public let name: String
-    public let body: @Sendable (Input.Output) -> Output
+    package let input: Input
+    package let name: String
+    package let body: @Sendable (Input.Output) -> Output
 
+    /// Its value in Swift, for one row.
     public func evaluate(_ bindings: PredicateBindings) throws -> Output { body(try input.evaluate(bindings)) }
 
     public var description: String { "Computed(input: \(input), name: \(name))" }
   }
 
+  /// Written by `#Predicate`: a call that SQL has no word for.
   public static func build_computed<Input, Output>(
     _ input: Input, called name: String, _ body: @escaping @Sendable (Input.Output) -> Output
   ) -> Computed<Input, Output> {
@@ -79,10 +84,12 @@ extension PredicateExpressions.Computed: TranslatableExpression {
     public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression, CustomStringConvertible
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
+      /// What it gives.
       public typealias Output = ComparisonResult
-      public let root: Root
-      public let other: Other
+      package let root: Root
+      package let other: Other
 
+      /// Its value in Swift, for one row.
       public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
         let a = TextFold.folded(try root.evaluate(bindings).utf8)
         let b = TextFold.folded(try other.evaluate(bindings).utf8)
@@ -93,6 +100,7 @@ extension PredicateExpressions.Computed: TranslatableExpression {
       public var description: String { "StringCaseInsensitiveCompare(root: \(root), other: \(other))" }
     }
 
+    /// Written by `#Predicate`: `caseInsensitiveCompare`.
     public static func build_caseInsensitiveCompare<Root, Other>(_ root: Root, _ other: Other)
       -> StringCaseInsensitiveCompare<Root, Other>
     {

@@ -22,10 +22,12 @@ extension UnarchivedExpression {
   extension PredicateExpressions {
     /// Another predicate asked of the same row, or of one it leads to.
     public struct NestedPredicate<Input: PredicateExpression>: PredicateExpression, CustomStringConvertible {
+      /// What it gives.
       public typealias Output = Bool
-      public let predicate: Predicate<Input.Output>
-      public let input: Input
+      package let predicate: Predicate<Input.Output>
+      package let input: Input
 
+      /// Its value in Swift, for one row.
       public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
         try predicate.evaluate(try input.evaluate(bindings))
       }
@@ -35,9 +37,10 @@ extension UnarchivedExpression {
 
     /// An expression's value of the same row, or of one it leads to.
     public struct NestedExpression<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
-      public let expression: Expression<Input.Output, Output>
-      public let input: Input
+      package let expression: Expression<Input.Output, Output>
+      package let input: Input
 
+      /// Its value in Swift, for one row.
       public func evaluate(_ bindings: PredicateBindings) throws -> Output {
         try expression.evaluate(try input.evaluate(bindings))
       }
@@ -45,12 +48,14 @@ extension UnarchivedExpression {
       public var description: String { "NestedExpression(expression: \(expression), input: \(input))" }
     }
 
+    /// Written by `#Predicate`: `evaluate` of a predicate or an expression.
     public static func build_evaluate<Input>(_ predicate: Predicate<Input.Output>, _ input: Input)
       -> NestedPredicate<Input>
     {
       NestedPredicate(predicate: predicate, input: input)
     }
 
+    /// Written by `#Predicate`: `evaluate` of a predicate or an expression.
     public static func build_evaluate<Input, Output>(_ expression: Expression<Input.Output, Output>, _ input: Input)
       -> NestedExpression<Input, Output>
     {

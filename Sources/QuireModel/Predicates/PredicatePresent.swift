@@ -4,11 +4,13 @@ import QuireRow
 extension PredicateExpressions {
   /// A value where an optional is compared with it: `$0.subtitle == $0.title`, which Swift lifts without a word.
   public struct Present<Wrapped: PredicateExpression>: PredicateExpression, CustomStringConvertible {
+    /// What it gives.
     public typealias Output = Wrapped.Output?
-    public let wrapped: Wrapped
+    package let wrapped: Wrapped
 
-    public init(_ wrapped: Wrapped) { self.wrapped = wrapped }
+    package init(_ wrapped: Wrapped) { self.wrapped = wrapped }
 
+    /// Its value in Swift, for one row.
     public func evaluate(_ bindings: PredicateBindings) throws -> Wrapped.Output? { try wrapped.evaluate(bindings) }
 
     public var description: String { "Present(\(wrapped))" }
@@ -16,32 +18,38 @@ extension PredicateExpressions {
 
   // `==` and `!=` between two parts of the row, of which one may be optional: Foundation compares like with like only.
 
+  /// Written by `#Predicate`: `==` of two parts of the row.
   public static func build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
     -> Equal<LHS, RHS> where LHS.Output == RHS.Output, LHS.Output: Equatable
   { build_Equal(lhs: lhs, rhs: rhs) }
 
+  /// Written by `#Predicate`: `==` of two parts of the row.
   public static func build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
     -> Equal<LHS, Present<RHS>> where LHS.Output == RHS.Output?, RHS.Output: Equatable
   {
     build_Equal(lhs: lhs, rhs: Present(rhs))
   }
 
+  /// Written by `#Predicate`: `==` of two parts of the row.
   public static func build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
     -> Equal<Present<LHS>, RHS> where RHS.Output == LHS.Output?, LHS.Output: Equatable
   {
     build_Equal(lhs: Present(lhs), rhs: rhs)
   }
 
+  /// Written by `#Predicate`: `!=` of two parts of the row.
   public static func build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
     -> NotEqual<LHS, RHS> where LHS.Output == RHS.Output, LHS.Output: Equatable
   { build_NotEqual(lhs: lhs, rhs: rhs) }
 
+  /// Written by `#Predicate`: `!=` of two parts of the row.
   public static func build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
     -> NotEqual<LHS, Present<RHS>> where LHS.Output == RHS.Output?, RHS.Output: Equatable
   {
     build_NotEqual(lhs: lhs, rhs: Present(rhs))
   }
 
+  /// Written by `#Predicate`: `!=` of two parts of the row.
   public static func build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
     -> NotEqual<Present<LHS>, RHS> where RHS.Output == LHS.Output?, LHS.Output: Equatable
   {

@@ -9,15 +9,17 @@
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression, CustomStringConvertible
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
+      /// What it gives.
       public typealias Output = Bool
-      public let root: Root
-      public let other: Other
+      package let root: Root
+      package let other: Other
 
-      public init(root: Root, other: Other) {
+      package init(root: Root, other: Other) {
         self.root = root
         self.other = other
       }
 
+      /// Its value in Swift, for one row.
       public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
         TextFold.contains(String(try root.evaluate(bindings)), String(try other.evaluate(bindings)))
       }
@@ -25,6 +27,7 @@
       public var description: String { "StringLocalizedStandardContains(root: \(root), other: \(other))" }
     }
 
+    /// Written by `#Predicate`: `localizedStandardContains`.
     public static func build_localizedStandardContains<Root, Other>(_ root: Root, _ other: Other)
       -> StringLocalizedStandardContains<Root, Other>
     {

@@ -4,11 +4,14 @@
 public struct UntranslatablePredicate: Error, Hashable, Sendable, CustomStringConvertible {
   /// The part in Swift's words, `$0.tags.contains(where: …)`. Captured values are not shown: they may be private.
   public let part: String
+  /// Why it has no meaning in SQL.
   public let reason: String
+  /// What to write instead.
   public let advice: String
   /// Whether Swift may be asked in SQL's place; not where the answer would be as wrong.
   package let mayBeComputed: Bool
 
+  /// An error for a part of a predicate.
   public init(part: String, reason: String, advice: String) {
     self.init(part: part, reason: reason, advice: advice, mayBeComputed: true)
   }

@@ -12,8 +12,11 @@ extension ModelContext {
 
   /// Keys of a notification's `userInfo`, by their raw values: each has an array of ``PersistentIdentifier``.
   public enum NotificationKey: String, Sendable, CaseIterable {
+    /// Of objects that the save inserted.
     case insertedIdentifiers
+    /// Of objects that it changed.
     case updatedIdentifiers
+    /// Of objects that it deleted.
     case deletedIdentifiers
   }
 }

@@ -34,14 +34,18 @@ public enum ConflictPolicy: Hashable, Sendable {
 
 /// A row that is no longer as it was when it was edited or deleted here.
 public struct SaveConflict: Hashable, Sendable {
+  /// The class's name.
   public let model: String
+  /// The object's identifier.
   public let identifier: PersistentIdentifier
+  /// What has met what.
   public let kind: Kind
   /// The properties that are concerned: of an edited row those that were edited here and have changed there; of one
   /// deleted here those that have changed there; of one deleted there those that were edited here, or all where it was
   /// deleted here too.
   public let properties: [ConflictingProperty]
 
+  /// What was done here, and what elsewhere.
   public enum Kind: Hashable, Sendable {
     /// Edited here, and changed elsewhere.
     case edited
@@ -53,12 +57,14 @@ public struct SaveConflict: Hashable, Sendable {
 
   /// One property: as the edit found it, as it is here, and as it is committed, each as a column stores it.
   public struct ConflictingProperty: Hashable, Sendable {
+    /// The property's name.
     public let name: String
-    public let base: Value
-    /// NULL if the object is deleted here.
-    public let mine: Value
-    /// NULL if the row is deleted.
-    public let theirs: Value
+    /// The value that the edit was made on.
+    public let base: SQLValue
+    /// The value here; NULL if the object is deleted here.
+    public let mine: SQLValue
+    /// The committed value; NULL if the row is deleted.
+    public let theirs: SQLValue
   }
 }
 
@@ -81,13 +87,13 @@ extension SaveConflict: CustomStringConvertible {
 }
 
 extension ModelContext {
-  /// As the container's configuration says, until it is set.
+  /// What a save does with a new object whose unique value another row has. The configuration's choice until it is set.
   public var onUniqueClash: UniqueClashPolicy {
     get { owner.saver.onUniqueClash }
     set { owner.saver.onUniqueClash = newValue }
   }
 
-  /// As the container's configuration says, until it is set. Concerns edits made from then on.
+  /// What a save does with a row changed elsewhere. The configuration's choice until it is set; concerns edits made from then on.
   public var onConflict: ConflictPolicy {
     get { owner.saver.onConflict }
     set { owner.saver.onConflict = newValue }

@@ -27,9 +27,12 @@ public final class UndoManager {
   private var direction = Direction.forward
   private enum Direction { case forward, undoing, redoing }
 
+  /// A manager without anything to undo; set it as a context's ``ModelContext/undoManager``.
   public init() {}
 
+  /// Whether there is something to undo: a saved group, or unsaved changes.
   public var canUndo: Bool { !undoable.isEmpty || context?.hasChanges == true }
+  /// Whether there is something to redo; false while anything is unsaved.
   public var canRedo: Bool { !redoable.isEmpty && context?.hasChanges != true }
 
   /// As ``ModelContext/undo()``; an error is in ``lastError``.
@@ -38,6 +41,7 @@ public final class UndoManager {
   /// As ``ModelContext/redo()``; an error is in ``lastError``.
   public func redo() { note { try take(.redoing) } }
 
+  /// Forgets all that could be undone or redone; no row changes.
   public func removeAllActions() {
     undoable.removeAll()
     redoable.removeAll()

@@ -158,7 +158,7 @@ extension Saver {
   }
 
   func begin(_ model: any PersistentModel, _ property: Int) -> Bool {
-    func begin<M: PersistentModel>(_ model: M) -> Bool { _edit(model, property) }
+    func begin<M: PersistentModel>(_ model: M) -> Bool { _Quire.edit(model, property) }
     return begin(model)
   }
 }

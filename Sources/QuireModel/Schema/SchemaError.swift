@@ -1,13 +1,20 @@
 /// What is wrong with a set of model classes, or with a file that should hold them.
 public enum SchemaError: Error, Hashable, Sendable {
+  /// A container needs one model at least.
   case noModels
+  /// Two models have this name.
   case duplicateName(String)
+  /// Two properties of a model have the same column.
   case duplicateColumn(model: String, column: String)
   /// Two properties of `other` could be the inverse; name one with `@Relationship(inverse:)`.
   case ambiguousInverse(model: String, property: String, other: String, candidates: [String])
+  /// What `@Relationship(inverse:)` names cannot be the inverse of the property.
   case inverseMismatch(model: String, property: String, reason: String)
+  /// What `@Relationship(order:)` names cannot keep the order of the objects.
   case unusableOrder(model: String, property: String, reason: String)
+  /// A declaration such as `#Index` names something that is not a stored property of the model.
   case unknownKeyPath(model: String, in: String)
+  /// `#FullText` names something that cannot be searched.
   case unusableFullText(model: String, property: String?, reason: String)
   /// Models with `#FullText` need a file whose triggers may write to virtual tables, and this one has triggers or views
   /// that are not the models'.

@@ -1,12 +1,12 @@
 /// One aggregate of a query's rows: which function of which column.
-public struct Aggregate: Hashable, Sendable {
-  public enum Function: Hashable, Sendable { case count, sum, average, minimum, maximum }
+package struct Aggregate: Hashable, Sendable {
+  package enum Function: Hashable, Sendable { case count, sum, average, minimum, maximum }
 
-  public var function: Function
+  package var function: Function
   /// Nil counts rows, else values: NULL is skipped everywhere.
-  public var column: ColumnPath?
+  package var column: ColumnPath?
 
-  public init(_ function: Function, of column: ColumnPath? = nil) {
+  package init(_ function: Function, of column: ColumnPath? = nil) {
     self.function = function
     self.column = column
   }
@@ -32,113 +32,115 @@ extension AggregateError: CustomStringConvertible {
   }
 }
 
-/// What an aggregate keeps of the rows it has seen, so that rows can be added and taken away.
-///
-/// A count is a number, a sum or average an ``ExactSum``, a minimum or maximum its value alone: when that goes,
-/// ``needsExtreme`` asks for the one that follows it, which an index finds.
-public struct AggregateState: Sendable {
-  public let aggregate: Aggregate
-  /// Values that are not NULL; rows where a row count is asked for.
-  public private(set) var count = 0
-  private var sum = ExactSum()
-  private var strangers = 0
-  /// The extreme, or, while it is not known, what all values lie behind.
-  private var bound: Value = .null
-  /// Whether the extreme has gone and the next is not known: ``setExtreme(_:)`` is due.
-  public private(set) var needsExtreme = false
+extension _Quire {
+  /// What an aggregate keeps of the rows it has seen, so that rows can be added and taken away.
+  ///
+  /// A count is a number, a sum or average an ``ExactSum``, a minimum or maximum its value alone: when that goes,
+  /// ``needsExtreme`` asks for the one that follows it, which an index finds.
+  public struct AggregateState: Sendable {
+    package let aggregate: Aggregate
+    /// Values that are not NULL; rows where a row count is asked for.
+    package private(set) var count = 0
+    private var sum = ExactSum()
+    private var strangers = 0
+    /// The extreme, or, while it is not known, what all values lie behind.
+    private var bound: Value = .null
+    /// Whether the extreme has gone and the next is not known: ``setExtreme(_:)`` is due.
+    package private(set) var needsExtreme = false
 
-  public init(_ aggregate: Aggregate) { self.aggregate = aggregate }
+    package init(_ aggregate: Aggregate) { self.aggregate = aggregate }
 
-  /// Of so many rows, where rows are counted.
-  public init(_ aggregate: Aggregate, count: Int) {
-    self.aggregate = aggregate
-    self.count = count
-  }
+    /// Of so many rows, where rows are counted.
+    package init(_ aggregate: Aggregate, count: Int) {
+      self.aggregate = aggregate
+      self.count = count
+    }
 
-  public mutating func add(_ value: Value) {
-    guard aggregate.column == nil || value != .null else { return }
-    count += 1
-    switch aggregate.function {
-    case .count: break
-    case .sum, .average:
-      switch value {
-      case .integer(let number): sum.add(number)
-      case .real(let number): sum.add(number)
-      default: strangers += 1
-      }
-    case .minimum, .maximum:
-      if count == 1 || isAtLeastAsFar(value) {
-        bound = value
-        needsExtreme = false
+    package mutating func add(_ value: Value) {
+      guard aggregate.column == nil || value != .null else { return }
+      count += 1
+      switch aggregate.function {
+      case .count: break
+      case .sum, .average:
+        switch value {
+        case .integer(let number): sum.add(number)
+        case .real(let number): sum.add(number)
+        default: strangers += 1
+        }
+      case .minimum, .maximum:
+        if count == 1 || isAtLeastAsFar(value) {
+          bound = value
+          needsExtreme = false
+        }
       }
     }
-  }
 
-  public mutating func remove(_ value: Value) {
-    guard aggregate.column == nil || value != .null else { return }
-    count -= 1
-    switch aggregate.function {
-    case .count: break
-    case .sum, .average:
-      switch value {
-      case .integer(let number): sum.subtract(number)
-      case .real(let number): sum.subtract(number)
-      default: strangers -= 1
-      }
-    case .minimum, .maximum:
-      if count == 0 {
-        bound = .null
-        needsExtreme = false
-      } else if isAtLeastAsFar(value) {
-        needsExtreme = true
+    package mutating func remove(_ value: Value) {
+      guard aggregate.column == nil || value != .null else { return }
+      count -= 1
+      switch aggregate.function {
+      case .count: break
+      case .sum, .average:
+        switch value {
+        case .integer(let number): sum.subtract(number)
+        case .real(let number): sum.subtract(number)
+        default: strangers -= 1
+        }
+      case .minimum, .maximum:
+        if count == 0 {
+          bound = .null
+          needsExtreme = false
+        } else if isAtLeastAsFar(value) {
+          needsExtreme = true
+        }
       }
     }
-  }
 
-  /// Takes the extreme that was asked for.
-  public mutating func setExtreme(_ value: Value) {
-    bound = value
-    needsExtreme = false
-  }
+    /// Takes the extreme that was asked for.
+    package mutating func setExtreme(_ value: Value) {
+      bound = value
+      needsExtreme = false
+    }
 
-  private func isAtLeastAsFar(_ value: Value) -> Bool {
-    let order = value.compare(to: bound)
-    return aggregate.function == .minimum ? order <= 0 : order >= 0
-  }
+    private func isAtLeastAsFar(_ value: Value) -> Bool {
+      let order = value.compare(to: bound)
+      return aggregate.function == .minimum ? order <= 0 : order >= 0
+    }
 
-  // MARK: Results
+    // MARK: Results
 
-  /// The least or greatest value; NULL where there is none.
-  public var extreme: Value { bound }
+    /// The least or greatest value; NULL where there is none.
+    package var extreme: Value { bound }
 
-  /// The sum of integers, 0 of none.
-  public func integerSum() throws(AggregateError) -> Int64 {
-    try checkNumbers()
-    guard let total = sum.integer else { throw AggregateError.overflow(column: name) }
-    return total
-  }
+    /// The sum of integers, 0 of none.
+    package func integerSum() throws(AggregateError) -> Int64 {
+      try checkNumbers()
+      guard let total = sum.integer else { throw AggregateError.overflow(column: name) }
+      return total
+    }
 
-  /// The sum of reals, 0 of none.
-  public func realSum() throws(AggregateError) -> Double {
-    try checkNumbers()
-    return sum.real
-  }
+    /// The sum of reals, 0 of none.
+    package func realSum() throws(AggregateError) -> Double {
+      try checkNumbers()
+      return sum.real
+    }
 
-  /// Nil of none.
-  public func average() throws(AggregateError) -> Double? {
-    try checkNumbers()
-    return count == 0 ? nil : sum.divided(by: count)
-  }
+    /// Nil of none.
+    package func average() throws(AggregateError) -> Double? {
+      try checkNumbers()
+      return count == 0 ? nil : sum.divided(by: count)
+    }
 
-  private var name: String { aggregate.column?.description ?? "" }
-  private func checkNumbers() throws(AggregateError) {
-    if strangers > 0 { throw AggregateError.notANumber(column: name) }
+    private var name: String { aggregate.column?.description ?? "" }
+    private func checkNumbers() throws(AggregateError) {
+      if strangers > 0 { throw AggregateError.notANumber(column: name) }
+    }
   }
 }
 
 extension SelectQuery {
   /// Of the same rows the one with the least or greatest value of a column, and that value; none where all are NULL.
-  public func extreme(of column: ColumnPath, isGreatest: Bool) -> SelectQuery {
+  package func extreme(of column: ColumnPath, isGreatest: Bool) -> SelectQuery {
     var query = self
     let isThere = RowExpression.not(.isNull(.column(column)))
     query.filter = query.filter.map { .and([$0, isThere]) } ?? isThere
@@ -149,3 +151,5 @@ extension SelectQuery {
     return query
   }
 }
+
+package typealias AggregateState = _Quire.AggregateState

@@ -7,7 +7,7 @@
 ///
 /// Holds one number of fixed point in digits of 32 bits, those that were ever touched: three for small integers, five
 /// for prices, at most 70. Adding costs O(1), reading O(digits).
-public struct ExactSum: Sendable {
+package struct ExactSum: Sendable {
   /// Digits of weight 2^(32·(first + i) − 1088), each with carries not yet passed on.
   private var digits: [Int64] = []
   private var first = 0
@@ -19,13 +19,13 @@ public struct ExactSum: Sendable {
   /// The place of the digit of ones: 2⁻¹⁰⁷⁴ lies above the place 0.
   private static let ones = 34
 
-  public init() {}
+  package init() {}
 
-  public mutating func add(_ value: Int64) { add(value.magnitude, exponent: 0, isNegative: value < 0) }
-  public mutating func subtract(_ value: Int64) { add(value.magnitude, exponent: 0, isNegative: value >= 0) }
+  package mutating func add(_ value: Int64) { add(value.magnitude, exponent: 0, isNegative: value < 0) }
+  package mutating func subtract(_ value: Int64) { add(value.magnitude, exponent: 0, isNegative: value >= 0) }
   /// - Parameter value: Not a NaN: no column holds one.
-  public mutating func add(_ value: Double) { add(value, sign: 1) }
-  public mutating func subtract(_ value: Double) { add(value, sign: -1) }
+  package mutating func add(_ value: Double) { add(value, sign: 1) }
+  package mutating func subtract(_ value: Double) { add(value, sign: -1) }
 
   private mutating func add(_ value: Double, sign: Int) {
     if value.isInfinite {
@@ -103,7 +103,7 @@ public struct ExactSum: Sendable {
   // MARK: Reading
 
   /// The sum where all that was added is integers and it fits; nil beyond `Int64`, and for what is no integer.
-  public var integer: Int64? {
+  package var integer: Int64? {
     if infinities != (0, 0) { return nil }
     let (isNegative, digits, first) = magnitude
     var result: UInt64 = 0
@@ -117,10 +117,10 @@ public struct ExactSum: Sendable {
   }
 
   /// The sum, rounded once; infinite where it is beyond all reals.
-  public var real: Double { divided(by: 1) }
+  package var real: Double { divided(by: 1) }
 
   /// The exact sum by a count, rounded once: an average. NaN for a count of none.
-  public func divided(by count: Int) -> Double {
+  package func divided(by count: Int) -> Double {
     if infinities.positive > 0 { return infinities.negative > 0 ? .nan : .infinity }
     if infinities.negative > 0 { return -.infinity }
     if count <= 0 { return .nan }

@@ -2,12 +2,16 @@ public import Foundation
 
 /// A property type that can be added up: whole numbers to an `Int`, reals to a `Double`, optionals as their payload.
 public protocol Summable: StoredValue {
+  /// What a sum is: `Int` or `Double`.
   associatedtype Total: Equatable & Sendable
-  static func total(_ state: AggregateState) throws(AggregateError) -> Total
+  /// The sum of what was added up.
+  /// - Throws: ``AggregateError/overflow(column:)`` for a sum of whole numbers beyond `Int`.
+  static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Total
 }
 
 extension FixedWidthInteger where Self: Summable {
-  public static func total(_ state: AggregateState) throws(AggregateError) -> Int {
+  /// The sum of what was added up.
+  public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Int {
     let total = try state.integerSum()
     guard let result = Int(exactly: total) else {
       throw AggregateError.overflow(column: state.aggregate.column?.description ?? "")
@@ -28,7 +32,8 @@ extension UInt32: Summable {}
 extension UInt64: Summable {}
 
 extension BinaryFloatingPoint where Self: Summable {
-  public static func total(_ state: AggregateState) throws(AggregateError) -> Double { try state.realSum() }
+  /// The sum of what was added up.
+  public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Double { try state.realSum() }
 }
 
 extension Double: Summable {}
@@ -36,7 +41,8 @@ extension Float: Summable {}
 extension CGFloat: Summable {}
 
 extension Optional: Summable where Wrapped: Summable {
-  public static func total(_ state: AggregateState) throws(AggregateError) -> Wrapped.Total {
+  /// The sum of what was added up.
+  public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Wrapped.Total {
     try Wrapped.total(state)
   }
 }

@@ -2,27 +2,27 @@
 ///
 /// Folded: a row touched many times in the transaction appears once, from its first old to its last new state; what
 /// was undone by a savepoint or a failed statement, or ended as it began, does not appear.
-public struct ChangeSet: Sendable {
+package struct ChangeSet: Sendable {
   /// Counts this store's commits from 1 in order, those of other processes among them; the number lives in memory and
   /// begins again when it is opened. 0 for one from before that, told from the change log.
-  public let number: Int64
-  public let origin: Origin
+  package let number: Int64
+  package let origin: Origin
   /// Who says to have written, where the writer has said so: a context's `author`, an `author:` of SQL.
-  public let author: String?
+  package let author: String?
   /// Its place in the file's change log, from which to go on later; nil where the file keeps none.
-  public let token: CommitToken?
+  package let token: CommitToken?
   /// In the order in which the transaction first touched them.
-  public var tables: [TableChanges]
+  package var tables: [TableChanges]
 
   /// Whether more may have changed than `tables` says: another process committed, and which rows is not known. Who
   /// holds anything derived from rows compares it with the state after ``number``.
-  public let isComparison: Bool
+  package let isComparison: Bool
 
   /// Whether tables, views or indexes may be others than before; what that does to rows is not told. Said of every
   /// commit of another process, of which besides the rows of users' tables nothing is known.
-  public let altersSchema: Bool
+  package let altersSchema: Bool
 
-  public init(
+  package init(
     number: Int64, origin: Origin, author: String? = nil, token: CommitToken? = nil, tables: [TableChanges],
     isComparison: Bool = false, altersSchema: Bool = false
   ) {
@@ -35,70 +35,87 @@ public struct ChangeSet: Sendable {
     self.altersSchema = altersSchema
   }
 
-  /// Who wrote.
-  public enum Origin: Hashable, Sendable {
-    /// A model context of this process, by its number.
-    case context(UInt64)
-    /// SQL run on the container.
-    case sql
-    /// Another process, or another container on the same file.
-    case otherProcess
-  }
+  package typealias Origin = CommitOrigin
 
-  public subscript(table name: String) -> TableChanges? { tables.first { $0.table.name == name } }
+  package subscript(table name: String) -> TableChanges? { tables.first { $0.table.name == name } }
 }
 
-/// One table's part of a ``ChangeSet``.
+/// What made a commit.
+public enum CommitOrigin: Hashable, Sendable {
+  /// A model context of this process, by its number.
+  case context(UInt64)
+  /// SQL run on the container.
+  case sql
+  /// Another process, or another container on the same file.
+  case otherProcess
+}
+
+/// The changed rows of one table.
 public struct TableChanges: Sendable {
+  /// The table.
   public let table: ChangedTable
+  /// Its changed rows, in the order in which the transaction first touched them.
   public var rows: [RowChange]
 
-  public init(table: ChangedTable, rows: [RowChange]) {
+  package init(table: ChangedTable, rows: [RowChange]) {
     self.table = table
     self.rows = rows
   }
 }
 
-/// What a change must know of its table to be read: shared by all changes of that table.
+/// The table of a change: its name, its columns and its key. All changes of the table share one.
 public final class ChangedTable: Hashable, Sendable {
+  /// The table's name.
   public let name: String
   /// All columns that have a value in a change, in table order: VIRTUAL generated columns are left out.
   public let columns: [String]
   /// Positions in `columns` of the declared primary key; empty where the row id is the key.
   public let keyColumns: [Int]
   /// Whether it holds no rows of the user's: a table of Quire's own, or one behind a full-text index.
-  public let isInternal: Bool
+  package let isInternal: Bool
 
-  public init(name: String, columns: [String], keyColumns: [Int], isInternal: Bool = false) {
+  package init(name: String, columns: [String], keyColumns: [Int], isInternal: Bool = false) {
     self.name = name
     self.columns = columns
     self.keyColumns = keyColumns
     self.isInternal = isInternal
   }
 
-  public func index(of column: String) -> Int? { columns.firstIndex(of: column) }
+  package func index(of column: String) -> Int? { columns.firstIndex(of: column) }
   public static func == (a: ChangedTable, b: ChangedTable) -> Bool { a === b }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// What a row is known by: its INTEGER PRIMARY KEY (or row id where none is declared), else all columns of its key.
 public enum RowKey: Hashable, Sendable {
+  /// An INTEGER PRIMARY KEY, or the row id.
   case integer(Int64)
-  case composite([Value])
+  /// The columns of the declared key, in its order.
+  case composite([SQLValue])
 }
 
 /// One row, before and after a commit.
 public struct RowChange: Hashable, Sendable {
+  /// Which row.
   public let key: RowKey
+  /// What was done to it.
   public let kind: Kind
-  /// The row before, nil for an insert. Only columns somebody asked for are there: see ``Image``.
+  /// The row before; nil for an insert. Has the columns that were asked for: see ``Image``.
   public let old: Image?
   /// The row after, nil for a delete.
   public let new: Image?
 
-  public enum Kind: Hashable, Sendable { case insert, update, delete }
+  /// What a commit did to a row.
+  public enum Kind: Hashable, Sendable {
+    /// The row is new.
+    case insert
+    /// It has other values.
+    case update
+    /// It is gone.
+    case delete
+  }
 
-  public init(key: RowKey, kind: Kind, old: Image?, new: Image?) {
+  package init(key: RowKey, kind: Kind, old: Image?, new: Image?) {
     self.key = key
     self.kind = kind
     self.old = old
@@ -110,8 +127,10 @@ public struct RowChange: Hashable, Sendable {
   /// A column that no subscriber had asked for when the transaction began was not decoded and is absent, which is
   /// another thing than NULL.
   public struct Image: Hashable, Sendable {
-    public var values: [Value?]
-    public init(_ values: [Value?]) { self.values = values }
-    public subscript(column: Int) -> Value? { column < values.count ? values[column] : nil }
+    /// By position; nil for a column that was not captured.
+    public var values: [SQLValue?]
+    package init(_ values: [SQLValue?]) { self.values = values }
+    /// The value of a column; nil if it was not captured.
+    public subscript(column: Int) -> SQLValue? { column < values.count ? values[column] : nil }
   }
 }

@@ -1,7 +1,7 @@
 extension ChangeSet {
   /// Several commits as one difference: each row from its first old to its last new state, in the order in which rows
   /// were first touched. One commit is returned as it is.
-  public static func folded(_ commits: [ChangeSet]) -> [TableChanges] {
+  package static func folded(_ commits: [ChangeSet]) -> [TableChanges] {
     guard commits.count > 1 else { return commits.first?.tables ?? [] }
     var order: [String] = []
     var tables: [String: (table: ChangedTable, fold: RowFold)] = [:]

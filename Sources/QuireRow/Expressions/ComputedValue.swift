@@ -1,11 +1,11 @@
 /// A value that Swift computes from a row's object, because SQL cannot.
-public struct ComputedValue: Hashable, Sendable {
+package struct ComputedValue: Hashable, Sendable {
   /// Which of its query's.
-  public var number: Int
+  package var number: Int
   /// In Swift's words, for messages.
-  public var words: String
+  package var words: String
 
-  public init(_ number: Int, words: String) {
+  package init(_ number: Int, words: String) {
     self.number = number
     self.words = words
   }
@@ -13,14 +13,14 @@ public struct ComputedValue: Hashable, Sendable {
 
 extension RowExpression {
   /// Whether an object is needed to evaluate it.
-  public var needsObject: Bool {
+  package var needsObject: Bool {
     if case .computed = self { true } else { operands.contains(where: \.needsObject) }
   }
 
   /// A condition without computed values that every row meets which this accepts: what SQL can be asked beforehand.
   ///
   /// The narrowest that the form of the condition gives; `true` where it gives none.
-  public var necessary: RowExpression {
+  package var necessary: RowExpression {
     if !needsObject { return self }
     switch self {
     case .and(let operands): return .all(operands.map(\.necessary))
@@ -45,7 +45,7 @@ extension RowExpression {
   }
 
   /// What of this condition is still to be asked of rows that meet the ``necessary`` one.
-  public var beyondNecessary: RowExpression {
+  package var beyondNecessary: RowExpression {
     guard case .and(let operands) = self else { return self }
     return .all(operands.filter(\.needsObject))
   }

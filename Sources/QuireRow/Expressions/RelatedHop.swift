@@ -1,10 +1,10 @@
 /// One stretch of the way from a query's row to a row that its condition looks at.
-public enum RelatedHop: Hashable, Sendable {
+package enum RelatedHop: Hashable, Sendable {
   case one(ColumnPath.Step)
   case many(RowRelation)
 
   /// The table led to.
-  public var table: String {
+  package var table: String {
     switch self {
     case .one(let step): step.table
     case .many(let relation): relation.table
@@ -12,7 +12,7 @@ public enum RelatedHop: Hashable, Sendable {
   }
 
   /// The key of that table.
-  public var key: String {
+  package var key: String {
     switch self {
     case .one(let step): step.key
     case .many(let relation): relation.key
@@ -22,7 +22,7 @@ public enum RelatedHop: Hashable, Sendable {
   /// The keys of the rows of `table` from which this leads to one of these: one column, NULL where there is none.
   ///
   /// Each is found by an index: the foreign key's, the pairs' by their other side, or the key's.
-  public func statement(backFrom keys: some Sequence<Int64>, to table: String, key: String) throws(QueryError)
+  package func statement(backFrom keys: some Sequence<Int64>, to table: String, key: String) throws(QueryError)
     -> SQLText
   {
     switch self {
@@ -42,19 +42,19 @@ public enum RelatedHop: Hashable, Sendable {
 }
 
 /// What a query looks at in one table it reaches through a to-many relationship.
-public struct RelatedColumns: Hashable, Sendable {
+package struct RelatedColumns: Hashable, Sendable {
   /// From the query's row; ends at that table.
-  public var hops: [RelatedHop]
+  package var hops: [RelatedHop]
   /// What decides there: columns of conditions, keys stepped through, and the foreign key that leads back.
-  public var columns: Set<String>
+  package var columns: Set<String>
 
-  public init(hops: [RelatedHop], columns: Set<String>) {
+  package init(hops: [RelatedHop], columns: Set<String>) {
     self.hops = hops
     self.columns = columns
   }
 
   /// The tables on the way, those of pairs among them.
-  public var tables: [String] {
+  package var tables: [String] {
     hops.flatMap { hop in
       if case .many(let relation) = hop, case .pairs(let pairs, _, _) = relation.via {
         [hop.table, pairs]
@@ -65,7 +65,7 @@ public struct RelatedColumns: Hashable, Sendable {
   }
 
   /// All that questions about related rows look at, each way once.
-  public static func all(of questions: [RelatedRows]) -> [RelatedColumns] {
+  package static func all(of questions: [RelatedRows]) -> [RelatedColumns] {
     var found: [[RelatedHop]: Set<String>] = [:]
     for rows in questions { collect(rows, after: [], into: &found) }
     return found.map { RelatedColumns(hops: $0.key, columns: $0.value) }.sorted { "\($0.hops)" < "\($1.hops)" }

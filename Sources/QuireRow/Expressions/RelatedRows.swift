@@ -1,21 +1,21 @@
 /// From a row to the many rows that belong to it: an author's books.
-public struct RowRelation: Hashable, Sendable {
+package struct RowRelation: Hashable, Sendable {
   /// The column of the row stepped from that the others name.
-  public var from: String
+  package var from: String
   /// The table stepped to.
-  public var table: String
+  package var table: String
   /// The INTEGER PRIMARY KEY of that table.
-  public var key: String
-  public var via: Via
+  package var key: String
+  package var via: Via
 
-  public enum Via: Hashable, Sendable {
+  package enum Via: Hashable, Sendable {
     /// The column of the table stepped to that holds `from`.
     case foreignKey(String)
     /// A table of pairs; one whose target is gone counts for nothing.
     case pairs(table: String, own: String, other: String)
   }
 
-  public init(from: String = "id", to table: String, key: String = "id", via: Via) {
+  package init(from: String = "id", to table: String, key: String = "id", via: Via) {
     self.from = from
     self.table = table
     self.key = key
@@ -24,16 +24,16 @@ public struct RowRelation: Hashable, Sendable {
 }
 
 /// The rows that belong to one row and meet a condition: what a question about a to-many relationship is asked of.
-public struct RelatedRows: Hashable, Sendable {
+package struct RelatedRows: Hashable, Sendable {
   /// To the row they belong to; empty for the query's own row. Where these lead nowhere, there are none.
-  public var steps: [ColumnPath.Step]
-  public var relation: RowRelation
+  package var steps: [ColumnPath.Step]
+  package var relation: RowRelation
   /// Over the columns of the related row, as its own base row.
-  public var condition: RowExpression
+  package var condition: RowExpression
   /// What of the related row an aggregate is of; nil where rows are counted.
-  public var value: ColumnPath?
+  package var value: ColumnPath?
 
-  public init(
+  package init(
     _ relation: RowRelation, behind steps: [ColumnPath.Step] = [], where condition: RowExpression = .true,
     value: ColumnPath? = nil
   ) {
@@ -44,7 +44,7 @@ public struct RelatedRows: Hashable, Sendable {
   }
 
   /// Those of them that meet a further condition.
-  public func filtered(_ further: RowExpression) -> RelatedRows {
+  package func filtered(_ further: RowExpression) -> RelatedRows {
     RelatedRows(relation, behind: steps, where: .all([condition, further]), value: value)
   }
 
@@ -52,7 +52,7 @@ public struct RelatedRows: Hashable, Sendable {
   var columns: Set<ColumnPath> { value.map { condition.columns.union([$0]) } ?? condition.columns }
 
   /// What of the row they belong to decides which they are.
-  public var origin: ColumnPath { ColumnPath(steps, relation.from) }
+  package var origin: ColumnPath { ColumnPath(steps, relation.from) }
 
   /// All tables looked at.
   var tables: Set<String> {
@@ -66,7 +66,7 @@ extension RowExpression {
   /// Whether all of the related rows meet a condition; so they do where there are none.
   ///
   /// A row for which the condition is NULL does not meet it.
-  public static func each(of rows: RelatedRows, _ condition: RowExpression) -> RowExpression {
+  package static func each(of rows: RelatedRows, _ condition: RowExpression) -> RowExpression {
     .not(.exists(rows.filtered(condition.isNeverNull ? !condition : .not(.coalesce(condition, .false)))))
   }
 
@@ -82,7 +82,7 @@ extension RowExpression {
   }
 
   /// The questions about related rows in it, without those inside their conditions.
-  public var related: [RelatedRows] {
+  package var related: [RelatedRows] {
     switch self {
     case .exists(let rows), .countRows(let rows), .aggregate(_, let rows): [rows]
     default: operands.flatMap(\.related)
@@ -91,7 +91,7 @@ extension RowExpression {
 
   /// Whether one row and those it references are not enough to evaluate it: it asks about rows that reference this one,
   /// or what only SQLite can tell.
-  public var needsRows: Bool {
+  package var needsRows: Bool {
     switch self {
     case .exists, .countRows, .aggregate, .written: true
     default: operands.contains(where: \.needsRows)

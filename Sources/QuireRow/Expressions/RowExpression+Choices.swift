@@ -1,24 +1,24 @@
 extension RowExpression {
   /// A column of which every accepted row has one of a few values.
-  public struct Choice: Hashable, Sendable {
-    public let path: ColumnPath
+  package struct Choice: Hashable, Sendable {
+    package let path: ColumnPath
     /// Each once; NULL is one where the column may be NULL. With none no row is accepted.
-    public let values: [Value]
+    package let values: [Value]
 
-    public init(_ path: ColumnPath, _ values: [Value]) {
+    package init(_ path: ColumnPath, _ values: [Value]) {
       self.path = path
       self.values = values
     }
   }
 
   /// Longer lists are no choice: who is asked for by that many values is better asked every time.
-  public static let longestChoice = 64
+  package static let longestChoice = 64
 
   /// What every accepted row has in common: `column == value`, and `column` one of a few. Each column once.
   ///
   /// A row that has, before and after a change, none of a choice's values is not accepted before nor after: the change
   /// cannot matter to the query.
-  public var choices: [Choice] {
+  package var choices: [Choice] {
     switch self {
     case .and(let operands):
       var found: [Choice] = []

@@ -2,10 +2,10 @@ import Foundation
 
 extension RowExpression {
   /// Whether a row with these columns is accepted: SQL's WHERE, where NULL is no.
-  public func accepts(_ column: (ColumnPath) -> Value) -> Bool { accepts(column, related: { _ in nil }) }
+  package func accepts(_ column: (ColumnPath) -> Value) -> Bool { accepts(column, related: { _ in nil }) }
 
   /// The same where related rows can be counted, and values be computed from the row's object.
-  public func accepts(
+  package func accepts(
     _ column: (ColumnPath) -> Value, related: (RelatedRows) -> Int?, computed: (ComputedValue) -> Value = { _ in .null }
   ) -> Bool {
     truth(column, related, computed) == .integer(1)
@@ -15,10 +15,10 @@ extension RowExpression {
   ///
   /// A column behind a foreign key that leads nowhere must be `.null`. What ``needsRows`` cannot be told from one row,
   /// nor what is computed from an object: both are NULL here.
-  public func evaluate(_ column: (ColumnPath) -> Value) -> Value { evaluate(column, related: { _ in nil }) }
+  package func evaluate(_ column: (ColumnPath) -> Value) -> Value { evaluate(column, related: { _ in nil }) }
 
   /// The same where related rows can be counted (nil is a number not known), and values be computed from the object.
-  public func evaluate(
+  package func evaluate(
     _ column: (ColumnPath) -> Value, related: (RelatedRows) -> Int?, computed: (ComputedValue) -> Value = { _ in .null }
   ) -> Value {
     func value(_ operand: RowExpression) -> Value { operand.evaluate(column, related: related, computed: computed) }

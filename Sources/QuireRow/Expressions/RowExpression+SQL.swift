@@ -4,14 +4,14 @@ extension RowExpression {
   ///     SELECT … FROM "book" AS t0 \(joins) WHERE \(condition)
   ///
   /// ``SelectQuery`` writes whole statements.
-  public func sql() throws(QueryError) -> (value: SQLText, joins: String) {
+  package func sql() throws(QueryError) -> (value: SQLText, joins: String) {
     var writer = ExpressionWriter()
     try writer.value(self)
     return (writer.sql, try writer.joins.clauses())
   }
 
   /// The same for a place where only truth counts, such as WHERE: shorter and easier on SQLite's planner.
-  public func conditionSQL() throws(QueryError) -> (condition: SQLText, joins: String) {
+  package func conditionSQL() throws(QueryError) -> (condition: SQLText, joins: String) {
     var writer = ExpressionWriter()
     try writer.filter(self)
     return (writer.sql, try writer.joins.clauses())
@@ -313,8 +313,8 @@ extension RowExpression.Arithmetic {
 }
 
 /// Lists as one parameter: the JSON text that `json_each(?)` reads.
-public enum KeyList {
-  public static func json(_ keys: some Sequence<Int64>) -> String {
+package enum KeyList {
+  package static func json(_ keys: some Sequence<Int64>) -> String {
     var text = "["
     for key in keys {
       if text.utf8.count > 1 { text += "," }

@@ -19,7 +19,7 @@
 ///
 /// Operands are taken to be of their columns' declared types, as the predicate translation makes them (SQLite would
 /// convert text compared with a number, `evaluate` does not), and columns to have collation BINARY.
-public indirect enum RowExpression: Hashable, Sendable {
+package indirect enum RowExpression: Hashable, Sendable {
   case column(ColumnPath)
   case literal(Value)
   /// True when every operand is, also when there are none. Make them with ``all(_:)``.
@@ -52,27 +52,27 @@ public indirect enum RowExpression: Hashable, Sendable {
   /// `evaluate` gives NULL. The same row must always give the same value.
   case written([String], [RowExpression])
 
-  public enum Comparison: Hashable, Sendable {
+  package enum Comparison: Hashable, Sendable {
     case equal, unequal
     case equalIfPresent, unequalIfPresent
     case less, lessOrEqual, greater, greaterOrEqual
   }
 
-  public enum TextTest: Hashable, Sendable { case contains, startsWith, endsWith, containsFolded }
+  package enum TextTest: Hashable, Sendable { case contains, startsWith, endsWith, containsFolded }
 
   /// `divide` truncates toward zero between integers; `remainder` has the dividend's sign.
-  public enum Arithmetic: Hashable, Sendable { case add, subtract, multiply, divide, remainder }
+  package enum Arithmetic: Hashable, Sendable { case add, subtract, multiply, divide, remainder }
 }
 
 // MARK: Making
 
 extension RowExpression {
-  public static let `true` = RowExpression.literal(1)
-  public static let `false` = RowExpression.literal(0)
-  public static let null = RowExpression.literal(.null)
+  package static let `true` = RowExpression.literal(1)
+  package static let `false` = RowExpression.literal(0)
+  package static let null = RowExpression.literal(.null)
 
   /// The conjunction, without what is always true, and false when one operand is.
-  public static func all(_ operands: [RowExpression]) -> RowExpression {
+  package static func all(_ operands: [RowExpression]) -> RowExpression {
     var rest: [RowExpression] = []
     for operand in operands {
       switch operand {
@@ -86,7 +86,7 @@ extension RowExpression {
   }
 
   /// The disjunction, without what is always false, and true when one operand is.
-  public static func any(_ operands: [RowExpression]) -> RowExpression {
+  package static func any(_ operands: [RowExpression]) -> RowExpression {
     var rest: [RowExpression] = []
     for operand in operands {
       switch operand {
@@ -99,7 +99,7 @@ extension RowExpression {
     return rest.isEmpty ? .false : rest.count == 1 ? rest[0] : .or(rest)
   }
 
-  public static prefix func ! (operand: RowExpression) -> RowExpression {
+  package static prefix func ! (operand: RowExpression) -> RowExpression {
     switch operand {
     case .literal(1): .false
     case .literal(0): .true
@@ -110,7 +110,7 @@ extension RowExpression {
   }
 
   /// Whether a value is one of `values`, which may have NULL among them; NULL is then one of them too.
-  public static func contains(_ values: [Value], _ element: RowExpression) -> RowExpression {
+  package static func contains(_ values: [Value], _ element: RowExpression) -> RowExpression {
     let present = values.filter { $0 != .null }
     let found = RowExpression.oneOf(element, present)
     return present.count == values.count ? found : .any([.isNull(element), found])
@@ -130,14 +130,14 @@ extension RowExpression {
 
 extension RowExpression {
   /// All columns it reads of its row and those it references; of related rows, what decides which they are.
-  public var columns: Set<ColumnPath> {
+  package var columns: Set<ColumnPath> {
     var found: Set<ColumnPath> = []
     collectColumns(into: &found)
     return found
   }
 
   /// The tables it reaches through foreign keys, either way; the base table is not named here unless so reached.
-  public var tables: Set<String> {
+  package var tables: Set<String> {
     related.reduce(into: Set(columns.flatMap { $0.steps.map(\.table) })) { $0.formUnion($1.tables) }
   }
 
@@ -151,7 +151,7 @@ extension RowExpression {
   }
 
   /// The expressions directly inside, over the same row.
-  public var operands: [RowExpression] {
+  package var operands: [RowExpression] {
     switch self {
     case .column, .literal, .exists, .countRows, .aggregate, .computed: []
     case .and(let operands), .or(let operands), .written(_, let operands): operands
@@ -165,7 +165,7 @@ extension RowExpression {
   /// Whether this is surely NULL when `absent` says that a part of it is.
   ///
   /// May say false where it would be true: then an optional chain is written with a CASE it could do without.
-  public func isNull(where absent: (RowExpression) -> Bool) -> Bool {
+  package func isNull(where absent: (RowExpression) -> Bool) -> Bool {
     if absent(self) { return true }
     switch self {
     case .column, .isNull, .exists, .countRows, .aggregate, .written, .computed: return false

@@ -1,11 +1,11 @@
 /// A statement, or a part of one, with what its `?` stand for, in order.
 ///
 /// Names are in the text, quoted; values are only ever bound.
-public struct SQLText: Hashable, Sendable {
-  public var text: String
-  public var bindings: [Value]
+package struct SQLText: Hashable, Sendable {
+  package var text: String
+  package var bindings: [Value]
 
-  public init(_ text: String = "", _ bindings: [Value] = []) {
+  package init(_ text: String = "", _ bindings: [Value] = []) {
     self.text = text
     self.bindings = bindings
   }

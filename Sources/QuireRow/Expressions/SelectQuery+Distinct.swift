@@ -3,7 +3,7 @@ extension SelectQuery {
   /// order does not count. NULL is one value.
   ///
   /// - Parameter excluded: Keys of rows that are left out.
-  public func distinct(ascending: Bool = true, excluding excluded: [Int64] = []) throws(QueryError) -> SQLText {
+  package func distinct(ascending: Bool = true, excluding excluded: [Int64] = []) throws(QueryError) -> SQLText {
     var writer = ExpressionWriter()
     for (index, path) in columns.enumerated() {
       if index > 0 { writer.sql.text += ", " }

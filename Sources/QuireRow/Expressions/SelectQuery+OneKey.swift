@@ -1,7 +1,7 @@
 extension SelectQuery {
   /// ``statement(forKeys:)`` for one key: a look-up by it, without a list of keys and without sorting. The text is the
   /// same for all keys; the key is the first binding.
-  public func statement(forKey key: Int64) throws(QueryError) -> SQLText {
+  package func statement(forKey key: Int64) throws(QueryError) -> SQLText {
     var query = self
     let isThis = RowExpression.compare(.equalIfPresent, .column(ColumnPath(self.key)), .literal(.integer(key)))
     query.filter = filter.map { .and([isThis, $0]) } ?? isThis

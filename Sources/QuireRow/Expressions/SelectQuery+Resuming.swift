@@ -11,7 +11,7 @@ extension SelectQuery {
   ///   - bound: The values of ``totalOrder`` in the row to resume after, which need not exist any more.
   ///   - keys: Rows left out: those already held, say.
   ///   - limit: Of each statement; the query's own limit and offset do not count.
-  public func statements(after bound: [Value], excluding keys: [Int64] = [], limit: Int?) throws(QueryError)
+  package func statements(after bound: [Value], excluding keys: [Int64] = [], limit: Int?) throws(QueryError)
     -> [SQLText]
   {
     let excluded = keys.isEmpty ? nil : KeyList.json(keys)

@@ -1,11 +1,11 @@
 extension SelectQuery {
   /// The query as it is.
-  public func statement() throws(QueryError) -> SQLText { try write(limit: limit, offset: offset) }
+  package func statement() throws(QueryError) -> SQLText { try write(limit: limit, offset: offset) }
 
   /// The query without the rows of these keys.
   ///
   /// The text is the same for all sets of keys; they are one parameter, as JSON, which follows the filter's.
-  public func statement(excluding keys: some Sequence<Int64>) throws(QueryError) -> SQLText {
+  package func statement(excluding keys: some Sequence<Int64>) throws(QueryError) -> SQLText {
     try write(excluding: KeyList.json(keys), limit: limit, offset: offset)
   }
 
@@ -14,7 +14,7 @@ extension SelectQuery {
   /// The keys come first and drive the search, whatever other index the filter might use. The text is the same for
   /// all sets of keys; they are one binding, as JSON (``KeyList/json(_:)-(Sequence<Int64>)``), after those of the
   /// expressions: the first where only columns are selected, the last where there are neither filter nor order.
-  public func statement(forKeys keys: some Sequence<Int64>) throws(QueryError) -> SQLText {
+  package func statement(forKeys keys: some Sequence<Int64>) throws(QueryError) -> SQLText {
     try write(among: KeyList.json(keys), limit: nil, offset: 0)
   }
 
@@ -22,14 +22,14 @@ extension SelectQuery {
   ///
   /// The keys are of the row at the end of the steps, which may be gone. As with ``statement(forKeys:)`` they are one
   /// binding; each foreign key on the way wants an index.
-  public func statement(forKeys keys: some Sequence<Int64>, reachedBy steps: [ColumnPath.Step]) throws(QueryError)
+  package func statement(forKeys keys: some Sequence<Int64>, reachedBy steps: [ColumnPath.Step]) throws(QueryError)
     -> SQLText
   {
     try write(among: KeyList.json(keys), reachedBy: steps, limit: nil, offset: 0)
   }
 
   /// How many rows the query has: one row, one column.
-  public func count() throws(QueryError) -> SQLText {
+  package func count() throws(QueryError) -> SQLText {
     var writer = ExpressionWriter()
     let condition = try whereClause(&writer, excluding: false, after: nil)
     let joins = try writer.joins.clauses()

@@ -6,21 +6,21 @@
 ///
 /// The order is always total: it ends with the key, in the direction of the last term, which an index on the terms
 /// gives for nothing.
-public struct SelectQuery: Hashable, Sendable {
-  public var table: String
+package struct SelectQuery: Hashable, Sendable {
+  package var table: String
   /// The table's INTEGER PRIMARY KEY.
-  public var key: String
+  package var key: String
   /// What each row of the answer has, in this order.
-  public var columns: [ColumnPath]
+  package var columns: [ColumnPath]
   /// What it has after them.
-  public var expressions: [RowExpression]
-  public var filter: RowExpression?
+  package var expressions: [RowExpression]
+  package var filter: RowExpression?
   /// As asked for; ``totalOrder`` is what is used.
-  public var order: [OrderTerm]
-  public var limit: Int?
-  public var offset: Int
+  package var order: [OrderTerm]
+  package var limit: Int?
+  package var offset: Int
 
-  public init(
+  package init(
     from table: String, key: String = "id", columns: [ColumnPath], expressions: [RowExpression] = [],
     where filter: RowExpression? = nil, orderedBy order: [OrderTerm] = [], limit: Int? = nil, offset: Int = 0
   ) {
@@ -35,7 +35,7 @@ public struct SelectQuery: Hashable, Sendable {
   }
 
   /// The order made total: up to the key, which is added where it is missing.
-  public var totalOrder: [OrderTerm] {
+  package var totalOrder: [OrderTerm] {
     let keyColumn = RowExpression.column(ColumnPath(key))
     let place = order.firstIndex { $0.expression == keyColumn }
     let ascending = place.map { order[$0].ascending } ?? order.last?.ascending ?? true
@@ -43,17 +43,17 @@ public struct SelectQuery: Hashable, Sendable {
   }
 
   /// All columns that decide which rows are in the answer and where.
-  public var decidingColumns: Set<ColumnPath> {
+  package var decidingColumns: Set<ColumnPath> {
     totalOrder.reduce(into: filter?.columns ?? []) { $0.formUnion($1.expression.columns) }
   }
 
   /// The questions about related rows that decide which rows are in the answer and where.
-  public var related: [RelatedRows] {
+  package var related: [RelatedRows] {
     totalOrder.reduce(into: filter?.related ?? []) { $0 += $1.expression.related }
   }
 
   /// The base table and all it reaches.
-  public var tables: Set<String> {
+  package var tables: Set<String> {
     let reached = Set(columns.flatMap { $0.steps.map(\.table) })
       .union(decidingColumns.flatMap { $0.steps.map(\.table) }).union([table])
     let computed = expressions.reduce(into: reached) { $0.formUnion($1.tables) }
@@ -62,19 +62,19 @@ public struct SelectQuery: Hashable, Sendable {
 }
 
 /// One criterion of an order: NULL first when ascending, numbers before text before blobs, text by its bytes.
-public struct OrderTerm: Hashable, Sendable {
-  public var expression: RowExpression
-  public var ascending: Bool
+package struct OrderTerm: Hashable, Sendable {
+  package var expression: RowExpression
+  package var ascending: Bool
   /// False only where the schema says NOT NULL: then resuming after a row of a descending order needs one statement less.
-  public var isNullable: Bool
+  package var isNullable: Bool
 
-  public init(_ expression: RowExpression, ascending: Bool = true, isNullable: Bool = true) {
+  package init(_ expression: RowExpression, ascending: Bool = true, isNullable: Bool = true) {
     self.expression = expression
     self.ascending = ascending
     self.isNullable = isNullable
   }
 
-  public init(_ path: ColumnPath, ascending: Bool = true, isNullable: Bool = true) {
+  package init(_ path: ColumnPath, ascending: Bool = true, isNullable: Bool = true) {
     self.init(.column(path), ascending: ascending, isNullable: isNullable)
   }
 }

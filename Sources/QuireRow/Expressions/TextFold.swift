@@ -3,15 +3,15 @@
 /// The letters A to Z count as a to z; all else, accents too, is compared as it is. That is SQLite's built-in `lower`,
 /// so it needs no function of ours on the connection, and any tool can ask the same question. (Foundation's own also
 /// folds accents and asks the locale, which SQLite cannot.)
-public enum TextFold {
-  public static func folded(_ text: String) -> String { String(decoding: folded(text.utf8), as: UTF8.self) }
+package enum TextFold {
+  package static func folded(_ text: String) -> String { String(decoding: folded(text.utf8), as: UTF8.self) }
 
-  public static func folded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+  package static func folded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     bytes.map { (65...90).contains($0) ? $0 + 32 : $0 }
   }
 
   /// Whether `text` contains `part`, both folded.
-  public static func contains(_ text: String, _ part: String) -> Bool {
+  package static func contains(_ text: String, _ part: String) -> Bool {
     ByteSearch.contains(folded(text.utf8), folded(part.utf8))
   }
 }

@@ -1,7 +1,7 @@
 /// Quotes a name for SQL: the one place where a name becomes SQL text.
 ///
 /// - Throws: ``IdentifierError`` for an empty name and for one with a NUL, which SQLite cannot quote.
-public func quoted(identifier name: String) throws(IdentifierError) -> String {
+package func quoted(identifier name: String) throws(IdentifierError) -> String {
   if name.isEmpty || name.utf8.contains(0) { throw IdentifierError(name: name) }
   if !name.utf8.contains(UInt8(ascii: "\"")) { return "\"\(name)\"" }
   return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
@@ -9,6 +9,7 @@ public func quoted(identifier name: String) throws(IdentifierError) -> String {
 
 /// A name that cannot stand in SQL.
 public struct IdentifierError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The name.
   public let name: String
   public var description: String {
     name.isEmpty ? "a name is empty" : "the name ‘\(name.debugDescription)’ contains a NUL"

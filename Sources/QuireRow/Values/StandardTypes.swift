@@ -1,8 +1,10 @@
 public import Foundation
 
 extension FixedWidthInteger where Self: StoredValue {
+  /// INTEGER.
   @inlinable public static var columnType: ColumnType { .integer }
 
+  /// The whole number in the column; one that does not fit this type is an error.
   @inlinable public static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
     throws(ValueError) -> Self
   {
@@ -13,6 +15,7 @@ extension FixedWidthInteger where Self: StoredValue {
     return value
   }
 
+  /// Binds the number; one above `Int64.max` is ``ValueError/notStorable(_:reason:)``.
   @inlinable public func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32)
     throws(ValueError)
   {
@@ -55,14 +58,17 @@ extension Bool: StoredValue {
 }
 
 extension BinaryFloatingPoint where Self: StoredValue {
+  /// REAL.
   @inlinable public static var columnType: ColumnType { .real }
 
+  /// The number in the column, REAL or INTEGER.
   @inlinable public static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
     throws(ValueError) -> Self
   {
     Self(try source.double(index))
   }
 
+  /// Binds the number; NaN is ``ValueError/notStorable(_:reason:)``.
   @inlinable public func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32)
     throws(ValueError)
   {
@@ -119,7 +125,9 @@ extension Optional: StoredValue where Wrapped: StoredValue {
 }
 
 extension RawRepresentable where Self: StoredValue, RawValue: StoredValue {
+  /// The column type of the raw value.
   @inlinable public static var columnType: ColumnType { RawValue.columnType }
+  /// The case of the raw value in the column; an unknown raw value is an error.
   @inlinable public static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
     throws(ValueError) -> Self
   {
@@ -129,6 +137,7 @@ extension RawRepresentable where Self: StoredValue, RawValue: StoredValue {
     }
     return value
   }
+  /// Binds the raw value.
   @inlinable public func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32)
     throws(ValueError)
   {

@@ -37,32 +37,48 @@ extension StoredValue {
 
 /// The declared type of a column, as STRICT tables know it.
 @frozen public enum ColumnType: String, Hashable, Sendable, Codable {
+  /// Whole numbers of 64 bits.
   case integer = "INTEGER"
+  /// Floating-point numbers of 64 bits.
   case real = "REAL"
+  /// Text.
   case text = "TEXT"
+  /// Bytes.
   case blob = "BLOB"
+  /// A value of any kind, kept as it is.
   case any = "ANY"
 }
 
 /// One row to read columns from: a stepped statement, or a captured row.
 public protocol ColumnSource: ~Copyable {
+  /// Whether the column holds NULL.
   func isNull(_ index: Int32) -> Bool
+  /// The INTEGER in the column; anything else is an error.
   func int64(_ index: Int32) throws(ValueError) -> Int64
-  /// Accepts INTEGER too: SQLite keeps an integral REAL as an integer inside.
+  /// The REAL or INTEGER in the column, because SQLite keeps an integral REAL as an integer; anything else is an error.
   func double(_ index: Int32) throws(ValueError) -> Double
+  /// The TEXT in the column; anything else, and text that is not UTF-8, is an error.
   func text(_ index: Int32) throws(ValueError) -> String
+  /// The BLOB in the column; anything else is an error.
   func blob(_ index: Int32) throws(ValueError) -> Data
-  func value(_ index: Int32) -> Value
+  /// Whatever the column holds.
+  func value(_ index: Int32) -> SQLValue
 }
 
 /// Where a statement's parameters go.
 public protocol ColumnSink: ~Copyable {
+  /// Binds NULL to a parameter, counted from 1.
   func bindNull(_ index: Int32)
+  /// Binds an INTEGER.
   func bind(_ value: Int64, at index: Int32)
+  /// Binds a REAL.
   func bind(_ value: Double, at index: Int32)
+  /// Binds TEXT.
   func bind(_ value: String, at index: Int32)
+  /// Binds a BLOB.
   func bind(_ value: Data, at index: Int32)
-  func bind(_ value: Value, at index: Int32)
+  /// Binds a value of any kind.
+  func bind(_ value: SQLValue, at index: Int32)
 }
 
 /// Why a column's content is not the value asked for, or a value cannot go into a column.

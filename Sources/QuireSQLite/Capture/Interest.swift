@@ -1,24 +1,24 @@
 internal import Synchronization
 
 /// Which columns somebody wants to see in changes. What nobody asks for is not decoded, and then capture is nearly free.
-public struct Interest: Hashable, Sendable {
+package struct Interest: Hashable, Sendable {
   /// Nil is every table.
-  public var table: String?
+  package var table: String?
   /// Nil is all columns; empty is keys only, which are captured anyway, of a table of Quire's own or behind a full-text
   /// index only where it is asked for by name.
-  public var columns: Set<String>?
+  package var columns: Set<String>?
 
-  public init(table: String?, columns: Set<String>? = nil) {
+  package init(table: String?, columns: Set<String>? = nil) {
     self.table = table
     self.columns = columns
   }
 
   /// Every column of every table.
-  public static let everything = Interest(table: nil)
+  package static let everything = Interest(table: nil)
 }
 
 /// Keeps an ``Interest`` alive; it ends with the token.
-public final class InterestToken: Sendable {
+package final class InterestToken: Sendable {
   private let interest: Interest
   private weak let interests: Interests?
   private let isCancelled = Atomic(false)
@@ -30,7 +30,7 @@ public final class InterestToken: Sendable {
 
   deinit { cancel() }
 
-  public func cancel() {
+  package func cancel() {
     if isCancelled.exchange(true, ordering: .relaxed) { return }
     interests?.remove(interest)
   }

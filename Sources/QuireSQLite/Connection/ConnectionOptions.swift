@@ -1,30 +1,30 @@
 /// How a connection is opened.
-public struct ConnectionOptions: Hashable, Sendable {
-  public var synchronous = Synchronous.full
+package struct ConnectionOptions: Hashable, Sendable {
+  package var synchronous = Synchronous.full
   /// How long a lock held by another connection is waited for.
-  public var busyTimeout = Duration.seconds(5)
-  public var cacheSizeInBytes = ConnectionOptions.defaultCacheSizeInBytes
+  package var busyTimeout = Duration.seconds(5)
+  package var cacheSizeInBytes = ConnectionOptions.defaultCacheSizeInBytes
   /// Whether SQLite checkpoints by itself after 1 000 pages. A ``Database`` does it by its own rules.
-  public var checkpointsItself = true
+  package var checkpointsItself = true
   /// Whether triggers and views may use virtual tables, such as a full-text index, and functions that SQLite does not
   /// hold harmless in the hands of whoever made the file.
-  public var trustsSchema = false
+  package var trustsSchema = false
   /// Whether the file's journal mode stays what it is. Otherwise a file opened for writing becomes one with a
   /// write-ahead log, which is so for everybody from then on.
-  public var keepsJournalMode = false
+  package var keepsJournalMode = false
   /// Whether the files that SQLite makes beside one with a write-ahead log, for a reader too, are taken away at the end
   /// where they were not there before and nobody else uses them. A file to be read, in a folder where they cannot be made, is
   /// read without them.
-  public var leavesNothing = false
+  package var leavesNothing = false
   /// Refuses transaction control, ATTACH and settings in SQL that is prepared, and every write.
   var role = Role.free
   /// A registered VFS of SQLite; nil is the system's.
-  public var vfs: String?
+  package var vfs: String?
 
-  public init() {}
+  package init() {}
 
   /// 16 MB: eight times SQLite's default. See ``DatabaseConfiguration/cacheSizeInBytes`` for the measurement.
-  public static let defaultCacheSizeInBytes = 16 << 20
+  package static let defaultCacheSizeInBytes = 16 << 20
 
   enum Role { case free, writer, reader }
 }
@@ -39,7 +39,7 @@ public enum Synchronous: String, Hashable, Sendable {
   case off = "OFF"
 }
 
-public enum Access: Hashable, Sendable {
+package enum Access: Hashable, Sendable {
   case readOnly
   /// The file must be there.
   case readWrite

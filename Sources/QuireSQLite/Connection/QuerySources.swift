@@ -6,13 +6,13 @@ internal import QuireRow
 /// What a virtual table reads SQLite does not tell. A full-text or spatial index keeps its rows in tables of its own,
 /// which are followed in its place, and the table whose text it indexes; of any other virtual table that is not known, and
 /// the query depends on every table.
-public struct QuerySources: Hashable, Sendable {
+package struct QuerySources: Hashable, Sendable {
   /// By table: the columns whose values matter besides which rows there are; nil if any change matters.
-  public private(set) var tables: [String: Set<String>?] = [:]
+  package private(set) var tables: [String: Set<String>?] = [:]
   /// Whether some of the tables hold no rows of the user's, and are left out if commits come from a log.
-  public private(set) var hasInternal = false
+  package private(set) var hasInternal = false
   /// What the schema was when this was found out.
-  public private(set) var schemaVersion: Int64 = 0
+  package private(set) var schemaVersion: Int64 = 0
 
   init(_ reads: StatementReads, on connection: Connection) throws {
     schemaVersion = try connection.schemaVersion()

@@ -28,7 +28,7 @@ extension Statement: ColumnSink {
     note(value.withUnsafeBytes { quire_bind_blob(pointer, index, $0.baseAddress, $0.count) }, index)
   }
 
-  @inlinable public func bind(_ value: Value, at index: Int32) {
+  @inlinable public func bind(_ value: SQLValue, at index: Int32) {
     switch value {
     case .null: bindNull(index)
     case .integer(let value): bind(value, at: index)
@@ -51,7 +51,7 @@ extension Statement: ColumnSink {
   /// Binds all values from parameter 1 on.
   ///
   /// - Throws: ``SQLiteError`` when there are more or fewer values than parameters.
-  public func bind(all values: [Value]) throws(SQLiteError) {
+  package func bind(all values: [Value]) throws(SQLiteError) {
     guard values.count == Int(parameterCount) else {
       let message = "\(parameterCount) parameters, and \(values.count) values were given"
       throw SQLiteError(code: SQLITE_RANGE, message: message, sql: sql)

@@ -1,41 +1,44 @@
 public import CSQLite
+public import QuireRow
 
-/// One prepared statement: bind, step, read ``row``, reset.
-///
-/// It belongs to its connection's thread. A binding that fails (a value too large, no such parameter, a NaN) is
-/// remembered and thrown by the next step, so that the calls in between need no `try`. Between `step()` and `reset()`
-/// a reading statement keeps its transaction open: ``withRows(_:)``, ``forEachRow(_:)`` and ``run()`` always reset.
-public final class Statement {
-  @usableFromInline let pointer: OpaquePointer
-  weak var connection: Connection?
-  let effects: Effects
-  /// The text as it was written, where it was prepared with other quotes around its names.
-  private let written: String?
-  /// Whether `step()` must take the slow way: a binding failed, or the statement alters the schema.
-  @exclusivity(unchecked) @usableFromInline var needsCare: Bool
-  @exclusivity(unchecked) var bindFailure: BindFailure?
+extension _Quire {
+  /// One prepared statement: bind, step, read ``row``, reset.
+  ///
+  /// It belongs to its connection's thread. A binding that fails (a value too large, no such parameter, a NaN) is
+  /// remembered and thrown by the next step, so that the calls in between need no `try`. Between `step()` and `reset()`
+  /// a reading statement keeps its transaction open: ``withRows(_:)``, ``forEachRow(_:)`` and ``run()`` always reset.
+  public final class Statement {
+    @usableFromInline let pointer: OpaquePointer
+    weak var connection: Connection?
+    let effects: Effects
+    /// The text as it was written, where it was prepared with other quotes around its names.
+    private let written: String?
+    /// Whether `step()` must take the slow way: a binding failed, or the statement alters the schema.
+    @exclusivity(unchecked) @usableFromInline var needsCare: Bool
+    @exclusivity(unchecked) var bindFailure: BindFailure?
 
-  init(_ pointer: OpaquePointer, connection: Connection, effects: Effects, written: String?) {
-    self.pointer = pointer
-    self.connection = connection
-    self.effects = effects
-    self.written = written
-    needsCare = !effects.isEmpty
-  }
+    init(_ pointer: OpaquePointer, connection: Connection, effects: Effects, written: String?) {
+      self.pointer = pointer
+      self.connection = connection
+      self.effects = effects
+      self.written = written
+      needsCare = !effects.isEmpty
+    }
 
-  deinit { sqlite3_finalize(pointer) }
+    deinit { sqlite3_finalize(pointer) }
 
-  /// What preparing told of a statement besides rows.
-  struct Effects: OptionSet {
-    let rawValue: UInt8
-    static let altersSchema = Effects(rawValue: 1)
-    static let createsVirtualTable = Effects(rawValue: 2)
-    static let altersTable = Effects(rawValue: 4)
-  }
+    /// What preparing told of a statement besides rows.
+    struct Effects: OptionSet {
+      let rawValue: UInt8
+      static let altersSchema = Effects(rawValue: 1)
+      static let createsVirtualTable = Effects(rawValue: 2)
+      static let altersTable = Effects(rawValue: 4)
+    }
 
-  enum BindFailure {
-    case refused(Int32, index: Int32)
-    case notANumber(index: Int32)
+    enum BindFailure {
+      case refused(Int32, index: Int32)
+      case notANumber(index: Int32)
+    }
   }
 }
 
@@ -43,7 +46,7 @@ public final class Statement {
 
 extension Statement {
   /// Goes to the next row; false at the end.
-  @inlinable public func step() throws(SQLiteError) -> Bool {
+  @inlinable package func step() throws(SQLiteError) -> Bool {
     if needsCare { return try stepWithCare() }
     let code = sqlite3_step(pointer)
     if code == SQLITE_ROW { return true }
@@ -52,30 +55,30 @@ extension Statement {
   }
 
   /// Ends the current run. Bindings stay, as SQLite has it.
-  @inlinable public func reset() {
+  @inlinable package func reset() {
     sqlite3_reset(pointer)
     if needsCare { forgetBindFailure() }
   }
 
-  public func clearBindings() {
+  package func clearBindings() {
     sqlite3_clear_bindings(pointer)
     forgetBindFailure()
   }
 
   /// Steps to the end and resets: for statements whose rows nobody reads.
-  @inlinable public func run() throws(SQLiteError) {
+  @inlinable package func run() throws(SQLiteError) {
     while try step() {}
     sqlite3_reset(pointer)
   }
 
   /// Runs the body with this statement and resets it in any case.
-  @inlinable public func withRows<T>(_ body: (Statement) throws -> T) rethrows -> T {
+  @inlinable package func withRows<T>(_ body: (Statement) throws -> T) rethrows -> T {
     defer { reset() }
     return try body(self)
   }
 
   /// Calls the body for each row and resets in any case.
-  @inlinable public func forEachRow(_ body: (inout RowCursor) throws -> Void) throws {
+  @inlinable package func forEachRow(_ body: (inout RowCursor) throws -> Void) throws {
     defer { reset() }
     while try step() {
       var row = RowCursor(pointer)
@@ -84,7 +87,7 @@ extension Statement {
   }
 
   /// What the body makes of the first row, nil without one; resets in any case.
-  @inlinable public func firstRow<T>(_ body: (inout RowCursor) throws -> T) throws -> T? {
+  @inlinable package func firstRow<T>(_ body: (inout RowCursor) throws -> T) throws -> T? {
     defer { reset() }
     guard try step() else { return nil }
     var row = RowCursor(pointer)
@@ -92,28 +95,28 @@ extension Statement {
   }
 
   /// The row the last `step()` went to.
-  @inlinable public var row: RowCursor { RowCursor(pointer) }
-  @inlinable public var columnCount: Int32 { sqlite3_column_count(pointer) }
+  @inlinable package var row: RowCursor { RowCursor(pointer) }
+  @inlinable package var columnCount: Int32 { sqlite3_column_count(pointer) }
   /// After a change of the schema right only once stepped: SQLite prepares again then.
-  public func columnName(_ index: Int32) -> String {
+  package func columnName(_ index: Int32) -> String {
     let name = sqlite3_column_name(pointer, index).map { String(cString: $0) } ?? ""
     return written.map { QuotedNames.column(name, of: Array(prepared.utf8), written: $0) } ?? name
   }
-  public var columnNames: [String] { (0..<columnCount).map(columnName) }
+  package var columnNames: [String] { (0..<columnCount).map(columnName) }
   /// Whether it writes to no database file.
-  public var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
+  package var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
   /// Whether it is an EXPLAIN.
-  public var isExplanation: Bool { sqlite3_stmt_isexplain(pointer) != 0 }
-  public var sql: String { written ?? prepared }
+  package var isExplanation: Bool { sqlite3_stmt_isexplain(pointer) != 0 }
+  package var sql: String { written ?? prepared }
   private var prepared: String { sqlite3_sql(pointer).map { String(cString: $0) } ?? "" }
-  public var parameterCount: Int32 { sqlite3_bind_parameter_count(pointer) }
+  package var parameterCount: Int32 { sqlite3_bind_parameter_count(pointer) }
   /// The number of a named parameter such as `:title`; nil when there is none of that name.
-  public func parameterIndex(_ name: String) -> Int32? {
+  package func parameterIndex(_ name: String) -> Int32? {
     let index = sqlite3_bind_parameter_index(pointer, name)
     return index == 0 ? nil : index
   }
   /// The name of a parameter with its sigil; nil for a plain `?`.
-  public func parameterName(_ index: Int32) -> String? {
+  package func parameterName(_ index: Int32) -> String? {
     sqlite3_bind_parameter_name(pointer, index).map { String(cString: $0) }
   }
 }
@@ -174,3 +177,5 @@ protocol ConnectionGuardian: AnyObject {
   /// Gives the error to throw: another one when the transaction was lost before.
   func statementFailed(_ error: SQLiteError) -> SQLiteError
 }
+
+@usableFromInline package typealias Statement = _Quire.Statement

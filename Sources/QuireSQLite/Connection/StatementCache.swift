@@ -4,14 +4,14 @@ internal import Synchronization
 ///
 /// Made once for each kind of statement of a store, never for each use: with every identifier that is prepared a
 /// connection keeps a statement.
-public struct StatementID: Hashable, Sendable {
+package struct StatementID: Hashable, Sendable {
   private let number: Int
   /// Which columns it concerns, where one kind of statement comes with several sets of them.
   private let columns: UInt64
   private static let next = Atomic(0)
 
   /// An identifier that differs from all others.
-  public static func make() -> StatementID {
+  package static func make() -> StatementID {
     StatementID(number: next.wrappingAdd(1, ordering: .relaxed).oldValue, columns: 0)
   }
 
@@ -22,7 +22,7 @@ public struct StatementID: Hashable, Sendable {
   }
 
   /// The same kind of statement for a set of columns.
-  public func of(columns: UInt64) -> StatementID { StatementID(number: number, columns: columns) }
+  package func of(columns: UInt64) -> StatementID { StatementID(number: number, columns: columns) }
 }
 
 /// A connection's prepared statements, by text and by what they do. Of each as many as were used last.

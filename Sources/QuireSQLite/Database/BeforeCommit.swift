@@ -1,13 +1,13 @@
-public import QuireRow
+package import QuireRow
 
 /// A transaction that is about to be committed: everything in it is written, nothing of it is in the file yet.
 ///
 /// Valid inside the closure of ``Database/beforeCommit(_:)`` only, on the writing thread.
-public final class PendingTransaction {
-  public let origin: ChangeSet.Origin
-  public let author: String?
+package final class PendingTransaction {
+  package let origin: ChangeSet.Origin
+  package let author: String?
   /// The rows it changes, folded, whole, as its commit will tell them.
-  public let tables: [TableChanges]
+  package let tables: [TableChanges]
   private var connection: Connection?
 
   init(origin: ChangeSet.Origin, author: String?, tables: [TableChanges], connection: Connection) {
@@ -21,7 +21,7 @@ public final class PendingTransaction {
   ///
   /// - Throws: ``DatabaseError/writeBeforeCommit(sql:)`` for a statement that writes; it is not run, and the
   ///   transaction is as it was.
-  public func query(_ sql: SQL) throws -> [Record] { try query(sql, naming: nil) }
+  package func query(_ sql: SQL) throws -> [Record] { try query(sql, naming: nil) }
 
   /// As ``query(_:)``, with models that the statement may name.
   package func query(_ sql: SQL, naming models: (any SQLModels)?) throws -> [Record] {
@@ -44,7 +44,7 @@ package struct CommitRefusal: Error {
 }
 
 /// Keeps a closure of ``Database/beforeCommit(_:)`` in place; it ends with this object.
-public final class CommitExaminer: Sendable {
+public final class CommitValidator: Sendable {
   private let id: UInt64
   private let interest: InterestToken
   private weak let examiners: Examiners?
@@ -69,13 +69,13 @@ final class Examiners: Sendable {
   typealias Body = @Sendable (PendingTransaction) throws -> Void
   private let state = Locked((next: UInt64(0), bodies: [(id: UInt64, body: Body)]()))
 
-  fileprivate func add(_ interest: InterestToken, _ body: @escaping Body) -> CommitExaminer {
+  fileprivate func add(_ interest: InterestToken, _ body: @escaping Body) -> CommitValidator {
     let id = state.withLock { state in
       state.next += 1
       state.bodies.append((state.next, body))
       return state.next
     }
-    return CommitExaminer(id, interest, in: self)
+    return CommitValidator(id, interest, in: self)
   }
 
   func remove(_ id: UInt64) {
@@ -101,7 +101,7 @@ extension Database {
   /// (about 1 µs a row). A transaction that is under way when this is called is committed without it.
   ///
   /// The write lock is held: a write in the body is ``DatabaseError/nestedWrite``, and not run.
-  public func beforeCommit(_ body: @escaping @Sendable (PendingTransaction) throws -> Void) -> CommitExaminer {
+  package func beforeCommit(_ body: @escaping @Sendable (PendingTransaction) throws -> Void) -> CommitValidator {
     examiners.add(addInterest(.everything), body)
   }
 

@@ -1,29 +1,29 @@
 internal import Foundation
-public import QuireRow
+package import QuireRow
 
 /// A transaction that has just been committed, seen with the write lock still held.
 ///
 /// Valid inside the `committed` closure only: until it returns, nobody in this process commits, so ``connection`` reads
 /// exactly the state after commit ``number``.
-public final class Commit {
-  public let number: Int64
+package final class Commit {
+  package let number: Int64
   /// Whether another process has committed right behind: then ``number`` is that commit's and ``connection`` shows it,
   /// while ``changes`` are of this transaction alone.
-  public let isFollowed: Bool
+  package let isFollowed: Bool
   private let ownNumber: Int64
-  public let origin: ChangeSet.Origin
-  public let author: String?
+  package let origin: ChangeSet.Origin
+  package let author: String?
   private let token: CommitToken?
   package let connection: Connection
-  public let eventCount: Int
+  package let eventCount: Int
   /// Whether a trigger or a foreign key's action changed a row.
-  public let hasIndirectEvents: Bool
+  package let hasIndirectEvents: Bool
   /// Whether tables may look different from before; a change of the schema has no row events.
-  public let schemaChanged: Bool
+  package let schemaChanged: Bool
   /// Counts the changes of the schema, of other connections too as far as seen.
-  public let schemaGeneration: Int
+  package let schemaGeneration: Int
   /// False for a transaction that changed nothing anybody can see: it has the number of the commit before.
-  public let isNew: Bool
+  package let isNew: Bool
   private var capture: Capture?
   private var folded: ChangeSet?
 
@@ -54,7 +54,7 @@ public final class Commit {
   /// The rows it changed, folded when first asked for.
   ///
   /// A table altered in the middle of the transaction appears once for each of its forms.
-  public var changes: ChangeSet {
+  package var changes: ChangeSet {
     if let folded { return folded }
     var tables: [TableChanges] = []
     // Only a blob write makes the fold read; if that fails the row is told without new values.

@@ -1,10 +1,10 @@
 package import Foundation
-public import QuireRow
+package import QuireRow
 
 /// The file's change log, read from a place on.
 extension Database {
   /// The place of the latest commit in the file's change log; nil where it keeps none.
-  public var latestToken: CommitToken? { order.withLock { $0.token } }
+  package var latestToken: CommitToken? { order.withLock { $0.token } }
 
   /// Subscribes, and gives the place after which commits come: none in between, none twice.
   package func subscribeFromHere(

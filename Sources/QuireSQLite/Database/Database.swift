@@ -1,15 +1,15 @@
 internal import Foundation
-public import QuireRow
+package import QuireRow
 internal import Synchronization
 
 /// One database file: its writer, its readers, the numbering of its commits, and who is told of them.
 ///
 /// Writing is for one thread at a time, which takes the lock itself; reading never waits for writing. Every commit of
 /// this store has a number, counted from 1, and every reader knows the number of what it sees.
-public final class Database: Sendable {
-  public let configuration: DatabaseConfiguration
+package final class Database: Sendable {
+  package let configuration: DatabaseConfiguration
   /// Absolute, symbolic links resolved.
-  public let path: String
+  package let path: String
 
   let lock = WriteLock()
   let clock = CommitClock()
@@ -40,7 +40,7 @@ public final class Database: Sendable {
   /// Commits of this program that are none of the store's, and the file's count of commits when it was last looked.
   let own = Locked((commits: [OwnCommits](), seen: Int64?.none))
 
-  public init(_ configuration: DatabaseConfiguration) throws {
+  package init(_ configuration: DatabaseConfiguration) throws {
     var configuration = configuration
     let given: String
     switch configuration.location {
@@ -97,7 +97,7 @@ public final class Database: Sendable {
   deinit { shut() }
 
   /// The number of the latest commit.
-  public var commitNumber: Int64 { clock.number }
+  package var commitNumber: Int64 { clock.number }
 
   package var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
 
@@ -112,7 +112,7 @@ public final class Database: Sendable {
   /// - Parameters:
   ///   - origin: Whose commits it does not want to hear of: its own.
   ///   - failed: Called at most once, when the file has been replaced, moved or deleted; it too must only note it.
-  public func subscribe(
+  package func subscribe(
     exceptTo origin: ChangeSet.Origin? = nil, failed: (@Sendable (DatabaseError) -> Void)? = nil,
     _ body: @escaping @Sendable (ChangeSet) -> Void
   ) -> Subscription {
@@ -121,11 +121,11 @@ public final class Database: Sendable {
   }
 
   /// From the next transaction on these columns are in changes, until the token is cancelled or gone.
-  public func addInterest(_ interest: Interest) -> InterestToken { interests.add(interest) }
+  package func addInterest(_ interest: Interest) -> InterestToken { interests.add(interest) }
 
   /// A reader that stands at the latest commit.
   /// - Parameter needsHold: see ``ReadPosition/needsHold``.
-  public func makePosition(needsHold: Bool = true) -> ReadPosition { ReadPosition(positions, needsHold) }
+  package func makePosition(needsHold: Bool = true) -> ReadPosition { ReadPosition(positions, needsHold) }
 
   /// Runs the body on the latest committed state, which stays the same for all its statements.
   @discardableResult package func read<T>(_ body: (Connection) throws -> T) throws -> T {
@@ -145,7 +145,7 @@ public final class Database: Sendable {
   }
 
   /// Writes the log into the file and closes it. Reads that are under way go on to their end; later ones throw.
-  public func close() throws {
+  package func close() throws {
     try lock.lock(timeout: configuration.writeTimeout)
     defer { lock.unlock() }
     shut()
@@ -179,7 +179,7 @@ extension Database {
   ///   - committed: called right after COMMIT with the lock held, after the subscribers.
   /// - Throws: what the body throws, or who refuses the commit (``beforeCommit(_:)``); ``DatabaseError`` for the rest. After ``DatabaseError/commitOutcomeUnknown`` and
   ///   ``DatabaseError/corrupt`` every later write throws the same until the database is opened again.
-  @discardableResult public func write<T>(
+  @discardableResult package func write<T>(
     origin: ChangeSet.Origin = .sql, author: String? = nil, leaving position: ReadPosition? = nil,
     _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void = { _, _ in }
   ) throws -> T {

@@ -1,7 +1,7 @@
 internal import QuireRow
 
 /// Keeps a subscription to commits alive; it ends with this object.
-public final class Subscription: Sendable {
+package final class Subscription: Sendable {
   private let id: UInt64
   private weak let subscribers: Subscribers?
 
@@ -13,7 +13,7 @@ public final class Subscription: Sendable {
   deinit { cancel() }
 
   /// No call begins after this returns, except one that another thread is in the middle of.
-  public func cancel() { subscribers?.remove(id) }
+  package func cancel() { subscribers?.remove(id) }
 }
 
 /// Who is told of each commit, in the order of subscribing.

@@ -1,17 +1,27 @@
-/// What went wrong with a database as a whole: each says what, where, how the data stands and what to do.
+/// What is wrong with a database file or its locks, and not with one statement. The text says what happened, to which file, how
+/// the data stands and what to do.
 public enum DatabaseError: Error, Hashable, Sendable {
+  /// The file is not an SQLite database; it was not touched.
   case notADatabase(path: String)
+  /// The path is that of a folder.
   case isDirectory(path: String)
+  /// There is no such file, and none was to be created.
   case missing(path: String)
+  /// The file has no bytes, and was not opened for creating.
   case empty(path: String)
   /// Two names for one file make two write-ahead logs, and those destroy it.
   case hardLinked(path: String, names: Int)
+  /// The file cannot be opened; it was not changed.
   case unreadable(path: String, reason: String)
+  /// The file cannot be made.
   case cannotCreate(path: String, reason: String)
   /// A page is damaged. Writing has stopped; what can still be read is.
   case corrupt(path: String, sql: String?)
+  /// A write to a file that is open for reading only; nothing was written.
   case readOnly(path: String)
+  /// The disk is full; the transaction was rolled back.
   case diskFull(path: String)
+  /// The system could not read or write the file; the transaction was rolled back.
   case inputOutput(path: String, code: Int32)
   /// Another connection or process held the lock for the whole of the busy timeout.
   case busy(path: String, waited: Duration)
@@ -23,14 +33,17 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case commitOutcomeUnknown(path: String, code: Int32)
   /// The changes of a transaction could not be captured exactly; it was rolled back.
   case captureFailed(table: String?, code: Int32)
+  /// A write inside a write on the same thread; nothing of it was run.
   case nestedWrite
-  /// Who looks at a transaction before its commit may only read.
+  /// A write inside a closure of `beforeCommit`, which may only read; it was not run.
   case writeBeforeCommit(sql: String)
+  /// The store has been closed; nothing was read or written.
   case closed(path: String)
-  /// The snapshot a reader stood on is gone.
+  /// The state after this commit can no longer be read.
   case stale(commit: Int64)
   /// The file that was opened is not at its path any longer: another one is, or none. Nothing more is written.
   case fileReplaced(path: String)
+  /// A setting of the connection is not as it must be; the database was not opened.
   case setting(String, expected: String, found: String)
 }
 

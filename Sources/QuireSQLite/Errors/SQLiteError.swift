@@ -1,16 +1,17 @@
 internal import CSQLite
 
-/// A call SQLite refused. Bound values stay out: they may be private.
+/// A call that SQLite refused. Bound values are not part of it: they may be private.
 public struct SQLiteError: Error, Hashable, Sendable {
   /// Extended result code, such as 2067 for a unique constraint. See <https://sqlite.org/rescode.html>.
   public let code: Int32
+  /// SQLite's message.
   public let message: String
   /// The statement as written, with its parameters as `?`.
   public let sql: String?
   /// The byte of `sql` where preparing it went wrong, where SQLite knows.
   public let offset: Int?
 
-  public init(code: Int32, message: String, sql: String? = nil, offset: Int? = nil) {
+  package init(code: Int32, message: String, sql: String? = nil, offset: Int? = nil) {
     self.code = code
     self.message = message
     self.sql = sql
@@ -21,17 +22,27 @@ public struct SQLiteError: Error, Hashable, Sendable {
 extension SQLiteError {
   /// The result code without its extension: 19 for every constraint.
   public var primaryCode: Int32 { code & 0xff }
+  /// Another connection holds the lock.
   public var isBusy: Bool { primaryCode == SQLITE_BUSY }
+  /// Any constraint: UNIQUE, NOT NULL, CHECK, FOREIGN KEY and so on.
   public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
   /// A UNIQUE index, a PRIMARY KEY or a row id that is there already.
   public var isUnique: Bool { code == 2067 || code == 1555 || code == 2579 }
+  /// A foreign key that leads nowhere, or a row that others refer to.
   public var isForeignKey: Bool { code == 787 }
+  /// NULL in a NOT NULL column.
   public var isNotNull: Bool { code == 1299 }
+  /// A CHECK that is not fulfilled.
   public var isCheck: Bool { code == 275 }
+  /// The file is damaged or is not a database.
   public var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+  /// The disk is full.
   public var isFull: Bool { primaryCode == SQLITE_FULL }
+  /// The database is open for reading only.
   public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+  /// The statement was interrupted.
   public var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
+  /// The system could not read or write the file.
   public var isInputOutput: Bool { primaryCode == SQLITE_IOERR }
   /// Refused by us, not by SQLite: transaction control, ATTACH and settings are not for SQL run on a store.
   public var isNotAuthorized: Bool { primaryCode == SQLITE_AUTH }

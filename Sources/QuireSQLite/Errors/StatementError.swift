@@ -2,6 +2,7 @@
 public enum StatementError: Error, Hashable, Sendable {
   /// Nothing in it but blanks and comments.
   case missing
+  /// More than one statement.
   case several
   /// It would change rows, tables or the file.
   case writes

@@ -18,9 +18,9 @@ public import QuireRow
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
   private(set) var parts: [Part]
   /// Values of named parameters such as `:year`, by name with sigil.
-  public private(set) var named: [String: Value]
+  public private(set) var named: [String: SQLValue]
   /// The first value or name that cannot stand in SQL, such as NaN: thrown where the statement is used.
-  public private(set) var failure: (any Error & Sendable)?
+  package private(set) var failure: (any Error & Sendable)?
 
   enum Part: Sendable {
     case text(SQLText)
@@ -31,7 +31,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
   /// Text made at run time, as it is, with values for its `?` and for its named parameters.
   ///
   /// The text can do all that SQL can: it must not contain anything from outside.
-  public init(verbatim text: String, _ arguments: [Value] = [], named: [String: Value] = [:]) {
+  public init(verbatim text: String, _ arguments: [SQLValue] = [], named: [String: SQLValue] = [:]) {
     parts = [.text(SQLText(text, arguments))]
     self.named = named
   }
@@ -51,8 +51,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
   }
 
   /// What each `?` of ``text`` stands for, in order.
-  public var arguments: [Value] {
-    parts.flatMap { part -> [Value] in if case .text(let text) = part { text.bindings } else { [] } }
+  public var arguments: [SQLValue] {
+    parts.flatMap { part -> [SQLValue] in if case .text(let text) = part { text.bindings } else { [] } }
   }
 
   /// The statement in terms of a store.
@@ -75,6 +75,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     return statement
   }
 
+  /// What may stand in `\(…)` of an ``SQL`` literal.
   public struct Interpolation: StringInterpolationProtocol {
     var sql = SQL(verbatim: "")
 
@@ -88,7 +89,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     /// A value, bound; NULL for nil.
     public mutating func appendInterpolation(_ value: (some StoredValue)?) { append("?", [bound(value)]) }
 
-    public mutating func appendInterpolation(_ value: Value) { append("?", [value]) }
+    /// A value as a column has it, bound.
+    public mutating func appendInterpolation(_ value: SQLValue) { append("?", [value]) }
 
     /// Values in parentheses, as `IN` wants them.
     public mutating func appendInterpolation(list values: some Sequence<some StoredValue>) {
@@ -111,15 +113,17 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
       sql.failure = sql.failure ?? part.failure
     }
 
-    private mutating func append(_ text: String, _ values: [Value]) { sql.parts.append(.text(SQLText(text, values))) }
+    private mutating func append(_ text: String, _ values: [SQLValue]) {
+      sql.parts.append(.text(SQLText(text, values)))
+    }
 
-    private mutating func append(list values: [Value]) {
+    private mutating func append(list values: [SQLValue]) {
       append("(" + Array(repeating: "?", count: values.count).joined(separator: ", ") + ")", values)
     }
 
-    private mutating func bound(_ value: some StoredValue) -> Value {
+    private mutating func bound(_ value: some StoredValue) -> SQLValue {
       do {
-        return try Value(storing: value)
+        return try SQLValue(storing: value)
       } catch {
         sql.failure = sql.failure ?? error
         return .null

@@ -4,7 +4,7 @@
 /// on before, the position reads on a snapshot the writer opened just before the commit, shared by all that stand at
 /// the same number. It moves only when told to: by ``prepareAdvance()`` or ``advanceAfterOwnCommit(_:)``.
 // @unchecked: `standing`, `own` and `holds` are touched only under the lock of `positions.state`.
-public final class ReadPosition: @unchecked Sendable {
+package final class ReadPosition: @unchecked Sendable {
   private let positions: Positions
   var standing: Int64
   private var own: Snapshot?
@@ -37,11 +37,11 @@ public final class ReadPosition: @unchecked Sendable {
   }
 
   /// The commit it stands at.
-  public var number: Int64 { positions.state.withLock { _ in standing } }
+  package var number: Int64 { positions.state.withLock { _ in standing } }
 
   /// Whether what it stands on is kept for it. Without, a read after somebody else's commit is
   /// ``DatabaseError/stale(commit:)``: for a reader without live objects.
-  public var needsHold: Bool {
+  package var needsHold: Bool {
     get { positions.state.withLock { _ in holds } }
     set {
       let unused = positions.state.withLock { state in
@@ -150,7 +150,7 @@ extension ReadPosition {
   }
 
   /// Lets go of the turn's snapshot. What it stands on stays readable as long as it needs holding.
-  public func endTurn() {
+  package func endTurn() {
     let unused = positions.state.withLock { state -> [Snapshot] in
       guard let snapshot = own else { return [] }
       let isLatest = standing == state.latest && !state.isCommitting
@@ -175,13 +175,13 @@ extension ReadPosition {
 
 extension ReadPosition {
   /// A snapshot of the latest commit to move to; nothing changes until ``Advance/commit()``.
-  public func prepareAdvance() throws -> Advance {
+  package func prepareAdvance() throws -> Advance {
     if positions.state.withLock({ $0.isClosed }) { throw DatabaseError.closed(path: positions.path) }
     return try Advance(self, Snapshot(positions.clock, positions.pool, isExempt: true))
   }
 
   /// Goes to a commit of its own, inside the `committed` closure of the write. Opens no snapshot.
-  public func advanceAfterOwnCommit(_ commit: Commit) { move(to: commit.number, own: nil) }
+  package func advanceAfterOwnCommit(_ commit: Commit) { move(to: commit.number, own: nil) }
 
   /// Goes to the newest commit while the write lock is held, so that there is no newer one. Opens no snapshot.
   package func advance(toNewest number: Int64) { move(to: number, own: nil) }
@@ -201,10 +201,10 @@ extension ReadPosition {
   /// A move that is prepared: what a reader will stand on, readable beside what it stands on now.
   ///
   /// Used by the position's own isolation. One that is neither committed nor cancelled is cancelled when it goes.
-  public final class Advance {
+  package final class Advance {
     private let position: ReadPosition
     private var snapshot: Snapshot?
-    public let number: Int64
+    package let number: Int64
     package let connection: Connection
 
     fileprivate init(_ position: ReadPosition, _ snapshot: Snapshot) throws {
@@ -218,13 +218,13 @@ extension ReadPosition {
     deinit { cancel() }
 
     /// The position stands at ``number`` and keeps this snapshot for the turn.
-    public func commit() {
+    package func commit() {
       guard let snapshot else { return }
       self.snapshot = nil
       position.move(to: number, own: snapshot)
     }
 
-    public func cancel() {
+    package func cancel() {
       guard let snapshot else { return }
       self.snapshot = nil
       snapshot.release()

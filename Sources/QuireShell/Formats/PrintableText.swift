@@ -31,7 +31,7 @@ public struct ShownCell: Hashable, Sendable {
   public let isNull: Bool
   public let isNumber: Bool
 
-  public init(_ value: Value) {
+  public init(_ value: SQLValue) {
     isNull = value == .null
     switch value {
     case .null: (text, isNumber) = ("NULL", false)

@@ -8,7 +8,7 @@ public import QuireSQLite
 /// Who reads the records or the error in `observe` is woken when they are others. Kept as long as somebody holds it.
 @MainActor public protocol LiveAnswer: AnyObject {
   var columns: [String] { get }
-  var records: [Record] { get }
+  var records: [SQLRecord] { get }
   /// Why it could not follow the last commit; nil while it does. The records stay what they were until it can.
   var error: (any Error)? { get }
   /// The commit the records stand at.
@@ -16,11 +16,11 @@ public import QuireSQLite
   /// How many statements it has run since it was made.
   var queriesRun: Int { get }
   /// Calls `body` after each move that changed the records. Ends with the token.
-  func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken
+  func onDifference(_ body: @escaping (Difference<SQLRecord>) -> Void) -> DifferenceToken
 }
 
 extension LiveRecords: LiveAnswer {
-  public var records: [Record] { Array(self) }
+  public var records: [SQLRecord] { Array(self) }
 }
 extension LiveSelection: LiveAnswer {}
 extension LiveTally: LiveAnswer {}

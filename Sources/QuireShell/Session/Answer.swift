@@ -3,7 +3,7 @@ public import QuireRow
 /// The rows an input was answered with, kept in memory.
 public struct Answer: Sendable {
   public var columns: [String]
-  public var rows: [[Value]]
+  public var rows: [[SQLValue]]
   /// False where there are more rows than were kept.
   public var isWhole = true
   /// How many rows there would be without the limit, where that was found out.
@@ -46,7 +46,7 @@ public struct Card: Sendable {
 
   public struct Line: Sendable {
     public let name: String
-    public let value: Value
+    public let value: SQLValue
     /// Beside the value: the name of the row a key leads to, or `→` behind the number of rows.
     public let note: String?
   }

@@ -11,7 +11,7 @@ public struct ShellOptions: Sendable {
   /// Whether writes are run from the start; `.write` switches it.
   public var allowsWriting = false
   /// Values of `:name` in queries, by bare name.
-  public var parameters: [String: Value] = [:]
+  public var parameters: [String: SQLValue] = [:]
   /// How long a lock of another process is waited for.
   public var busyTimeout = Duration.seconds(5)
   /// How many rows a model's bare name shows, the newest ones; nil for all, as scripts want it.

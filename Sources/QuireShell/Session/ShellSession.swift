@@ -90,7 +90,7 @@ public actor ShellSession {
   nonisolated public var isWriting: Bool { shared.withLock { $0.isWriting } }
   nonisolated public var isInTransaction: Bool { shared.withLock { $0.isInTransaction } }
   /// Values of `:name`, by bare name.
-  nonisolated public var parameters: [String: Value] { shared.withLock { $0.parameters } }
+  nonisolated public var parameters: [String: SQLValue] { shared.withLock { $0.parameters } }
   /// How many steps of SQLite's machine the present statement has taken.
   nonisolated public var steps: Int { shared.withLock { $0.watch.steps } }
 

@@ -6,24 +6,24 @@ public import QuireRow
 ///       let name: String = try record.value("name")
 ///       print(name, record["books"])
 ///     }
-public struct Record: Sendable {
+public struct SQLRecord: Sendable {
   /// All columns, with names as the query gives them; several may have the same.
   public var columns: [String] { names.all }
   /// In the order of ``columns``.
-  public let values: [Value]
+  public let values: [SQLValue]
   package let names: ColumnNames
 
-  package init(values: [Value], names: ColumnNames) {
+  package init(values: [SQLValue], names: ColumnNames) {
     self.values = values
     self.names = names
   }
 
   /// The value of the first column of that name, compared as SQL does without regard to ASCII case; NULL where there is
   /// none. ``value(_:as:)`` throws then.
-  public subscript(name: String) -> Value { names.place(of: name).map { self[$0] } ?? .null }
+  public subscript(name: String) -> SQLValue { names.place(of: name).map { self[$0] } ?? .null }
 
   /// The value at that place; NULL where there is none.
-  public subscript(place: Int) -> Value { values.indices.contains(place) ? values[place] : .null }
+  public subscript(place: Int) -> SQLValue { values.indices.contains(place) ? values[place] : .null }
 
   /// A value as a Swift type, by the form that type has in a column.
   ///
@@ -34,15 +34,15 @@ public struct Record: Sendable {
   }
 }
 
-extension Record: Hashable {
-  public static func == (a: Record, b: Record) -> Bool {
+extension SQLRecord: Hashable {
+  public static func == (a: SQLRecord, b: SQLRecord) -> Bool {
     (a.names === b.names || a.names.all == b.names.all) && a.values == b.values
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(values) }
 }
 
-extension Record: CustomStringConvertible {
+extension SQLRecord: CustomStringConvertible {
   public var description: String {
     "[" + zip(columns, values).map { "\($0): \($1)" }.joined(separator: ", ") + "]"
   }
@@ -65,3 +65,6 @@ package final class ColumnNames: Sendable {
     return place
   }
 }
+
+/// Its short name inside the package.
+package typealias Record = SQLRecord

@@ -1,4 +1,4 @@
-extension Value {
+extension SQLValue {
   /// One value for all that SQLite may find equal to this one, whatever the affinity of the columns compared: what
   /// equality is looked up by.
   ///
@@ -6,21 +6,21 @@ extension Value {
   /// number as text. So values that are alike may differ; values that are not alike are never equal. NULL is alike NULL
   /// alone, for `IS`: `=` asks for no value that is NULL. (Not so for a real beyond 10¹⁵ that a column of text keeps:
   /// SQLite writes fifteen of its digits.)
-  public var likeness: Value {
+  package var likeness: SQLValue {
     switch self {
     case .null, .integer, .blob, .malformedText: self
-    case .real(let number): Value.likeness(of: number)
-    case .text(let text): Value.number(in: text) ?? self
+    case .real(let number): SQLValue.likeness(of: number)
+    case .text(let text): SQLValue.number(in: text) ?? self
     }
   }
 
   /// Numbers that are no integers are all alike: as text SQLite rounds them, and nobody looks rows up by one.
-  private static func likeness(of number: Double) -> Value {
-    Int64(exactly: number).map(Value.integer) ?? .real(0.5)
+  private static func likeness(of number: Double) -> SQLValue {
+    Int64(exactly: number).map(SQLValue.integer) ?? .real(0.5)
   }
 
   /// Text that a column of numbers would keep as a number: digits with what may stand around them.
-  private static func number(in text: String) -> Value? {
+  private static func number(in text: String) -> SQLValue? {
     func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
     guard let first = text.utf8.first, isSpace(first) || (43...57).contains(first) else { return nil }
     var part = text.utf8[...]
@@ -28,6 +28,6 @@ extension Value {
     while let byte = part.last, isSpace(byte) { part.removeLast() }
     let isNumber = part.allSatisfy { (48...57).contains($0) || [43, 45, 46, 69, 101].contains($0) }  // + - . E e
     guard isNumber, let digits = String(part) else { return nil }
-    return Int64(digits).map(Value.integer) ?? Double(digits).map(likeness)
+    return Int64(digits).map(SQLValue.integer) ?? Double(digits).map(likeness)
   }
 }

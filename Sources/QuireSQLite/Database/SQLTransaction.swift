@@ -1,18 +1,18 @@
 package import QuireRow
 
 /// One write at hand: valid inside the body of ``Database/write(origin:author:leaving:_:committed:)`` only.
-public struct Transaction {
+public struct SQLTransaction {
   let writer: Writer
   /// What its statements may name.
   private var models: (any SQLModels)?
 
   init(writer: Writer) { self.writer = writer }
 
-  /// The writing connection. Transaction control, ATTACH and settings are refused in SQL run on it.
+  /// The writing connection. SQLTransaction control, ATTACH and settings are refused in SQL run on it.
   package var connection: Connection { writer.connection }
 
   /// This transaction with models that its statements may name.
-  package func naming(_ models: any SQLModels) -> Transaction {
+  package func naming(_ models: any SQLModels) -> SQLTransaction {
     var transaction = self
     transaction.models = models
     return transaction
@@ -20,7 +20,7 @@ public struct Transaction {
 
   /// Runs a statement, or several that have no values; what is interpolated is bound.
   ///
-  /// A statement that fails is undone; what was done before it stays part of the transaction. Transaction control, ATTACH
+  /// A statement that fails is undone; what was done before it stays part of the transaction. SQLTransaction control, ATTACH
   /// and settings are refused.
   ///
   /// - Returns: the number of rows it changed, with those changed by triggers and foreign keys.
@@ -34,7 +34,7 @@ public struct Transaction {
   /// All rows of one statement, as the transaction sees them; with `RETURNING` those it wrote.
   ///
   /// - Throws: as ``execute(_:)``.
-  @discardableResult public func query(_ sql: SQL) throws -> [Record] {
+  @discardableResult public func query(_ sql: SQL) throws -> [SQLRecord] {
     try BoundSQL(sql, in: models).run(on: connection).records
   }
 
@@ -42,7 +42,7 @@ public struct Transaction {
   @discardableResult public func savepoint<T>(_ body: () throws -> T) throws -> T { try writer.savepoint(body) }
 
   /// How many row events the transaction has so far, without those undone by savepoints and failed statements.
-  public var eventCount: Int { writer.capture.eventCount }
+  package var eventCount: Int { writer.capture.eventCount }
   /// How many of them came from a trigger or a foreign key's action.
   package var indirectEventCount: Int { writer.capture.indirectEventCount }
   /// The rows it has changed since it had so many row events, folded.
@@ -50,11 +50,14 @@ public struct Transaction {
   /// How many rows the connection has changed so far, of our own tables none: as SQLite's `total_changes()` counts.
   package var changeCount: Int { writer.connection.totalChanges - writer.capture.ownCount }
   /// Whether any of them came from a trigger or a foreign key's action.
-  public var hasIndirectEvents: Bool { writer.capture.indirectEventCount > 0 }
+  package var hasIndirectEvents: Bool { writer.capture.indirectEventCount > 0 }
   /// Whether the schema was altered.
-  public var hasSchemaChange: Bool { writer.hasAlteredSchema }
+  package var hasSchemaChange: Bool { writer.hasAlteredSchema }
   /// Whether another connection has committed since this store's last transaction.
-  public var followsForeignCommit: Bool { writer.followsForeignCommit }
+  package var followsForeignCommit: Bool { writer.followsForeignCommit }
   /// Of how many transactions of this store that has been true: what was read of the file is out of date when it grows.
   package var foreignCommitCount: Int { writer.foreignCommitCount }
 }
+
+/// Its short name inside the package.
+package typealias Transaction = SQLTransaction

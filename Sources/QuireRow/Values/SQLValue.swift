@@ -3,19 +3,27 @@ public import Foundation
 /// What one column of one row holds: SQLite's five storage classes, and text that is not UTF-8.
 ///
 /// Equality is exact: `.integer(1)` and `.real(1)` differ, text is equal when its bytes are, and a NaN equals itself,
-/// so that a value compares equal to what was written. SQLite's *order* is ``Value/precedes(_:)``.
-@frozen public enum Value: Sendable {
+/// so that a value compares equal to what was written.
+@frozen public enum SQLValue: Sendable {
+  /// NULL.
   case null
+  /// A whole number of 64 bits.
   case integer(Int64)
+  /// A floating-point number of 64 bits.
   case real(Double)
+  /// Text in UTF-8.
   case text(String)
+  /// Bytes.
   case blob(Data)
   /// TEXT whose bytes are not UTF-8, kept byte for byte: never repaired, and written back as it was.
   case malformedText(Data)
 }
 
-extension Value: Hashable {
-  public static func == (a: Value, b: Value) -> Bool {
+/// Its short name inside the package.
+@usableFromInline package typealias Value = SQLValue
+
+extension SQLValue: Hashable {
+  public static func == (a: SQLValue, b: SQLValue) -> Bool {
     switch (a, b) {
     case (.null, .null): true
     case (.integer(let x), .integer(let y)): x == y
@@ -37,7 +45,7 @@ extension Value: Hashable {
   }
 }
 
-extension Value {
+extension SQLValue {
   /// SQLite's name for the storage class, as `typeof()` gives it.
   public var storageClass: String {
     switch self {
@@ -51,20 +59,20 @@ extension Value {
 
   /// Whether SQLite sorts this before `other`: NULL, then numbers, then text, then blobs; numbers exactly (an
   /// integer above 2⁵³ is not rounded to be compared with a real), text and blobs by their bytes (collation BINARY).
-  public func precedes(_ other: Value) -> Bool { compare(to: other) < 0 }
+  package func precedes(_ other: SQLValue) -> Bool { compare(to: other) < 0 }
 
   /// Below, at or above zero, as `self` sorts before, with or after `other` in SQLite (see ``precedes(_:)``).
-  public func compare(to other: Value) -> Int {
+  package func compare(to other: SQLValue) -> Int {
     switch (self, other) {
     case (.integer(let a), .integer(let b)): return a < b ? -1 : a == b ? 0 : 1
     case (.real(let a), .real(let b)): return a < b ? -1 : a == b ? 0 : 1
-    case (.integer(let a), .real(let b)): return Value.compare(a, b)
-    case (.real(let a), .integer(let b)): return -Value.compare(b, a)
-    case (.text(let a), .text(let b)): return Value.compare(text: a, b)
-    case (.blob(let a), .blob(let b)): return Value.compare(bytes: a, b)
-    case (.text(let a), .malformedText(let b)): return Value.compare(bytes: a.utf8, b)
-    case (.malformedText(let a), .text(let b)): return Value.compare(bytes: a, b.utf8)
-    case (.malformedText(let a), .malformedText(let b)): return Value.compare(bytes: a, b)
+    case (.integer(let a), .real(let b)): return SQLValue.compare(a, b)
+    case (.real(let a), .integer(let b)): return -SQLValue.compare(b, a)
+    case (.text(let a), .text(let b)): return SQLValue.compare(text: a, b)
+    case (.blob(let a), .blob(let b)): return SQLValue.compare(bytes: a, b)
+    case (.text(let a), .malformedText(let b)): return SQLValue.compare(bytes: a.utf8, b)
+    case (.malformedText(let a), .text(let b)): return SQLValue.compare(bytes: a, b.utf8)
+    case (.malformedText(let a), .malformedText(let b)): return SQLValue.compare(bytes: a, b)
     default: return rank - other.rank
     }
   }
@@ -114,7 +122,7 @@ extension Value {
   }
 }
 
-extension Value: CustomStringConvertible {
+extension SQLValue: CustomStringConvertible {
   /// As an SQL literal; for messages and dumps, never to build a statement from.
   public var description: String {
     switch self {
@@ -127,7 +135,7 @@ extension Value: CustomStringConvertible {
   }
 }
 
-extension Value: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
   ExpressibleByNilLiteral
 {
   public init(integerLiteral value: Int64) { self = .integer(value) }

@@ -1,0 +1,19 @@
+public import QuireRow
+
+// What is public for generated code only, by the names it has inside the package.
+
+package typealias Slot<Wrapped> = _Quire.Slot<Wrapped>
+@usableFromInline package typealias Link = _Quire.Link
+package typealias Moment = _Quire.Moment
+package typealias ModelState = _Quire.ModelState
+package typealias ModelDefinition = _Quire.ModelDefinition
+package typealias PropertyDefinition = _Quire.PropertyDefinition
+package typealias AttributeDefinition = _Quire.AttributeDefinition
+package typealias RelationshipDefinition = _Quire.RelationshipDefinition
+package typealias FullTextDefinition = _Quire.FullTextDefinition
+package typealias PropertyForm = _Quire.PropertyForm
+package typealias ColumnForm = _Quire.ColumnForm
+package typealias ProjectedForm = _Quire.ProjectedForm
+package typealias ProjectionDefinition = _Quire.ProjectionDefinition
+package typealias ProjectionField = _Quire.ProjectionField
+package typealias ProjectionOrigin = _Quire.ProjectionOrigin
