@@ -104,7 +104,7 @@ extension Editing {
     }
     if !old.hasKey || old.key != target._quireState.key { model._quireSetLink(index, link(to: target)) }
     guard let inverse = side.inverse else { return }
-    if isOneToOne(side.target, inverse) { leaveOthers(target, inverse, index, but: model) }
+    if side.isOneToOne { leaveOthers(target, inverse, index, but: model) }
     let key = model._quireState.key
     edit(inverse, of: target) { $0.insert(key) }
   }

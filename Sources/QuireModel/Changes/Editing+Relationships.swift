@@ -35,7 +35,7 @@ extension Editing {
     let newKey = target?._quireState.key
     if oldKey == newKey { return }
     guard edit(model, property) else { return }
-    if let target, let inverse = side.inverse, isOneToOne(side.target, inverse) {
+    if let target, side.isOneToOne, let inverse = side.inverse {
       leaveOthers(target, inverse, property, but: model)
     }
     let isMade = telling(model, property) {
@@ -128,11 +128,6 @@ extension Editing {
     for holder in core.loader.targets(of: target, inverse) where holder !== model {
       if let holder = holder as? any PersistentModel { assign(nil, to: property, of: holder) }
     }
-  }
-
-  func isOneToOne(_ entity: Int, _ property: Int) -> Bool {
-    guard let property = store?.entities[entity].properties[property] else { return false }
-    return property.toMany != nil && property.occupiesRow
   }
 
   func pair(_ join: JoinTable, _ own: JoinSide, _ key: Int64, _ other: Int64) -> JoinEdits.Pair {

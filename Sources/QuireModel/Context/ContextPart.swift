@@ -4,14 +4,16 @@ import QuireSQLite
 ///
 /// What all parts use of the context's core has its name here, too. Confined to the isolation of the context.
 package class ContextPart {
-  unowned let core: ContextCore
+  /// Only the core holds its parts, and they run only while it is held: the reference needs no count of its own, which
+  /// would be kept at each of the many looks that a save takes.
+  unowned(unsafe) let core: ContextCore
 
   init(_ core: ContextCore) { self.core = core }
 
-  final var store: Store? { core.store }
+  final var store: Store? { _read { yield core.store } }
   final func requireStore() throws(ModelError) -> Store { try core.requireStore() }
-  final var maps: [IdentityMap] { core.maps }
-  final var position: ReadPosition { core.position }
+  final var maps: [IdentityMap] { _read { yield core.maps } }
+  final var position: ReadPosition { _read { yield core.position } }
   final var hasChanges: Bool { core.hasChanges }
 
   final var pending: PendingChanges {

@@ -102,8 +102,8 @@ package final class Entity: @unchecked Sendable {
   package func property(named name: String) -> Int? { properties.firstIndex { $0.name == name } }
 }
 
-/// One property of an ``Entity``.
-package struct Property: @unchecked Sendable {
+/// One property of an ``Entity``. A class, because it is looked at for each object and never changes.
+package final class Property: @unchecked Sendable {
   // Unchecked for the key path, as in Entity, and for `bind`, which captures a type.
   package let name: String
   let keyPath: AnyKeyPath
@@ -126,6 +126,8 @@ package struct Property: @unchecked Sendable {
   typealias Decode = (Value) -> Any?
   /// Whether the history keeps its value when the object is deleted.
   let isPreserved: Bool
+  package let toOne: ToOneSide?
+  package let toMany: ToManySide?
 
   package enum Kind {
     case value(ColumnType, isOptional: Bool, check: String?)
@@ -133,8 +135,24 @@ package struct Property: @unchecked Sendable {
     case toMany(ToManySide)
   }
 
-  package var toOne: ToOneSide? { if case .toOne(let side) = kind { side } else { nil } }
-  package var toMany: ToManySide? { if case .toMany(let side) = kind { side } else { nil } }
+  init(
+    name: String, keyPath: AnyKeyPath, column: String?, kind: Kind, occupiesRow: Bool, isUnique: Bool,
+    formerName: String?, counts: ClosedRange<Int>?, bind: @escaping Bind, decode: @escaping Decode, isPreserved: Bool
+  ) {
+    self.name = name
+    self.keyPath = keyPath
+    self.column = column
+    self.kind = kind
+    self.occupiesRow = occupiesRow
+    self.isUnique = isUnique
+    self.formerName = formerName
+    self.counts = counts
+    self.bind = bind
+    self.decode = decode
+    self.isPreserved = isPreserved
+    toOne = if case .toOne(let side) = kind { side } else { nil }
+    toMany = if case .toMany(let side) = kind { side } else { nil }
+  }
 }
 
 /// The side with the foreign key.
@@ -143,6 +161,8 @@ package struct ToOneSide: Sendable {
   package let isOptional: Bool
   /// The property of the target that mirrors this one.
   package let inverse: Int?
+  /// Whether the target has one object of these, not many.
+  let isOneToOne: Bool
   /// What becomes of this row when its target goes: the rule declared on the target's side.
   let whenTargetGoes: DeleteRule
   /// What becomes of the target when this object goes.

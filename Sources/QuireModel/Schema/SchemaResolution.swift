@@ -247,6 +247,7 @@ package struct SchemaResolution {
         kind = .toOne(
           ToOneSide(
             target: number(of: type), isOptional: isOptional, inverse: inverse?.property,
+            isOneToOne: inverse.map { !self[$0].isToMany } ?? false,
             whenTargetGoes: inverse.map { self[$0].relationship.deleteRule } ?? .nullify,
             deleteRule: property.relationship.deleteRule))
       }

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Counts what happens to a file that may have moved, replaced or deleted it.
 ///
-/// One inotify instance serves all files of the process, because a user may have few of them. To ask costs a read of it,
-/// a third of a look at the path. Moves of a folder above the file are not seen.
+/// One inotify instance serves all files of the process, because a user may have few of them. To ask it whether
+/// something has happened costs a quarter of a look at the path. Moves of a folder above the file are not seen.
 final class FileMoves: Sendable {
   private let watch: Int32
 
@@ -59,9 +59,14 @@ final class FileMoves: Sendable {
     /// How often something has happened to the file; nil if it is no longer watched.
     var count: UInt64? {
       FileMoves.watches.withLock { watches in
-        FileMoves.read(&watches)
+        if FileMoves.hasEvents(watches.descriptor) { FileMoves.read(&watches) }
         return watches.files[watch]?.events
       }
+    }
+
+    private static func hasEvents(_ descriptor: Int32) -> Bool {
+      var size: Int32 = 0
+      return ioctl(descriptor, UInt(FIONREAD), &size) != 0 || size > 0
     }
 
     private static func read(_ watches: inout Watches) {
