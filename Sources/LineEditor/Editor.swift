@@ -13,13 +13,13 @@
 ///     while case .text(let text) = editor.read(Prompt("lib› ")) { … }
 ///
 /// Without a terminal, and where it is dumb, it reads plain lines. Belongs to the thread it is used on; only its
-/// ``doorbell`` may be rung from others.
+/// ``wakeup`` may be rung from others.
 public final class Editor {
   public var language = Language()
   public var history = History()
-  /// Rows to stand above the prompt, asked for at every frame; ``doorbell`` brings about another frame.
+  /// Rows to stand above the prompt, asked for at every frame; ``wakeup`` brings about another frame.
   public var above: (Size) -> [String] = { _ in [] }
-  public let doorbell = Doorbell()
+  public let wakeup = Wakeup()
   /// Whether keys are edited, rather than lines read.
   public let isInteractive: Bool
   public let usesColor: Bool

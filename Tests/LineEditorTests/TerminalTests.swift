@@ -9,7 +9,7 @@ import Testing
   /// An editor on a thread of its own, which reads until it is left.
   private final class Session {
     let terminal: PseudoTerminal
-    let doorbell: Doorbell?
+    let wakeup: Wakeup?
     private let inputs = Said()
     private let done = DispatchSemaphore(value: 0)
 
@@ -22,7 +22,7 @@ import Testing
       let handover = Handover()
       Thread.detachNewThread {
         let editor = Editor(input: descriptor, output: descriptor, environment: ["TERM": term])
-        handover.give(editor.doorbell)
+        handover.give(editor.wakeup)
         editor.language.isComplete = { $0.hasSuffix(";") || $0.isEmpty }
         editor.language.complete = { _, place in .init(0..<place, [.init("book"), .init("books"), .init("bookshop")]) }
         editor.history = History(["select title\nfrom book;", "count Book;"])
@@ -40,7 +40,7 @@ import Testing
         editor.end()
         done.signal()
       }
-      doorbell = handover.take()
+      wakeup = handover.take()
     }
 
     func end() -> [String] {
@@ -125,7 +125,7 @@ import Testing
     terminal.type("0123456789012345678901234")
     try terminal.wait { $0.lines == ["lib› 0123456789012345678901234"] && $0.cursor == (1, 0) }
     terminal.resize(columns: 40, rows: 8)
-    session.doorbell?.ring()
+    session.wakeup?.ring()
     try terminal.wait { $0.cursor == (0, 30) }
     #expect(terminal.screen.lines == ["lib› 0123456789012345678901234"])
     terminal.type("\u{3}\u{4}")
@@ -141,7 +141,7 @@ import Testing
     terminal.type("co")
     try terminal.wait { $0.lines == ["2 books", "lib› count Book;"] }
     shown.add("3 books")
-    session.doorbell?.ring()
+    session.wakeup?.ring()
     try terminal.wait { $0.lines == ["3 books", "lib› count Book;"] && $0.cursor == (1, 7) }
     terminal.type(";\r")
     // What was entered stays, and what was above it does not.
@@ -190,17 +190,17 @@ private final class Said: Sendable {
   var all: [String] { lines.withLock { $0 } }
 }
 
-/// A doorbell from the thread that has the editor.
+/// A wakeup from the thread that has the editor.
 private final class Handover: Sendable {
   private let given = DispatchSemaphore(value: 0)
-  private let bell = Mutex<Doorbell?>(nil)
+  private let bell = Mutex<Wakeup?>(nil)
 
-  func give(_ given: Doorbell) {
+  func give(_ given: Wakeup) {
     bell.withLock { $0 = given }
     self.given.signal()
   }
 
-  func take() -> Doorbell? {
+  func take() -> Wakeup? {
     given.wait()
     return bell.withLock { $0 }
   }

@@ -1,11 +1,12 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// Random writes by every way: after every commit each live aggregate equals what the rows give afresh.
-@MainActor @Suite struct AggregateDifferentialTests {
+@MainActor @Suite(.fewAtOnce) struct AggregateDifferentialTests {
   nonisolated static let corpus: [UInt64] = []
 
   @Test(arguments: corpus + Array(1...6 as ClosedRange<UInt64>))

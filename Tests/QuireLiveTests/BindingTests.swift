@@ -46,13 +46,13 @@ private struct Field { @ModelBinding var text: String }
 
 @MainActor private let shared = Title("global")
 
-@MainActor private enum Shared { @Bound static var title = Title("global") }
+@MainActor private enum Shared { @ModelBindable static var title = Title("global") }
 
 /// The observation contract, F4 and F5: editing, bindings, and what refuses a value.
 @MainActor @Suite struct BindingTests {
   private let store: ModelContainer
   private let context: ModelContext
-  @Bound private var stored: Title
+  @ModelBindable private var stored: Title
 
   init() throws {
     store = try ModelContainer(
@@ -79,18 +79,18 @@ private struct Field { @ModelBinding var text: String }
   {
     $stored.name.wrappedValue = "Eden II"
     #expect(stored.name == "Eden II")
-    try Bound(shared).name.set("everywhere")
+    try ModelBindable(shared).name.set("everywhere")
     try Shared.$title.name.set("everywhere")
     #expect(shared.name == "everywhere" && Shared.title.name == "everywhere")
-    @Bound var local = stored
+    @ModelBindable var local = stored
     try $local.name.set("Eden III")
     #expect(stored.name == "Eden III")
     let all = try context.fetch(FetchDescriptor<Title>(sortBy: [SortDescriptor(\.name)]))
     for title in all {
-      @Bound var edited = title
+      @ModelBindable var edited = title
       $edited.rating.wrappedValue += 1
     }
-    all.map { Bound($0) }.forEach { $title in $title.rating.wrappedValue += 1 }
+    all.map { ModelBindable($0) }.forEach { $title in $title.rating.wrappedValue += 1 }
     #expect(all.map(\.rating) == [5, 5])
     Field(text: $stored.name).text = "Eden IV"
     #expect(stored.name == "Eden IV" && context.changedModelsArray.count == 2)
@@ -160,7 +160,7 @@ private struct Field { @ModelBinding var text: String }
     $stored.writer.wrappedValue = other
     writer.name.wrappedValue = "Ursula K. Le Guin"
     #expect(other.name == "Ursula K. Le Guin" && other.titles == [stored] && other.modelContext === context)
-    for title in Bound(other).titles.elements { title.rating.wrappedValue = 5 }
+    for title in ModelBindable(other).titles.elements { title.rating.wrappedValue = 5 }
     #expect(stored.rating == 5)
   }
 
@@ -220,9 +220,9 @@ private struct Field { @ModelBinding var text: String }
     let new = Title("Fiasco", isbn: "3")
     context.insert(new)
     #expect(refusal { try $stored.isbn.set("3") } != nil, "of an object that is not saved")
-    #expect(refusal { try Bound(new).isbn.set("1") } != nil, "for an object that is not saved")
+    #expect(refusal { try ModelBindable(new).isbn.set("1") } != nil, "for an object that is not saved")
     try $stored.isbn.set(nil)
-    try Bound(new).isbn.set(nil)
+    try ModelBindable(new).isbn.set(nil)
     try $stored.isbn.set("3")
     $stored.isbn.wrappedValue = "2"
     #expect(stored.isbn == "3")

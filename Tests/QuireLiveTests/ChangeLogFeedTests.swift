@@ -21,7 +21,7 @@ import Testing
 
   private func line(_ commit: StoreCommit) -> String {
     let rows = commit.changes(of: Author.self).map { "\($0.id.key) \($0.old?.name ?? "-")>\($0.new?.name ?? "-")" }
-    return "\(commit.author ?? "")[\(rows.joined(separator: " "))]\(commit.isComparison ? "?" : "")"
+    return "\(commit.author ?? "")[\(rows.joined(separator: " "))]\(commit.rowsUnknown ? "?" : "")"
   }
 
   @Test func `a token kept as JSON leads on after a restart, through the log and into what comes`() async throws {
@@ -171,7 +171,7 @@ import Testing
         var told: [[Int]] = []
         var random = Random(seed: pause)
         for try await commit in commits {
-          if commit.isComparison { told.append([-1]) }
+          if commit.rowsUnknown { told.append([-1]) }
           let ranks = commit.changes(of: Author.self).compactMap { $0.new?.rank ?? nil }
           if !ranks.isEmpty { told.append(ranks) }
           if ranks.contains(999) { break }

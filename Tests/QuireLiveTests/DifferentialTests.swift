@@ -6,7 +6,7 @@ import Testing
 @testable import QuireLive
 
 /// Random writes by every way, many live queries at once: after every commit each equals the same query run afresh.
-@MainActor @Suite struct DifferentialTests {
+@MainActor @Suite(.fewAtOnce) struct DifferentialTests {
   /// Seeds that failed once.
   nonisolated static let corpus: [UInt64] = []
 
@@ -120,7 +120,7 @@ import Testing
           return "step \(step): count \(count.name) is \(count.live.value), afresh \(fresh)\n\(graph.done)"
         }
       }
-      let errors = graph.context.takeLoadErrors()
+      let errors = graph.context.drainDeferredErrors()
       if !errors.isEmpty { return "step \(step): \(errors)\n\(graph.done)" }
       before = after
     }

@@ -7,12 +7,12 @@ import QuireSQLite
 /// A live result that receives other changes than were made, or forgets what it knows: proves that a test would notice.
 ///
 /// Takes the result's place among its context's, for as long as it is referenced.
-final class Distorted: Participant {
+final class Distorted: CommitFollower {
   private let node: any LiveEngine
   private let owner: ContextCore
-  private let distort: (inout News) -> Void
+  private let distort: (inout CommitBatch) -> Void
 
-  init(_ node: any LiveEngine, in owner: ContextCore, _ distort: @escaping (inout News) -> Void) {
+  init(_ node: any LiveEngine, in owner: ContextCore, _ distort: @escaping (inout CommitBatch) -> Void) {
     self.node = node
     self.owner = owner
     self.distort = distort
@@ -21,33 +21,33 @@ final class Distorted: Participant {
 
   /// Again: a result that has replaced its query follows by itself.
   func attach() {
-    owner.following.participants.remove(node)
-    owner.following.participants.add(self)
+    owner.following.followers.remove(node)
+    owner.following.followers.add(self)
   }
 
   var tables: [String] { node.tables }
-  var concerns: [Concern] { node.concerns }
+  var filters: [ChangeFilter] { node.filters }
   var followsSchema: Bool { node.followsSchema }
   var isFollowing: Bool { node.isFollowing }
   var shownKeys: (table: String, keys: [Int64])? { node.shownKeys }
 
-  func prepare(_ news: News, on connection: Connection) -> Bool {
+  func compute(_ batch: CommitBatch, on connection: Connection) -> Bool {
     if node.isPaused { return false }
-    var news = news
-    distort(&news)
-    defer { owner.following.participants.remove(node) }
-    return node.prepare(news, on: connection)
+    var batch = batch
+    distort(&batch)
+    defer { owner.following.followers.remove(node) }
+    return node.compute(batch, on: connection)
   }
 
-  func announce() { node.announce() }
+  func willChange() { node.willChange() }
   func apply() {
     node.apply()
-    owner.following.participants.remove(node)
+    owner.following.followers.remove(node)
   }
-  func tell() { node.tell() }
+  func didChange() { node.didChange() }
 }
 
-extension News {
+extension CommitBatch {
   /// Leaves out all tables but one.
   mutating func keep(only table: String) { tables.removeAll { $0.table.name != table } }
 

@@ -153,19 +153,19 @@ import Testing
       let number = try context.liveCount(Book.self)
       let token = made.onDifference { _ in }
       (list, inner, count) = (made, made.list, number)
-      #expect(!context.owner.following.participants.isEmpty)
+      #expect(!context.owner.following.followers.isEmpty)
       nonisolated(unsafe) let handed = (made, number, token)
       await Task.detached { _ = handed }.value
     }
     #expect(list == nil && inner == nil && count == nil)
-    #expect(context.owner.following.participants.isEmpty)
+    #expect(context.owner.following.followers.isEmpty)
     try store.execute("UPDATE book SET is_in = 0")
     try context.refresh()
-    #expect(context.owner.following.participants.count == 0, "forgotten with the first commit of its table")
+    #expect(context.owner.following.followers.count == 0, "forgotten with the first commit of its table")
   }
 
   @Test func `queries made and dropped are not heaped up`() throws {
     for _ in 0..<1000 { _ = try context.live(Author.self) }
-    #expect(context.owner.following.participants.count < 200)
+    #expect(context.owner.following.followers.count < 200)
   }
 }

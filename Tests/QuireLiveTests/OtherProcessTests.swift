@@ -172,7 +172,7 @@ import Testing
     try shell.run("PRAGMA ignore_check_constraints = ON; UPDATE book SET is_in = 7;")
     try context.refresh()
     #expect(!book.isDeleted && book.title == "a")
-    #expect(context.takeLoadErrors().contains { $0 is ModelError })
+    #expect(context.drainDeferredErrors().contains { $0 is ModelError })
   }
 
   @Test func `a feed of one model gets the comparison too`() async throws {
@@ -180,7 +180,7 @@ import Testing
     let other = try OtherProcessTests.open(file)
     try other.execute("INSERT INTO author (name) VALUES ('a')")
     let commit = try #require(try await commits.next())
-    #expect(commit.isComparison && commit.origin == .otherProcess && commit.changes.isEmpty)
+    #expect(commit.rowsUnknown && commit.origin == .otherProcess && commit.changes.isEmpty)
   }
 
   // MARK: Real processes
@@ -209,8 +209,8 @@ import Testing
       var untrue = 0
       for try await commit in commits {
         numbers.append(commit.number)
-        if commit.isComparison { comparisons += 1 }
-        if commit.isComparison != (commit.origin == .otherProcess && commit.tables.isEmpty) { untrue += 1 }
+        if commit.rowsUnknown { comparisons += 1 }
+        if commit.rowsUnknown != (commit.origin == .otherProcess && commit.tables.isEmpty) { untrue += 1 }
         if commit.origin == .otherProcess { continue }
         own += commit.tables.reduce(0) { $0 + ($1.table.name == "author" ? $1.rows.count : 0) }
       }
@@ -274,7 +274,7 @@ import Testing
     }
     let expected = DatabaseError.fileReplaced(path: store.store.database.path)
     do {
-      while let commit = try await commits.next() { #expect(!commit.isComparison) }
+      while let commit = try await commits.next() { #expect(!commit.rowsUnknown) }
       Issue.record("the feed ended")
     } catch let error as DatabaseError {
       #expect(error == expected)
@@ -282,10 +282,10 @@ import Testing
     try await wait(for: "the report") { list.error != nil }
     #expect(list.error as? DatabaseError == expected && count.error as? DatabaseError == expected)
     #expect(list.titles == ["a"] && count.value == 1 && book.title == "a")
-    #expect(context.takeLoadErrors().compactMap { $0 as? DatabaseError } == [expected])
+    #expect(context.drainDeferredErrors().compactMap { $0 as? DatabaseError } == [expected])
     book.title = "lost"
     #expect(throws: expected) { try context.save() }
-    #expect(context.takeLoadErrors().isEmpty && context.hasChanges)
+    #expect(context.drainDeferredErrors().isEmpty && context.hasChanges)
   }
 }
 

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `paused, all of them are no participants, want no columns and run nothing; they stay at their commit`()
+  @Test func `paused, all of them are no followers, want no columns and run nothing; they stay at their commit`()
     throws
   {
     let list = try shelf()
@@ -43,7 +43,7 @@ import Testing
     func columns() -> [Bool] {
       store.store.database.interests.wants(table: "book", columns: ["title", "is_in", "year", "price", "note"])
     }
-    #expect(columns() == [true, true, true, true, true] && !context.owner.following.participants.isEmpty)
+    #expect(columns() == [true, true, true, true, true] && !context.owner.following.followers.isEmpty)
     func all(_ isPaused: Bool) -> Bool {
       [list.isPaused, rows.isPaused, count.isPaused, sum.isPaused, groups.isPaused].allSatisfy { $0 == isPaused }
     }
@@ -54,7 +54,7 @@ import Testing
     sum.pause()
     groups.pause()
     #expect(all(true) && columns() == [false, false, false, false, false])
-    #expect(context.owner.following.participants.isEmpty)
+    #expect(context.owner.following.followers.isEmpty)
     let queries = [list.queriesRun, rows.queriesRun, count.queriesRun, sum.queriesRun, groups.queriesRun]
     try run("UPDATE book SET is_in = 0, title = 'z' || title WHERE year < 4", "DELETE FROM book WHERE year = 4")
     #expect(queries == [list.queriesRun, rows.queriesRun, count.queriesRun, sum.queriesRun, groups.queriesRun])
@@ -194,7 +194,7 @@ import Testing
     weak let gone = list
     list?.pause()
     list = nil
-    #expect(gone == nil && context.owner.following.participants.isEmpty)
+    #expect(gone == nil && context.owner.following.followers.isEmpty)
     let (other, count) = (try shelf(), try context.liveCount(Book.self))
     other.pause()
     count.pause()

@@ -74,7 +74,7 @@ extension ContractTests {
     }
 
     @Test(arguments: allSources)
-    func `an observer that ends itself or another in the middle of the news is the last to hear, and the rest go on`(
+    func `an observer that ends itself or another in the middle of the batch is the last to hear, and the rest go on`(
       source: any ChangeSource
     ) async throws {
       let eden = library.eden
@@ -110,7 +110,7 @@ extension ContractTests {
     }
 
     @Test(arguments: Form.allCases, allSources)
-    func `an observer whose owner goes in the middle of its news hears no more, and the others go on`(
+    func `an observer whose owner goes in the middle of its batch hears no more, and the others go on`(
       form: Form, source: any ChangeSource
     ) async throws {
       let eden = library.eden
@@ -184,7 +184,7 @@ extension ContractTests {
       _ = token
     }
 
-    @Test func `an observer that is made while news are told harms nobody and hears the rest`() async throws {
+    @Test func `an observer that is made while batch are told harms nobody and hears the rest`() async throws {
       let eden = library.eden
       var made: [ChangeToken] = []
       var heard: [String] = []

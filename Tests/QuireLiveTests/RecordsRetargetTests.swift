@@ -82,7 +82,7 @@ import Testing
     #expect(wants() == [true, true])
     let commit = live.commitNumber
     live.pause()
-    #expect(live.isPaused && wants() == [false, false] && context.owner.following.participants.isEmpty)
+    #expect(live.isPaused && wants() == [false, false] && context.owner.following.followers.isEmpty)
     try write("UPDATE book SET is_in = 1 - is_in")
     try write("UPDATE book SET title = 'cc' WHERE id = 3")
     #expect(live.queriesRun == 1 && live.count == 2 && live.commitNumber == commit && told.isEmpty)

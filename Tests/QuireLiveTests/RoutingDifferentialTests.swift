@@ -1,12 +1,13 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// Random writes by every way, and many live results that are routed by equality: after every move each equals the same
 /// question asked afresh.
-@MainActor @Suite struct RoutingDifferentialTests {
+@MainActor @Suite(.fewAtOnce) struct RoutingDifferentialTests {
   /// Seeds that failed once.
   nonisolated static let corpus: [UInt64] = []
 
@@ -51,8 +52,8 @@ import Testing
   }
 
   var count: Int { lists.count * 5 }
-  var routed: Int { graph.context.owner.following.participants.routed }
-  func injectFault() { graph.context.owner.following.participants.injectFault() }
+  var routed: Int { graph.context.owner.following.followers.routed }
+  func injectFault() { graph.context.owner.following.followers.injectFault() }
 
   private static func predicates(in context: ModelContext) throws -> [(String, Predicate<Book>)] {
     var all: [(String, Predicate<Book>)] = [

@@ -24,19 +24,19 @@ import Testing
     context = ModelContext(store, isolation: nil)
   }
 
-  private var participants: Participants { context.owner.following.participants }
+  private var followers: LiveRegistry { context.owner.following.followers }
 
   private func authors() throws -> [PersistentIdentifier] {
     try context.fetchIdentifiers(FetchDescriptor<Author>(sortBy: [SortDescriptor(\.name)]))
       .sorted { $0.key < $1.key }
   }
 
-  /// What a statement costs: participants concerned, and statements run by the results.
+  /// What a statement costs: followers concerned, and statements run by the results.
   private func cost(_ sql: String, _ queries: () -> Int) throws -> (concerned: Int, statements: Int) {
-    let (before, run) = (participants.routed, queries())
+    let (before, run) = (followers.routed, queries())
     try store.execute(SQL(verbatim: sql))
     try context.refresh()
-    return (participants.routed - before, queries() - run)
+    return (followers.routed - before, queries() - run)
   }
 
   /// Which of the readers are woken, from now on.
@@ -111,10 +111,10 @@ import Testing
     #expect(woken.take() == [] && sums[4].value == 50)
 
     let book = try #require(context.model(Book.self, key: 300))
-    let before = participants.routed
+    let before = followers.routed
     book.author = nil
     try context.save()
-    #expect(participants.routed - before == 2, "an own save too")
+    #expect(followers.routed - before == 2, "an own save too")
     #expect(woken.take() == [299, Self.count + 299])
   }
 

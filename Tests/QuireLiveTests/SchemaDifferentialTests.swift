@@ -4,7 +4,7 @@ import Testing
 
 /// Random schemas, data, questions and transactions: after every commit each live answer equals the same question asked
 /// afresh. What fails is made small and printed, to be kept in `Corpus`.
-@Suite struct SchemaDifferentialTests {
+@Suite(.fewAtOnce) struct SchemaDifferentialTests {
   @Test(arguments: Array(1...12 as ClosedRange<UInt64>) + [extraSeed])
   func `live answers on a random schema equal the same questions asked afresh`(seed: UInt64) throws {
     var maker = CaseMaker(seed: seed)

@@ -9,9 +9,9 @@ private struct Failed: Error, Equatable {}
 
 /// A page whose load step does what a test says.
 private final class Page: SelfLoading {
-  @Loaded var text: String
-  @Loaded var words: Int
-  @Loaded var language: String = "unknown"
+  @LazyLoaded var text: String
+  @LazyLoaded var words: Int
+  @LazyLoaded var language: String = "unknown"
   let loadStep = LoadStep()
   var step: (Page) throws -> Void
   var visits = 0 { didSet { seenByObserver = text } }
@@ -35,26 +35,26 @@ private final class Page: SelfLoading {
 }
 
 @MainActor private final class Desk: @MainActor SelfLoading {
-  @Loaded var name: String
+  @LazyLoaded var name: String
   let loadStep = LoadStep()
   func load() { name = "desk" }
 }
 
 @Observable private final class ObservedPage: SelfLoading {
-  @ObservationIgnored @Loaded var text: String
+  @ObservationIgnored @LazyLoaded var text: String
   @ObservationIgnored let loadStep = LoadStep()
   var other = 0
   func load() { text = "loaded" }
 }
 
 private class Leaf: SelfLoading {
-  @Loaded var color: String
+  @LazyLoaded var color: String
   let loadStep = LoadStep()
   func load() { color = "green" }
 }
 
 private final class AutumnLeaf: Leaf {
-  @Loaded var shape: String
+  @LazyLoaded var shape: String
   override func load() {
     super.load()
     shape = "round"
@@ -63,7 +63,7 @@ private final class AutumnLeaf: Leaf {
 
 @Model final class Chapter: SelfLoading {
   var name: String
-  @ObservationIgnored @Loaded var summary: String = ""
+  @ObservationIgnored @LazyLoaded var summary: String = ""
   @ObservationIgnored let loadStep = LoadStep()
   init(_ name: String) { self.name = name }
   func load() { summary = "of \(name)" }

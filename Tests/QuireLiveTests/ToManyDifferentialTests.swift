@@ -7,7 +7,7 @@ import Testing
 
 /// Random writes, and live queries that ask about to-many relationships: after every commit each equals the same query
 /// run afresh.
-@MainActor @Suite struct ToManyDifferentialTests {
+@MainActor @Suite(.fewAtOnce) struct ToManyDifferentialTests {
   nonisolated static let seeds = Array(1...5 as ClosedRange<UInt64>) + [extraSeed]
 
   @Test(arguments: seeds) func `authors by their books are followed`(seed: UInt64) throws {
@@ -204,7 +204,7 @@ import Testing
     for extreme in extremes {
       if let problem = try extreme.problem(ModelContext(store, isolation: nil)) { return problem }
     }
-    let errors = context.takeLoadErrors()
+    let errors = context.drainDeferredErrors()
     return errors.isEmpty ? nil : "\(errors)"
   }
 

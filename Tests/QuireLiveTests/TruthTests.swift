@@ -32,7 +32,7 @@ import Testing
     let ended = Locked(false)
     input.onTermination = { _ in ended.withLock { $0 = true } }
     do {
-      let latest = Latest(stream, placeholder: 0)
+      let latest = LatestElement(stream, placeholder: 0)
       input.yield(1)
       try await settle { latest.value == 1 }
       #expect(latest.value == 1 && latest.error == nil)
@@ -40,7 +40,7 @@ import Testing
     try await settle { ended.withLock { $0 } }
     #expect(ended.withLock { $0 })
     let (failing, source) = AsyncThrowingStream.makeStream(of: Int.self)
-    let latest = Latest(failing, placeholder: 0)
+    let latest = LatestElement(failing, placeholder: 0)
     source.yield(7)
     source.finish(throwing: Failed())
     try await settle { latest.error != nil }

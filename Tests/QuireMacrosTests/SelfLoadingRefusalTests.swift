@@ -8,16 +8,16 @@ struct SelfLoadingRefusalTests {
     let source = """
       import Quire
       struct Page {
-        @Loaded var text: String
+        @LazyLoaded var text: String
       }
       final class Good: SelfLoading {
-        @Loaded var text: String
+        @LazyLoaded var text: String
         let loadStep = LoadStep()
         func load() { text = "" }
       }
       """
     let found = try Compiler.shared!.check([source])[0].filter { $0.severity == "error" }
     #expect(found.map(\.line) == [3])
-    #expect(found.first?.text.contains("use @Loaded in a class that is SelfLoading") == true, "\(found)")
+    #expect(found.first?.text.contains("use @LazyLoaded in a class that is SelfLoading") == true, "\(found)")
   }
 }

@@ -34,7 +34,7 @@ import Testing
     #expect(context.model(Volume.self, key: 2) == nil)
     #expect(try context.volume("Eden").writer?.name == "Lem")
     #expect(try context.writer("Lem").volumes.map(\.title) == ["Eden"])
-    #expect(!context.takeLoadErrors().isEmpty)  // by key, and in the list
+    #expect(!context.drainDeferredErrors().isEmpty)  // by key, and in the list
     #expect(throws: ModelError.self) { try context.enumerate(FetchDescriptor<Volume>()) { _ in } }
     try store.execute("UPDATE volume SET title = 'good', year = 1, price = 1, is_in = 1, writer_id = 1 WHERE id = 2")
     #expect(try context.all(Volume.self).map(\.title) == ["Eden", "good"])
@@ -48,7 +48,7 @@ import Testing
     try store.execute("UPDATE volume SET year = 'soon', price = 7")
     try context.refresh()
     #expect(eden.year == 1959 && eden.price == 9.5 && !eden.isDeleted)
-    #expect(context.takeLoadErrors().count == 1)
+    #expect(context.drainDeferredErrors().count == 1)
     try store.execute("UPDATE volume SET year = 1960")
     try context.refresh()
     #expect(eden.year == 1960 && eden.price == 7)
@@ -61,8 +61,8 @@ import Testing
     let context = ModelContext(store)
     let lem = try context.writer("Lem")
     for _ in 0..<5000 { _ = lem.volumes }
-    #expect(context.takeLoadErrors().count <= 1000)
-    #expect(context.takeLoadErrors().isEmpty)
+    #expect(context.drainDeferredErrors().count <= 1000)
+    #expect(context.drainDeferredErrors().isEmpty)
     withExtendedLifetime(file) {}
   }
 }

@@ -36,7 +36,7 @@ import Testing
           } catch {
             wrong.withLock { $0.append("\(error)") }
           }
-          let errors = context.takeLoadErrors()
+          let errors = context.drainDeferredErrors()
           if !errors.isEmpty { wrong.withLock { $0.append("\(errors)") } }
         }
       }

@@ -300,6 +300,6 @@ final class RandomEdits {
       #expect(now.volumes == saved.volumes && now.writers == saved.writers, "\(place): no changes, they say")
       #expect(try store.value("SELECT count(*) FROM volume") == .integer(Int64(saved.volumes.count)), "\(place)")
     }
-    #expect(context.takeLoadErrors().isEmpty, "\(place)")
+    #expect(context.drainDeferredErrors().isEmpty, "\(place)")
   }
 }

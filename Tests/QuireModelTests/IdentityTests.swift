@@ -71,7 +71,7 @@ import Testing
     try other.save()
     #expect(found?.writer?.name == "Lem")  // read as of the commit it stands at, which is kept for it now
     #expect(found?.writer?.volumes.map(\.title) == ["Eden II"])
-    #expect(idle.takeLoadErrors().isEmpty)
+    #expect(idle.drainDeferredErrors().isEmpty)
   }
 
   @Test func `identifiers of another store or of nothing give nothing`() throws {

@@ -42,7 +42,7 @@ import Testing
     try meanwhile(
       shown, in: store, counter,
       "INSERT INTO tome (code, title, number, series, pages) VALUES ('x', 'theirs', 1000, 't', 7)")
-    try context.save(onUniqueClash: .upsert)
+    try context.save(onUniqueConflict: .upsert)
     #expect(counter.value == 1 && shown.title == "Shown+")
     #expect(try store.query("SELECT title FROM tome WHERE code = 'x'").map(\.values) == [["mine"]])
   }

@@ -220,6 +220,6 @@ import Testing
     }
     try await writing.value
     #expect(torn == 0 && eden.price == 200)
-    #expect(context.takeLoadErrors().isEmpty)
+    #expect(context.drainDeferredErrors().isEmpty)
   }
 }

@@ -58,12 +58,12 @@ import Testing
     let new = Tome("b", "Odyssey", shelf: nil)
     context.insert(new)
     #expect(throws: ModelError.self) { try context.save() }
-    try context.save(onUniqueClash: .upsert)
+    try context.save(onUniqueConflict: .upsert)
     #expect(try titles() == [["a", "Emma", 1], ["b", "Odyssey", 1], ["c", "Walden", 1]])
     #expect(new.persistentModelID.rowKey == 2 && new.shelf?.name == "first" && !context.hasChanges && !new.isDeleted)
     #expect(try tome("b", in: context) === new)
     #expect(new.shelf?.tomes.count == 3)
-    #expect(context.onUniqueClash == .refuse)
+    #expect(context.onUniqueConflict == .refuse)
     new.title = "Iliad"
     try context.save()
     #expect(try store.value("SELECT title FROM tome WHERE id = 2") == "Iliad")
@@ -72,7 +72,7 @@ import Testing
   @Test func `where the row's object is in memory it takes the values, and its observers hear`() throws {
     let present = try tome("b", in: context)
     let heard = tracking { _ = present.title }
-    context.onUniqueClash = .upsert
+    context.onUniqueConflict = .upsert
     let shelf = Shelf("second")
     let new = Tome("b", "Odyssey", shelf: shelf)
     new.readers = [Shelf("third")]
@@ -85,13 +85,13 @@ import Testing
   }
 
   @Test func `random upserts leave what a dictionary would hold, and refusals what it held first`() throws {
-    for policy in [UniqueClashPolicy.upsert, .refuse] {
+    for policy in [UniqueConflictPolicy.upsert, .refuse] {
       let seed = extraSeed
       var random = Random(seed: seed)
       var last = ["a": "Emma", "b": "Ulysses", "c": "Walden"]
       var first = last
       let context = ModelContext(store)
-      context.onUniqueClash = policy
+      context.onUniqueConflict = policy
       for step in 0..<60 {
         let code = String("abcdefgh".randomElement(using: &random) ?? "a")
         let title = "\(policy) \(step)"
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test func `who refers to a new object refers to the row`() throws {
-    context.onUniqueClash = .upsert
+    context.onUniqueConflict = .upsert
     let first = try #require(try context.fetch(FetchDescriptor<Shelf>()).first)
     let again = Shelf("first")
     let tome = Tome("d", "Dubliners", shelf: again)
@@ -137,11 +137,11 @@ import Testing
 
   @Test func `the configuration says it for all contexts`() throws {
     var configuration = ModelConfiguration(isStoredInMemoryOnly: true)
-    configuration.onUniqueClash = .upsert
+    configuration.onUniqueConflict = .upsert
     configuration.onConflict = .refuse
     let store = try ModelContainer(for: Tome.self, configurations: configuration)
     let context = ModelContext(store)
-    #expect(context.onUniqueClash == .upsert && context.onConflict == .refuse)
+    #expect(context.onUniqueConflict == .upsert && context.onConflict == .refuse)
     for title in ["one", "two", "three"] {
       context.insert(Tome("a", title, shelf: nil))
       try context.save()

@@ -139,7 +139,7 @@ private final class Play {
     lines.append("deleted \(context.deletedModelsArray.map(name)) \(context.hasChanges)")
     lines.append("volumes \(fetched.map(name).sorted())")
     lines.append("writers \(others.map(name).sorted())")
-    lines.append("file \(try rows()) \(context.takeLoadErrors())")
+    lines.append("file \(try rows()) \(context.drainDeferredErrors())")
     return lines
   }
 

@@ -25,7 +25,7 @@ import Testing
       if affinity == "TEXT", case .real(let number) = value, abs(number) >= 1e15 { continue }
       for row in try database.rows(SQLText("SELECT x FROM a WHERE x IS ?", [value])) {
         equal += 1
-        #expect(row[0].likeness == value.likeness, "\(affinity): \(row[0]) and \(value)")
+        #expect(row[0].equalityKey == value.equalityKey, "\(affinity): \(row[0]) and \(value)")
       }
     }
     #expect(equal >= 90, "\(equal) prove little")
@@ -36,6 +36,6 @@ import Testing
       .null, 0, 1, "", "a", "A", "\u{E9}", "e\u{301}", "12a", .blob(Data()), .blob(Data("a".utf8)), 2.5,
       .malformedText(Data([0xFF])), .integer(1 << 53), .integer((1 << 53) + 1),
     ]
-    #expect(Set(different.map(\.likeness)).count == different.count)
+    #expect(Set(different.map(\.equalityKey)).count == different.count)
   }
 }

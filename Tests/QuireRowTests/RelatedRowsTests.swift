@@ -146,7 +146,7 @@ import Testing
         [3, 0, 0, .null, .null, .null, 0],
       ])
     #expect(try query.statement().text.contains("ORDER BY 2 DESC, (SELECT max("))
-    query.filter = .compare(.equalIfPresent, aggregate(.maximum, "pages"), .literal(7))
+    query.filter = .compare(.equalOrAbsent, aggregate(.maximum, "pages"), .literal(7))
     #expect(try database.rows(query.statement()).map(\.first) == [2])
     #expect(try database.rows(query.statement(forKeys: [1, 2, 3])).map(\.first) == [2])
     #expect(query.tables == ["author", "book"])

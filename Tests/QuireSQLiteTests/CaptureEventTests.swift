@@ -213,7 +213,7 @@ import Testing
   @Test func `only columns of interest are decoded, and keys always`() throws {
     let store = try Recorded(books, interest: nil)
     #expect(try store.run("INSERT INTO book VALUES (1, 'A', 1)") == ["+ book 1 ()"])
-    let token = store.database.addInterest(Interest(table: "Book", columns: ["YEAR"]))
+    let token = store.database.addCapture(CapturedColumns(table: "Book", columns: ["YEAR"]))
     #expect(try store.run("UPDATE book SET year = 2, title = 'B'") == ["~ book 1 (·, ·, 1) → (·, ·, 2)"])
     token.cancel()
     #expect(try store.run("UPDATE book SET year = 3") == ["~ book 1 () → ()"])

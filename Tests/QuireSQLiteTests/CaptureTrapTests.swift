@@ -22,7 +22,7 @@ import Testing
   @Test func `a column added by another connection is read right too`() throws {
     let scratch = try Scratch()
     let database = try Database(DatabaseConfiguration(.file(scratch.file())))
-    let token = database.addInterest(.everything)
+    let token = database.addCapture(.everything)
     defer { token.cancel() }
     try database.write { try $0.connection.execute("CREATE TABLE t (id TEXT PRIMARY KEY, a) WITHOUT ROWID") }
     try database.write { try $0.connection.execute("INSERT INTO t VALUES ('k', 1)") }

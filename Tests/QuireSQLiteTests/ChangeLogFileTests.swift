@@ -32,7 +32,7 @@ import Testing
   }
 
   func line(_ commit: ChangeSet) -> String {
-    ([commit.author.map { "\($0):" } ?? ""] + commit.lines + (commit.isComparison ? ["?"] : []))
+    ([commit.author.map { "\($0):" } ?? ""] + commit.lines + (commit.rowsUnknown ? ["?"] : []))
       .filter { !$0.isEmpty }.joined(separator: " ")
   }
 
@@ -77,7 +77,7 @@ import Testing
     let database = try open()
     try run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
     let heard = ForeignTests.Heard(database)
-    let interest = database.addInterest(.everything)
+    let interest = database.addCapture(.everything)
     let other = try open(.on())
     database.lookForForeignCommits()
     let token = try #require(database.latestToken)
@@ -156,7 +156,7 @@ import Testing
       try connection.execute("UPDATE u SET z = 10")
     }
     let commits = try database.loggedCommits(after: try #require(token)).commits
-    #expect(commits.count == 1 && !commits[0].isComparison)
+    #expect(commits.count == 1 && !commits[0].rowsUnknown)
     #expect(
       commits[0].lines == [
         "~ t 1 (1, 1, 1, 7) → (1, 2, 1, 7)", "+ t 2 (2, 3, 4)", "+ t ['k'] ('k')", "- u 2 (2, 3, 4)",
@@ -170,7 +170,7 @@ import Testing
     let database = try open(.on())
     try run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1)")
     let heard = ForeignTests.Heard(database)
-    let interest = database.addInterest(.everything)
+    let interest = database.addCapture(.everything)
     let token = database.latestToken
     let other = try Connection(path: file, access: .readWrite)
     try other.execute("BEGIN; ALTER TABLE t ADD COLUMN b DEFAULT 5; UPDATE t SET b = 6; COMMIT")
@@ -185,7 +185,7 @@ import Testing
       heard.all.dropFirst(2).map(line) == ["~ t 1 (1, 1, 7) → (1, 2, 7)", "~ t 1 (1, 2, 7) → (1, 2, 8)"])
     // Who reads the log later is told where it has a gap.
     let told = try database.loggedCommits(after: try #require(token)).commits
-    #expect(told.contains { $0.isComparison } && told.last.map(line) == "~ t 1 (1, 2, 7) → (1, 2, 8)")
+    #expect(told.contains { $0.rowsUnknown } && told.last.map(line) == "~ t 1 (1, 2, 7) → (1, 2, 8)")
     _ = interest
   }
 
@@ -292,7 +292,7 @@ import Testing
     let database = try open(.on())
     try run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE, r REAL); INSERT INTO t VALUES (1, 'x', 1)")
     let heard = ForeignTests.Heard(database)
-    let interest = database.addInterest(.everything)
+    let interest = database.addCapture(.everything)
     let token = database.latestToken
     let shell = try SQLiteShell(file)
     try shell.run(
@@ -338,7 +338,7 @@ import Testing
         "a: + t 1 (1, 1)", "b: + t 2 (2, 9)", "+ t 3 (3, 3) + t 4 (4, 4)", "- t 1 (1, 1)",
       ])
     #expect(heard.all.map(\.number) == Array(first + 1...first + 4))
-    #expect(heard.all.allSatisfy { !$0.isComparison && $0.origin == .otherProcess })
+    #expect(heard.all.allSatisfy { !$0.rowsUnknown && $0.origin == .otherProcess })
     #expect(heard.all.last?.token == database.latestToken && database.latestToken == other.latestToken)
     // Read from the log, they have the numbers under which they were told, in either store.
     let start = CommitToken(log: try #require(other.latestToken).log, place: 0)
@@ -358,7 +358,7 @@ import Testing
     let one = try open(.on())
     try run(one, "CREATE TABLE t (id INTEGER PRIMARY KEY, who, n)")
     let two = try open()
-    let interests = [one.addInterest(.everything), two.addInterest(.everything)]
+    let interests = [one.addCapture(.everything), two.addCapture(.everything)]
     let heard = [ForeignTests.Heard(one), ForeignTests.Heard(two)]
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (who, database) in [one, two].enumerated() {
@@ -374,7 +374,7 @@ import Testing
     two.lookForForeignCommits()
     let rows = try one.read { try $0.query("SELECT id, who, n FROM t ORDER BY id").rows }
     for told in heard {
-      #expect(told.all.allSatisfy { !$0.isComparison && $0.tables.count == 1 && $0.tables[0].rows.count == 1 })
+      #expect(told.all.allSatisfy { !$0.rowsUnknown && $0.tables.count == 1 && $0.tables[0].rows.count == 1 })
       #expect(told.all.compactMap { $0.tables.first?.rows.first?.new?.values } == rows)
       #expect(told.all.map(\.number) == Array(told.all[0].number...told.all[0].number + 399))
     }

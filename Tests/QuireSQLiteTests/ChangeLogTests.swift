@@ -20,12 +20,12 @@ import Testing
 
   /// What the log says after a place, each commit as lines.
   func logged(_ database: Database, after token: CommitToken?) throws -> [[String]] {
-    try database.loggedCommits(after: try #require(token)).commits.map { $0.lines + ($0.isComparison ? ["?"] : []) }
+    try database.loggedCommits(after: try #require(token)).commits.map { $0.lines + ($0.rowsUnknown ? ["?"] : []) }
   }
 
   /// Runs each in a transaction of its own, and holds what is captured against what is logged.
   func agree(_ database: Database, _ statements: String..., at place: SourceLocation = #_sourceLocation) throws {
-    let interest = database.addInterest(.everything)
+    let interest = database.addCapture(.everything)
     defer { interest.cancel() }
     for sql in statements {
       let before = database.latestToken
@@ -189,7 +189,7 @@ import Testing
         CREATE TRIGGER extra AFTER UPDATE OF x ON p BEGIN REPLACE INTO j VALUES (NEW.id, 1, NEW.x); END
         """)
     }
-    let interest = database.addInterest(.everything)
+    let interest = database.addCapture(.everything)
     let start = try #require(database.latestToken)
     let model = Replayed()
     for step in 0..<150 {
@@ -213,7 +213,7 @@ import Testing
         captured = commit.changes.lines
       }
       let commits = try database.loggedCommits(after: before).commits
-      #expect(commits.count <= 1 && commits.allSatisfy { !$0.isComparison })
+      #expect(commits.count <= 1 && commits.allSatisfy { !$0.rowsUnknown })
       let told = commits.flatMap(\.lines)
       #expect(told.sorted() == (captured ?? []).sorted(), "seed \(seed), step \(step)")
       for commit in commits { model.apply(commit) }

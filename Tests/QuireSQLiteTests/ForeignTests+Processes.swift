@@ -15,7 +15,7 @@ extension ForeignTests {
       try wait(for: "commit \(number)") { heard.all.count > before }
       #expect(try database.read { try $0.query("SELECT n FROM t").first } == .integer(number))
     }
-    #expect(heard.all.allSatisfy { $0.origin == .otherProcess && $0.isComparison })
+    #expect(heard.all.allSatisfy { $0.origin == .otherProcess && $0.rowsUnknown })
     #expect(heard.all.map(\.number) == Array(2...database.commitNumber))
   }
 
@@ -31,7 +31,7 @@ extension ForeignTests {
     #expect(try database.read { try $0.query("SELECT n FROM t").first } == 400)
     #expect(heard.all.map(\.number) == Array(2...database.commitNumber))
     #expect(heard.all.count { $0.origin == .sql } == 200)
-    #expect(heard.all.contains { $0.isComparison })
+    #expect(heard.all.contains { $0.rowsUnknown })
   }
 
   @Test(.enabled(if: SQLiteShell.isThere))
@@ -95,7 +95,7 @@ extension ForeignTests {
 
   @Test(.enabled(if: SQLiteShell.isThere)) func `a schema altered by the shell is read by the next write`() throws {
     let shell = try SQLiteShell(scratch.file())
-    let interest = database.addInterest(.everything)
+    let interest = database.addCapture(.everything)
     try up(database)
     try shell.run("ALTER TABLE t ADD COLUMN m INTEGER; UPDATE t SET m = 7;")
     var lines: [String] = []

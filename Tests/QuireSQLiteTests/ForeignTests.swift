@@ -24,7 +24,7 @@ import Testing
   }
 
   func up(_ database: Database) throws { try database.write { try $0.connection.execute("UPDATE t SET n = n + 1") } }
-  func seen(_ position: ReadPosition) throws -> Value? { try position.read { try $0.query("SELECT n FROM t").first } }
+  func seen(_ position: SnapshotReader) throws -> Value? { try position.read { try $0.query("SELECT n FROM t").first } }
 
   /// Waits, far longer than it can take; what is waited for must come by itself.
   func wait(for what: String, _ isThere: () -> Bool) throws {
@@ -76,7 +76,7 @@ import Testing
       }
     }
     database.lookForForeignCommits()
-    #expect(heard.all.allSatisfy { $0.origin == .sql && !$0.isComparison })
+    #expect(heard.all.allSatisfy { $0.origin == .sql && !$0.rowsUnknown })
     #expect(heard.all.map(\.number) == Array(2...database.commitNumber))
     #expect(!database.isShared)
   }
@@ -87,7 +87,7 @@ import Testing
     for _ in 0..<40 {
       try database.write { try $0.connection.execute("INSERT INTO big VALUES (zeroblob(1000000))") }
     }
-    #expect(heard.all.allSatisfy { !$0.isComparison } && heard.all.count == 41)
+    #expect(heard.all.allSatisfy { !$0.rowsUnknown } && heard.all.count == 41)
   }
 
   @Test func `another store's commit gets the next number, without rows, and its rows are there`() throws {
@@ -102,8 +102,8 @@ import Testing
     try up(database)  // numbers the other's first
     let all = heard.all
     #expect(all.map(\.number) == Array(first + 1...database.commitNumber))
-    #expect(all.filter { $0.origin == .otherProcess }.allSatisfy { $0.isComparison && $0.tables.isEmpty })
-    #expect(all.filter { $0.origin == .sql }.allSatisfy { !$0.isComparison })
+    #expect(all.filter { $0.origin == .otherProcess }.allSatisfy { $0.rowsUnknown && $0.tables.isEmpty })
+    #expect(all.filter { $0.origin == .sql }.allSatisfy { !$0.rowsUnknown })
     #expect(all.last?.origin == .sql && all.dropLast().last?.origin == .otherProcess)
     #expect(try database.read { try $0.query("SELECT n FROM t").first } == 5)
   }
@@ -221,7 +221,7 @@ import Testing
     #expect(numbers == Array(2...database.commitNumber))
     #expect(heard.all.count { $0.origin == .sql } == 400)
     #expect(try database.read { try $0.query("SELECT n FROM t").first } == 800)
-    #expect(seen.count > 2 && heard.all.count(where: \.isComparison) > 2)
+    #expect(seen.count > 2 && heard.all.count(where: \.rowsUnknown) > 2)
   }
 
   @Test func `a reading store follows too`() throws {

@@ -120,7 +120,7 @@ import Testing
       return names
     }
     #expect(try told() == ["tag"])
-    var token: InterestToken? = database.addInterest(Interest(table: "search_content", columns: []))
+    var token: CaptureToken? = database.addCapture(CapturedColumns(table: "search_content", columns: []))
     #expect(try told() == ["search_content*", "tag"])
     token = nil
     #expect(token == nil)

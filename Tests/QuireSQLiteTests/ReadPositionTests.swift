@@ -19,7 +19,7 @@ import Testing
   }
 
   /// Makes the next commit: `t.n` is always the number of the commit.
-  func commit(leaving position: ReadPosition? = nil) throws {
+  func commit(leaving position: SnapshotReader? = nil) throws {
     try database.write(leaving: position) {
       try $0.connection.execute("UPDATE t SET n = n + 1")
     } committed: { _, commit in
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  func seen(_ position: ReadPosition) throws -> Value? { try position.read { try $0.query("SELECT n FROM t").first } }
+  func seen(_ position: SnapshotReader) throws -> Value? { try position.read { try $0.query("SELECT n FROM t").first } }
 
   @Test func `a position reads its own commit however many follow`() throws {
     let position = database.makePosition()
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `positions at one commit share what is held, and it goes with the last of them`() throws {
-    var positions: [ReadPosition] = (0..<50).map { _ in database.makePosition() }
+    var positions: [SnapshotReader] = (0..<50).map { _ in database.makePosition() }
     try commit()
     #expect(database.readers.lentCount == 1)
     for position in positions { #expect(try seen(position) == 1) }
@@ -95,7 +95,7 @@ import Testing
 
   @Test func `a position that needs no hold is stale after somebody else's commit`() throws {
     let position = database.makePosition()
-    position.needsHold = false
+    position.pinsSnapshot = false
     #expect(try seen(position) == 1)
     position.endTurn()
     try commit()
@@ -201,7 +201,7 @@ import Testing
     }
     let heard = Mutex<[Int64]>([])
     let subscription = database.subscribe { changes in heard.withLock { $0.append(changes.number) } }
-    let token = database.addInterest(.everything)
+    let token = database.addCapture(.everything)
     let faults = Mutex<[String]>([])
     let threads = 6
     let group = DispatchGroup()
@@ -248,11 +248,11 @@ import Testing
     }
   }
 
-  private static func check(_ position: ReadPosition, _ what: String) throws {
+  private static func check(_ position: SnapshotReader, _ what: String) throws {
     try position.read { try check($0, position.number, what) }
   }
 
-  private static func write(_ database: Database, _ position: ReadPosition, _ random: inout Random) throws {
+  private static func write(_ database: Database, _ position: SnapshotReader, _ random: inout Random) throws {
     let from = Int.random(in: 0..<10, using: &random)
     let to = Int.random(in: 0..<10, using: &random)
     let advances = Bool.random(using: &random)

@@ -249,7 +249,7 @@ import Testing
   @Test func `a schema another connection altered is seen at the next transaction`() throws {
     let scratch = try Scratch()
     let database = try database(scratch)
-    let token = database.addInterest(.everything)
+    let token = database.addCapture(.everything)
     defer { token.cancel() }
     try database.write { try $0.connection.execute("INSERT INTO t VALUES (1, 1)") }
     let other = try Connection(path: scratch.file(), access: .readWrite)

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireShell
@@ -25,7 +26,7 @@ import Testing
 }
 
 /// Classes compiled into the program, in the place of what a file's tables would be called.
-@Suite struct CompiledModelTests {
+@Suite(.fewAtOnce) struct CompiledModelTests {
   private let folder: URL
   private var file: URL { folder.appending(path: "novels.db") }
 

@@ -1,12 +1,13 @@
 import Foundation
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireShell
 
 /// Random queries of the model language against SQL that was written for them by hand, part by part.
-@Suite struct DifferentialTests {
+@Suite(.fewAtOnce) struct DifferentialTests {
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `a query of models gives the rows of the SQL it means`(seed: UInt64) async throws {
     #expect(try await differences(seed, isWrong: false).prefix(3) == [], "seed \(seed)")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import QuireShell
@@ -6,7 +7,7 @@ import Testing
 /// What is said of inputs that are wrong, as a person reads it: `Errors.txt` has each with its answer.
 ///
 /// With `QUIRE_UPDATE_ERRORS` set the file is written anew, to be read over and kept.
-@Suite struct ErrorTests {
+@Suite(.fewAtOnce) struct ErrorTests {
   private static let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Errors.txt")
 
   @Test func `each wrong input is answered as it is kept`() async throws {

@@ -1,12 +1,13 @@
 import Foundation
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireShell
 
 /// What rows look like in each format, and that they are the values the sqlite3 program gives.
-@Suite struct FormatTests {
+@Suite(.fewAtOnce) struct FormatTests {
   private static let values = """
     CREATE TABLE v (id INTEGER PRIMARY KEY, x);
     INSERT INTO v (x) VALUES (NULL), (0), (-1), (9223372036854775807), (-9223372036854775808), (0.0), (0.1), (-2.5e-300),

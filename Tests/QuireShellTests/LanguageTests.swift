@@ -1,11 +1,12 @@
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireShell
 
 /// What queries of the model language answer.
-@Suite struct LanguageTests {
+@Suite(.fewAtOnce) struct LanguageTests {
   let library: Library
   let session: ShellSession
 

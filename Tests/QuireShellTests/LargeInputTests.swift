@@ -1,10 +1,11 @@
 import QuireRow
+import TestSupport
 import Testing
 
 @testable import QuireShell
 
 /// Inputs that are larger or deeper than anybody writes by hand: they end in an answer, or in an error with its place.
-@Suite struct LargeInputTests {
+@Suite(.fewAtOnce) struct LargeInputTests {
   let library: Library
   let session: ShellSession
 

@@ -9,7 +9,7 @@ import Testing
 @testable import QuireShell
 
 /// Who is said to have written what a live answer shows.
-@MainActor @Suite struct LiveWriterTests {
+@MainActor @Suite(.fewAtOnce) struct LiveWriterTests {
   nonisolated enum Kind: CaseIterable { case plain, writeAhead, logged }
 
   private let library: Library
@@ -168,7 +168,7 @@ import Testing
     var told: [String] = []
     for try await commit in try store.commits(after: start) {
       let rows = commit.tables.map { "\($0.table.name) \($0.rows.count)" }.joined(separator: ", ")
-      told.append("\(commit.author ?? "nobody"): \(rows)\(commit.isComparison ? " and more" : "")")
+      told.append("\(commit.author ?? "nobody"): \(rows)\(commit.rowsUnknown ? " and more" : "")")
       if told.count == 7 { break }
     }
     #expect(

@@ -3,13 +3,14 @@ import Foundation
 import Quire
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireShell
 
 /// Queries of the model language and the SQL somebody would have written for the same, on the sample catalogue and on
 /// files that nobody made with this language in mind.
-@Suite struct ModelComparisonTests {
+@Suite(.fewAtOnce) struct ModelComparisonTests {
   private let folder: URL
   private var file: URL { folder.appending(path: "file.db") }
 

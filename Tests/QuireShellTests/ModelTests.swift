@@ -1,11 +1,12 @@
 import Foundation
 import QuireRow
+import TestSupport
 import Testing
 
 @testable import QuireShell
 
 /// Models made from tables and keys of any file.
-@Suite struct ModelTests {
+@Suite(.fewAtOnce) struct ModelTests {
   private func relations(_ session: ShellSession) -> [String] {
     let models = session.models
     return models.all.flatMap { model in

@@ -8,7 +8,7 @@ import Testing
 
 /// Values that leave a file and come back: through each format that is made to be read again they are what they were, to the
 /// bit. `QUIRE_SEEDS` runs so many more seeds, of 1 000 rows each: with 1000 it is a million random bit patterns.
-@Suite struct RoundTripTests {
+@Suite(.fewAtOnce) struct RoundTripTests {
   static let seeds = (1...3).map { UInt64($0) } + [extraSeed] + more
   private static let more =
     ProcessInfo.processInfo.environment["QUIRE_SEEDS"].flatMap(UInt64.init).map { count in

@@ -9,7 +9,7 @@ import Testing
 /// What SQL answers here and in the sqlite3 program, in each format that both have.
 ///
 /// Equal byte for byte: bare values, and JSON. Equal by value: CSV, where the program also quotes what need not be, and the line format, which is aligned otherwise. What differs on purpose has a test of its own.
-@Suite(.enabled(if: SQLiteShell.isThere)) struct SQLComparisonTests {
+@Suite(.enabled(if: SQLiteShell.isThere), .fewAtOnce) struct SQLComparisonTests {
   let library: Library
 
   init() throws { library = try Library(Library.schema + Self.more) }

@@ -7,7 +7,7 @@ import Testing
 @testable import QuireShell
 
 /// What a session does besides asking: stopping, commands, what one may type next.
-@Suite struct SessionTests {
+@Suite(.fewAtOnce) struct SessionTests {
   let library: Library
   let session: ShellSession
 

@@ -1,12 +1,13 @@
 import Foundation
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireShell
 
 /// Writes in both languages, and taking them back.
-@Suite struct WritingTests {
+@Suite(.fewAtOnce) struct WritingTests {
   let library: Library
 
   init() throws { library = try Library() }

@@ -5,7 +5,7 @@
 #endif
 
 /// Wakes whoever waits for keys, from any thread: what is shown beside the text is no longer as it was.
-public final class Doorbell: Sendable {
+public final class Wakeup: Sendable {
   let outside: Descriptor
   let inside: Descriptor
 

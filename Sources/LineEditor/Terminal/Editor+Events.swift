@@ -8,7 +8,7 @@ extension Editor {
   /// What may come while one waits.
   public enum Event: Hashable, Sendable {
     case key(Key)
-    /// Somebody rang the ``Editor/doorbell``.
+    /// Somebody rang the ``Editor/wakeup``.
     case rung
     case resized
     /// The process was stopped and goes on; the terminal is ours again.
@@ -32,15 +32,15 @@ extension Editor {
     if !keys.isEmpty { return .key(keys.removeFirst()) }
     while true {
       let wait = decoder.isPending ? Self.escapeMilliseconds : milliseconds ?? -1
-      let rings = [signals.bell.inside, doorbell.inside]
+      let rings = [signals.bell.inside, wakeup.inside]
       let ready = Descriptor.wait(for: isInteractive ? rings + [input] : rings, milliseconds: wait)
       if ready.contains(signals.bell.inside), let event = heard(signals.bell.answer()) { return event }
       if ready.contains(input) {
         let bytes = input.read()
         if bytes.isEmpty { return .closed }
         keys += decoder.decode(bytes)
-      } else if ready.contains(doorbell.inside) {
-        _ = doorbell.answer()
+      } else if ready.contains(wakeup.inside) {
+        _ = wakeup.answer()
         return .rung
       } else if ready.isEmpty {
         if decoder.isPending {
@@ -99,7 +99,7 @@ extension Editor {
     return .resumed
   }
 
-  /// Waits until `isDone`, which is asked after every ring of the ``doorbell``. What is typed meanwhile is kept for the
+  /// Waits until `isDone`, which is asked after every ring of the ``wakeup``. What is typed meanwhile is kept for the
   /// next text.
   ///
   /// - Parameters:
@@ -125,8 +125,8 @@ extension Editor {
         // The terminal is gone: nobody waits for the answer.
         interrupted()
         while !isDone() {
-          _ = Descriptor.wait(for: [doorbell.inside], milliseconds: milliseconds)
-          _ = doorbell.answer()
+          _ = Descriptor.wait(for: [wakeup.inside], milliseconds: milliseconds)
+          _ = wakeup.answer()
         }
       }
     } while !isDone()

@@ -13,7 +13,7 @@ private let told = Atomic<Int32>(-1)
 ///
 /// One at a time in a process: the last that began hears them.
 final class Signals {
-  let bell = Doorbell()
+  let bell = Wakeup()
   private var before: [(signal: Int32, action: sigaction)] = []
 
   private static let heard = [SIGWINCH, SIGCONT, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]

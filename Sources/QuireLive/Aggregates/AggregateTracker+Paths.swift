@@ -13,15 +13,15 @@ extension AggregateTracker {
   /// them.
   ///
   /// - Returns: false where values were not captured, or where reading all rows is cheaper.
-  mutating func follow(_ news: News, _ touched: inout Set<Value>, on connection: Connection) throws -> Bool {
+  mutating func follow(_ batch: CommitBatch, _ touched: inout Set<Value>, on connection: Connection) throws -> Bool {
     // Of a large commit half of the rows at least concern this one: so many need not be collected first.
-    if let changes = news[select.table], changes.rows.count > Self.mostAskedFor, changes.rows.count > rowCount / 4 {
+    if let changes = batch[select.table], changes.rows.count > Self.mostAskedFor, changes.rows.count > rowCount / 4 {
       return false
     }
-    guard let concerned = try concerned(by: news, on: connection) else { return false }
+    guard let concerned = try followers(affectedBy: batch, on: connection) else { return false }
     if concerned.isEmpty { return true }
     if try areTooMany(concerned.count, on: connection) { return false }
-    guard let before = try rowsBefore(concerned, news, on: connection) else { return false }
+    guard let before = try rowsBefore(concerned, batch, on: connection) else { return false }
     let now = try rowsNow(concerned, on: connection)
     for values in before { take(values, isAdded: false, &touched) }
     for values in now { take(values, isAdded: true, &touched) }
@@ -56,10 +56,10 @@ extension AggregateTracker {
   }
 
   /// Keys of the rows that may count for something else now; nil where the changes do not tell.
-  private mutating func concerned(by news: News, on connection: Connection) throws -> Set<Int64>? {
-    if !columns.tellsRelated(news) { return nil }
+  private mutating func followers(affectedBy batch: CommitBatch, on connection: Connection) throws -> Set<Int64>? {
+    if !columns.tellsRelated(batch) { return nil }
     var result: Set<Int64> = []
-    if let changes = news[select.table] {
+    if let changes = batch[select.table] {
       let places = cache.places(0, columns.own, key: select.key, in: changes.table)
       for change in changes.rows where !places.areSame(in: change) {
         guard case .integer(let key) = change.key else { return nil }
@@ -67,7 +67,7 @@ extension AggregateTracker {
       }
     }
     for (slot, reached) in columns.reached.enumerated() {
-      guard let table = reached.steps.last?.table, let changes = news[table] else { continue }
+      guard let table = reached.steps.last?.table, let changes = batch[table] else { continue }
       let places = cache.places(1 + slot, reached.columns, key: nil, in: changes.table)
       var ends: [Int64] = []
       for change in changes.rows where !places.areSame(in: change) {
@@ -83,7 +83,7 @@ extension AggregateTracker {
     if columns.related.isEmpty { return result }
     let deciding = columns
     result.formUnion(
-      try deciding.keys(relatedIn: news) { sql in
+      try deciding.keys(relatedIn: batch) { sql in
         var keys: [Int64?] = []
         try read(sql, on: connection) { row in if case .integer(let key) = row.value(0) { keys.append(key) } }
         return keys
@@ -103,12 +103,12 @@ extension AggregateTracker {
   }
 
   /// The rows with these keys that were there before and that the filter accepted, as they were.
-  private mutating func rowsBefore(_ keys: Set<Int64>, _ news: News, on connection: Connection) throws
+  private mutating func rowsBefore(_ keys: Set<Int64>, _ batch: CommitBatch, on connection: Connection) throws
     -> [[ColumnPath: Value]]?
   {
     let keys = members.map { keys.filter($0.contains) } ?? keys
     if !needsValues { return keys.map { [ColumnPath(select.key): .integer($0)] } }
-    guard let own = try before(keys, of: select.table, key: select.key, columns.own, slot: 0, news, on: connection)
+    guard let own = try before(keys, of: select.table, key: select.key, columns.own, slot: 0, batch, on: connection)
     else { return nil }
     var rows = own.map { _, values in
       Dictionary(values.map { (ColumnPath($0), $1) }, uniquingKeysWith: { first, _ in first })
@@ -121,7 +121,7 @@ extension AggregateTracker {
       let ends = Set(rows.compactMap { if case .integer(let key)? = $0[foreignKey] { key } else { nil } })
       guard
         let found = try before(
-          ends, of: step.table, key: step.key, reached.columns, slot: 1 + slot, news, on: connection)
+          ends, of: step.table, key: step.key, reached.columns, slot: 1 + slot, batch, on: connection)
       else { return nil }
       for place in rows.indices {
         guard case .integer(let end)? = rows[place][foreignKey], let values = found[end] else { continue }
@@ -134,13 +134,13 @@ extension AggregateTracker {
   /// Columns of those rows of one table that were there before, as they were: where they changed by the change, else
   /// as they are. Nil where a change does not tell.
   private mutating func before(
-    _ keys: Set<Int64>, of table: String, key keyColumn: String, _ names: Set<String>, slot: Int, _ news: News,
+    _ keys: Set<Int64>, of table: String, key keyColumn: String, _ names: Set<String>, slot: Int, _ batch: CommitBatch,
     on connection: Connection
   ) throws -> [Int64: [String: Value]]? {
     var result: [Int64: [String: Value]] = [:]
     var unchanged = keys
     let names = names.union([keyColumn]).sorted()
-    if let changes = news[table] {
+    if let changes = batch[table] {
       let places = cache.places(
         slot, slot == 0 ? columns.own : columns.reached[slot - 1].columns,
         key: slot == 0 ? keyColumn : nil, in: changes.table)

@@ -63,7 +63,7 @@ struct AggregateTracker {
   var whole: Group { groups[.null] ?? empty }
 
   /// Which changes can make a group another.
-  var concerns: [Concern] { columns.concerns(where: select.filter) }
+  var filters: [ChangeFilter] { columns.filters(where: select.filter) }
 
   /// The tables whose changes it reads.
   var tables: [String] { select.tables.union(columns.reached.compactMap { $0.steps.last?.table }).sorted() }
@@ -78,9 +78,9 @@ struct AggregateTracker {
 
   /// Takes in what changed. If it throws, it is to be loaded again.
   /// - Returns: the groups affected; nil if none is.
-  mutating func step(_ news: News, on connection: Connection) throws -> Set<Value>? {
+  mutating func step(_ batch: CommitBatch, on connection: Connection) throws -> Set<Value>? {
     var touched: Set<Value> = []
-    let isKnown = columns.isOwn ? judge(news, &touched) : try follow(news, &touched, on: connection)
+    let isKnown = columns.isOwn ? judge(batch, &touched) : try follow(batch, &touched, on: connection)
     if isKnown, try lookUpExtremes(of: touched, on: connection) { return touched.isEmpty ? nil : touched }
     touched.formUnion(groups.keys)
     try fill(on: connection)
@@ -89,12 +89,12 @@ struct AggregateTracker {
 
   /// Takes over the values of the changes alone; false where those do not tell. What it has done by then is for `fill`
   /// to put right.
-  private mutating func judge(_ news: News, _ touched: inout Set<Value>) -> Bool {
-    guard let changes = news[select.table] else { return true }
+  private mutating func judge(_ batch: CommitBatch, _ touched: inout Set<Value>) -> Bool {
+    guard let changes = batch[select.table] else { return true }
     let places = cache.places(0, columns.own, key: select.key, in: changes.table)
     let reading = reading(by: places)
     let filter = select.filter
-    func accepts(_ image: RowChange.Image, _ key: Int64) -> Bool {
+    func accepts(_ image: RowChange.RowValues, _ key: Int64) -> Bool {
       filter?.accepts { places.value($0.column, key, image) } ?? true
     }
     guard group == nil else {
@@ -117,7 +117,7 @@ struct AggregateTracker {
 
   /// Passes the images of rows that were and of rows that are; false where the changes do not tell.
   private static func sides(
-    of changes: TableChanges, _ places: ColumnPlaces, _ take: (RowChange.Image, Int64, _ isAdded: Bool) -> Void
+    of changes: TableChanges, _ places: ColumnPlaces, _ take: (RowChange.RowValues, Int64, _ isAdded: Bool) -> Void
   ) -> Bool {
     for row in changes.rows.indices {
       guard case .integer(let key) = changes.rows[row].key else { continue }
@@ -157,7 +157,7 @@ struct AggregateTracker {
       self.aggregates = aggregates.map { place($0.column) }
     }
 
-    func value(_ place: Place, _ key: Int64, _ image: RowChange.Image, orElse value: Value) -> Value {
+    func value(_ place: Place, _ key: Int64, _ image: RowChange.RowValues, orElse value: Value) -> Value {
       switch place {
       case .column(let place): image[place] ?? .null
       case .key: .integer(key)
@@ -175,7 +175,7 @@ struct AggregateTracker {
 
   /// One side of a change.
   private mutating func take(
-    _ image: RowChange.Image, _ key: Int64, _ reading: Reading, _ isAdded: Bool, _ touched: inout Set<Value>
+    _ image: RowChange.RowValues, _ key: Int64, _ reading: Reading, _ isAdded: Bool, _ touched: inout Set<Value>
   ) {
     let name = named(reading.value(reading.group, key, image, orElse: .null))
     touched.insert(name)
@@ -280,7 +280,7 @@ struct AggregateTracker {
     var query = select.extreme(of: column, isGreatest: aggregate.function == .maximum)
     if let group {
       let isInGroup: RowExpression =
-        name == .null ? .isNull(.column(group)) : .compare(.equalIfPresent, .column(group), .literal(name))
+        name == .null ? .isNull(.column(group)) : .compare(.equalOrAbsent, .column(group), .literal(name))
       query.filter = query.filter.map { .and([$0, isInGroup]) } ?? isInGroup
     }
     return query

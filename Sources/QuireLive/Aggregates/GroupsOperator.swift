@@ -34,8 +34,8 @@ final class GroupsOperator<Key, Values>: LiveOperator {
   }
 
   var tables: [String] { tracker.tables }
-  var filters: [Concern] { tracker.concerns }
-  func interests(in database: Database) -> [InterestToken] { tracker.columns.interests(in: database) }
+  var filters: [ChangeFilter] { tracker.filters }
+  func interests(in database: Database) -> [CaptureToken] { tracker.columns.interests(in: database) }
   var queriesRun: Int { tracker.queriesRun }
   func explanation(on connection: Connection) throws -> LiveExplanation { try tracker.explanation(on: connection) }
 
@@ -52,7 +52,7 @@ final class GroupsOperator<Key, Values>: LiveOperator {
     return delta
   }
 
-  func step(_ batch: News, on connection: Connection) throws -> Outcome<Delta> {
+  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<Delta> {
     guard let touched = try tracker.step(batch, on: connection) else { return .unchanged }
     let before = list.entries.count
     let taken: GroupList<Key, Values>.Taken

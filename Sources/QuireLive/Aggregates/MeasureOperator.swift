@@ -40,8 +40,8 @@ final class MeasureOperator<Value: Equatable>: LiveOperator {
   var value: Value { shown?.value ?? placeholder }
 
   var tables: [String] { tracker.tables }
-  var filters: [Concern] { tracker.concerns }
-  func interests(in database: Database) -> [InterestToken] { tracker.columns.interests(in: database) }
+  var filters: [ChangeFilter] { tracker.filters }
+  func interests(in database: Database) -> [CaptureToken] { tracker.columns.interests(in: database) }
   var queriesRun: Int { tracker.queriesRun }
   func explanation(on connection: Connection) throws -> LiveExplanation { try tracker.explanation(on: connection) }
 
@@ -50,7 +50,7 @@ final class MeasureOperator<Value: Equatable>: LiveOperator {
     return Delta(old: shown, new: try shown(by: tracker), loaded: tracker)
   }
 
-  func step(_ batch: News, on connection: Connection) throws -> Outcome<Delta> {
+  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<Delta> {
     guard try tracker.step(batch, on: connection) != nil else { return .unchanged }
     do {
       return .changed(Delta(old: shown, new: try shown(by: tracker)))

@@ -17,7 +17,7 @@ extension ModelContext {
   public func liveCount<Model: PersistentModel>(_ type: Model.Type, where predicate: Predicate<Model>? = nil) throws
     -> LiveValue<Int>
   {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try AggregateQuery(countingWhere: predicate, in: try owner.requireStore())
     return try LiveValue(self, query.select, query.aggregates[0]) { $0.count }
   }
@@ -66,7 +66,7 @@ extension ModelContext {
     _ function: Aggregate.Function, _ property: PartialKeyPath<Model>, _ predicate: Predicate<Model>?,
     _ read: @escaping (AggregateState) throws -> Value
   ) throws -> LiveValue<Value> {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try AggregateQuery([(function, property)], where: predicate, in: try owner.requireStore())
     return try LiveValue(self, query.select, query.aggregates[0], read: read)
   }

@@ -24,7 +24,7 @@ extension ModelContext {
     sortBy precedes: ((GroupRow<Key, (repeat each Result)>, GroupRow<Key, (repeat each Result)>) -> Bool)? = nil,
     limit: Int? = nil
   ) throws -> [GroupRow<Key, (repeat each Result)>] {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try AggregateQuery(
       terms(repeat each aggregates), by: property, where: predicate, in: try owner.requireStore(), evaluating: true,
       asking: owner)
@@ -42,7 +42,7 @@ extension ModelContext {
     sortBy precedes: ((GroupRow<Key, (repeat each Result)>, GroupRow<Key, (repeat each Result)>) -> Bool)? = nil,
     limit: Int? = nil
   ) throws -> LiveGroups<Key, (repeat each Result)> {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try AggregateQuery(
       terms(repeat each aggregates), by: property, where: predicate, in: try owner.requireStore())
     let form = groupForm(by: property, repeat each aggregates, having: having, sortBy: precedes, limit: limit)

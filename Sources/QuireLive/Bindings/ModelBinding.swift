@@ -2,7 +2,7 @@ public import QuireModel
 
 /// A get and set pair on one property of a model, to hand to whoever edits it.
 ///
-///     @Bound var book = book
+///     @ModelBindable var book = book
 ///     try rename($book.title)
 ///
 ///     func rename(_ title: ModelBinding<String>) throws { try title.set(title.wrappedValue.uppercased()) }

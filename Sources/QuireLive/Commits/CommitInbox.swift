@@ -31,7 +31,7 @@ final class CommitInbox: Sendable {
   private let bound: Int
   private let models: CommitModels
   private let accepts: @Sendable (ChangeSet) -> Bool
-  private let interest: InterestToken
+  private let interest: CaptureToken
   private let subscription = Locked<Subscription?>(nil)
   private weak let database: Database?
 
@@ -44,7 +44,7 @@ final class CommitInbox: Sendable {
   ///   - accepts: Which commits it wants: judged on the writer's thread, so that the others take no room.
   /// - Throws: ``QuireSQLite/ChangeLogError`` for a token from which the log cannot be followed.
   init(
-    _ store: Store, bound: Int, interest: Interest = .everything, after token: CommitToken?,
+    _ store: Store, bound: Int, interest: CapturedColumns = .everything, after token: CommitToken?,
     accepts: @escaping @Sendable (ChangeSet) -> Bool = { _ in true }
   ) throws {
     if let token { _ = try store.database.loggedCommits(after: token, atMost: 0) }
@@ -53,12 +53,12 @@ final class CommitInbox: Sendable {
     models = CommitModels(store)
     database = store.database
     state = Locked(State(place: token, isBehind: token != nil))
-    self.interest = store.database.addInterest(interest)
+    self.interest = store.database.addCapture(interest)
     begin(store.database, from: token)
   }
 
   init(
-    _ store: Store, bound: Int, interest: Interest = .everything,
+    _ store: Store, bound: Int, interest: CapturedColumns = .everything,
     accepts: @escaping @Sendable (ChangeSet) -> Bool = { _ in true }
   ) {
     self.bound = bound
@@ -66,7 +66,7 @@ final class CommitInbox: Sendable {
     models = CommitModels(store)
     database = store.database
     state = Locked(State())
-    self.interest = store.database.addInterest(interest)
+    self.interest = store.database.addCapture(interest)
     begin(store.database, from: nil)
   }
 
@@ -108,7 +108,7 @@ final class CommitInbox: Sendable {
           state.dropped = token
         }
         // The log says nothing of what was not told by rows.
-        let comparison = state.isBehind ? state.waiting.last(where: \.isComparison) : nil
+        let comparison = state.isBehind ? state.waiting.last(where: \.rowsUnknown) : nil
         state.waiting.removeAll(keepingCapacity: true)
         if let comparison { state.waiting.append(comparison) }
       }
@@ -193,7 +193,7 @@ final class CommitInbox: Sendable {
         state.missed = nil
         state.dropped = nil
         state.waiting.removeAll { commit in
-          guard !commit.isComparison, let token = commit.token else { return false }
+          guard !commit.rowsUnknown, let token = commit.token else { return false }
           return token.log == place.log && token.place <= end
         }
       }

@@ -14,7 +14,7 @@ extension ModelContainer {
   /// behind gets ``CommitsMissed`` once, which names the range, and goes on after it. While anybody listens, commits
   /// capture whole rows (about 1 µs a row). Where the file keeps a change log (``QuireSQLite/ChangeLog``), a reader that
   /// falls behind goes on from it and misses nothing, and what another process commits comes with its rows; without a
-  /// log as ``StoreCommit/isComparison``, without rows. When the file is replaced, moved or deleted, `next()` throws that once. Does not keep the container open: ends, after what was committed before, when
+  /// log as ``StoreCommit/rowsUnknown``, without rows. When the file is replaced, moved or deleted, `next()` throws that once. Does not keep the container open: ends, after what was committed before, when
   /// that is closed or gone.
   public var commits: Commits { Commits(self, bound: 4096) }
 

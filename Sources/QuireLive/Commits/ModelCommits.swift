@@ -31,7 +31,7 @@ extension ModelContainer {
     let concern = try concern(type, properties)
     return ModelCommits(
       inbox: try CommitInbox(
-        store, bound: max(1, bound), interest: Interest(table: concern.table), after: token,
+        store, bound: max(1, bound), interest: CapturedColumns(table: concern.table), after: token,
         accepts: { concern.concerns($0) }), concern: concern)
   }
 
@@ -57,7 +57,7 @@ struct RowConcern: Sendable {
   let columns: [String]
 
   func concerns(_ commit: ChangeSet) -> Bool {
-    commit.isComparison
+    commit.rowsUnknown
       || commit.tables.contains { changes in
         changes.table.name == table
           && (columns.isEmpty ? !changes.rows.isEmpty : changes.rows.contains(where: test(changes.table)))
@@ -84,8 +84,8 @@ public struct ModelCommit<Model: PersistentModel>: Sendable {
   public let author: String?
   /// Its place in the file's change log: see ``StoreCommit/token``.
   public let token: CommitToken?
-  /// Whether another process committed, and which rows it changed is not known: see ``StoreCommit/isComparison``.
-  public let isComparison: Bool
+  /// Whether another process committed, and which rows it changed is not known: see ``StoreCommit/rowsUnknown``.
+  public let rowsUnknown: Bool
   /// In the order in which the transaction first touched them; empty only where it is a comparison.
   public let changes: [ModelChange<Model>]
 }
@@ -100,7 +100,7 @@ public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
   init(_ store: Store, _ concern: RowConcern, bound: Int) {
     self.concern = concern
     inbox = CommitInbox(
-      store, bound: bound, interest: Interest(table: concern.table), accepts: { concern.concerns($0) })
+      store, bound: bound, interest: CapturedColumns(table: concern.table), accepts: { concern.concerns($0) })
   }
 
   init(inbox: CommitInbox, concern: RowConcern) {
@@ -124,7 +124,7 @@ public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
         let changes = commit.models.changes(of: Model.self, in: concern.concerned(in: commit.tables))
         return ModelCommit(
           number: commit.number, origin: commit.origin, author: commit.author, token: commit.token,
-          isComparison: commit.isComparison, changes: changes)
+          rowsUnknown: commit.rowsUnknown, changes: changes)
       }
     }
   }

@@ -8,7 +8,7 @@ public import QuireRow
 public struct ModelRow<Model: PersistentModel>: Sendable {
   public let id: PersistentIdentifier
   let table: ChangedTable?
-  let image: RowChange.Image?
+  let image: RowChange.RowValues?
   let entity: Entity
 
   /// The value of a property; nil where its column holds NULL, was not captured, or is no such value.

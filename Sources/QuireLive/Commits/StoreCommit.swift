@@ -16,7 +16,7 @@ public struct StoreCommit: Sendable {
   /// Whether more may have changed than ``tables`` says: another process committed, once or several times, and which
   /// rows is not known. Who keeps something made from rows makes it anew, from the state after this commit or a later
   /// one.
-  public let isComparison: Bool
+  public let rowsUnknown: Bool
   let models: CommitModels
 
   init(_ commit: ChangeSet, _ models: CommitModels) {
@@ -25,7 +25,7 @@ public struct StoreCommit: Sendable {
     author = commit.author
     token = commit.token
     tables = commit.tables.filter { !$0.table.isInternal }
-    isComparison = commit.isComparison
+    rowsUnknown = commit.rowsUnknown
     self.models = models
   }
 
@@ -57,7 +57,7 @@ struct CommitModels: Sendable {
       changes.rows.compactMap { change in
         guard case .integer(let key) = change.key else { return nil }
         let id = PersistentIdentifier(store: store, entity: UInt32(entity.index), key: key)
-        func row(_ image: RowChange.Image?) -> ModelRow<Model>? {
+        func row(_ image: RowChange.RowValues?) -> ModelRow<Model>? {
           image.map { ModelRow(id: id, table: changes.table, image: $0, entity: entity) }
         }
         return ModelChange(id: id, kind: change.kind, old: row(change.old), new: row(change.new))

@@ -14,16 +14,17 @@ struct Explainer {
 
   // MARK: Lists
 
-  func list(waking concerns: [Concern]) throws -> LiveExplanation {
+  func list(waking filters: [ChangeFilter]) throws -> LiveExplanation {
     LiveExplanation(
-      "\(shownRows)", columns.isOwn ? .incremental : .requerying, because: listReasons, wakes: wakes(concerns),
+      "\(shownRows)", columns.isOwn ? .incremental : .requerying, because: listReasons, wakes: wakes(filters),
       costs: listCosts, statements: try listStatements())
   }
 
   /// - Parameters:
   ///   - name: Of the projection; nil where it has none.
   ///   - fields: What its rows are read from.
-  func rows(_ name: String?, _ fields: AffectedRows, reading row: [RowExpression], waking concerns: [Concern]) throws
+  func rows(_ name: String?, _ fields: AffectedRows, reading row: [RowExpression], waking filters: [ChangeFilter])
+    throws
     -> LiveExplanation
   {
     let reader = SelectQuery(
@@ -43,7 +44,7 @@ struct Explainer {
     return LiveExplanation(
       name.map { "\(shownRows) as \($0)" } ?? shownRows, .requerying,
       because: listReasons + ["rows that changed are read by key"],
-      wakes: wakes(concerns, reaching: fields.columns), costs: costs,
+      wakes: wakes(filters, reaching: fields.columns), costs: costs,
       statements: try listStatements() + [Statement(.changed, reader.statement(forKeys: []), on: connection)])
   }
 
@@ -158,7 +159,7 @@ struct Explainer {
 
   // MARK: Values
 
-  func aggregates(_ tracker: AggregateTracker, waking concerns: [Concern]) throws -> LiveExplanation {
+  func aggregates(_ tracker: AggregateTracker, waking filters: [ChangeFilter]) throws -> LiveExplanation {
     let extremes = tracker.aggregates.compactMap { tracker.extremeQuery($0, of: 0) }
     var reasons = [
       columns.isOwn
@@ -180,7 +181,7 @@ struct Explainer {
     }
     return LiveExplanation(
       Self.subject(tracker), columns.isOwn && extremes.isEmpty ? .incremental : .requerying, because: reasons,
-      wakes: wakes(concerns), costs: aggregateCosts(tracker, hasExtremes: !extremes.isEmpty), statements: statements)
+      wakes: wakes(filters), costs: aggregateCosts(tracker, hasExtremes: !extremes.isEmpty), statements: statements)
   }
 
   private func aggregateCosts(_ tracker: AggregateTracker, hasExtremes: Bool) -> [LiveExplanation.Cost] {
@@ -246,17 +247,17 @@ struct Explainer {
   }
 
   /// One for each table and what decides there.
-  private func wakes(_ concerns: [Concern], reaching fields: QueryColumns? = nil) -> [LiveExplanation.Wake] {
+  private func wakes(_ filters: [ChangeFilter], reaching fields: QueryColumns? = nil) -> [LiveExplanation.Wake] {
     var wakes: [LiveExplanation.Wake] = []
-    for concern in concerns {
-      let columns = concern.columns?.subtracting(keys(of: concern.table, in: fields ?? columns)).sorted()
-      let place = wakes.firstIndex { $0.table == concern.table && $0.equalities == concern.equalities }
+    for changeFilter in filters {
+      let columns = changeFilter.columns?.subtracting(keys(of: changeFilter.table, in: fields ?? columns)).sorted()
+      let place = wakes.firstIndex { $0.table == changeFilter.table && $0.equalities == changeFilter.equalities }
       guard let place else {
-        wakes.append(.init(table: concern.table, columns: columns, equalities: concern.equalities))
+        wakes.append(.init(table: changeFilter.table, columns: columns, equalities: changeFilter.equalities))
         continue
       }
       let all = columns.flatMap { columns in wakes[place].columns.map { Set($0 + columns).sorted() } }
-      wakes[place] = .init(table: concern.table, columns: all, equalities: concern.equalities)
+      wakes[place] = .init(table: changeFilter.table, columns: all, equalities: changeFilter.equalities)
     }
     return wakes
   }

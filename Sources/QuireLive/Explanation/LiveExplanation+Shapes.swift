@@ -8,7 +8,7 @@ extension LiveExplanation {
   static func ofList(_ select: SelectQuery, on connection: Connection) throws -> LiveExplanation {
     let columns = QueryColumns(select, select.decidingColumns, related: select.related)
     return try Explainer(select: select, columns: columns, connection: connection).list(
-      waking: columns.concerns(where: select.filter))
+      waking: columns.filters(where: select.filter))
   }
 
   /// - Parameter name: Of the projection; nil where it has none.
@@ -19,12 +19,12 @@ extension LiveExplanation {
     let affected = AffectedRows(select, fields)
     return try Explainer(select: select, columns: columns, connection: connection).rows(
       name, affected, reading: fields,
-      waking: columns.concerns(where: select.filter) + affected.columns.concerns(where: select.filter))
+      waking: columns.filters(where: select.filter) + affected.columns.filters(where: select.filter))
   }
 }
 
 extension AggregateTracker {
   func explanation(on connection: Connection) throws -> LiveExplanation {
-    try Explainer(select: select, columns: columns, connection: connection).aggregates(self, waking: concerns)
+    try Explainer(select: select, columns: columns, connection: connection).aggregates(self, waking: filters)
   }
 }

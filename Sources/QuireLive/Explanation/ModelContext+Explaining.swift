@@ -12,7 +12,7 @@ extension ModelContext {
     _ type: Model.Type, where predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [],
     limit: Int? = nil, offset: Int = 0
   ) throws -> LiveExplanation {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let select = try ResolvedQuery(
       type, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: try owner.requireStore()
     ).select
@@ -24,7 +24,7 @@ extension ModelContext {
     _ type: Model.Type, sectionBy property: KeyPath<Model, Key>, order: SortOrder = .forward,
     where predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [], limit: Int? = nil, offset: Int = 0
   ) throws -> LiveExplanation {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let descriptor = FetchDescriptor(predicate: predicate, sortBy: sortBy, fetchLimit: limit, fetchOffset: offset)
     let select = try ResolvedQuery(
       descriptor, sectionBy: property, ascending: order == .forward, in: try owner.requireStore()
@@ -54,7 +54,7 @@ extension ModelContext {
   }
 
   private func explained<Row: Projection>(_ query: RowsQuery<Row>) throws -> LiveExplanation {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let projection = try ProjectionQuery(Row.self, in: try owner.requireStore())
     let select = try query.select(projection)
     return try owner.readLatest { try .ofRows("\(Row.self)", select, projection.expressions, on: $0) }
@@ -99,7 +99,7 @@ extension ModelContext {
     _ terms: [(Aggregate.Function, PartialKeyPath<Model>?)], by group: PartialKeyPath<Model>?,
     _ predicate: Predicate<Model>?
   ) throws -> LiveExplanation {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try AggregateQuery(terms, by: group, where: predicate, in: try owner.requireStore())
     let tracker = AggregateTracker(query.select, query.aggregates, by: query.group)
     return try owner.readLatest(tracker.explanation)

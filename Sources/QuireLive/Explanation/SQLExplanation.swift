@@ -64,7 +64,7 @@ extension ModelContext {
   ///
   /// - Throws: as ``live(sql:key:)``.
   public func explainLive(sql: SQL) throws -> LiveExplanation {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try BoundSQL(sql, in: try owner.requireStore())
     return try owner.readLatest { try query.explanation(try $0.sources(ofQuery: query.text), on: $0) }
   }

@@ -1,11 +1,11 @@
 import Observation
 import QuireModel
 
-/// An object that says how it loads: its ``Loaded`` properties are filled by ``load()`` when the first of them is read.
+/// An object that says how it loads: its ``LazyLoaded`` properties are filled by ``load()`` when the first of them is read.
 ///
 ///     final class Page: SelfLoading {
-///       @Loaded var text: String
-///       @Loaded var words: [String] = []          // what it reads as where loading fails
+///       @LazyLoaded var text: String
+///       @LazyLoaded var words: [String] = []          // what it reads as where loading fails
 ///       let file: URL
 ///       let loadStep = LoadStep()
 ///

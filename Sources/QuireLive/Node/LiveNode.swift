@@ -87,7 +87,7 @@ final class LiveNode<Operator: LiveOperator> {
   /// - Throws: as its operator does when it loads; then it is still paused.
   func resume() throws {
     if !isPaused { return }
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     if !isPaused { return }  // an observer has resumed it meanwhile
     take(try loaded(query, .resuming(isLater: commitNumber != owner.position.number)))
   }
@@ -99,7 +99,7 @@ final class LiveNode<Operator: LiveOperator> {
   ///   - isTaken: Called once nothing can fail any more, before observers are notified.
   /// - Throws: as `make`, and as its operator does when it loads; then nothing has changed.
   func update(_ make: () throws -> Operator.Query, isTaken: () -> Void = {}) throws {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try make()
     let transition = isPaused ? nil : try loaded(query, .replacing(isCurrent: !isStale && failure == nil))
     self.query = query
@@ -151,9 +151,9 @@ final class LiveNode<Operator: LiveOperator> {
 
 // MARK: Stages
 
-extension LiveNode: Participant {
+extension LiveNode: CommitFollower {
   var tables: [String] { content.tables }
-  var concerns: [Concern] { content.filters }
+  var filters: [ChangeFilter] { content.filters }
   var followsSchema: Bool { content.followsSchema }
   var isFollowing: Bool { failure == nil }
   var shownKeys: (table: String, keys: [Int64])? { content.shownKeys }
@@ -163,13 +163,13 @@ extension LiveNode: Participant {
     return content.shown(of: wanted)
   }
 
-  func prepare(_ news: News, on connection: Connection) -> Bool {
+  func compute(_ batch: CommitBatch, on connection: Connection) -> Bool {
     defer { followIfChanged() }
     noteListeners()
-    var next = Transition(number: news.number)
+    var next = Transition(number: batch.number)
     do {
-      if let failure = news.failure { throw failure }
-      switch try outcome(of: news, on: connection) {
+      if let failure = batch.failure { throw failure }
+      switch try outcome(of: batch, on: connection) {
       case .unchanged, .unknown: return false
       case .changed(let delta):
         if delta.isEmpty, failure == nil { return false }
@@ -185,24 +185,24 @@ extension LiveNode: Participant {
     return true
   }
 
-  private func outcome(of news: News, on connection: Connection) throws -> Outcome<Operator.Delta> {
-    if !isStale, !news.isComparison, !isAltered(in: news) {
-      let outcome = try content.step(news, on: connection)
+  private func outcome(of batch: CommitBatch, on connection: Connection) throws -> Outcome<Operator.Delta> {
+    if !isStale, !batch.rowsUnknown, !isAltered(in: batch) {
+      let outcome = try content.step(batch, on: connection)
       guard case .unknown = outcome else { return outcome }
     }
-    let delta = try content.load(query, .batch(news), on: connection)
+    let delta = try content.load(query, .batch(batch), on: connection)
     isStale = false
     return .changed(delta)
   }
 
   /// Whether one of its tables comes in several forms, because it was altered in between: then its values before and
   /// after cannot be read by one description.
-  private func isAltered(in news: News) -> Bool {
-    if news.tables.count < 2 || Set(news.tables.map(\.table.name)).count == news.tables.count { return false }
-    return content.tables.contains { table in news.tables.count { $0.table.name == table } > 1 }
+  private func isAltered(in batch: CommitBatch) -> Bool {
+    if batch.tables.count < 2 || Set(batch.tables.map(\.table.name)).count == batch.tables.count { return false }
+    return content.tables.contains { table in batch.tables.count { $0.table.name == table } > 1 }
   }
 
-  func announce() {
+  func willChange() {
     guard let computed else { return }
     observers.willChange(content: computed.changesContent, error: computed.changesError)
     if let delta = computed.delta { content.willChange(delta) }
@@ -218,7 +218,7 @@ extension LiveNode: Participant {
     applied = transition
   }
 
-  func tell() {
+  func didChange() {
     guard let transition = applied else { return }
     applied = nil
     observers.didChange(content: transition.changesContent, error: transition.changesError)

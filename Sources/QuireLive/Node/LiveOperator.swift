@@ -27,16 +27,16 @@ protocol LiveOperator: AnyObject {
   /// Tables whose changes affect the result.
   var tables: [String] { get }
   /// Which changes of them do.
-  var filters: [Concern] { get }
+  var filters: [ChangeFilter] { get }
   /// Whether a change of the schema may affect it too.
   var followsSchema: Bool { get }
   /// Asks for the columns it reads to be in changes.
-  func interests(in database: Database) -> [InterestToken]
+  func interests(in database: Database) -> [CaptureToken]
   /// Set when `tables`, `filters` or `interests` have changed; the node sets it back.
   var sourcesChanged: Bool { get set }
 
   func load(_ query: Query, _ occasion: LoadOccasion, on connection: Connection) throws -> Delta
-  func step(_ batch: News, on connection: Connection) throws -> Outcome<Delta>
+  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<Delta>
   func apply(_ delta: Delta)
 
   /// What a delta is for listeners; nil if it changes nothing they are notified of.
@@ -108,12 +108,12 @@ enum LoadOccasion {
   /// After a pause. `isLater` if there have been commits since.
   case resuming(isLater: Bool)
   /// Instead of a step.
-  case batch(News)
+  case batch(CommitBatch)
 
   /// Whether a caller waits for it, who may be cancelled.
   var isAwaited: Bool { if case .batch = self { false } else { true } }
   var isStart: Bool { if case .start = self { true } else { false } }
   var isCurrent: Bool { if case .replacing(let isCurrent) = self { isCurrent } else { false } }
   var isResumedLater: Bool { if case .resuming(let isLater) = self { isLater } else { false } }
-  var batch: News? { if case .batch(let batch) = self { batch } else { nil } }
+  var batch: CommitBatch? { if case .batch(let batch) = self { batch } else { nil } }
 }

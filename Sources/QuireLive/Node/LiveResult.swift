@@ -53,7 +53,7 @@ public class LiveResult: Observable {
 }
 
 /// A ``LiveNode`` of any operator.
-protocol LiveEngine: Participant {
+protocol LiveEngine: CommitFollower {
   var commitNumber: Int64 { get }
   var error: (any Error)? { get }
   var queriesRun: Int { get }

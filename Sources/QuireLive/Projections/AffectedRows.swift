@@ -38,12 +38,12 @@ struct AffectedRows {
   /// Held rows that may be others after the changes; nil where the changes do not tell.
   ///
   /// - Parameter ask: Runs a statement that gives one column of keys.
-  mutating func keys(in news: News, held isHeld: (Int64) -> Bool, _ ask: (SQLText) throws -> [Int64?]) throws
+  mutating func keys(in batch: CommitBatch, held isHeld: (Int64) -> Bool, _ ask: (SQLText) throws -> [Int64?]) throws
     -> Set<Int64>?
   {
-    guard columns.tellsRelated(news) else { return nil }
+    guard columns.tellsRelated(batch) else { return nil }
     var result: Set<Int64> = []
-    if let changes = news[columns.table] {
+    if let changes = batch[columns.table] {
       let places = cache.places(0, columns.own, key: columns.key, in: changes.table)
       for row in changes.rows.indices where changes.rows[row].kind == .update {
         guard case .integer(let key) = changes.rows[row].key, isHeld(key) else { continue }
@@ -51,14 +51,14 @@ struct AffectedRows {
       }
     }
     for (slot, path) in columns.reached.enumerated() {
-      guard let table = path.steps.last?.table, let changes = news[table] else { continue }
+      guard let table = path.steps.last?.table, let changes = batch[table] else { continue }
       let places = cache.places(1 + slot, path.columns, key: nil, in: changes.table)
       for change in changes.rows where !places.areSame(in: change) {
         guard case .integer(let end) = change.key else { continue }
         for key in reaching[slot][end] ?? [] where isHeld(key) { result.insert(key) }
       }
     }
-    for key in try columns.keys(relatedIn: news, ask) where isHeld(key) {
+    for key in try columns.keys(relatedIn: batch, ask) where isHeld(key) {
       result.insert(key)
     }
     return result

@@ -79,7 +79,7 @@ extension ModelContext {
     _ type: Row.Type, _ predicate: Predicate<Row.Model>?, _ having: ((Row) -> Bool)?,
     _ precedes: ((Row, Row) -> Bool)?, _ limit: Int?
   ) throws -> (AggregateQuery, GroupForm<Value, Row>) {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let definition = Row._quireGroups
     let query = try AggregateQuery(
       definition.aggregates, by: definition.key, where: predicate, in: try owner.requireStore())

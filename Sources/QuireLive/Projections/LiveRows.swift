@@ -18,7 +18,7 @@ public final class LiveRows<Row: Projection>: LiveResult, RandomAccessCollection
 
   init(_ context: ModelContext, _ query: RowsQuery<Row>) throws {
     let owner = context.owner
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let projection = try ProjectionQuery(Row.self, in: try owner.requireStore())
     let select = try query.select(projection)
     self.query = query

@@ -41,8 +41,8 @@ final class RowsOperator<Row: Equatable>: LiveOperator {
   var keys: [Int64] { window.keys }
 
   var tables: [String] { Set(window.tables).union(affected.tables).sorted() }
-  var filters: [Concern] { window.filters + affected.columns.concerns(where: window.select.filter) }
-  func interests(in database: Database) -> [InterestToken] {
+  var filters: [ChangeFilter] { window.filters + affected.columns.filters(where: window.select.filter) }
+  func interests(in database: Database) -> [CaptureToken] {
     window.interests(in: database) + affected.columns.interests(in: database)
   }
   var sourcesChanged: Bool {
@@ -72,7 +72,7 @@ final class RowsOperator<Row: Equatable>: LiveOperator {
     }
   }
 
-  func step(_ batch: News, on connection: Connection) throws -> Outcome<Delta> {
+  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<Delta> {
     guard let places = try places(touchedBy: batch, on: connection) else { return .unknown }
     var moved: WindowDelta?
     switch try window.step(batch, on: connection) {
@@ -113,7 +113,7 @@ final class RowsOperator<Row: Equatable>: LiveOperator {
 
   /// Shown rows that may have other values after the changes, with their indices; nil if the changes do not say.
   /// Look-ahead rows that may be others are forgotten.
-  private func places(touchedBy batch: News, on connection: Connection) throws -> [Int64: Int]? {
+  private func places(touchedBy batch: CommitBatch, on connection: Connection) throws -> [Int64: Int]? {
     let changed = try affected.keys(in: batch, held: { spare.holds($0) || place(of: $0) != nil }) {
       try keys($0, on: connection)
     }

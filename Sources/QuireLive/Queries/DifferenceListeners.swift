@@ -1,16 +1,16 @@
 /// Who is told of differences, in the order of asking. Held by their tokens alone: who lets go of one, on whatever
 /// thread, ends it.
-final class DifferenceListeners<Told> {
+final class DifferenceListeners<Difference> {
   private var listeners: [Weak] = []
-  private var untold: [(listener: Weak, difference: Told)] = []
+  private var untold: [(listener: Weak, difference: Difference)] = []
 
   private final class Listener {
-    let body: (Told) -> Void
-    init(_ body: @escaping (Told) -> Void) { self.body = body }
+    let body: (Difference) -> Void
+    init(_ body: @escaping (Difference) -> Void) { self.body = body }
   }
   private struct Weak { weak var listener: Listener? }
 
-  func add(_ body: @escaping (Told) -> Void) -> DifferenceToken {
+  func add(_ body: @escaping (Difference) -> Void) -> DifferenceToken {
     let listener = Listener(body)
     listeners.append(Weak(listener: listener))
     return DifferenceToken(listener)
@@ -26,7 +26,7 @@ final class DifferenceListeners<Told> {
   }
 
   /// A listener may move the context on: what it is told then comes after what the others have not heard yet.
-  func tell(_ difference: Told) {
+  func tell(_ difference: Difference) {
     if isEmpty { return }
     // Nobody else to come in between.
     if listeners.count == 1, untold.isEmpty {

@@ -18,7 +18,7 @@ public final class LiveQuery<Model: PersistentModel>: LiveResult, RandomAccessCo
 
   init(_ context: ModelContext, _ descriptor: FetchDescriptor<Model>) throws {
     let owner = context.owner
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try ResolvedQuery(descriptor, in: try owner.requireStore())
     self.descriptor = descriptor
     node = try LiveNode(ObjectsOperator(query, in: owner), query.select, in: owner)

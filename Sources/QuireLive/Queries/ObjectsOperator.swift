@@ -17,8 +17,8 @@ final class ObjectsOperator<Model: PersistentModel>: LiveOperator {
   func element(at index: Int) -> Model { window.owner.fetcher.element(entity, window.keys, at: index) }
 
   var tables: [String] { window.tables }
-  var filters: [Concern] { window.filters }
-  func interests(in database: Database) -> [InterestToken] { window.interests(in: database) }
+  var filters: [ChangeFilter] { window.filters }
+  func interests(in database: Database) -> [CaptureToken] { window.interests(in: database) }
   var sourcesChanged: Bool {
     get { window.sourcesChanged }
     set { window.sourcesChanged = newValue }
@@ -32,7 +32,7 @@ final class ObjectsOperator<Model: PersistentModel>: LiveOperator {
     try window.load(query, occasion, on: connection)
   }
 
-  func step(_ batch: News, on connection: Connection) throws -> Outcome<WindowDelta> {
+  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<WindowDelta> {
     try window.step(batch, on: connection)
   }
 

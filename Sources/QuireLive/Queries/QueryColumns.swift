@@ -43,29 +43,29 @@ struct QueryColumns {
   /// filter's choices leave.
   ///
   /// - Parameter isOfAllColumns: Whether updates of any column of the query's own table count.
-  func concerns(where filter: RowExpression?, isOfAllColumns: Bool = false) -> [Concern] {
+  func filters(where filter: RowExpression?, isOfAllColumns: Bool = false) -> [ChangeFilter] {
     let choices = filter?.choices ?? []
-    var concerns = [
-      Concern(table, columns: isOfAllColumns ? nil : own, choices: choices.filter { $0.path.steps.isEmpty })
+    var filters = [
+      ChangeFilter(table, columns: isOfAllColumns ? nil : own, choices: choices.filter { $0.path.steps.isEmpty })
     ]
     for (steps, columns) in reached {
       guard let table = steps.last?.table else { continue }
       // A way that leads nowhere reads NULL there: a row that comes to its end was NULL before.
       let there = choices.filter { $0.path.steps == steps && !$0.values.contains(.null) }
-      concerns.append(Concern(table, columns: columns, choices: there))
+      filters.append(ChangeFilter(table, columns: columns, choices: there))
     }
-    return concerns + related.flatMap(\.concerns)
+    return filters + related.flatMap(\.filters)
   }
 
   /// Asks for these columns to be in changes.
-  func interests(in database: Database) -> [InterestToken] {
+  func interests(in database: Database) -> [CaptureToken] {
     var wanted = [table: own.subtracting([key])]
     for (steps, columns) in reached {
       if let table = steps.last?.table { wanted[table, default: []].formUnion(columns) }
     }
     for (table, columns) in related.flatMap(\.interests) { wanted[table, default: []].formUnion(columns) }
     return wanted.filter { !$0.value.isEmpty }
-      .map { database.addInterest(Interest(table: $0.key, columns: $0.value)) }
+      .map { database.addCapture(CapturedColumns(table: $0.key, columns: $0.value)) }
   }
 }
 
@@ -86,7 +86,7 @@ final class ColumnPlaces {
   }
 
   /// Whether the image has all the columns.
-  func areKnown(in image: RowChange.Image?) -> Bool {
+  func areKnown(in image: RowChange.RowValues?) -> Bool {
     guard let image, isComplete else { return false }
     for column in columns where image[column.place] == nil { return false }
     return true
@@ -105,7 +105,7 @@ final class ColumnPlaces {
   func place(of name: String) -> Int? { columns.first { $0.name == name }?.place }
 
   /// The value of one of the columns, or of the key.
-  func value(_ name: String, _ key: Int64, _ image: RowChange.Image) -> Value {
+  func value(_ name: String, _ key: Int64, _ image: RowChange.RowValues) -> Value {
     for column in columns where column.name == name { return image[column.place] ?? .null }
     return name == self.key ? .integer(key) : .null
   }

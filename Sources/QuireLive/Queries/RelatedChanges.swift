@@ -6,8 +6,8 @@ import QuireSQLite
 extension QueryColumns {
   /// Whether the changes say which row each of them belonged to and belongs to. They do unless the transaction began
   /// before anybody asked, or a table was altered in it.
-  func tellsRelated(_ news: News) -> Bool {
-    related.allSatisfy { $0.origins(in: news) != nil }
+  func tellsRelated(_ batch: CommitBatch) -> Bool {
+    related.allSatisfy { $0.origins(in: batch) != nil }
   }
 }
 
@@ -25,17 +25,17 @@ extension RelatedColumns {
   }
 
   /// The table's changes without those that leave all the columns as they were.
-  fileprivate func changes(in news: News) -> [TableChanges] {
-    news.tables.filter { $0.table.name == hops.last?.table }.map { changes in
+  fileprivate func changes(in batch: CommitBatch) -> [TableChanges] {
+    batch.tables.filter { $0.table.name == hops.last?.table }.map { changes in
       let places = ColumnPlaces(columns, key: nil, in: changes.table)
       return TableChanges(table: changes.table, rows: changes.rows.filter { !places.areSame(in: $0) })
     }
   }
 
   /// What the changes are of: rows at the end of the way, or rows one stretch before it. Nil where they do not tell.
-  func origins(in news: News) -> (ends: Set<Int64>, before: Set<Int64>)? {
+  func origins(in batch: CommitBatch) -> (ends: Set<Int64>, before: Set<Int64>)? {
     var (ends, before): (Set<Int64>, Set<Int64>) = ([], [])
-    for changes in changes(in: news) {
+    for changes in changes(in: batch) {
       if let foreignKey {
         guard let keys = Self.values(of: foreignKey, in: changes) else { return nil }
         before.formUnion(keys)
@@ -44,7 +44,7 @@ extension RelatedColumns {
       }
     }
     if let pairs {
-      for changes in news.tables where changes.table.name == pairs.table {
+      for changes in batch.tables where changes.table.name == pairs.table {
         guard let keys = Self.values(of: pairs.own, in: changes) else { return nil }
         before.formUnion(keys)
       }
@@ -70,9 +70,9 @@ extension RelatedColumns {
   }
 
   /// Which changes of this table, and of the pairs that lead to it, count.
-  var concerns: [Concern] {
-    let own = hops.last.map { [Concern($0.table, columns: columns)] } ?? []
-    return own + (pairs.map { [Concern($0.table)] } ?? [])
+  var filters: [ChangeFilter] {
+    let own = hops.last.map { [ChangeFilter($0.table, columns: columns)] } ?? []
+    return own + (pairs.map { [ChangeFilter($0.table)] } ?? [])
   }
 
   /// What the changes of this table are read for.
@@ -89,12 +89,12 @@ extension QueryColumns {
   /// it belongs.
   ///
   /// - Parameter ask: Runs a statement that gives one column of keys.
-  func keys(relatedIn news: News, _ ask: (SQLText) throws -> [Int64?]) throws
+  func keys(relatedIn batch: CommitBatch, _ ask: (SQLText) throws -> [Int64?]) throws
     -> Set<Int64>
   {
     var result: Set<Int64> = []
     for related in related {
-      guard let (ends, before) = related.origins(in: news) else {
+      guard let (ends, before) = related.origins(in: batch) else {
         continue  // not so: `tellsRelated` was asked
       }
       let hops = related.hops
@@ -118,8 +118,8 @@ extension QueryColumns {
 }
 
 extension WindowOperator {
-  func keys(relatedIn news: News, on connection: Connection) throws -> Set<Int64> {
-    try columns.keys(relatedIn: news) { sql in
+  func keys(relatedIn batch: CommitBatch, on connection: Connection) throws -> Set<Int64> {
+    try columns.keys(relatedIn: batch) { sql in
       try rows(sql, on: connection) { row in if case .integer(let key) = row.value(0) { key } else { nil } }
     }
   }

@@ -16,14 +16,14 @@ struct ModelRowForm<Model: PersistentModel> {
   }
 
   /// A row that is not known has no values.
-  func row(_ key: Int64, in rows: [Int64: ToldRows.Row]) -> ModelRow<Model> {
+  func row(_ key: Int64, in rows: [Int64: NotifiedRows.Row]) -> ModelRow<Model> {
     let row = rows[key]
     return ModelRow(
       id: PersistentIdentifier(store: store, entity: UInt32(entity.index), key: key), table: row?.table,
       image: row?.image, entity: entity)
   }
 
-  func difference(_ keys: KeyDifference, _ rows: ToldRows, commit: Int64) -> Difference<ModelRow<Model>> {
+  func difference(_ keys: KeyDifference, _ rows: NotifiedRows, commit: Int64) -> Difference<ModelRow<Model>> {
     func old(_ key: Int64) -> ModelRow<Model> { row(key, in: rows.old) }
     func new(_ key: Int64) -> ModelRow<Model> { row(key, in: rows.new) }
     var changes: [Difference<ModelRow<Model>>.Change] = []

@@ -21,10 +21,10 @@ extension WindowOperator {
     delta.difference.updates = state.places(of: updated, besides: delta.difference)
   }
 
-  func images(_ form: ChangedTable, _ keys: [Int64], on connection: Connection) throws -> [Int64: ToldRows.Row] {
+  func images(_ form: ChangedTable, _ keys: [Int64], on connection: Connection) throws -> [Int64: NotifiedRows.Row] {
     let width = Int32(form.columns.count)
     let read = try rows(try rowsByKey(form, keys.sorted()), on: connection) { row in
-      (try row.int64(width), ToldRows.Row(table: form, image: RowChange.Image((0..<width).map(row.value))))
+      (try row.int64(width), NotifiedRows.Row(table: form, image: RowChange.RowValues((0..<width).map(row.value))))
     }
     return Dictionary(read, uniquingKeysWith: { first, _ in first })
   }

@@ -14,12 +14,12 @@ extension WindowOperator {
     var isEmpty: Bool { touched.isEmpty && updated.isEmpty }
   }
 
-  func effect(of news: News, on connection: Connection) throws -> Effect {
+  func effect(of batch: CommitBatch, on connection: Connection) throws -> Effect {
     var effect = Effect()
     let isHeard = rowForm != nil
     let (select, columns) = (state.select, state.columns)
     var unknown: Set<Int64> = []
-    if let changes = news[select.table] {
+    if let changes = batch[select.table] {
       let places = self.places(0, columns.own, key: select.key, in: changes.table)
       for place in changes.rows.indices {
         guard case .integer(let key) = changes.rows[place].key else { continue }
@@ -40,7 +40,7 @@ extension WindowOperator {
       }
     }
     for (slot, reached) in columns.reached.enumerated() {
-      guard let table = reached.steps.last?.table, let changes = news[table] else { continue }
+      guard let table = reached.steps.last?.table, let changes = batch[table] else { continue }
       let places = self.places(1 + slot, reached.columns, key: nil, in: changes.table)
       let ends = changes.rows.compactMap { change -> Int64? in
         guard case .integer(let key) = change.key, !places.areSame(in: change) else { return nil }
@@ -48,7 +48,7 @@ extension WindowOperator {
       }
       if !ends.isEmpty { unknown.formUnion(try keys(reaching: ends, by: reached.steps, on: connection)) }
     }
-    unknown.formUnion(try keys(relatedIn: news, on: connection))
+    unknown.formUnion(try keys(relatedIn: batch, on: connection))
     if !unknown.isEmpty {
       effect.rows += try entries(keys: unknown.sorted(), on: connection)
       let accepted = Set(effect.rows.map(\.key))

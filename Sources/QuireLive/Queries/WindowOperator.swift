@@ -21,7 +21,7 @@ final class WindowOperator: LiveOperator {
   /// The columns that they receive once somebody does.
   private let listenedForm: ChangedTable?
   /// What the rows were when it was paused, if anybody listened.
-  private var kept: [Int64: ToldRows.Row]?
+  private var kept: [Int64: NotifiedRows.Row]?
   /// If no object can stand for a row that does not decode: reads rows that come or change, and throws.
   private let validate: ((Set<Int64>, Connection) throws -> Void)?
   /// If its rows are shown in sections: adds moves from one to another to a delta, before its rows are read.
@@ -51,11 +51,11 @@ final class WindowOperator: LiveOperator {
 
   var tables: [String] { select.tables.sorted() }
   /// Listeners receive every column of the rows shown.
-  var filters: [Concern] { columns.concerns(where: select.filter, isOfAllColumns: rowForm != nil) }
+  var filters: [ChangeFilter] { columns.filters(where: select.filter, isOfAllColumns: rowForm != nil) }
   var shownKeys: (table: String, keys: [Int64])? { (select.table, keys) }
 
-  func interests(in database: Database) -> [InterestToken] {
-    let wholeRows = rowForm == nil ? [] : [database.addInterest(Interest(table: select.table))]
+  func interests(in database: Database) -> [CaptureToken] {
+    let wholeRows = rowForm == nil ? [] : [database.addCapture(CapturedColumns(table: select.table))]
     return columns.interests(in: database) + wholeRows
   }
 
@@ -106,7 +106,7 @@ final class WindowOperator: LiveOperator {
   ) throws {
     guard let state = delta.state else { return }
     if let batch = occasion.batch {
-      if batch.isComparison {
+      if batch.rowsUnknown {
         try compareRows(form, into: &delta, on: connection)
       } else {
         delta.rows = try rows(form, delta.difference, batch[select.table], on: connection)
@@ -125,7 +125,7 @@ final class WindowOperator: LiveOperator {
 
   // MARK: Stepping
 
-  func step(_ batch: News, on connection: Connection) throws -> Outcome<WindowDelta> {
+  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<WindowDelta> {
     touched = []
     if !columns.tellsRelated(batch) { return .unknown }
     let effect = try effect(of: batch, on: connection)
@@ -171,7 +171,7 @@ final class WindowOperator: LiveOperator {
   }
 
   /// Judges a change of its own table by the captured values, without a statement.
-  func judge(_ key: Int64, _ new: RowChange.Image, _ places: ColumnPlaces, into effect: inout Effect) {
+  func judge(_ key: Int64, _ new: RowChange.RowValues, _ places: ColumnPlaces, into effect: inout Effect) {
     judgedInMemory += 1
     let value: (ColumnPath) -> Value = { places.value($0.column, key, new) }
     let isHeld = state.window.holds(key)
@@ -200,7 +200,7 @@ final class WindowOperator: LiveOperator {
     sourcesChanged = true
   }
 
-  func difference(_ delta: WindowDelta, commit: Int64) -> (keys: KeyDifference, rows: ToldRows, commit: Int64)? {
+  func difference(_ delta: WindowDelta, commit: Int64) -> (keys: KeyDifference, rows: NotifiedRows, commit: Int64)? {
     delta.difference.isEmpty ? nil : (delta.difference, delta.rows, commit)
   }
 
@@ -224,7 +224,7 @@ struct WindowDelta: LiveDelta {
   var keys: [Int64] = []
   var difference = KeyDifference()
   /// The rows of the difference, if anybody listens.
-  var rows = ToldRows()
+  var rows = NotifiedRows()
   /// What it knows from then on, if it was loaded.
   var state: WindowState?
   /// Whether objects may stand for the same keys that are others than before.

@@ -117,7 +117,7 @@ public final class Reference<Model: PersistentModel>: Observable {
 public enum ReferenceChange<Model: PersistentModel> {
   /// Another object was put there, or none.
   case retargeted(from: Model?, to: Model?)
-  /// What it refers to has changed: which properties, old and new. A model that is ``QuireModel/Announcing`` says which
+  /// What it refers to has changed: which properties, old and new. A model that is ``QuireModel/ChangeNotificationFiltering`` says which
   /// of its changes are told.
   case updated(ObjectChange<Model>)
   /// What it referred to is gone, and the reference is nil.

@@ -26,7 +26,7 @@ public final class LiveRecords: LiveResult, RandomAccessCollection {
 
   init(_ context: ModelContext, _ sql: SQL, key: [String]) throws {
     let owner = context.owner
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     node = try LiveNode(RecordsOperator(), SQLQuestion(sql, key: key, in: owner), in: owner)
     super.init(node, in: context)
   }

@@ -19,7 +19,7 @@ package final class LiveSelection: LiveResult {
   /// - Throws: what SQLite refuses.
   package init(_ context: ModelContext, _ select: SelectQuery, columns: [(name: String, value: RowExpression)]) throws {
     let owner = context.owner
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     _ = try owner.requireStore()
     let names = ColumnNames(columns.map(\.name))
     self.names = names
@@ -53,13 +53,13 @@ extension ModelContext {
   package func explainLive(_ select: SelectQuery, columns: [(name: String, value: RowExpression)]) throws
     -> LiveExplanation
   {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     return try owner.readLatest { try .ofRows(nil, select, columns.map(\.value), on: $0) }
   }
 
   /// How a ``LiveTally`` would be kept.
   package func explainLive(countOf select: SelectQuery) throws -> LiveExplanation {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     return try owner.readLatest(AggregateTracker(select, [Aggregate(.count)]).explanation)
   }
 
@@ -67,7 +67,7 @@ extension ModelContext {
   package var toldOrigins: Set<ChangeSet.Origin> { owner.following.toldOrigins }
 
   /// Has the store tell such commits as this program's own.
-  package func recognize(_ commits: OwnCommits) { owner.store?.database.recognize(commits) }
+  package func recognize(_ commits: LocalCommits) { owner.store?.database.recognize(commits) }
 
   /// Whether the file keeps a log of its changes, so that what other processes have changed is known by row.
   package var knowsForeignRows: Bool { owner.store?.database.latestToken != nil }

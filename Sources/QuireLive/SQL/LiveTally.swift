@@ -13,7 +13,7 @@ package final class LiveTally: LiveResult {
   /// - Throws: what SQLite refuses.
   package init(_ context: ModelContext, _ select: SelectQuery, named name: String) throws {
     let owner = context.owner
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     _ = try owner.requireStore()
     let names = ColumnNames([name])
     self.names = names

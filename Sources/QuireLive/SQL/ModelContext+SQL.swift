@@ -111,7 +111,7 @@ extension ModelContext {
 extension ModelContext {
   @discardableResult
   private func query<Answer>(_ sql: SQL, _ body: (BoundSQL, Connection) throws -> Answer) throws -> Answer {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try BoundSQL(sql, in: try owner.requireStore())
     return try owner.read { connection in
       try connection.requireQuery(query.text)

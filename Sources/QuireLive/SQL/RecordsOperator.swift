@@ -52,9 +52,9 @@ final class RecordsOperator: LiveOperator {
   /// The tables it reads, with the columns: nil if any change of the table counts.
   var sources: [String: Set<String>?] { shown?.changes.sources.tables ?? [:] }
   var tables: [String] { sources.keys.sorted() }
-  var filters: [Concern] { shown?.changes.concerns ?? [] }
+  var filters: [ChangeFilter] { shown?.changes.filters ?? [] }
   var followsSchema: Bool { true }
-  func interests(in database: Database) -> [InterestToken] { shown?.changes.interests(in: database) ?? [] }
+  func interests(in database: Database) -> [CaptureToken] { shown?.changes.interests(in: database) ?? [] }
 
   func load(_ query: SQLQuestion, _ occasion: LoadOccasion, on connection: Connection) throws -> Delta {
     if occasion.isAwaited {
@@ -69,7 +69,7 @@ final class RecordsOperator: LiveOperator {
     return try delta(to: answer(query, on: connection), keys: query.key)
   }
 
-  func step(_ batch: News, on connection: Connection) throws -> Outcome<Delta> {
+  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<Delta> {
     guard let question = shown?.question else { return .unknown }
     var mustRun = false
     if batch.altersSchema {

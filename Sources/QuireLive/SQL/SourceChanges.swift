@@ -10,16 +10,16 @@ struct SourceChanges {
   init(_ sources: QuerySources) { self.sources = sources }
 
   /// Asks for the columns to be in changes.
-  func interests(in database: Database) -> [InterestToken] {
+  func interests(in database: Database) -> [CaptureToken] {
     sources.tables.map { table, columns in
-      database.addInterest(Interest(table: table, columns: (columns ?? []).subtracting([Self.rowID])))
+      database.addCapture(CapturedColumns(table: table, columns: (columns ?? []).subtracting([Self.rowID])))
     }
   }
 
-  var concerns: [Concern] { sources.tables.map { Concern($0, columns: $1) } }
+  var filters: [ChangeFilter] { sources.tables.map { ChangeFilter($0, columns: $1) } }
 
-  mutating func areConcerned(by news: News) -> Bool {
-    for changes in news.tables {
+  mutating func areConcerned(by batch: CommitBatch) -> Bool {
+    for changes in batch.tables {
       guard let wanted = sources.tables[changes.table.name] else { continue }
       guard let columns = wanted else { return true }
       let places = places(columns, in: changes.table)

@@ -13,7 +13,7 @@ public import QuireRow
 /// each change as much as its section has rows. See ``LiveResult`` for what all live results share.
 public final class LiveSections<Model: PersistentModel, Key: StoredValue>: LiveResult, RandomAccessCollection {
   public typealias Section = LiveSection<Model, Key>
-  public typealias Told = SectionDifference<Key, ModelRow<Model>>
+  public typealias Difference = SectionDifference<Key, ModelRow<Model>>
 
   private let property: KeyPath<Model, Key>
   private let order: SortOrder
@@ -30,7 +30,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: LiveR
     self.property = property
     self.order = order
     let owner = context.owner
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try ResolvedQuery(
       descriptor, sectionBy: property, ascending: order == .forward, in: try owner.requireStore())
     node = try LiveNode(
@@ -52,7 +52,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: LiveR
   ///
   /// Called on the context's isolation when all of it stands at the new commit. Ends with the token. While there are
   /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
-  public func onDifference(_ body: @escaping (Told) -> Void) -> DifferenceToken { node.onDifference(body) }
+  public func onDifference(_ body: @escaping (Difference) -> Void) -> DifferenceToken { node.onDifference(body) }
 
   /// Replaces the query; see ``LiveQuery/update(_:)``. The sections are by the same property.
   ///

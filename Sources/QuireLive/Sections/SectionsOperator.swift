@@ -5,7 +5,7 @@ import QuireSQLite
 /// Objects in sections: a window of all rows in one order, by section first, and where in it each section lies.
 final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOperator {
   typealias Section = LiveSection<Model, Key>
-  typealias Told = SectionDifference<Key, ModelRow<Model>>
+  typealias Difference = SectionDifference<Key, ModelRow<Model>>
 
   let window: WindowOperator
   private(set) var sections: [Section] = []
@@ -24,7 +24,7 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
     /// Those whose keys stay, and whose objects may be others.
     var renewed: [Section] = []
     /// If anybody listens.
-    var told: [Told.Change] = []
+    var told: [Difference.Change] = []
     var isEmpty: Bool { window.isEmpty && !changesContent && changed.isEmpty }
     var changesContent: Bool { !inserted.isEmpty || !change.deleted.isEmpty }
   }
@@ -39,8 +39,8 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
   }
 
   var tables: [String] { window.tables }
-  var filters: [Concern] { window.filters }
-  func interests(in database: Database) -> [InterestToken] { window.interests(in: database) }
+  var filters: [ChangeFilter] { window.filters }
+  func interests(in database: Database) -> [CaptureToken] { window.interests(in: database) }
   var sourcesChanged: Bool {
     get { window.sourcesChanged }
     set { window.sourcesChanged = newValue }
@@ -54,7 +54,7 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
     try arranged(try window.load(query, occasion, on: connection))
   }
 
-  func step(_ batch: News, on connection: Connection) throws -> Outcome<Delta> {
+  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<Delta> {
     switch try window.step(batch, on: connection) {
     case .unchanged: .unchanged
     case .changed(let delta): .changed(try arranged(delta))
@@ -131,25 +131,25 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
 
   // MARK: What listeners receive
 
-  func difference(_ delta: Delta, commit: Int64) -> Told? {
-    delta.told.isEmpty ? nil : Told(commit: commit, changes: delta.told)
+  func difference(_ delta: Delta, commit: Int64) -> Difference? {
+    delta.told.isEmpty ? nil : Difference(commit: commit, changes: delta.told)
   }
 
-  private func told(_ delta: Delta) -> [Told.Change] {
+  private func told(_ delta: Delta) -> [Difference.Change] {
     var after = arrangement
     after.apply(delta.change)
-    func old(_ index: Int) -> Told.Place {
+    func old(_ index: Int) -> Difference.Place {
       let place = arrangement.place(of: index)
-      return Told.Place(section: place.section, row: place.row)
+      return Difference.Place(section: place.section, row: place.row)
     }
-    func new(_ index: Int) -> Told.Place {
+    func new(_ index: Int) -> Difference.Place {
       let place = after.place(of: index)
-      return Told.Place(section: place.section, row: place.row)
+      return Difference.Place(section: place.section, row: place.row)
     }
     let (difference, rows) = (delta.window.difference, delta.window.rows)
     func oldRow(_ key: Int64) -> ModelRow<Model> { form.row(key, in: rows.old) }
     func newRow(_ key: Int64) -> ModelRow<Model> { form.row(key, in: rows.new) }
-    var changes: [Told.Change] = []
+    var changes: [Difference.Change] = []
     for (key, at) in difference.deletes { changes.append(.delete(at: old(at), old: oldRow(key))) }
     for (key, from, to) in difference.moves {
       changes.append(.move(from: old(from), to: new(to), old: oldRow(key), new: newRow(key)))

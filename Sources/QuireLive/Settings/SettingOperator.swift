@@ -24,14 +24,14 @@ final class SettingOperator<Value: Codable & Equatable>: LiveOperator {
   }
 
   var tables: [String] { [SettingsTable.name] }
-  var filters: [Concern] { tables.map { Concern($0) } }
-  func interests(in database: Database) -> [InterestToken] { [] }
+  var filters: [ChangeFilter] { tables.map { ChangeFilter($0) } }
+  func interests(in database: Database) -> [CaptureToken] { [] }
 
   func load(_ name: String, _ occasion: LoadOccasion, on connection: Connection) throws -> Delta {
     try read(name, on: connection)
   }
 
-  func step(_ batch: News, on connection: Connection) throws -> Outcome<Delta> {
+  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<Delta> {
     .changed(try read(shownName, on: connection))
   }
 

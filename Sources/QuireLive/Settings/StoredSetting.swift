@@ -18,7 +18,7 @@ public final class StoredSetting<Value: Codable & Equatable>: LiveResult {
 
   init(_ context: ModelContext, _ name: String, default defaultValue: Value) throws {
     self.name = name
-    try context.owner.following.settleThrowing()
+    try context.owner.following.catchUp()
     node = try LiveNode(SettingOperator(default: defaultValue), name, in: context.owner)
     super.init(node, in: context)
   }
@@ -50,7 +50,7 @@ public final class StoredSetting<Value: Codable & Equatable>: LiveResult {
     }
     if owner.saver.isInTransaction { return try owner.saver.write { transaction, _ in try write(transaction) } }
     try store.database.write(origin: .sql, author: context.author, write)
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
   }
 }
 

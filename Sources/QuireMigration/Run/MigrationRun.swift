@@ -63,7 +63,7 @@ struct MigrationRun {
       return ([], 0)
     }
     let keys = knowsKeys ? try BrokenKeys(connection) : nil
-    let watch = try LossWatch.isNeeded(for: pieces) ? LossWatch(connection) : nil
+    let watch = try DataLossDetector.isNeeded(for: pieces) ? DataLossDetector(connection) : nil
     for piece in pieces {
       switch piece {
       case .sql(let sql, let start):
@@ -102,7 +102,7 @@ struct MigrationRun {
     }
   }
 
-  private func step(_ name: String, of text: MigrationText, _ watch: LossWatch?) throws {
+  private func step(_ name: String, of text: MigrationText, _ watch: DataLossDetector?) throws {
     guard let step = steps[name] else { throw MigrationError.unknownStep(name, file: text.name) }
     let database = MigrationDatabase(connection: connection, watch: watch)
     do {

@@ -30,7 +30,7 @@ public struct MigrationStep: Sendable {
 /// The database a step works on, in the migration's transaction. Of use only while the step runs.
 public struct MigrationDatabase {
   let connection: Connection
-  let watch: LossWatch?
+  let watch: DataLossDetector?
 
   /// Runs one statement and gives all its rows. What is interpolated is bound, as ``SQL`` says.
   ///

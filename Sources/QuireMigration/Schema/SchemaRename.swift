@@ -63,9 +63,9 @@ extension DatabaseSchema {
     var new = other.tables.filter { self[table: $0.name] == nil }
     var renames: [SchemaRename] = []
     for table in gone {
-      let likeliest = new.enumerated().map { (place: $0.offset, likeness: table.likeness(to: $0.element)) }
-        .max { $0.likeness < $1.likeness }
-      guard let likeliest, likeliest.likeness > 0.5 else { continue }
+      let likeliest = new.enumerated().map { (place: $0.offset, equalityKey: table.equalityKey(to: $0.element)) }
+        .max { $0.equalityKey < $1.equalityKey }
+      guard let likeliest, likeliest.equalityKey > 0.5 else { continue }
       renames.append(SchemaRename(table: table.name, to: new.remove(at: likeliest.place).name))
     }
     for table in tables {
@@ -84,7 +84,7 @@ extension DatabaseSchema {
 
 extension DatabaseSchema.Table {
   /// How many of the columns both have, of all either has: from 0 to 1.
-  fileprivate func likeness(to other: Self) -> Double {
+  fileprivate func equalityKey(to other: Self) -> Double {
     let (mine, theirs) = (Set(columns), Set(other.columns))
     let all = mine.union(theirs).count
     return all == 0 ? 0 : Double(mine.intersection(theirs).count) / Double(all)

@@ -176,14 +176,14 @@ struct SchemaWriter {
 
   /// Drops what `target` has nothing like.
   private mutating func dropObjects<Likeness: Equatable>(
-    missingIn target: DatabaseSchema, by likeness: (DatabaseSchema.Object) -> Likeness
+    missingIn target: DatabaseSchema, by equalityKey: (DatabaseSchema.Object) -> Likeness
   ) throws(SchemaChangeError) {
     let present = try schema()
     for (kind, old, new) in [
       ("TRIGGER", present.triggers, target.triggers), ("VIEW", present.views, target.views),
       ("INDEX", present.indexes, target.indexes),
     ] {
-      for object in old where !new.contains(where: { likeness($0) == likeness(object) }) {
+      for object in old where !new.contains(where: { equalityKey($0) == equalityKey(object) }) {
         try run("DROP \(kind) \(object.name)")
       }
     }

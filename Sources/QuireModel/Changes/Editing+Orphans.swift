@@ -13,7 +13,7 @@ extension Editing {
   /// here, that one takes the values, and the other stays outside.
   func takeIn(_ model: any PersistentModel) {
     guard let gone = model._quireState.owner, let store, let entity = entity(of: model) else {
-      pending.refusals.append("\(Swift.type(of: model)) is not one of this container's models")
+      pending.deferredErrors.append("\(Swift.type(of: model)) is not one of this container's models")
       return
     }
     let key = model._quireState.key
@@ -32,7 +32,7 @@ extension Editing {
       }
       become(rowOf: key, row, model, entity, store)
     } catch {
-      pending.refusals.append("\(entity.name) \(key) was inserted, and its row cannot be read: \(error)")
+      pending.deferredErrors.append("\(entity.name) \(key) was inserted, and its row cannot be read: \(error)")
     }
   }
 

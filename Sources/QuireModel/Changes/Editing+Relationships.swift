@@ -110,7 +110,7 @@ extension Editing {
       insert(target)
       return target._quireState.owner === core
     }
-    pending.refusals.append(
+    pending.deferredErrors.append(
       "\(entity(of: model)?.name ?? "").\(entity(of: model)?.properties[property].name ?? "") was given an object of another context"
     )
     return false

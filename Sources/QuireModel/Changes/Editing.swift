@@ -19,7 +19,7 @@ package final class Editing: ContextPart {
       let flags = model._quireState.flags
       if owner === core {
         if flags.contains(.vacant) {
-          pending.refusals.append(
+          pending.deferredErrors.append(
             "\(Swift.type(of: model)) \(model._quireState.key) was inserted, and has no row that can be read")
         } else if flags.contains(.deleted) {
           undelete(model)
@@ -27,12 +27,12 @@ package final class Editing: ContextPart {
       } else if Editing.isOrphan(model), !flags.contains(.vacant) {
         takeIn(model)
       } else {
-        pending.refusals.append("a \(Swift.type(of: model)) of another context was inserted")
+        pending.deferredErrors.append("a \(Swift.type(of: model)) of another context was inserted")
       }
       return
     }
     guard let entity = entity(of: model) else {
-      pending.refusals.append("\(Swift.type(of: model)) is not one of this container's models")
+      pending.deferredErrors.append("\(Swift.type(of: model)) is not one of this container's models")
       return
     }
     var waiting: [any PersistentModel] = []
@@ -66,7 +66,7 @@ package final class Editing: ContextPart {
     let state = model._quireState
     guard state.owner === core, let entity = entity(of: model) else { return }
     if core.fetcher.undecodable.standIn(entity.index, state.key) === model {
-      pending.refusals.append("the deletion of \(entity.name) \(state.key), whose row does not decode")
+      pending.deferredErrors.append("the deletion of \(entity.name) \(state.key), whose row does not decode")
       return core.following.changed()
     }
     if state.flags.contains(.deleted) { return }
@@ -208,7 +208,7 @@ package final class Editing: ContextPart {
       let keys = models.map(\.0._quireState.key)
       rows[index] = try read { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
     }
-    var step = Move(number: position.number)
+    var step = Transition(number: position.number)
     step.lists = try committedLists()
     forgetPending()
     for (model, mask) in models {
@@ -239,17 +239,17 @@ package final class Editing: ContextPart {
   }
 
   /// The lists that unsaved edits have changed, as the file has them.
-  private func committedLists() throws -> [Move.ListStep] {
+  private func committedLists() throws -> [Transition.ListStep] {
     if pending.editedLists.isEmpty { return [] }
     return try read { try committedLists(on: $0) }
   }
 
-  func committedLists(on connection: Connection) throws -> [Move.ListStep] {
+  func committedLists(on connection: Connection) throws -> [Transition.ListStep] {
     try places(in: pending.editedLists).compactMap { place in
       guard let list = place.model._quireLink(place.property).list else { return nil }
       let keys = try core.loader.committedKeys(of: place, on: connection)
       if keys == list.keys { return nil }
-      return Move.ListStep(model: place.model, property: place.property, was: list.keys, keys: keys)
+      return Transition.ListStep(model: place.model, property: place.property, was: list.keys, keys: keys)
     }
   }
 

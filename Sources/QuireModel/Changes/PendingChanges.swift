@@ -18,7 +18,7 @@ struct PendingChanges {
   /// Lists that an unsaved edit has changed, for `rollback()`.
   var editedLists: [ListPlace] = []
   /// Assignments to deleted objects, and the like.
-  var refusals: [String] = []
+  var deferredErrors: [String] = []
   /// What edited objects held before, where a save is to refuse to overwrite others' changes.
   var conflicts = Conflicts()
 
@@ -29,7 +29,7 @@ struct PendingChanges {
 
   // Inlined: a context asks at each save, and would copy the whole value to ask.
   @inline(__always) var isEmpty: Bool {
-    deleted.isEmpty && joinEdits.isEmpty && refusals.isEmpty && conflicts.lost.isEmpty
+    deleted.isEmpty && joinEdits.isEmpty && deferredErrors.isEmpty && conflicts.lost.isEmpty
       && !inserted.contains { $0 != nil } && !edits.contains { $0._quireState.dirty != 0 }
   }
 

@@ -21,7 +21,7 @@ public struct ModelConfiguration: Sendable {
   /// triggers. For files of your own: what a stranger's file does there runs when you write to it.
   public var trustsSchema = false
   /// What contexts do if a new object has a unique value that another row has; each context can set its own.
-  public var onUniqueClash = UniqueClashPolicy.refuse
+  public var onUniqueConflict = UniqueConflictPolicy.refuse
   /// What contexts do if a row was changed elsewhere after it was edited here; each context can set its own.
   public var onConflict = ConflictPolicy.merge
   /// The models, if they are named here and not when the container is made.

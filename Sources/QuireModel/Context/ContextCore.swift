@@ -15,7 +15,7 @@ public final class ContextCore {
   /// Nil once the context or its container is closed.
   @exclusivity(unchecked) private(set) package var store: Store?
   weak var context: ModelContext?
-  @usableFromInline let monitor: UnsafeMutablePointer<Monitor>
+  @usableFromInline let monitor: UnsafeMutablePointer<TrackingMonitor>
   @exclusivity(unchecked) private(set) var maps: [IdentityMap]
   /// What has been edited, inserted and deleted and is not saved.
   @exclusivity(unchecked) var pending: PendingChanges
@@ -27,7 +27,7 @@ public final class ContextCore {
   /// How many times it has read from the database: what tests count.
   package let queriesRun = Count()
   /// The commit the context stands at.
-  package let position: ReadPosition
+  package let position: SnapshotReader
   package let mailbox: Mailbox
 
   private(set) lazy var editing = Editing(self)
@@ -47,7 +47,7 @@ public final class ContextCore {
     pending = PendingChanges(
       firstTemporaryKey: Int64.min + Int64(number & 0x1F_FFFF) << 40, entities: store.entities.count)
     monitor = .allocate(capacity: 1)
-    monitor.initialize(to: Monitor())
+    monitor.initialize(to: TrackingMonitor())
     maps = store.entities.map { _ in IdentityMap() }
     // The mailbox before the position: a commit between the two is received twice, and not missed.
     let mailbox = Mailbox(isolation: isolation)
@@ -55,7 +55,7 @@ public final class ContextCore {
     mailbox.subscription = store.database.subscribe(
       exceptTo: .context(number), failed: { mailbox.fail($0) }
     ) { mailbox.receive($0) }
-    position = store.database.makePosition(needsHold: false)
+    position = store.database.makePosition(pinsSnapshot: false)
     following.hasTurns = isolation != nil
     saver.autosaves = autosaves
     mailbox.attach(self)
@@ -72,8 +72,8 @@ public final class ContextCore {
 
   /// How many there are: what a leak test counts.
   package static let live = Count()
-  /// Whether tracked reads are detected without a registrar for every object; see `Probe`.
-  package static var knowsTracking: Bool { Probe.works }
+  /// Whether tracked reads are detected without a registrar for every object; see `TrackingDetector`.
+  package static var knowsTracking: Bool { TrackingDetector.works }
 
   package func requireStore() throws(ModelError) -> Store {
     guard let store else { throw .closed }
@@ -143,14 +143,14 @@ public final class ContextCore {
 
   func refuse(assignmentTo property: Int, of model: any PersistentModel) {
     let entity = entity(of: model)
-    pending.refusals.append(
+    pending.deferredErrors.append(
       "\(entity?.name ?? "").\(entity?.properties[property].name ?? "") of \(model.persistentModelID)")
   }
 
   /// An assignment that was not made; the next save throws it.
   func refuse(_ error: any Error) {
     guard store != nil else { return }
-    pending.refusals.append("\(error)")
+    pending.deferredErrors.append("\(error)")
     following.changed()
   }
 

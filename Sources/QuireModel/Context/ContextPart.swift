@@ -13,7 +13,7 @@ package class ContextPart {
   final var store: Store? { _read { yield core.store } }
   final func requireStore() throws(ModelError) -> Store { try core.requireStore() }
   final var maps: [IdentityMap] { _read { yield core.maps } }
-  final var position: ReadPosition { _read { yield core.position } }
+  final var position: SnapshotReader { _read { yield core.position } }
   final var hasChanges: Bool { core.hasChanges }
 
   final var pending: PendingChanges {

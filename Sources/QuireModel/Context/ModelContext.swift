@@ -38,7 +38,7 @@ public final class ModelContext {
   }
 
   private func follow(_ configuration: ModelConfiguration) {
-    owner.saver.onUniqueClash = configuration.onUniqueClash
+    owner.saver.onUniqueConflict = configuration.onUniqueConflict
     owner.saver.onConflict = configuration.onConflict
   }
 
@@ -99,7 +99,7 @@ public final class ModelContext {
 
   /// Discards all unsaved changes: objects are as of the commit the context shows, and inserted ones leave it.
   ///
-  /// What cannot be read meanwhile is reported by ``takeLoadErrors()``.
+  /// What cannot be read meanwhile is reported by ``drainDeferredErrors()``.
   public func rollback() {
     do { try owner.editing.rollback() } catch { owner.loadErrors.append(error) }
   }
@@ -178,11 +178,11 @@ public final class ModelContext {
   ///
   /// - Throws: What keeps the new state from being read; then the context shows the commit it showed before.
   public func refresh() throws {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     owner.following.endTurnIfIdle()
   }
 
-  /// Merges commits made by other contexts and processes, as ``refresh()``; an error is reported by ``takeLoadErrors()``.
+  /// Merges commits made by other contexts and processes, as ``refresh()``; an error is reported by ``drainDeferredErrors()``.
   public func processPendingChanges() { owner.following.settle() }
 
   /// The number of the commit this context shows.
@@ -218,7 +218,7 @@ public final class ModelContext {
   }
 
   /// Errors of reads that cannot throw, such as those of relationships, since this method was last called; forgets them.
-  public func takeLoadErrors() -> [any Error] {
+  public func drainDeferredErrors() -> [any Error] {
     defer { owner.loadErrors.removeAll() }
     return owner.loadErrors
   }

@@ -32,15 +32,15 @@ package final class Sweeper: ContextPart {
     } else {
       sweepSome()
     }
-    let isHolding = core.objectCount > 0 || hasChanges || !core.following.participants.isEmpty
+    let isHolding = core.objectCount > 0 || hasChanges || !core.following.followers.isEmpty
     if isHolding != core.following.isHolding {
       core.following.isHolding = isHolding
-      position.needsHold = isHolding
+      position.pinsSnapshot = isHolding
     }
   }
 
   /// What it takes to look at all references.
-  private var referenceCost: Int { core.objectCount + core.following.participants.count }
+  private var referenceCost: Int { core.objectCount + core.following.followers.count }
 
   private struct Reference {
     let property: Int
@@ -105,7 +105,7 @@ package final class Sweeper: ContextPart {
     }
     var waiting = entities.flatMap { index in maps[index].heldKeys().map { RowName(entity: index, key: $0) } }
     for (entity, wanted) in tracked {
-      let shown = core.following.participants.shown(of: wanted, in: store.entities[entity].table)
+      let shown = core.following.followers.shown(of: wanted, in: store.entities[entity].table)
       waiting += shown.map { RowName(entity: entity, key: $0) }
     }
     var reached = Set(waiting)

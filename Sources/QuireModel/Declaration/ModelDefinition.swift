@@ -36,7 +36,7 @@ extension _Quire {
     /// Whether it is a `let`, which an object keeps as it was made.
     let isConstant: Bool
     /// Whether an object without a row has something to read here: the declared default, or what its type gives.
-    let hasVacantValue: () -> Bool
+    let hasPlaceholder: () -> Bool
     /// Binds a value of the property's type; NULL for a relationship.
     let bind: Property.Bind
     let decode: Property.Decode
@@ -87,7 +87,7 @@ extension _Quire {
       self.name = name
       self.keyPath = keyPath
       self.isConstant = isConstant
-      hasVacantValue = { hasDefault || form.hasVacantValue }
+      hasPlaceholder = { hasDefault || form.hasPlaceholder }
       bind = { value, statement, index throws(ValueError) in
         guard let value = value as? Form.Value else { return statement.bindNull(index) }
         try form.bind(Slot(value), to: statement, at: index)

@@ -14,7 +14,7 @@ extension _Quire {
     /// For an object whose row is gone.
     static func vacant() -> Slot<Value>
     /// Whether what `vacant` gives can be read.
-    static var hasVacantValue: Bool { get }
+    static var hasPlaceholder: Bool { get }
     static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value
     /// Assigns: compares, refuses on deleted objects, notes the edit, tells who tracks, and stores between the two.
     static func set<Model: PersistentModel>(
@@ -26,7 +26,7 @@ extension _Quire {
 }
 
 extension _Quire.PropertyForm {
-  public static var hasVacantValue: Bool { true }
+  public static var hasPlaceholder: Bool { true }
 }
 
 // MARK: Which form

@@ -153,7 +153,7 @@ extension _Quire {
     public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> { throw refusal }
     public static func vacant() -> Slot<Value> { Slot(link: Link()) }
     public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
-      Zero.required(Value.self, of: model, property: property)
+      PlaceholderValue.required(Value.self, of: model, property: property)
     }
     public static func set<Model: PersistentModel>(
       _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
@@ -181,15 +181,15 @@ extension _Quire.ColumnForm {
   static func decoded(_ column: SQLValue) -> Any? { try? value(of: column) }
 
   public static func vacant() -> _Quire.Slot<Value> {
-    if let zero = Zero.make(Value.self) { return _Quire.Slot(zero) }
+    if let zero = PlaceholderValue.make(Value.self) { return _Quire.Slot(zero) }
     return _Quire.Slot(link: _Quire.Link())
   }
 
-  public static var hasVacantValue: Bool { Zero.make(Value.self) != nil }
+  public static var hasPlaceholder: Bool { PlaceholderValue.make(Value.self) != nil }
 
   public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: _Quire.Slot<Value>) -> Value {
     if let value = slot.value { return value }
-    return Zero.required(Value.self, of: model, property: property)
+    return PlaceholderValue.required(Value.self, of: model, property: property)
   }
 
   public static func set<Model: PersistentModel>(
@@ -230,6 +230,7 @@ extension _Quire {
   /// The value of a `let` of an object without a row; a schema in which there is none is refused.
   public static func zero<Model: PersistentModel, Value>(_ keyPath: KeyPath<Model, Value>) -> Value {
     let properties = Model._quireDefinition.properties
-    return Zero.required(Value.self, of: Model.self, property: properties.first { $0.keyPath == keyPath }?.name ?? "")
+    return PlaceholderValue.required(
+      Value.self, of: Model.self, property: properties.first { $0.keyPath == keyPath }?.name ?? "")
   }
 }

@@ -7,7 +7,7 @@ extension Fetcher {
   func aggregate<Model: PersistentModel>(
     _ function: Aggregate.Function, _ keyPath: PartialKeyPath<Model>, where predicate: Predicate<Model>?
   ) throws -> AggregateState {
-    try core.following.settleThrowing()
+    try core.following.catchUp()
     let store = try requireStore()
     let query = try AggregateQuery([(function, keyPath)], where: predicate, in: store, evaluating: true, asking: core)
     var state = AggregateState(query.aggregates[0])

@@ -22,7 +22,7 @@ extension ModelContext {
   ///
   /// - Throws: as ``fetch(_:)`` does.
   public func explain<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> FetchExplanation {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let query = try ResolvedQuery(descriptor, in: try owner.requireStore(), evaluating: true, asking: owner)
     var select = query.select
     if query.remaining != nil { (select.limit, select.offset) = (nil, 0) }

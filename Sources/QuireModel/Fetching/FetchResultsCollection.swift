@@ -52,7 +52,7 @@ extension ModelContext {
   public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, batchSize: Int) throws
     -> FetchResultsCollection<Model>
   {
-    guard Model._quireDefinition.properties.allSatisfy({ $0.hasVacantValue() }) else {
+    guard Model._quireDefinition.properties.allSatisfy({ $0.hasPlaceholder() }) else {
       return FetchResultsCollection(try fetch(descriptor), in: self)
     }
     return FetchResultsCollection(try fetchIdentifiers(descriptor), batchSize: batchSize, in: self)

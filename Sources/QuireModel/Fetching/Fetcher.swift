@@ -17,7 +17,7 @@ package final class Fetcher: ContextPart {
   }
 
   func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
-    try core.following.settleThrowing()
+    try core.following.catchUp()
     let store = try requireStore()
     if let text = descriptor.fullText {
       let (entity, keys) = try found(descriptor, text)
@@ -80,7 +80,7 @@ package final class Fetcher: ContextPart {
   }
 
   func count<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
-    try core.following.settleThrowing()
+    try core.following.catchUp()
     if let text = descriptor.fullText { return try found(descriptor, text).keys.count }
     let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true, asking: core)
     if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) { return models.count }
@@ -95,7 +95,7 @@ package final class Fetcher: ContextPart {
   }
 
   func identifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [PersistentIdentifier] {
-    try core.following.settleThrowing()
+    try core.following.catchUp()
     if let text = descriptor.fullText {
       let (entity, keys) = try found(descriptor, text)
       return keys.map { PersistentIdentifier(store: core.storeNumber, entity: UInt32(entity.index), key: $0) }

@@ -98,7 +98,7 @@ extension Fetcher {
     _ type: Model.Type, _ predicate: Predicate<Model>?, _ sortBy: [SortDescriptor<Model>], _ limit: Int?, _ offset: Int,
     _ first: KeyPath<Model, First>, _ rest: repeat KeyPath<Model, each Rest>
   ) throws -> [(First, repeat each Rest)] {
-    try core.following.settleThrowing()
+    try core.following.catchUp()
     let query = try ResolvedQuery(
       type, where: predicate, sortBy: sortBy, limit: limit, offset: offset, in: requireStore(), evaluating: true,
       asking: core)
@@ -109,7 +109,7 @@ extension Fetcher {
     _ predicate: Predicate<Model>?, _ order: SortOrder, _ limit: Int?, _ first: KeyPath<Model, First>,
     _ rest: repeat KeyPath<Model, each Rest>
   ) throws -> [(First, repeat each Rest)] {
-    try core.following.settleThrowing()
+    try core.following.catchUp()
     let query = try ResolvedQuery(
       Model.self, where: predicate, sortBy: [], limit: limit, offset: 0, in: requireStore(), evaluating: true,
       asking: core)

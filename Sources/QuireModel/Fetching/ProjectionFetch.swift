@@ -37,7 +37,7 @@ extension ModelContext {
     _ type: Row.Type, _ predicate: Predicate<Row.Model>?, _ having: Predicate<Row>?, _ order: ProjectionOrder<Row>,
     _ limit: Int?, _ offset: Int
   ) throws -> [Row] {
-    try owner.following.settleThrowing()
+    try owner.following.catchUp()
     let projection = try ProjectionQuery(type, in: try owner.requireStore())
     var select = try projection.select(where: predicate, having: having, sortBy: order, limit: limit, offset: offset)
     select.columns = []

@@ -58,7 +58,9 @@ extension Fetcher {
   // MARK: In a move
 
   /// Which of these rows decode now, or are gone.
-  func lookAtUndecodable(_ keys: [Int64], _ entity: Entity, on connection: Connection, into step: inout Move) throws {
+  func lookAtUndecodable(_ keys: [Int64], _ entity: Entity, on connection: Connection, into step: inout Transition)
+    throws
+  {
     if keys.isEmpty { return }
     let fresh = try core.loader.staged(entity, keys: keys, on: connection)
     let left = try core.following.present(keys, entity, on: connection)
@@ -74,7 +76,7 @@ extension Fetcher {
   }
 
   /// Stand-ins whose rows decode become their objects.
-  func apply(_ readable: [Move.Readable]) {
+  func apply(_ readable: [Transition.Readable]) {
     for row in readable {
       undecodable.forget(row.entity, row.key)
       guard let object = row.object, maps[row.entity].find(row.key) == nil else { continue }

@@ -1,12 +1,12 @@
 /// Steps that no commit caused: a live result asks something else from now on, or follows again.
 extension Following {
-  /// Takes a participant through the step it has prepared at the commit the context stands at: announced, applied and
+  /// Takes a follower through the step it has prepared at the commit the context stands at: announced, applied and
   /// told as in any move, so that a fetch, a save or another such step out of an announcement finds this one done.
   ///
-  /// To be called when nothing else is under way: after `settleThrowing()`, and nothing but reads since.
-  package func take(_ participant: any Participant) {
-    var step = Move(number: position.number)
-    step.participants = [participant]
+  /// To be called when nothing else is under way: after `catchUp()`, and nothing but reads since.
+  package func take(_ follower: any CommitFollower) {
+    var step = Transition(number: position.number)
+    step.followers = [follower]
     move = step
     finishMove()
   }

@@ -4,11 +4,11 @@ import QuireSQLite
 /// The way of a context from commit to commit, and the end of its turns.
 package final class Following: ContextPart {
   /// The live results of the context.
-  package let participants = Participants()
+  package let followers = LiveRegistry()
   /// What runs when the turn ends, and not by itself.
   package let turnReaders = TurnReaders()
   /// The step that is under way.
-  var move: Move?
+  var move: Transition?
   @exclusivity(unchecked) var isTurnScheduled = false
   /// Whether turns end by themselves: on an actor they do.
   var hasTurns = false
@@ -17,17 +17,17 @@ package final class Following: ContextPart {
 
   func close() {
     move = nil
-    position.needsHold = false
+    position.pinsSnapshot = false
     position.endTurn()
-    participants.removeAll()
+    followers.removeAll()
   }
 
   /// From now on the state the context stands at is kept for it.
   func hold() throws {
     guard !isHolding, store != nil else { return }
     isHolding = true
-    position.needsHold = true
-    try settleThrowing()
+    position.pinsSnapshot = true
+    try catchUp()
   }
 
   // MARK: Turns
@@ -61,15 +61,15 @@ package final class Following: ContextPart {
 
   // MARK: Steps
 
-  /// Moves to the latest commit if there are news; errors wait for the next call that can throw.
+  /// Moves to the latest commit if there are batch; errors wait for the next call that can throw.
   package func settle() {
-    do { try settleThrowing() } catch { loadErrors.append(error) }
+    do { try catchUp() } catch { loadErrors.append(error) }
   }
 
-  /// Moves to the latest commit if there are news.
+  /// Moves to the latest commit if there are batch.
   ///
   /// Inside a reader's run a context that shows anything stays where it is, if it can and is not about to write.
-  package func settleThrowing(toWrite: Bool = false) throws {
+  package func catchUp(toWrite: Bool = false) throws {
     if move != nil { finishMove() }  // called from inside an announcement: the rest of it first
     guard let store else { return }
     if core.saver.open != nil { return }  // it stands at the newest commit, and holds the write lock
@@ -81,7 +81,7 @@ package final class Following: ContextPart {
     try moveToNewest()
   }
 
-  /// Moves to the newest commit, whether or not it brings news, and stands on a snapshot of it.
+  /// Moves to the newest commit, whether or not it brings batch, and stands on a snapshot of it.
   ///
   /// Once, and not until there is nothing new: a writer that never rests would keep the reader here for ever.
   func moveToNewest() throws {
@@ -93,12 +93,12 @@ package final class Following: ContextPart {
       if advance.number > standing { core.mailbox.wait(for: advance.number) }
       // Nil where commits have been taken together past this snapshot, which happens while it is opened or not at all.
       guard let commits = core.mailbox.take(upTo: advance.number) else { continue }
-      let news = commits.filter { $0.number > standing }
-      if news.isEmpty {
+      let batch = commits.filter { $0.number > standing }
+      if batch.isEmpty {
         advance.commit()
         return giveSnapshotBack()
       }
-      prepare(news, advance)
+      prepare(batch, advance)
       return finishMove()
     }
   }
@@ -107,16 +107,16 @@ package final class Following: ContextPart {
   /// changes has observers.
   ///
   /// - Returns: false where an observer has to be notified, which must not happen under the lock.
-  func catchUpSilently(_ store: Store, on connection: Connection) throws -> Bool {
+  func catchUpUnnotified(_ store: Store, on connection: Connection) throws -> Bool {
     let newest = store.database.commitNumber
     if position.number == newest { return true }
     if ReaderRun.current != nil, !showsNothing { return false }
     let standing = position.number
     guard let commits = core.mailbox.waiting(upTo: newest)?.filter({ $0.number > standing }) else { return false }
-    let news = News(of: commits, number: newest)
-    guard participants.isEmpty || participants.concerned(by: news).isEmpty else { return false }
-    var step = Move(number: newest)
-    objects(in: news, on: connection, into: &step)
+    let batch = CommitBatch(of: commits, number: newest)
+    guard followers.isEmpty || followers.followers(affectedBy: batch).isEmpty else { return false }
+    var step = Transition(number: newest)
+    objects(in: batch, on: connection, into: &step)
     guard step.isSilent else { return false }
     noteKeys(in: commits)
     _ = core.mailbox.take(upTo: newest)
@@ -136,55 +136,55 @@ package final class Following: ContextPart {
     }
   }
 
-  private var showsNothing: Bool { core.objectCount == 0 && participants.isEmpty && !hasChanges }
+  private var showsNothing: Bool { core.objectCount == 0 && followers.isEmpty && !hasChanges }
 
   // MARK: Prepare
 
-  private func prepare(_ commits: [ChangeSet], _ advance: ReadPosition.Advance) {
-    let news = News(of: commits, number: advance.number)
+  private func prepare(_ commits: [ChangeSet], _ advance: SnapshotReader.Advance) {
+    let batch = CommitBatch(of: commits, number: advance.number)
     noteKeys(in: commits)
-    var step = Move(number: advance.number)
+    var step = Transition(number: advance.number)
     step.advance = advance
-    objects(in: news, on: advance.connection, into: &step)
-    step.participants = prepared(news, on: advance.connection)
-    step.news = news
+    objects(in: batch, on: advance.connection, into: &step)
+    step.followers = prepared(batch, on: advance.connection)
+    step.batch = batch
     step.reads = core.queriesRun.value
     move = step
   }
 
   /// Those that have a step to take.
-  func prepared(_ news: News, on connection: Connection) -> [any Participant] {
-    participants.concerned(by: news).compactMap { participant, news in
-      participant.prepare(news, on: connection) ? participant : nil
+  func prepared(_ batch: CommitBatch, on connection: Connection) -> [any CommitFollower] {
+    followers.followers(affectedBy: batch).compactMap { follower, batch in
+      follower.compute(batch, on: connection) ? follower : nil
     }
   }
 
   /// Inside the writer's lock, right after the commit: the writer's connection reads exactly the new state.
   ///
-  /// - Parameter open: What has committed. Rows that its saves have not written themselves are news to the context.
+  /// - Parameter open: What has committed. Rows that its saves have not written themselves are batch to the context.
   func prepareOwn(_ commit: Commit, _ open: OpenTransaction) {
     core.saver.undo?.committed(commit.changes)
-    var step = Move(number: commit.number)
+    var step = Transition(number: commit.number)
     if let writing = open.saving { saved(writing, &step) }
     // SQL of the context's own may follow a commit that has not been taken in yet.
     let standing = position.number
     let missed = (core.mailbox.take(upTo: commit.number) ?? []).filter { $0.number > standing }
     noteKeys(in: missed)
-    let isComparison = commit.isFollowed || missed.contains(where: \.isComparison)
+    let rowsUnknown = commit.isFollowed || missed.contains(where: \.rowsUnknown)
     let expected = open.expectedEvents + (open.saving?.expectedEvents ?? 0)
     let onlyOwn =
-      !commit.hasIndirectEvents && commit.eventCount == expected && missed.isEmpty && !isComparison
-    if !onlyOwn || !participants.isEmpty {
-      let news = News(
-        number: commit.number, tables: News.tables(of: missed + [commit.changes]), isComparison: isComparison,
+      !commit.hasIndirectEvents && commit.eventCount == expected && missed.isEmpty && !rowsUnknown
+    if !onlyOwn || !followers.isEmpty {
+      let batch = CommitBatch(
+        number: commit.number, tables: CommitBatch.tables(of: missed + [commit.changes]), rowsUnknown: rowsUnknown,
         altersSchema: commit.schemaChanged || missed.contains(where: \.altersSchema),
         origins: Set(missed.map(\.origin) + [commit.origin]))
-      if !onlyOwn { objects(in: news, on: commit.connection, into: &step) }
-      step.participants = prepared(news, on: commit.connection)
-      step.news = news
+      if !onlyOwn { objects(in: batch, on: commit.connection, into: &step) }
+      step.followers = prepared(batch, on: commit.connection)
+      step.batch = batch
       step.reads = core.queriesRun.value
     }
-    if step.refreshed.isEmpty, step.lists.isEmpty, step.gone.isEmpty, step.participants.isEmpty {
+    if step.refreshed.isEmpty, step.lists.isEmpty, step.gone.isEmpty, step.followers.isEmpty {
       position.advanceAfterOwnCommit(commit)
     } else if let store {
       // Who is told before reads as of the commit before: the context goes on when the step is taken.
@@ -208,7 +208,7 @@ package final class Following: ContextPart {
   // MARK: Announce, apply, tell
 
   /// Who has made the commits of the present move; empty outside one.
-  package var toldOrigins: Set<ChangeSet.Origin> { move?.news?.origins ?? [] }
+  package var toldOrigins: Set<ChangeSet.Origin> { move?.batch?.origins ?? [] }
 
   /// Takes a prepared move through its remaining stages. Re-entrant: called from inside an announcement (a fetch or a
   /// save there), it does the rest, and the outer call finds nothing left.
@@ -229,7 +229,7 @@ package final class Following: ContextPart {
     }
   }
 
-  private func tell(_ told: Move.Told, _ moment: Moment) {
+  private func tell(_ told: Transition.Notification, _ moment: Moment) {
     switch told {
     case .property(let model, let property): model._quireTell(property, moment)
     case .object(let model, let properties, let row):
@@ -240,10 +240,10 @@ package final class Following: ContextPart {
       list.model._quireTell(list.property, .willSet)
     case .gone(let model): if !model.isDeleted { announce(.ofVanishing(model)) }
     case .announcement(let announcement): announcement.tell(.didSet)
-    case .participant(let participant):
+    case .follower(let follower):
       switch moment {
-      case .willSet: participant.announce()
-      case .didSet: participant.tell()
+      case .willSet: follower.willChange()
+      case .didSet: follower.didChange()
       }
     }
   }
@@ -257,14 +257,14 @@ package final class Following: ContextPart {
   /// What was first loaded by somebody who was told before, and so as of the old commit, goes along.
   /// - Returns: whether there was any, which is to be announced too.
   private func addLate() -> Bool {
-    guard let step = move, !step.isApplied, let news = step.news, step.reads != core.queriesRun.value else {
+    guard let step = move, !step.isApplied, let batch = step.batch, step.reads != core.queriesRun.value else {
       return false
     }
-    var late = Move(number: step.number)
+    var late = Transition(number: step.number)
     if let advance = step.advance {
-      objects(in: news, on: advance.connection, into: &late)
+      objects(in: batch, on: advance.connection, into: &late)
     } else if let place = step.own?.place {
-      do { try place.read { objects(in: news, on: $0, into: &late) } } catch { loadErrors.append(error) }
+      do { try place.read { objects(in: batch, on: $0, into: &late) } } catch { loadErrors.append(error) }
     }
     move?.reads = core.queriesRun.value
     let known = Set((step.refreshed.map(\.model) + step.gone).map(ObjectIdentifier.init))
@@ -281,7 +281,7 @@ package final class Following: ContextPart {
     return !refreshed.isEmpty || !lists.isEmpty || !gone.isEmpty
   }
 
-  private func apply(_ step: Move) {
+  private func apply(_ step: Transition) {
     for refresh in step.refreshed {
       // A property edited since the announcement keeps the unsaved edit.
       let properties =
@@ -304,9 +304,9 @@ package final class Following: ContextPart {
       maps[entity.index].remove(model._quireState.key)
       core.editing.forgetPairs(of: entity, model._quireState.key)
     }
-    for participant in step.participants {
-      participant.apply()
-      if !participant.isFollowing { participants.fellBehind(participant) }
+    for follower in step.followers {
+      follower.apply()
+      if !follower.isFollowing { followers.fellBehind(follower) }
     }
     step.advance?.commit()
     if let own = step.own {
@@ -334,7 +334,7 @@ package final class Following: ContextPart {
 
   /// The save's own objects are as the file is: they get their keys, and no edit is left. Done before anybody is told,
   /// so that an edit made by who is told is a new one.
-  func saved(_ writing: Writing, _ step: inout Move) {
+  func saved(_ writing: Writing, _ step: inout Transition) {
     for model in pending.edits { model._quireState.dirty = 0 }
     pending.edits.removeAll(keepingCapacity: true)
     if !pending.conflicts.isEmpty { pending.conflicts.removeAll() }

@@ -142,8 +142,8 @@ extension Mailbox.State {
     let all = (folded.map { [$0] } ?? []) + commits
     folded = ChangeSet(
       number: last.number, origin: Set(all.map(\.origin)).count == 1 ? last.origin : .otherProcess,
-      tables: News.tables(of: all),
-      isComparison: all.contains(where: \.isComparison), altersSchema: all.contains(where: \.altersSchema))
+      tables: CommitBatch.tables(of: all),
+      rowsUnknown: all.contains(where: \.rowsUnknown), altersSchema: all.contains(where: \.altersSchema))
     commits.removeAll(keepingCapacity: true)
   }
 }

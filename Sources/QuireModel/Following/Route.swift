@@ -1,23 +1,23 @@
 import QuireRow
 
-/// Seats whose concerns look at the same columns of one table: what a change has in those is looked up once for all.
+/// RouteEntries whose concerns look at the same columns of one table: what a change has in those is looked up once for all.
 final class Route {
   struct Form: Hashable {
     let table: String
     let columns: Set<String>?
     let choices: [String]
 
-    init(_ concern: Concern) {
-      table = concern.table
-      columns = concern.columns
-      choices = concern.choices.map(\.column)
+    init(_ changeFilter: ChangeFilter) {
+      table = changeFilter.table
+      columns = changeFilter.columns
+      choices = changeFilter.choices.map(\.column)
     }
   }
 
   let form: Form
-  private var buckets: [RouteKey: Bucket] = [:]
+  private var buckets: [RouteKey: RouteBucket] = [:]
   /// All of them where they are few: then a look at each is quicker than to hash the key of every row.
-  private var few: [(key: RouteKey, bucket: Bucket)] = []
+  private var few: [(key: RouteKey, bucket: RouteBucket)] = []
   private let isEmptied: () -> Void
   private var places: RoutePlaces?
   /// Set by tests alone: forgets what a row was, to prove that the differential test would notice.
@@ -28,12 +28,12 @@ final class Route {
     self.isEmptied = isEmptied
   }
 
-  func add(_ seat: Seat, at key: RouteKey) {
-    let bucket: Bucket
+  func add(_ entry: RouteEntry, at key: RouteKey) {
+    let bucket: RouteBucket
     if let known = buckets[key] {
       bucket = known
     } else {
-      bucket = Bucket { [unowned self] in
+      bucket = RouteBucket { [unowned self] in
         buckets[key] = nil
         findFew()
         if buckets.isEmpty { isEmptied() }
@@ -41,7 +41,7 @@ final class Route {
       buckets[key] = bucket
       findFew()
     }
-    bucket.add(seat)
+    bucket.add(entry)
   }
 
   private func findFew() { few = buckets.count <= 4 ? buckets.map { ($0, $1) } : [] }
@@ -49,40 +49,40 @@ final class Route {
   /// Everybody whom the changes may concern.
   ///
   /// - Parameters:
-  ///   - table: The place of `changes` in the news.
+  ///   - table: The place of `changes` in the batch.
   ///   - isAltered: Whether the table comes in several forms: nothing is judged by its values then.
   /// - Complexity: O(rows) look-ups, and what is found.
-  func find(_ changes: TableChanges, table: Int, isAltered: Bool, into round: inout RoutingRound) {
+  func find(_ changes: TableChanges, table: Int, isAltered: Bool, into pass: inout RoutingPass) {
     let places = places(in: changes.table)
-    guard places.isComplete, !isAltered else { return addAll(table, &round) }
-    var found: [Bucket] = []
+    guard places.isComplete, !isAltered else { return addAll(table, &pass) }
+    var found: [RouteBucket] = []
     for row in changes.rows.indices {
       if form.choices.isEmpty {
         if places.isSame(changes.rows[row]) { continue }
-        return addAll(table, &round)
+        return addAll(table, &pass)
       }
       let kind = changes.rows[row].kind
       let old = forgetsOld || kind == .insert ? .absent : places.side(changes.rows[row].old, of: changes.rows[row])
       let new = kind == .delete ? .absent : places.side(changes.rows[row].new, of: changes.rows[row])
-      if old == .unknown || new == .unknown { return addAll(table, &round) }
+      if old == .unknown || new == .unknown { return addAll(table, &pass) }
       let before = bucket(old)
       let after = new == old ? nil : bucket(new)
       if before == nil && after == nil || places.isSame(changes.rows[row]) { continue }
-      if before?.note(row, in: round.number) == true, let before { found.append(before) }
-      if after?.note(row, in: round.number) == true, let after { found.append(after) }
+      if before?.note(row, in: pass.number) == true, let before { found.append(before) }
+      if after?.note(row, in: pass.number) == true, let after { found.append(after) }
     }
-    for bucket in found { for seat in bucket.seats { round.add(seat, table: table, rows: bucket.rows) } }
+    for bucket in found { for entry in bucket.entries { pass.add(entry, table: table, rows: bucket.rows) } }
   }
 
-  private func bucket(_ side: RoutePlaces.Side) -> Bucket? {
+  private func bucket(_ side: RoutePlaces.Side) -> RouteBucket? {
     guard case .key(let key) = side else { return nil }
     if few.isEmpty { return buckets[key] }
     for place in few.indices where few[place].key == key { return few[place].bucket }
     return nil
   }
 
-  private func addAll(_ table: Int, _ round: inout RoutingRound) {
-    for bucket in buckets.values { for seat in bucket.seats { round.add(seat, table: table, rows: nil) } }
+  private func addAll(_ table: Int, _ pass: inout RoutingPass) {
+    for bucket in buckets.values { for entry in bucket.entries { pass.add(entry, table: table, rows: nil) } }
   }
 
   private func places(in table: ChangedTable) -> RoutePlaces {
@@ -132,13 +132,13 @@ private struct RoutePlaces {
     return true
   }
 
-  func side(_ image: RowChange.Image?, of change: RowChange) -> Side {
+  func side(_ image: RowChange.RowValues?, of change: RowChange) -> Side {
     var result = RouteKey()
     for place in choices {
       if place == key, case .integer(let key) = change.key {
         result.append(.integer(key))
       } else if let value = image?[place] {
-        result.append(value.likeness)
+        result.append(value.equalityKey)
       } else {
         return .unknown
       }

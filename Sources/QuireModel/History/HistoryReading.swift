@@ -42,7 +42,7 @@ struct HistoryReading {
     _ row: RowChange, _ entity: Entity, _ table: ChangedTable, _ linked: Set<Int>, _ name: RowName,
     _ transaction: Int64
   ) -> HistoryChange? {
-    func value(_ property: Int, of image: RowChange.Image?) -> Value? {
+    func value(_ property: Int, of image: RowChange.RowValues?) -> Value? {
       entity.properties[property].column.flatMap { table.index(of: $0) }.flatMap { image?[$0] }
     }
     switch row.kind {

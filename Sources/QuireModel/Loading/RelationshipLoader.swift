@@ -12,7 +12,7 @@ package final class RelationshipLoader: ContextPart {
   /// For how many siblings a relationship is loaded at once.
   var batchLimit = RelationshipLoader.batchLimit
   /// Foreign-key columns that must be captured because lists over them are loaded.
-  var listInterests: [ListPlace.Kind: InterestToken] = [:]
+  var listInterests: [ListPlace.Kind: CaptureToken] = [:]
   /// Which lists have been loaded of any object: changes of others concern nothing in memory.
   var loadedLists: Set<ListPlace.Kind> = []
   /// How often a relationship was loaded for one object at a time in this turn, and what is called if it is often.
@@ -235,7 +235,7 @@ package final class RelationshipLoader: ContextPart {
     guard loadedLists.insert(kind).inserted, case .foreignKey(let foreignKey) = side.via else { return }
     let target = store.entities[side.target]
     guard let column = target.properties[foreignKey].column else { return }
-    listInterests[kind] = store.database.addInterest(Interest(table: target.table, columns: [column]))
+    listInterests[kind] = store.database.addCapture(CapturedColumns(table: target.table, columns: [column]))
   }
 
   // MARK: Objects from rows

@@ -54,8 +54,8 @@ public final class _Announcement {
 
   /// Whether the model wants it told.
   private var isAnnounced: Bool {
-    guard !isVanishing, let model = model as? any Announcing else { return true }
-    func ask<M: Announcing>(_ model: M) -> Bool {
+    guard !isVanishing, let model = model as? any ChangeNotificationFiltering else { return true }
+    func ask<M: ChangeNotificationFiltering>(_ model: M) -> Bool {
       guard let announced = model as? M.Announced else { return true }
       return model.announces(ObjectChange(model: announced, announcement: self))
     }

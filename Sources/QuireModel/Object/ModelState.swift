@@ -15,7 +15,7 @@ extension _Quire {
     /// The context's half that objects may hold; nil before insertion.
     @usableFromInline var owner: ContextCore?
     /// The context's tracking probe: plain memory, because a class reference would cost a retain at every read.
-    @usableFromInline var monitor: UnsafeMutablePointer<Monitor>?
+    @usableFromInline var monitor: UnsafeMutablePointer<TrackingMonitor>?
     @usableFromInline var flags: Flags = []
 
     @inlinable public init() {}

@@ -32,14 +32,14 @@ public struct ObjectChange<Model: PersistentModel> {
 
 /// A model that says itself which of its changes are announced.
 ///
-///     extension Book: Announcing {
+///     extension Book: ChangeNotificationFiltering {
 ///       func announces(_ change: ObjectChange<Book>) -> Bool { change.contains(\.title) }
 ///     }
 ///
 /// Asked once for each change, before it is made, while anybody listens with ``PersistentModel/onWillChange(_:)``,
 /// ``PersistentModel/onDidChange(_:)`` or through a reference: either all of them hear of it, before and after, or none. Who
 /// tracks properties, live queries and `store.commits` are not affected, and that an object goes is always told.
-public protocol Announcing: PersistentModel {
+public protocol ChangeNotificationFiltering: PersistentModel {
   /// The class itself.
   associatedtype Announced: PersistentModel
   /// Whether this change is announced. Called on the object's isolation, before the change is made.

@@ -24,11 +24,11 @@ extension PersistentModel {
       return
     }
     try owner.saver.tryOut(value, at: keyPath, of: self)
-    let before = owner.pending.refusals.count
+    let before = owner.pending.deferredErrors.count
     self[keyPath: keyPath] = value
-    guard owner.pending.refusals.count > before else { return }
-    let refused = Array(owner.pending.refusals[before...])
-    owner.pending.refusals.removeSubrange(before...)
+    guard owner.pending.deferredErrors.count > before else { return }
+    let refused = Array(owner.pending.deferredErrors[before...])
+    owner.pending.deferredErrors.removeSubrange(before...)
     throw ModelError.ignoredAssignments(refused)
   }
 

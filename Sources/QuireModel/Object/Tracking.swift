@@ -23,26 +23,26 @@ import Synchronization
 }
 
 /// A context's answer to "is somebody tracking reads right now?", in plain memory that its objects point to.
-@usableFromInline struct Monitor {
+@usableFromInline struct TrackingMonitor {
   /// Owned: a reference would be counted at every read.
-  var probe: Unmanaged<Probe>
+  var probe: Unmanaged<TrackingDetector>
   /// Whether the probe has been seen by a tracking since it was made.
   var used = false
   /// Where the probe does not work: every read counts as tracked.
-  let isBlind = !Probe.works
+  let isBlind = !TrackingDetector.works
   /// While a predicate is evaluated: what is only looked at there, nobody depends on.
   var isMuted = false
 
-  init() { probe = .passRetained(Probe()) }
+  init() { probe = .passRetained(TrackingDetector()) }
 }
 
 /// Finds out whether code runs inside `withObservationTracking`, without a lock, a thread-local or a private symbol.
 ///
 /// `ObservationRegistrar.access` does nothing but one look at a thread-local unless a tracking is active; if one is, it
 /// hashes the key path it is given. This one's key path has an argument whose hash function notes that it was called.
-/// That leans on behaviour and not on a documented contract, so ``Probe/works`` tests it once per process, and where it
+/// That leans on behaviour and not on a documented contract, so ``TrackingDetector/works`` tests it once per process, and where it
 /// does not hold every object gets its registrar at the first read.
-final class Probe: Observable {
+final class TrackingDetector: Observable {
   /// Outlives the probe where a tracking holds the key path: that hashes it again when it is installed or fires, on
   /// whatever thread, when the context may be gone.
   final class Hit: Sendable {
@@ -60,17 +60,17 @@ final class Probe: Observable {
 
   let registrar = ObservationRegistrar()
   private let hit: Hit
-  private let path: KeyPath<Probe, Int>
+  private let path: KeyPath<TrackingDetector, Int>
 
   init() {
     let hit = Hit()
     self.hit = hit
-    path = \Probe[Key(hit: hit)]
+    path = \TrackingDetector[Key(hit: hit)]
   }
 
   subscript(key: Key) -> Int { 0 }
 
-  @inline(never) func poke() -> Bool {
+  @inline(never) func check() -> Bool {
     hit.flag.store(false, ordering: .relaxed)  // installing a tracking hashes again, outside of it
     registrar.access(self, keyPath: path)
     return hit.flag.load(ordering: .relaxed)
@@ -78,24 +78,24 @@ final class Probe: Observable {
 
   /// Of this process's standard library.
   static let works: Bool = {
-    let probe = Probe()
+    let probe = TrackingDetector()
     let inside = withObservationTracking {
-      probe.poke()
+      probe.check()
     } onChange: {
     }
-    return inside && !probe.poke()
+    return inside && !probe.check()
   }()
 }
 
 /// Whether reads are being tracked; always so for an object without a context, which has no probe.
-@inlinable func isTracking(_ monitor: UnsafeMutablePointer<Monitor>?) -> Bool {
+@inlinable func isTracking(_ monitor: UnsafeMutablePointer<TrackingMonitor>?) -> Bool {
   guard let monitor else { return true }
-  return pokes(monitor)
+  return checks(monitor)
 }
 
-@usableFromInline func pokes(_ monitor: UnsafeMutablePointer<Monitor>) -> Bool {
+@usableFromInline func checks(_ monitor: UnsafeMutablePointer<TrackingMonitor>) -> Bool {
   if monitor.pointee.isMuted { return false }
-  if monitor.pointee.probe._withUnsafeGuaranteedRef({ $0.poke() }) {
+  if monitor.pointee.probe._withUnsafeGuaranteedRef({ $0.check() }) {
     monitor.pointee.used = true
     return true
   }
@@ -105,9 +105,9 @@ final class Probe: Observable {
 
 /// Replaces a probe that trackings have seen: an immortal one would keep the closure of every tracking that never
 /// fires. Wakes nobody.
-private func retire(_ monitor: UnsafeMutablePointer<Monitor>) {
+private func retire(_ monitor: UnsafeMutablePointer<TrackingMonitor>) {
   monitor.pointee.probe.release()
-  monitor.pointee.probe = .passRetained(Probe())
+  monitor.pointee.probe = .passRetained(TrackingDetector())
   monitor.pointee.used = false
 }
 

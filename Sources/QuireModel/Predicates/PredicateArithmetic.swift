@@ -39,7 +39,7 @@ extension PredicateExpressions.FloatDivision: TranslatableExpression {
     }
     return .expression(
       .conditional(
-        .compare(.equalIfPresent, divisor, .literal(0)),
+        .compare(.equalOrAbsent, divisor, .literal(0)),
         then: .arithmetic(.multiply, dividend, .literal(.real(.infinity))), otherwise: quotient))
   }
   func words(in translation: Translation) -> String { "(\(translation.words(lhs)) / \(translation.words(rhs)))" }

@@ -80,7 +80,7 @@ extension PredicateExpressions.Computed: TranslatableExpression {
 
 #if !canImport(Darwin)
   extension PredicateExpressions {
-    /// `caseInsensitiveCompare`: the letters A to Z without case and all else as it is, see ``TextFold``.
+    /// `caseInsensitiveCompare`: the letters A to Z without case and all else as it is, see ``ASCIICaseFolding``.
     public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression, CustomStringConvertible
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
@@ -91,8 +91,8 @@ extension PredicateExpressions.Computed: TranslatableExpression {
 
       /// Its value in Swift, for one row.
       public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
-        let a = TextFold.folded(try root.evaluate(bindings).utf8)
-        let b = TextFold.folded(try other.evaluate(bindings).utf8)
+        let a = ASCIICaseFolding.folded(try root.evaluate(bindings).utf8)
+        let b = ASCIICaseFolding.folded(try other.evaluate(bindings).utf8)
         if a == b { return .orderedSame }
         return a.lexicographicallyPrecedes(b) ? .orderedAscending : .orderedDescending
       }
@@ -122,7 +122,7 @@ extension PredicateExpressions.StringCaseInsensitiveCompare: TranslatableExpress
     let rest = RowExpression.conditional(.compare(.greater, a, b), then: .literal(1), otherwise: .null)
     return .expression(
       .conditional(
-        .compare(.equalIfPresent, a, b), then: .literal(0),
+        .compare(.equalOrAbsent, a, b), then: .literal(0),
         otherwise: .conditional(.compare(.less, a, b), then: .literal(-1), otherwise: rest)
       ).folded)
   }

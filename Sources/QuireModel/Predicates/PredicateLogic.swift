@@ -90,7 +90,7 @@ extension Translation {
       switch (isOptional, isEqual) {
       case (true, true): .equal
       case (true, false): .unequal
-      case (false, true): .equalIfPresent
+      case (false, true): .equalOrAbsent
       case (false, false): .unequalIfPresent
       }
     return RowExpression.compare(comparison, a, b).folded

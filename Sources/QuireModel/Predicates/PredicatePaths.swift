@@ -76,7 +76,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
       return .expression(.count(value).folded)
     }
     if (isText && kind == .collectionIsEmpty) || (isBlob && keyPath == \Data.isEmpty) {
-      return .expression(.compare(.equalIfPresent, value, .literal(isText ? "" : .blob(Data()))).folded)
+      return .expression(.compare(.equalOrAbsent, value, .literal(isText ? "" : .blob(Data()))).folded)
     }
     if kind == nil {
       if case .sameValue = translation.resolver.resolve(keyPath, from: Root.Output.self) { return .expression(value) }

@@ -5,7 +5,7 @@
   extension PredicateExpressions {
     /// `localizedStandardContains` inside `#Predicate`, which Foundation off Apple's platforms lacks.
     ///
-    /// Here and in SQL it compares the letters A to Z without case and all else as it is: see ``TextFold``.
+    /// Here and in SQL it compares the letters A to Z without case and all else as it is: see ``ASCIICaseFolding``.
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression, CustomStringConvertible
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
@@ -21,7 +21,7 @@
 
       /// Its value in Swift, for one row.
       public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
-        TextFold.contains(String(try root.evaluate(bindings)), String(try other.evaluate(bindings)))
+        ASCIICaseFolding.contains(String(try root.evaluate(bindings)), String(try other.evaluate(bindings)))
       }
 
       public var description: String { "StringLocalizedStandardContains(root: \(root), other: \(other))" }

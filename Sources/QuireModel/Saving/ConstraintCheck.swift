@@ -16,7 +16,7 @@ extension Saver {
     else { return }
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
     let others = pendingClashes(with: value, at: keyPath, of: model, entity, index)
-    let trial = Trial(owner: core, entity: entity, others: others, model: model)
+    let trial = ConstraintTrial(owner: core, entity: entity, others: others, model: model)
     let property = entity.properties[index]
     do {
       try trial.run(store, at: index) { statement, parameter in
@@ -94,7 +94,7 @@ extension Saver {
   }
 
   /// Rows written to be forgotten: those of other objects as they are, and then one with a value in place of its own.
-  private struct Trial {
+  private struct ConstraintTrial {
     let owner: ContextCore
     let entity: Entity
     let others: [any PersistentModel]

@@ -5,7 +5,7 @@ import QuireSQLite
 /// Deleting by predicate, in SQL.
 extension Saver {
   func deleteRows<Model: PersistentModel>(of type: Model.Type, where predicate: Predicate<Model>?) throws {
-    try core.following.settleThrowing()
+    try core.following.catchUp()
     let store = try requireStore()
     let query = try ResolvedQuery(type, where: predicate, sortBy: [], limit: nil, offset: 0, in: store)
     let sql = try query.select.statement()

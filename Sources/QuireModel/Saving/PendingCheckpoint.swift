@@ -59,7 +59,7 @@ extension Saver {
     pending = checkpoint.pending
     pending.skipKeys(of: left)
 
-    var step = Move(number: position.number)
+    var step = Transition(number: position.number)
     let known = Set(checkpoint.objects.map { ObjectIdentifier($0.model) })
     let keptLists = Set(checkpoint.lists.map { ListName($0.place) })
     do {
@@ -114,7 +114,7 @@ extension Saver {
   }
 
   /// Objects whose edits were never written, as their rows are.
-  private func look(at models: [any PersistentModel], _ store: Store, into step: inout Move) throws {
+  private func look(at models: [any PersistentModel], _ store: Store, into step: inout Transition) throws {
     for (index, models) in Dictionary(grouping: models, by: { entity(of: $0)?.index ?? 0 }) {
       let keys = models.map(\._quireState.key)
       let rows = try read { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
@@ -153,7 +153,7 @@ extension Saver {
   }
 
   /// Lists of unsaved objects that were empty before: no row says what is in them.
-  private func emptyLists(of model: any PersistentModel, but known: Set<ListName>, _ step: inout Move) {
+  private func emptyLists(of model: any PersistentModel, but known: Set<ListName>, _ step: inout Transition) {
     guard let entity = entity(of: model) else { return }
     for index in entity.relationships where entity.properties[index].toMany != nil {
       let place = ListPlace(model: model, property: index)

@@ -1,7 +1,7 @@
 public import QuireRow
 
 /// What a save does where a new object has a unique value of a row that is there.
-public enum UniqueClashPolicy: Hashable, Sendable {
+public enum UniqueConflictPolicy: Hashable, Sendable {
   /// ``ModelError/notUnique(model:properties:values:)``, and nothing is saved.
   case refuse
   /// The row takes the new object's values, as in SwiftData; references and lists that the new object has none of stay.
@@ -88,9 +88,9 @@ extension SaveConflict: CustomStringConvertible {
 
 extension ModelContext {
   /// What a save does with a new object whose unique value another row has. The configuration's choice until it is set.
-  public var onUniqueClash: UniqueClashPolicy {
-    get { owner.saver.onUniqueClash }
-    set { owner.saver.onUniqueClash = newValue }
+  public var onUniqueConflict: UniqueConflictPolicy {
+    get { owner.saver.onUniqueConflict }
+    set { owner.saver.onUniqueConflict = newValue }
   }
 
   /// What a save does with a row changed elsewhere. The configuration's choice until it is set; concerns edits made from then on.
@@ -109,10 +109,10 @@ extension ModelContext {
   }
 
   /// Saves with another rule for unique values than the context's.
-  public func save(onUniqueClash policy: UniqueClashPolicy) throws {
-    let before = owner.saver.onUniqueClash
-    owner.saver.onUniqueClash = policy
-    defer { owner.saver.onUniqueClash = before }
+  public func save(onUniqueConflict policy: UniqueConflictPolicy) throws {
+    let before = owner.saver.onUniqueConflict
+    owner.saver.onUniqueConflict = policy
+    defer { owner.saver.onUniqueConflict = before }
     try save()
   }
 }

@@ -17,11 +17,11 @@ extension Saver {
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
     try core.following.hold()
     while true {
-      try core.following.settleThrowing(toWrite: true)
+      try core.following.catchUp(toWrite: true)
       do {
         let result = try store.database.transact(origin: .context(core.number), author: author, leaving: position) {
           transaction in
-          guard try core.following.catchUpSilently(store, on: transaction.connection) else { throw MovedOn() }
+          guard try core.following.catchUpUnnotified(store, on: transaction.connection) else { throw MovedOn() }
           let open = OpenTransaction(transaction)
           self.open = open
           return try body(open, store)

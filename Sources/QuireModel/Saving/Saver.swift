@@ -9,11 +9,11 @@ package final class Saver: ContextPart {
   var autosaves = false
   /// The name its commits carry.
   var author: String?
-  var onUniqueClash = UniqueClashPolicy.refuse
+  var onUniqueConflict = UniqueConflictPolicy.refuse
   var onConflict = ConflictPolicy.merge
   /// Keeps the context's commits, if they can be taken back, and the interest that captures their rows whole.
   var undo: UndoManager?
-  var undoInterest: InterestToken?
+  var undoInterest: CaptureToken?
 
   func close() {
     undo = nil
@@ -24,7 +24,7 @@ package final class Saver: ContextPart {
   /// of it is written, and the edits are still here.
   func save() throws {
     if let open { return try save(in: open) }
-    guard hasChanges else { return try core.following.settleThrowing() }
+    guard hasChanges else { return try core.following.catchUp() }
     let announced = announceSave()
     let store = try requireStore()
     var writing = Writing(core, store, .insertsFirst)
@@ -84,14 +84,14 @@ package final class Saver: ContextPart {
     }
     open.isSaving = false
     open.wrote(events: writing.expectedEvents, inserting: pending.inserted.compactMap { $0 })
-    var step = Move(number: position.number)
+    var step = Transition(number: position.number)
     core.following.saved(writing, &step)
     let isAlone =
       open.transaction.eventCount == before.events + writing.expectedEvents
       && open.transaction.indirectEventCount == before.indirect
     if !isAlone {
       core.following.objects(
-        in: News(open, since: before.events, number: step.number), on: open.connection, into: &step)
+        in: CommitBatch(open, since: before.events, number: step.number), on: open.connection, into: &step)
     }
     core.following.move = step
     core.following.finishMove()
@@ -100,14 +100,14 @@ package final class Saver: ContextPart {
 
   /// Everything that a save makes of what is committed, looked at under the write lock, before anything is written.
   private func decide(_ store: Store, on connection: Connection) throws {
-    if !pending.refusals.isEmpty {
-      let places = pending.refusals
-      pending.refusals.removeAll()
+    if !pending.deferredErrors.isEmpty {
+      let places = pending.deferredErrors
+      pending.deferredErrors.removeAll()
       throw ModelError.ignoredAssignments(places)
     }
     try checkRules()
     try core.editing.checkConflicts(store, on: connection)
-    if onUniqueClash == .upsert { try mergeClashing(store) }
+    if onUniqueConflict == .upsert { try mergeClashing(store) }
     try dropUnsavedTargets(store)
     try checkCounts(store)
   }
@@ -134,8 +134,9 @@ package final class Saver: ContextPart {
       let before = open.transaction.eventCount
       let result = try open.transaction.savepoint { try body(open.transaction, store) }
       open.wrote(events: 0)
-      var step = Move(number: position.number)
-      core.following.objects(in: News(open, since: before, number: step.number), on: open.connection, into: &step)
+      var step = Transition(number: position.number)
+      core.following.objects(
+        in: CommitBatch(open, since: before, number: step.number), on: open.connection, into: &step)
       core.following.move = step
       core.following.finishMove()
       return result

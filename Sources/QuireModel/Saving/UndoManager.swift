@@ -100,7 +100,7 @@ extension ModelContext {
       owner.saver.undo?.attach(to: nil)
       owner.saver.undo = newValue
       newValue?.attach(to: self)
-      owner.saver.undoInterest = newValue == nil ? nil : owner.store?.database.addInterest(.everything)
+      owner.saver.undoInterest = newValue == nil ? nil : owner.store?.database.addCapture(.everything)
     }
   }
 

@@ -76,7 +76,7 @@ package final class Entity: @unchecked Sendable {
   package var canStandIn: Bool {
     switch standsIn.load(ordering: .relaxed) {
     case 0:
-      let answer = type._quireDefinition.properties.allSatisfy { $0.hasVacantValue() }
+      let answer = type._quireDefinition.properties.allSatisfy { $0.hasPlaceholder() }
       standsIn.store(answer ? 1 : 2, ordering: .relaxed)
       return answer
     case let known: return known == 1

@@ -52,13 +52,13 @@ package struct SchemaResolution {
   /// A required reference to a row that is gone reads as an object with nothing but defaults and zeros.
   private func checkVacancy() throws(SchemaError) {
     for definition in definitions {
-      if let property = definition.properties.first(where: { $0.isConstant && !$0.hasVacantValue() }) {
+      if let property = definition.properties.first(where: { $0.isConstant && !$0.hasPlaceholder() }) {
         throw .noConstantValue(model: definition.name, property: property.name, type: property.valueType)
       }
       for reference in definition.properties {
         guard reference.isRequired, let target = reference.target else { continue }
         let other = definitions[number(of: target)]
-        guard let property = other.properties.first(where: { !$0.hasVacantValue() }) else { continue }
+        guard let property = other.properties.first(where: { !$0.hasPlaceholder() }) else { continue }
         throw .noVacantValue(
           model: other.name, property: property.name, type: property.valueType,
           reference: "\(definition.name).\(reference.name)")

@@ -16,7 +16,7 @@ package struct ChangeSet: Sendable {
 
   /// Whether more may have changed than `tables` says: another process committed, and which rows is not known. Who
   /// holds anything derived from rows compares it with the state after ``number``.
-  package let isComparison: Bool
+  package let rowsUnknown: Bool
 
   /// Whether tables, views or indexes may be others than before; what that does to rows is not told. Said of every
   /// commit of another process, of which besides the rows of users' tables nothing is known.
@@ -24,14 +24,14 @@ package struct ChangeSet: Sendable {
 
   package init(
     number: Int64, origin: Origin, author: String? = nil, token: CommitToken? = nil, tables: [TableChanges],
-    isComparison: Bool = false, altersSchema: Bool = false
+    rowsUnknown: Bool = false, altersSchema: Bool = false
   ) {
     self.number = number
     self.origin = origin
     self.author = author
     self.token = token
     self.tables = tables
-    self.isComparison = isComparison
+    self.rowsUnknown = rowsUnknown
     self.altersSchema = altersSchema
   }
 
@@ -100,10 +100,10 @@ public struct RowChange: Hashable, Sendable {
   public let key: RowKey
   /// What was done to it.
   public let kind: Kind
-  /// The row before; nil for an insert. Has the columns that were asked for: see ``Image``.
-  public let old: Image?
+  /// The row before; nil for an insert. Has the columns that were asked for: see ``RowValues``.
+  public let old: RowValues?
   /// The row after, nil for a delete.
-  public let new: Image?
+  public let new: RowValues?
 
   /// What a commit did to a row.
   public enum Kind: Hashable, Sendable {
@@ -115,7 +115,7 @@ public struct RowChange: Hashable, Sendable {
     case delete
   }
 
-  package init(key: RowKey, kind: Kind, old: Image?, new: Image?) {
+  package init(key: RowKey, kind: Kind, old: RowValues?, new: RowValues?) {
     self.key = key
     self.kind = kind
     self.old = old
@@ -126,7 +126,7 @@ public struct RowChange: Hashable, Sendable {
   ///
   /// A column that no subscriber had asked for when the transaction began was not decoded and is absent, which is
   /// another thing than NULL.
-  public struct Image: Hashable, Sendable {
+  public struct RowValues: Hashable, Sendable {
     /// By position; nil for a column that was not captured.
     public var values: [SQLValue?]
     package init(_ values: [SQLValue?]) { self.values = values }

@@ -46,8 +46,8 @@ extension RowExpression {
     case .compare(.equal, .column(let path), .literal(let value)),
       .compare(.equal, .literal(let value), .column(let path)):
       return [Choice(path, [value])]
-    case .compare(.equalIfPresent, .column(let path), .literal(let value)),
-      .compare(.equalIfPresent, .literal(let value), .column(let path)):
+    case .compare(.equalOrAbsent, .column(let path), .literal(let value)),
+      .compare(.equalOrAbsent, .literal(let value), .column(let path)):
       return [Choice(path, value == .null ? [] : [value])]
     case .column(let path): return [Choice(path, [1])]
     case .not(.column(let path)): return [Choice(path, [0])]

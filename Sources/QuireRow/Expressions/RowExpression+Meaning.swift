@@ -74,9 +74,9 @@ extension RowExpression {
     case .lowercased(let operand):
       switch value(operand) {
       case .null: return .null
-      case .text(let text): return .text(TextFold.folded(text))
-      case .malformedText(let bytes): return .malformedText(Data(TextFold.folded(bytes)))
-      case let other: return .text(String(decoding: TextFold.folded(other.bytes), as: UTF8.self))
+      case .text(let text): return .text(ASCIICaseFolding.folded(text))
+      case .malformedText(let bytes): return .malformedText(Data(ASCIICaseFolding.folded(bytes)))
+      case let other: return .text(String(decoding: ASCIICaseFolding.folded(other.bytes), as: UTF8.self))
       }
     }
   }
@@ -99,7 +99,7 @@ extension RowExpression.Comparison {
     switch self {
     case .equal: Value(a.compare(to: b) == 0)
     case .unequal: Value(a.compare(to: b) != 0)
-    case .equalIfPresent: Value.test(a, b) { $0 == 0 }
+    case .equalOrAbsent: Value.test(a, b) { $0 == 0 }
     case .unequalIfPresent: Value.test(a, b) { $0 != 0 }
     case .less: Value.test(a, b) { $0 < 0 }
     case .lessOrEqual: Value.test(a, b) { $0 <= 0 }
@@ -117,7 +117,7 @@ extension RowExpression.TextTest {
       switch self {
       case .contains: return Value(ByteSearch.contains(subject.bytes, value.bytes))
       case .containsFolded:
-        return Value(ByteSearch.contains(TextFold.folded(subject.bytes), TextFold.folded(value.bytes)))
+        return Value(ByteSearch.contains(ASCIICaseFolding.folded(subject.bytes), ASCIICaseFolding.folded(value.bytes)))
       case .startsWith:
         if case .literal(.text(let prefix)) = part {
           let range = PrefixRange(prefix)

@@ -169,9 +169,9 @@ struct ExpressionWriter {
     case .and(let operands): try list(operands[...], " AND ", none: "1", isFilter: true)
     case .or(let operands): try list(operands[...], " OR ", none: "0", isFilter: true)
     case .compare(.equal, let a, .literal(let value)) where value != .null:
-      try compare(.equalIfPresent, a, .literal(value))
+      try compare(.equalOrAbsent, a, .literal(value))
     case .compare(.equal, .literal(let value), let a) where value != .null:
-      try compare(.equalIfPresent, a, .literal(value))
+      try compare(.equalOrAbsent, a, .literal(value))
     case .coalesce(let operand, .literal(0)) where operand.isCondition || operand.isColumn: try filter(operand)
     default: try condition(expression)
     }
@@ -290,7 +290,7 @@ extension RowExpression.Comparison {
     switch self {
     case .equal: " IS "
     case .unequal: " IS NOT "
-    case .equalIfPresent: " = "
+    case .equalOrAbsent: " = "
     case .unequalIfPresent: " <> "
     case .less: " < "
     case .lessOrEqual: " <= "

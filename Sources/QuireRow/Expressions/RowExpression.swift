@@ -6,13 +6,13 @@
 /// | | NULL in gives | beside Swift |
 /// |---|---|---|
 /// | `equal`, `unequal` | 0 or 1: NULL equals NULL alone | `==`, `!=` of optionals |
-/// | `equalIfPresent`, `unequalIfPresent`, `less` … | NULL | `==` … of what an optional chain found |
+/// | `equalOrAbsent`, `unequalIfPresent`, `less` … | NULL | `==` … of what an optional chain found |
 /// | `all`, `any`, `not` | Kleene's logic | the same without NULL |
 /// | `oneOf` | NULL (0 for an empty list) | `list.contains(x)` |
 /// | `contains`, `startsWith`, `endsWith` | NULL | by UTF-8 bytes: canonically equal spellings differ |
-/// | `containsFolded` | NULL | `localizedStandardContains`, folding A–Z and a–z alone: see ``TextFold`` |
+/// | `containsFolded` | NULL | `localizedStandardContains`, folding A–Z and a–z alone: see ``ASCIICaseFolding`` |
 /// | `count` | NULL | of text: Unicode scalars before the first NUL character; of a blob: bytes |
-/// | `lowercased` | NULL | A–Z alone: see ``TextFold`` |
+/// | `lowercased` | NULL | A–Z alone: see ``ASCIICaseFolding`` |
 /// | `arithmetic` | NULL | division by zero is NULL; an integer result beyond 64 bits becomes a real |
 /// | `exists`, `countRows`, `aggregate` | 0 or none: NULL references nothing | questions about the rows of a to-many: see ``needsRows`` |
 /// | `written` | as the SQL says | SQL that nothing here has a meaning for: see ``needsRows`` |
@@ -44,7 +44,7 @@ package indirect enum RowExpression: Hashable, Sendable {
   /// An aggregate of a column of such rows, as the connection's exact functions give it: NULL is skipped, the sum of
   /// none is 0, and NULL the rest of none. Only a query can tell: `evaluate` gives NULL.
   case aggregate(Aggregate.Function, RelatedRows)
-  /// The letters A to Z as a to z: SQLite's `lower`, see ``TextFold``.
+  /// The letters A to Z as a to z: SQLite's `lower`, see ``ASCIICaseFolding``.
   case lowercased(RowExpression)
   /// What only Swift can tell, of the row's object: it has no SQL, and ``necessary`` narrows the rows to ask.
   case computed(ComputedValue)
@@ -54,7 +54,7 @@ package indirect enum RowExpression: Hashable, Sendable {
 
   package enum Comparison: Hashable, Sendable {
     case equal, unequal
-    case equalIfPresent, unequalIfPresent
+    case equalOrAbsent, unequalIfPresent
     case less, lessOrEqual, greater, greaterOrEqual
   }
 

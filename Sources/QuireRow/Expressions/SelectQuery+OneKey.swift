@@ -3,7 +3,7 @@ extension SelectQuery {
   /// same for all keys; the key is the first binding.
   package func statement(forKey key: Int64) throws(QueryError) -> SQLText {
     var query = self
-    let isThis = RowExpression.compare(.equalIfPresent, .column(ColumnPath(self.key)), .literal(.integer(key)))
+    let isThis = RowExpression.compare(.equalOrAbsent, .column(ColumnPath(self.key)), .literal(.integer(key)))
     query.filter = filter.map { .and([isThis, $0]) } ?? isThis
     query.order = []
     query.limit = nil

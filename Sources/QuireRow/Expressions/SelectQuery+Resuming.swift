@@ -34,7 +34,7 @@ extension SelectQuery {
       let ties = zip(terms, bound).prefix(place).map { term, value in
         value == .null
           ? RowExpression.isNull(term.expression)
-          : .compare(.equalIfPresent, term.expression, .literal(value))
+          : .compare(.equalOrAbsent, term.expression, .literal(value))
       }
       let value = bound[place]
       if value == .null {

@@ -6,16 +6,16 @@ extension SQLValue {
   /// number as text. So values that are alike may differ; values that are not alike are never equal. NULL is alike NULL
   /// alone, for `IS`: `=` asks for no value that is NULL. (Not so for a real beyond 10¹⁵ that a column of text keeps:
   /// SQLite writes fifteen of its digits.)
-  package var likeness: SQLValue {
+  package var equalityKey: SQLValue {
     switch self {
     case .null, .integer, .blob, .malformedText: self
-    case .real(let number): SQLValue.likeness(of: number)
+    case .real(let number): SQLValue.equalityKey(of: number)
     case .text(let text): SQLValue.number(in: text) ?? self
     }
   }
 
   /// Numbers that are no integers are all alike: as text SQLite rounds them, and nobody looks rows up by one.
-  private static func likeness(of number: Double) -> SQLValue {
+  private static func equalityKey(of number: Double) -> SQLValue {
     Int64(exactly: number).map(SQLValue.integer) ?? .real(0.5)
   }
 
@@ -28,6 +28,6 @@ extension SQLValue {
     while let byte = part.last, isSpace(byte) { part.removeLast() }
     let isNumber = part.allSatisfy { (48...57).contains($0) || [43, 45, 46, 69, 101].contains($0) }  // + - . E e
     guard isNumber, let digits = String(part) else { return nil }
-    return Int64(digits).map(SQLValue.integer) ?? Double(digits).map(likeness)
+    return Int64(digits).map(SQLValue.integer) ?? Double(digits).map(equalityKey)
   }
 }

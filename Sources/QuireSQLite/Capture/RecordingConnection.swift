@@ -10,12 +10,12 @@ package final class RecordingConnection {
   package let connection: Connection
   private let capture: Capture
   private let interests = Interests()
-  private let everything: InterestToken
-  private var shadows: [InterestToken] = []
+  private let everything: CaptureToken
+  private var shadows: [CaptureToken] = []
   private var schemaVersion: Int64?
   private let enlist: Statement
   private let log: LogWriter
-  private let own: OwnCommits
+  private let own: LocalCommits
   private let author: String?
   /// Whether the log has been opened in the present transaction.
   private var isLogOpen = false
@@ -25,7 +25,7 @@ package final class RecordingConnection {
   /// - Parameters:
   ///   - own: is told of its commits.
   ///   - author: who made them, for the change log.
-  package init(path: String, busyTimeout: Duration, own: OwnCommits, author: String? = nil) throws {
+  package init(path: String, busyTimeout: Duration, own: LocalCommits, author: String? = nil) throws {
     var options = ConnectionOptions()
     options.keepsJournalMode = true
     options.leavesNothing = true
@@ -57,7 +57,7 @@ package final class RecordingConnection {
       if let failure = capture.failure {
         throw DatabaseError.captureFailed(table: failure.table, code: failure.code)
       }
-      return (result, Fold(capture).tables())
+      return (result, ChangeCoalescer(capture).tables())
     }
   }
 
@@ -178,7 +178,7 @@ package final class RecordingConnection {
     schemaVersion = version
     capture.schemaDidChange(inTransaction: false)
     shadows = try SchemaReader(connection).tables().filter { $0.kind == .shadow }.map {
-      interests.add(Interest(table: $0.name, columns: []))
+      interests.add(CapturedColumns(table: $0.name, columns: []))
     }
   }
 }

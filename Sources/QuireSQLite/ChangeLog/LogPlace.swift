@@ -82,5 +82,5 @@ struct LogPlace {
     return [unknown]
   }
 
-  private var unknown: LoggedSet { LoggedSet(tables: [], place: last, isComparison: true) }
+  private var unknown: LoggedSet { LoggedSet(tables: [], place: last, rowsUnknown: true) }
 }

@@ -11,7 +11,7 @@ struct LoggedSet {
   /// The last change of it.
   var place: Int64
   /// Whether more may have changed than is logged.
-  var isComparison: Bool
+  var rowsUnknown: Bool
   /// When it was committed, and by which process; nil where there is no record of it.
   var time: String?
   var process: String?
@@ -19,7 +19,7 @@ struct LoggedSet {
   func changeSet(_ number: Int64, in log: UUID) -> ChangeSet {
     ChangeSet(
       number: number, origin: origin, author: author, token: CommitToken(log: log, place: place), tables: tables,
-      isComparison: isComparison)
+      rowsUnknown: rowsUnknown)
   }
 }
 
@@ -112,17 +112,17 @@ struct LogReader {
     private var order: [Int64] = []
     private var folds: [Int64: RowFold] = [:]
     private var place: Int64 = 0
-    private var isComparison = false
+    private var rowsUnknown = false
 
     init(_ forms: LogForms) { self.forms = forms }
 
     mutating func add(_ row: inout RowCursor, _ seq: Int64) throws {
       place = seq
       guard case .integer(let number) = row.value(1), let form = forms.forms[number] else {
-        isComparison = true  // a gap, or what nobody can read
+        rowsUnknown = true  // a gap, or what nobody can read
         return
       }
-      if !form.isExact { isComparison = true }
+      if !form.isExact { rowsUnknown = true }
       if folds[number] == nil { order.append(number) }
       for change in form.changes(&row) { folds[number, default: RowFold()].add(change) }
     }
@@ -135,7 +135,7 @@ struct LogReader {
         let rows = fold.rows.filter { $0.kind != .update || $0.old != $0.new }
         return rows.isEmpty ? nil : TableChanges(table: form.table, rows: rows)
       }
-      var set = LoggedSet(tables: tables, place: place, isComparison: isComparison)
+      var set = LoggedSet(tables: tables, place: place, rowsUnknown: rowsUnknown)
       guard let record else { return set }
       set.author = record.author
       set.time = record.time
@@ -186,15 +186,15 @@ struct LogForms {
 extension LogForms.Form {
   /// A logged change as one of rows: two where the key changed, none where it cannot be one.
   func changes(_ row: inout RowCursor) -> [RowChange] {
-    func side(_ offset: Int32) -> (key: RowKey, image: RowChange.Image)? {
+    func side(_ offset: Int32) -> (key: RowKey, image: RowChange.RowValues)? {
       var values = (0..<Int32(width)).map { row.value(3 + 2 * $0 + offset) }
       switch identity {
-      case .key: return (.composite(table.keyColumns.map { values[$0] }), RowChange.Image(values))
+      case .key: return (.composite(table.keyColumns.map { values[$0] }), RowChange.RowValues(values))
       case .column, .rowID:
         let place = identity == .rowID ? 0 : table.keyColumns.first ?? 0
         guard case .integer(let key) = values[place] else { return nil }
         if identity == .rowID { values.removeFirst() }
-        return (.integer(key), RowChange.Image(values))
+        return (.integer(key), RowChange.RowValues(values))
       }
     }
     let kind = row.value(2)

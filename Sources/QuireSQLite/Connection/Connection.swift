@@ -27,7 +27,7 @@ package import QuireRow
   var privilege = 0
   /// What may end the statement that runs.
   var interruption: Interruption?
-  private let footprint: Footprint?
+  private let footprint: SidecarFiles?
   private let unlocked: UnlockedFile?
   /// Who counts and may stop what runs.
   var watch: RunWatch?
@@ -45,7 +45,7 @@ package import QuireRow
     self.access = access
     self.options = options
     pulse = nil
-    footprint = options.leavesNothing ? Footprint(of: path) : nil
+    footprint = options.leavesNothing ? SidecarFiles(of: path) : nil
     unlocked = access == .readOnly && options.vfs == nil ? try UnlockedFile(path) : nil
     let begun = ContinuousClock.now
     handle = try Connection.open(unlocked?.uri ?? path, as: path, access, vfs: options.vfs)

@@ -14,8 +14,8 @@ struct UnlockedFile {
   init?(_ path: String) throws(DatabaseError) {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     if access(folder, W_OK) == 0 { return nil }
-    let log = Footprint.size(of: path + "-wal")
-    if log != nil, Footprint.size(of: path + "-shm") != nil { return nil }
+    let log = SidecarFiles.size(of: path + "-wal")
+    if log != nil, SidecarFiles.size(of: path + "-shm") != nil { return nil }
     // Looked at last: closing the file ends locks that this process has on it, and it has none where there is no log.
     guard Self.hasLog(path), let stamp = Stamp(path) else { return nil }
     if let log, log > 0 {
@@ -65,7 +65,7 @@ struct UnlockedFile {
         let (changed, inode) = (info.st_mtim, Int(info.st_ino))
       #endif
       numbers = [changed.tv_sec, changed.tv_nsec, Int(info.st_size), inode]
-      hasLog = Footprint.size(of: path + "-wal") ?? 0 > 0
+      hasLog = SidecarFiles.size(of: path + "-wal") ?? 0 > 0
     }
   }
 }

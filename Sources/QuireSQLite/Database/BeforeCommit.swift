@@ -46,30 +46,30 @@ package struct CommitRefusal: Error {
 /// Keeps a closure of ``Database/beforeCommit(_:)`` in place; it ends with this object.
 public final class CommitValidator: Sendable {
   private let id: UInt64
-  private let interest: InterestToken
-  private weak let examiners: Examiners?
+  private let interest: CaptureToken
+  private weak let validators: CommitValidators?
 
-  fileprivate init(_ id: UInt64, _ interest: InterestToken, in examiners: Examiners) {
+  fileprivate init(_ id: UInt64, _ interest: CaptureToken, in validators: CommitValidators) {
     self.id = id
     self.interest = interest
-    self.examiners = examiners
+    self.validators = validators
   }
 
   deinit { cancel() }
 
   /// No call begins after this returns, except one that another thread is in the middle of.
   public func cancel() {
-    examiners?.remove(id)
+    validators?.remove(id)
     interest.cancel()
   }
 }
 
 /// Who looks at transactions before their commit, in the order of adding.
-final class Examiners: Sendable {
+final class CommitValidators: Sendable {
   typealias Body = @Sendable (PendingTransaction) throws -> Void
   private let state = Locked((next: UInt64(0), bodies: [(id: UInt64, body: Body)]()))
 
-  fileprivate func add(_ interest: InterestToken, _ body: @escaping Body) -> CommitValidator {
+  fileprivate func add(_ interest: CaptureToken, _ body: @escaping Body) -> CommitValidator {
     let id = state.withLock { state in
       state.next += 1
       state.bodies.append((state.next, body))
@@ -102,7 +102,7 @@ extension Database {
   ///
   /// The write lock is held: a write in the body is ``DatabaseError/nestedWrite``, and not run.
   package func beforeCommit(_ body: @escaping @Sendable (PendingTransaction) throws -> Void) -> CommitValidator {
-    examiners.add(addInterest(.everything), body)
+    validators.add(addCapture(.everything), body)
   }
 
   /// Shows the transaction at hand to those that were there when it began.
@@ -110,14 +110,14 @@ extension Database {
   /// - Returns: the rows it changes: nothing is written after them.
   /// - Throws: ``CommitRefusal``.
   func examine(
-    _ writer: Writer, _ examiners: [UInt64], origin: ChangeSet.Origin, author: String?
+    _ writer: Writer, _ validators: [UInt64], origin: ChangeSet.Origin, author: String?
   ) throws -> [TableChanges] {
-    let tables = Fold(writer.capture).tables()
+    let tables = ChangeCoalescer(writer.capture).tables()
     let pending = PendingTransaction(origin: origin, author: author, tables: tables, connection: writer.connection)
     defer { pending.finish() }
-    for id in examiners {
+    for id in validators {
       do {
-        try self.examiners.body(id)?(pending)
+        try self.validators.body(id)?(pending)
       } catch {
         throw CommitRefusal(reason: error)
       }

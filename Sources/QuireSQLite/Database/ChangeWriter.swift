@@ -30,7 +30,7 @@ package struct ChangeWriter {
     self.connection = connection
     steps = try tables.flatMap { changes in
       let form = try Form(changes.table, on: connection)
-      func whole(_ image: RowChange.Image?) throws -> [Value]? {
+      func whole(_ image: RowChange.RowValues?) throws -> [Value]? {
         try image.map { image in
           try changes.table.columns.indices.map { place in
             guard let value = image[place] else { throw Obstacle.incomplete(changes.table) }

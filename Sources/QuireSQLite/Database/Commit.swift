@@ -58,7 +58,7 @@ package final class Commit {
     if let folded { return folded }
     var tables: [TableChanges] = []
     // Only a blob write makes the fold read; if that fails the row is told without new values.
-    if let capture { tables = Fold(capture).tables() }
+    if let capture { tables = ChangeCoalescer(capture).tables() }
     let changes = ChangeSet(
       number: ownNumber, origin: origin, author: author, token: token, tables: tables, altersSchema: schemaChanged)
     folded = changes

@@ -8,7 +8,7 @@ extension Database {
   package func lookForForeignCommits() { numberForeign() }
 
   /// Commits of this program that others make in the same file are told as its own SQL from now on.
-  package func recognize(_ commits: OwnCommits) {
+  package func recognize(_ commits: LocalCommits) {
     numberForeign()
     let seen = clock.count.isBlocking ? try? read { try $0.fileCommitCount() } : clock.count.value
     own.withLock { own in
@@ -33,7 +33,7 @@ extension Database {
           subscribers.publish(
             ChangeSet(
               number: number, origin: set.origin, author: set.author, token: token, tables: set.tables,
-              isComparison: set.isComparison, altersSchema: true))  // the log tells rows alone
+              rowsUnknown: set.rowsUnknown, altersSchema: true))  // the log tells rows alone
         }
       }
       return true
@@ -60,7 +60,7 @@ extension Database {
       // Closed, or damaged: whoever reads finds out.
     }
     place.lose()
-    return (clock.count.value, [LoggedSet(tables: [], place: place.last, isComparison: true)])
+    return (clock.count.value, [LoggedSet(tables: [], place: place.last, rowsUnknown: true)])
   }
 
   /// The sets with who made them: by the record in the log, or by the file's count. A comparison that is of both comes

@@ -35,7 +35,7 @@ extension Database {
       let reader = LogReader(connection: connection, process: process, forms: try LogForms(connection, tables))
       var (sets, isEnd) = try reader.sets(after: token.place, upTo: end ?? last, atMost: limit)
       // Rows that change now leave nothing in it.
-      if isEnd, !state.isWhole { sets.append(LoggedSet(tables: [], place: last, isComparison: true)) }
+      if isEnd, !state.isWhole { sets.append(LoggedSet(tables: [], place: last, rowsUnknown: true)) }
       return (state.log, sets, isEnd)
     }
     let commits = order.withLock { place in

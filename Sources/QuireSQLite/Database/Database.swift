@@ -15,7 +15,7 @@ package final class Database: Sendable {
   let clock = CommitClock()
   let interests = Interests()
   let subscribers = Subscribers()
-  let examiners = Examiners()
+  let validators = CommitValidators()
   let tables = ChangedTables()
   let readers: ReaderPool
   let positions: Positions
@@ -38,7 +38,7 @@ package final class Database: Sendable {
   let identity: FileIdentity?
   let watcher = Locked<ForeignWatcher?>(nil)
   /// Commits of this program that are none of the store's, and the file's count of commits when it was last looked.
-  let own = Locked((commits: [OwnCommits](), seen: Int64?.none))
+  let own = Locked((commits: [LocalCommits](), seen: Int64?.none))
 
   package init(_ configuration: DatabaseConfiguration) throws {
     var configuration = configuration
@@ -106,7 +106,7 @@ package final class Database: Sendable {
   /// The body must only put it somewhere: a write in it is ``DatabaseError/nestedWrite``.
   ///
   /// Commits of other processes come too: as rows where the file keeps a change log (``ChangeLog``), else each run of
-  /// them as one set without rows (``QuireRow/ChangeSet/isComparison``); from whichever thread noticed first. While
+  /// them as one set without rows (``QuireRow/ChangeSet/rowsUnknown``); from whichever thread noticed first. While
   /// anybody is subscribed to a file, a thread of its own looks out for them.
   ///
   /// - Parameters:
@@ -121,11 +121,11 @@ package final class Database: Sendable {
   }
 
   /// From the next transaction on these columns are in changes, until the token is cancelled or gone.
-  package func addInterest(_ interest: Interest) -> InterestToken { interests.add(interest) }
+  package func addCapture(_ interest: CapturedColumns) -> CaptureToken { interests.add(interest) }
 
   /// A reader that stands at the latest commit.
-  /// - Parameter needsHold: see ``ReadPosition/needsHold``.
-  package func makePosition(needsHold: Bool = true) -> ReadPosition { ReadPosition(positions, needsHold) }
+  /// - Parameter pinsSnapshot: see ``SnapshotReader/pinsSnapshot``.
+  package func makePosition(pinsSnapshot: Bool = true) -> SnapshotReader { SnapshotReader(positions, pinsSnapshot) }
 
   /// Runs the body on the latest committed state, which stays the same for all its statements.
   @discardableResult package func read<T>(_ body: (Connection) throws -> T) throws -> T {
@@ -175,12 +175,12 @@ extension Database {
   /// - Parameters:
   ///   - author: a name for the commit, which its subscribers get.
   ///   - leaving: a position that leaves the commit before this one with it (see
-  ///     ``ReadPosition/advanceAfterOwnCommit(_:)``), so that nothing has to be held for it.
+  ///     ``SnapshotReader/advanceAfterOwnCommit(_:)``), so that nothing has to be held for it.
   ///   - committed: called right after COMMIT with the lock held, after the subscribers.
   /// - Throws: what the body throws, or who refuses the commit (``beforeCommit(_:)``); ``DatabaseError`` for the rest. After ``DatabaseError/commitOutcomeUnknown`` and
   ///   ``DatabaseError/corrupt`` every later write throws the same until the database is opened again.
   @discardableResult package func write<T>(
-    origin: ChangeSet.Origin = .sql, author: String? = nil, leaving position: ReadPosition? = nil,
+    origin: ChangeSet.Origin = .sql, author: String? = nil, leaving position: SnapshotReader? = nil,
     _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void = { _, _ in }
   ) throws -> T {
     do {
@@ -192,13 +192,13 @@ extension Database {
 
   /// The same with a refusal told apart from other errors: ``CommitRefusal``.
   @discardableResult package func transact<T>(
-    origin: ChangeSet.Origin, author: String?, leaving position: ReadPosition?, _ body: (Transaction) throws -> T,
+    origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, _ body: (Transaction) throws -> T,
     committed: (T, Commit) -> Void
   ) throws -> T {
     try lock.lock(timeout: configuration.writeTimeout)
     defer { lock.unlock() }
     let writer = try readyWriter()
-    let examiners = examiners.all
+    let validators = validators.all
     if pace.wantsAnother(writer.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
       checkpoint(writer)
     }
@@ -216,8 +216,8 @@ extension Database {
       let deleted = writer.capture.highestDeletedKeys()
       if !deleted.isEmpty { try closing.withLock { $0 }?.run(transaction, deleted) }
       try writer.check()
-      if !examiners.isEmpty, writer.isNew {
-        folded = try examine(writer, examiners, origin: origin, author: author)
+      if !validators.isEmpty, writer.isNew {
+        folded = try examine(writer, validators, origin: origin, author: author)
         try writer.check()
       }
       try writer.closeLog(origin: origin, author: author, number: clock.number + 1)
@@ -293,7 +293,7 @@ extension Database {
     return DatabaseError(refused, path: path, waited: configuration.busyTimeout) ?? refused
   }
 
-  private func commit(_ writer: Writer, leaving position: ReadPosition?) throws {
+  private func commit(_ writer: Writer, leaving position: SnapshotReader?) throws {
     let isNew = writer.isNew
     if isNew { positions.willCommit(leaving: position) }
     var outcome = Writer.Outcome.committed

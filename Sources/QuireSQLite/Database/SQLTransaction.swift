@@ -46,7 +46,7 @@ public struct SQLTransaction {
   /// How many of them came from a trigger or a foreign key's action.
   package var indirectEventCount: Int { writer.capture.indirectEventCount }
   /// The rows it has changed since it had so many row events, folded.
-  package func changes(since events: Int) -> [TableChanges] { Fold(writer.capture).tables(from: events) }
+  package func changes(since events: Int) -> [TableChanges] { ChangeCoalescer(writer.capture).tables(from: events) }
   /// How many rows the connection has changed so far, of our own tables none: as SQLite's `total_changes()` counts.
   package var changeCount: Int { writer.connection.totalChanges - writer.capture.ownCount }
   /// Whether any of them came from a trigger or a foreign key's action.

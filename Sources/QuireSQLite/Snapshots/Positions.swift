@@ -36,11 +36,11 @@ final class Positions: @unchecked Sendable {
   // MARK: the writer's side
 
   /// Called before COMMIT with the write lock held: nobody commits but us, so a snapshot opened now shows `latest`.
-  func willCommit(leaving position: ReadPosition?) {
+  func willCommit(leaving position: SnapshotReader?) {
     state.withLock { state in
       state.isCommitting = true
       var needy = state.needy[state.latest, default: 0]
-      if let position, position.isNeedy, position.standing == state.latest { needy -= 1 }
+      if let position, position.needsPin, position.standing == state.latest { needy -= 1 }
       guard needy > 0, state.holds[state.latest] == nil else { return }
       // A snapshot that cannot be had makes those positions stale; the commit goes on.
       state.holds[state.latest] = try? Snapshot(clock, pool, isExempt: true, follows: false)

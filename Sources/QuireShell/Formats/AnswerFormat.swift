@@ -67,9 +67,9 @@ public struct AnswerStyle: Sendable {
   public var columns: Int?
   /// How many cells a text takes.
   public var width: @Sendable (String) -> Int = { $0.count }
-  public var dressed: @Sendable (String, Dress) -> String = { text, _ in text }
+  public var dressed: @Sendable (String, OutputPart) -> String = { text, _ in text }
 
-  public enum Dress: Hashable, Sendable { case header, null }
+  public enum OutputPart: Hashable, Sendable { case header, null }
 
   public init() {}
 }

@@ -72,7 +72,9 @@ struct TableWriter: AnswerWriter {
     put(cells.map { ($0.text, $0.isNull ? .null : nil) }, widths, &bytes)
   }
 
-  private func put(_ cells: [(text: String, dress: AnswerStyle.Dress?)], _ widths: [Int], _ bytes: inout ByteBuffer) {
+  private func put(
+    _ cells: [(text: String, dress: AnswerStyle.OutputPart?)], _ widths: [Int], _ bytes: inout ByteBuffer
+  ) {
     let cells = cells.prefix(widths.count)
     let last = isBox || hiddenCount > 0 ? cells.count - 1 : cells.lastIndex { !$0.text.isEmpty } ?? -1
     if isBox { bytes.put("│ ") }

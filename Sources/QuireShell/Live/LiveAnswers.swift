@@ -27,18 +27,18 @@ extension LiveTally: LiveAnswer {}
 
 /// The commits of a session.
 public struct SessionCommits: Sendable {
-  let own: OwnCommits
+  let own: LocalCommits
 }
 
 /// Opens answers that follow a file, all on one store, which is opened for the first of them.
 @MainActor public final class LiveAnswers {
   public let file: URL
   private(set) var store: ModelContainer?
-  private let footprint: Footprint
+  private let footprint: SidecarFiles
 
   public init(_ file: URL) {
     self.file = file
-    footprint = Footprint(of: file.path(percentEncoded: false))
+    footprint = SidecarFiles(of: file.path(percentEncoded: false))
   }
 
   /// From now on ``writer`` knows these commits.
@@ -60,7 +60,7 @@ public struct SessionCommits: Sendable {
   /// - Parameter key: By which columns a row is known again, in place of the plan's; then the query is run again.
   /// - Throws: what the store or the query is refused for, as a ``ShellFailure``.
   public func open(_ plan: LivePlan, key: [String]? = nil) throws(ShellFailure) -> (
-    answer: any LiveAnswer, manner: LiveManner
+    answer: any LiveAnswer, manner: LiveStrategy
   ) {
     if !plan.canBeFollowed {
       throw ShellFailure(
@@ -70,7 +70,8 @@ public struct SessionCommits: Sendable {
     do {
       let context = try context()
       if let key {
-        return (try context.live(sql: plan.sql, key: key), LiveManner(isRunAgain: true, reason: nil, knowsRows: false))
+        let strategy = LiveStrategy(isRunAgain: true, reason: nil, knowsRows: false)
+        return (try context.live(sql: plan.sql, key: key), strategy)
       }
       return (try Self.answer(plan, context), plan.manner(knowsRows: context.knowsForeignRows))
     } catch {

@@ -20,13 +20,13 @@ public struct LivePlan: Sendable {
   /// How it is kept up to date.
   ///
   /// - Parameter knowsRows: Whether the file says which rows another process has changed.
-  func manner(knowsRows: Bool) -> LiveManner {
-    LiveManner(isRunAgain: selection == nil, reason: reason, knowsRows: knowsRows)
+  func manner(knowsRows: Bool) -> LiveStrategy {
+    LiveStrategy(isRunAgain: selection == nil, reason: reason, knowsRows: knowsRows)
   }
 }
 
 /// How a live answer is kept up to date.
-public struct LiveManner: Hashable, Sendable, CustomStringConvertible {
+public struct LiveStrategy: Hashable, Sendable, CustomStringConvertible {
   /// Whether the query is run again when a table it reads changes, and not kept by its changes.
   public let isRunAgain: Bool
   /// Why so, where there is more to say.

@@ -212,7 +212,7 @@ struct SelectionTranslation {
     default: return nil
     }
     let comparisons: [String: RowExpression.Comparison] = [
-      "=": .equalIfPresent, "<>": .unequalIfPresent, "<": .less, "<=": .lessOrEqual, ">": .greater,
+      "=": .equalOrAbsent, "<>": .unequalIfPresent, "<": .less, "<=": .lessOrEqual, ">": .greater,
       ">=": .greaterOrEqual,
     ]
     guard let comparison = comparisons[sign], let value else { return nil }

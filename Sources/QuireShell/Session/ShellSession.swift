@@ -44,7 +44,7 @@ public actor ShellSession {
     /// How many records of a file the present command has read.
     var recordsRead = 0
     /// What it has committed in the present file.
-    var own: OwnCommits
+    var own: LocalCommits
   }
 
   /// The last answer, and whose rows it has.

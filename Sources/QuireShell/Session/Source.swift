@@ -11,14 +11,14 @@ struct Source {
   let recording: RecordingConnection?
   let watch: RunWatch
   /// What is committed here, for live answers that must know it from others' commits.
-  let own: OwnCommits
+  let own: LocalCommits
 
   init(opening path: String, _ options: ShellOptions) throws(ShellFailure) {
     try self.init(opening: path, isWriting: options.allowsWriting, options)
   }
 
   /// - Parameter own: Those of the session so far, where it is the same file.
-  init(opening path: String, isWriting: Bool, own: OwnCommits = OwnCommits(), _ options: ShellOptions)
+  init(opening path: String, isWriting: Bool, own: LocalCommits = LocalCommits(), _ options: ShellOptions)
     throws(ShellFailure)
   {
     self.path = path

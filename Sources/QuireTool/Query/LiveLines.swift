@@ -5,9 +5,9 @@ import QuireShell
 /// A live answer as lines: all of it once, then what changed.
 @MainActor final class LiveLines: LiveView {
   private let terminal: Terminal
-  private let manner: LiveManner
+  private let manner: LiveStrategy
 
-  init(_ terminal: Terminal, _ manner: LiveManner) { (self.terminal, self.manner) = (terminal, manner) }
+  init(_ terminal: Terminal, _ manner: LiveStrategy) { (self.terminal, self.manner) = (terminal, manner) }
 
   func begin(_ live: any LiveAnswer) {
     let records = live.records
@@ -94,7 +94,7 @@ struct LiveStatus {
   let text: String
   static let stays = "The answer stays what it was until the query works again."
 
-  @MainActor init(_ difference: Difference<Record>?, _ live: any LiveAnswer, _ manner: LiveManner) {
+  @MainActor init(_ difference: Difference<Record>?, _ live: any LiveAnswer, _ manner: LiveStrategy) {
     let count = live.records.count
     var parts = ["\(count) \(count == 1 ? "row" : "rows")"]
     if let difference {

@@ -42,7 +42,7 @@ import QuireShell
     }
   }
 
-  private func follow(_ live: any LiveAnswer, _ manner: LiveManner) {
+  private func follow(_ live: any LiveAnswer, _ manner: LiveStrategy) {
     let terminal = query.terminal
     let isScreen = terminal.output.isTerminal && query.invocation.environment["TERM"] != "dumb"
     let view: any LiveView =

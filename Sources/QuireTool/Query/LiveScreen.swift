@@ -5,7 +5,7 @@ import QuireShell
 /// A live answer on a terminal, drawn over itself: what came and what changed is marked, and coloured for two seconds.
 @MainActor final class LiveScreen: LiveView {
   private let terminal: Terminal
-  private let manner: LiveManner
+  private let manner: LiveStrategy
   /// How many lines are drawn, the cursor standing below them.
   private var drawn = 0
   private var frame: Frame?
@@ -21,7 +21,7 @@ import QuireShell
     var changed: [Int: Set<Int>] = [:]
   }
 
-  init(_ terminal: Terminal, _ manner: LiveManner) { (self.terminal, self.manner) = (terminal, manner) }
+  init(_ terminal: Terminal, _ manner: LiveStrategy) { (self.terminal, self.manner) = (terminal, manner) }
 
   func begin(_ live: any LiveAnswer) {
     terminal.output.write("\u{1B}[?25l")

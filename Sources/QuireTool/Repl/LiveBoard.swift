@@ -8,7 +8,7 @@ import Synchronization
 @MainActor final class LiveBoard {
   /// As they are now, in the order they were begun.
   nonisolated private let shown = Mutex<[LivePicture]>([])
-  nonisolated private let doorbell = Mutex<Doorbell?>(nil)
+  nonisolated private let wakeup = Mutex<Wakeup?>(nil)
   private var entries: [Entry] = []
   private var last = 0
   /// One for each file that was asked.
@@ -23,7 +23,7 @@ import Synchronization
   init() {}
 
   /// What is rung when a picture is another.
-  nonisolated func ring(_ bell: Doorbell) { doorbell.withLock { $0 = bell } }
+  nonisolated func ring(_ bell: Wakeup) { wakeup.withLock { $0 = bell } }
 
   nonisolated var pictures: [LivePicture] { shown.withLock { $0 } }
 
@@ -36,7 +36,7 @@ import Synchronization
       guard let index = shown.firstIndex(where: { $0.number == number }) else { return }
       body(&shown[index])
     }
-    doorbell.withLock { $0 }?.ring()
+    wakeup.withLock { $0 }?.ring()
   }
 
   /// Begins to follow.

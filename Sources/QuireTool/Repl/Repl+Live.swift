@@ -119,7 +119,7 @@ extension Repl {
   private func onMain<Value: Sendable>(
     _ body: @escaping @MainActor @Sendable () throws(ShellFailure) -> Value
   ) -> Result<Value, ShellFailure> {
-    let done = Handed<Result<Value, ShellFailure>>()
+    let done = Transfer<Result<Value, ShellFailure>>()
     Task { @MainActor in
       do throws(ShellFailure) {
         done.give(.success(try body()))

@@ -62,7 +62,7 @@ final class Repl {
       environment: environment["TERM"].map { ["TERM": $0] } ?? [:], usesColor: terminal.output.usesColor)
     paint = Paint(usesColor: terminal.output.usesColor)
     historyFile = invocation.flag("--no-history") ? nil : HistoryFile(environment: environment)
-    board.ring(editor.doorbell)
+    board.ring(editor.wakeup)
     isOnMainThread = invocation.isWholeProcess
   }
 
@@ -142,7 +142,7 @@ final class Repl {
   private enum AfterAnswer { case goesOn, leaves, needsMainActor }
 
   private func ask(_ text: String) -> Asked {
-    Asked(text: text, run: ReplRun(session, text, streamed, editor.doorbell), clock: ReplClock(session))
+    Asked(text: text, run: ReplRun(session, text, streamed, editor.wakeup), clock: ReplClock(session))
   }
 
   /// Shows what comes of the text that is run; what it has shown it will not show again.

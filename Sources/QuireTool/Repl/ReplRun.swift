@@ -6,7 +6,7 @@ import Synchronization
 /// One text being run on the session, and what it says meanwhile.
 final class ReplRun: Sendable {
   private let box = Mutex<[Mail]>([])
-  private let doorbell: Doorbell
+  private let wakeup: Wakeup
   private let task = Mutex<Task<Void, Never>?>(nil)
   /// Pieces of rows that may wait to be shown: who reads them is held up by who shows them.
   private let room = DispatchSemaphore(value: 4)
@@ -22,8 +22,8 @@ final class ReplRun: Sendable {
   }
 
   /// - Parameter output: How rows look that are written as they are read; nil where they are kept.
-  init(_ session: ShellSession, _ text: String, _ output: RowOutput?, _ doorbell: Doorbell) {
-    self.doorbell = doorbell
+  init(_ session: ShellSession, _ text: String, _ output: RowOutput?, _ wakeup: Wakeup) {
+    self.wakeup = wakeup
     var output = output
     output?.write = { [self] bytes in
       room.wait()
@@ -52,7 +52,7 @@ final class ReplRun: Sendable {
 
   private func put(_ mail: Mail) {
     box.withLock { $0.append(mail) }
-    doorbell.ring()
+    wakeup.ring()
   }
 
   var hasMail: Bool { box.withLock { !$0.isEmpty } }

@@ -58,7 +58,7 @@ extension ContractTests {
       async throws
     {
       try library.store.execute("CREATE UNIQUE INDEX by_title ON novel (title)")
-      @Bound var eden = library.eden
+      @ModelBindable var eden = library.eden
       let title = $eden.title
       var seen: [String] = []
       let reader = observe { seen.append(title.wrappedValue) }

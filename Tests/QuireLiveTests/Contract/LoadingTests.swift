@@ -7,8 +7,8 @@ import Testing
 /// A page about a novel, filled from it when the page is first read.
 @MainActor private final class Page: @MainActor SelfLoading {
   struct Untitled: Error {}
-  @Loaded var text: String = "none"
-  @Loaded var words: Int
+  @LazyLoaded var text: String = "none"
+  @LazyLoaded var words: Int
   let loadStep = LoadStep()
   private let novel: Novel
 

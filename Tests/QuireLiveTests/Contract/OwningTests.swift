@@ -237,7 +237,7 @@ extension ContractTests {
     func `E7: a truth inside an actor gives a placeholder at once, then values in commit order`(
       source: any ChangeSource
     ) async throws {
-      let latest = Latest(Desk(library.store).commits, placeholder: -1)
+      let latest = LatestElement(Desk(library.store).commits, placeholder: -1)
       var seen: [Int64] = []
       let reader = observe { seen.append(latest.value) }
       #expect(seen == [-1])

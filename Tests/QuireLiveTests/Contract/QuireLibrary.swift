@@ -43,7 +43,7 @@ extension LiveQuery<Novel>: ContractList {
 }
 
 /// Announces every tenth change.
-@Model final class Visits: Announcing {
+@Model final class Visits: ChangeNotificationFiltering {
   var count = 0
   @ObservationIgnored var changes = 0
   init() {}
@@ -55,7 +55,7 @@ extension LiveQuery<Novel>: ContractList {
 }
 
 /// Announces when it passes a hundred, up or down.
-@Model final class Temperature: Announcing {
+@Model final class Temperature: ChangeNotificationFiltering {
   var degrees = 0
   init() {}
 

@@ -132,42 +132,42 @@ final class AggregateProbe: Probe {
   private let follower: Follower
   private let empty: AggregateTracker
 
-  /// Not tied to an actor, as no participant is.
-  private final class Follower: Participant {
+  /// Not tied to an actor, as no follower is.
+  private final class Follower: CommitFollower {
     var tracker: AggregateTracker
     let isDeaf: Bool
     var error: (any Error)?
-    private var interests: [InterestToken] = []
+    private var interests: [CaptureToken] = []
 
     init(_ tracker: AggregateTracker, _ owner: ContextCore, isDeaf: Bool) throws {
       self.tracker = tracker
       self.isDeaf = isDeaf
       if let database = owner.store?.database { interests = tracker.columns.interests(in: database) }
       try owner.read { try self.tracker.fill(on: $0) }
-      owner.following.participants.add(self)
+      owner.following.followers.add(self)
     }
 
     var tables: [String] {
       tracker.select.tables.union(tracker.columns.reached.compactMap { $0.steps.last?.table }).sorted()
     }
 
-    func prepare(_ news: News, on connection: Connection) -> Bool {
-      let heard = isDeaf ? news.tables.map { $0.withoutDeletes } : news.tables
+    func compute(_ batch: CommitBatch, on connection: Connection) -> Bool {
+      let heard = isDeaf ? batch.tables.map { $0.withoutDeletes } : batch.tables
       let names = heard.map(\.table.name)
       do {
-        if news.isComparison || Set(names).count < names.count {
+        if batch.rowsUnknown || Set(names).count < names.count {
           tracker = try tracker.loaded(tracker.select, on: connection)
         } else {
-          _ = try tracker.step(News(number: news.number, tables: heard), on: connection)
+          _ = try tracker.step(CommitBatch(number: batch.number, tables: heard), on: connection)
         }
       } catch {
         self.error = error
       }
       return false
     }
-    func announce() {}
+    func willChange() {}
     func apply() {}
-    func tell() {}
+    func didChange() {}
   }
 
   init(_ question: RandomCase.Question, _ input: RandomCase, _ context: ModelContext, _ fault: RandomCase.Fault?) throws

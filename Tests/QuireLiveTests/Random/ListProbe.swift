@@ -21,7 +21,7 @@ final class ListProbe: Probe {
   /// Not tied to an actor, as no list is.
   private final class Listener {
     let form: ChangedTable
-    var told: [(difference: KeyDifference, rows: ToldRows, commit: Int64)] = []
+    var told: [(difference: KeyDifference, rows: NotifiedRows, commit: Int64)] = []
     init(_ form: ChangedTable) { self.form = form }
   }
 
@@ -80,7 +80,7 @@ final class ListProbe: Probe {
     return problem(difference, told, before, old)
   }
 
-  private func problem(_ difference: KeyDifference, _ told: ToldRows, _ before: [Int64], _ old: [Int64: [Value]])
+  private func problem(_ difference: KeyDifference, _ told: NotifiedRows, _ before: [Int64], _ old: [Int64: [Value]])
     -> String?
   {
     func isOld(_ key: Int64) -> Bool { told.old[key].map { $0.image.values == old[key]?.map(Optional.some) } ?? false }

@@ -105,7 +105,7 @@ extension RandomCase.Comparison {
     switch self {
     case .equal: .equal
     case .unequal: .unequal
-    case .equalIfPresent: .equalIfPresent
+    case .equalOrAbsent: .equalOrAbsent
     case .unequalIfPresent: .unequalIfPresent
     case .less: .less
     case .lessOrEqual: .lessOrEqual

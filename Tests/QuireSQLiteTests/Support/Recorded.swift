@@ -8,11 +8,11 @@ import Testing
 /// A database whose every column is captured, and its commits as text.
 final class Recorded {
   let database: Database
-  private let interest: InterestToken?
+  private let interest: CaptureToken?
 
-  init(_ schema: String = "", interest: Interest? = .everything) throws {
+  init(_ schema: String = "", interest: CapturedColumns? = .everything) throws {
     database = try Database(DatabaseConfiguration(.temporary))
-    self.interest = interest.map(database.addInterest)
+    self.interest = interest.map(database.addCapture)
     if !schema.isEmpty { try database.write { try $0.connection.execute(schema) } }
   }
 
@@ -53,7 +53,7 @@ extension RowChange {
     }
   }
 
-  private func text(_ image: Image?) -> String {
+  private func text(_ image: RowValues?) -> String {
     guard let image else { return "?" }
     return "(" + image.values.map { $0.map { "\($0)" } ?? "·" }.joined(separator: ", ") + ")"
   }

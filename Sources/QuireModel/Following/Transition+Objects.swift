@@ -4,10 +4,10 @@ import QuireSQLite
 /// What a move means for the objects in memory: rows read anew, children that joined or left a loaded list, pairs.
 extension Following {
   /// What changes in objects and lists that are in memory.
-  func objects(in news: News, on connection: Connection, into step: inout Move) {
+  func objects(in batch: CommitBatch, on connection: Connection, into step: inout Transition) {
     guard let store else { return }
-    if news.isComparison { return compare(store, on: connection, into: &step) }
-    for changes in news.tables {
+    if batch.rowsUnknown { return compare(store, on: connection, into: &step) }
+    for changes in batch.tables {
       if let entity = store.entity(ofTable: changes.table.name) {
         do { try rows(of: entity, changes, on: connection, into: &step) } catch { loadErrors.append(error) }
       } else if let join = store.joins.first(where: { $0.name == changes.table.name }) {
@@ -16,7 +16,8 @@ extension Following {
     }
   }
 
-  private func rows(of entity: Entity, _ changes: TableChanges, on connection: Connection, into step: inout Move) throws
+  private func rows(of entity: Entity, _ changes: TableChanges, on connection: Connection, into step: inout Transition)
+    throws
   {
     let map = maps[entity.index]
     var touched: [Int64] = []
@@ -55,7 +56,7 @@ extension Following {
   /// Children that joined, left or changed parents: the parents' loaded lists.
   private func children(
     of entity: Entity, _ foreignKey: Int, _ side: ToOneSide, _ inverse: Int, _ changes: TableChanges,
-    on connection: Connection, into step: inout Move
+    on connection: Connection, into step: inout Transition
   ) throws {
     guard let store, let name = entity.properties[foreignKey].column, let column = changes.table.index(of: name) else {
       return
@@ -115,7 +116,7 @@ extension Following {
     return ToManyList.sorted(result)
   }
 
-  private func pairs(of join: JoinTable, _ changes: TableChanges, _ store: Store, into step: inout Move) {
+  private func pairs(of join: JoinTable, _ changes: TableChanges, _ store: Store, into step: inout Transition) {
     var lists: [ListPlace.Kind: [Int64: [Int64]]] = [:]
     for change in changes.rows {
       guard case .composite(let values) = change.key, values.count == 2,

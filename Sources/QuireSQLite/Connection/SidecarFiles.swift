@@ -6,7 +6,7 @@ internal import QuireRow
 ///
 /// SQLite makes a write-ahead log and its index for the first who reads a file of that mode, and a connection that may
 /// only read cannot remove them. Where nobody else has the file open and nothing was written, they are empty.
-package struct Footprint: Sendable {
+package struct SidecarFiles: Sendable {
   private let path: String
   private let isClean: Bool
 

@@ -3,7 +3,7 @@
 /// The letters A to Z count as a to z; all else, accents too, is compared as it is. That is SQLite's built-in `lower`,
 /// so it needs no function of ours on the connection, and any tool can ask the same question. (Foundation's own also
 /// folds accents and asks the locale, which SQLite cannot.)
-package enum TextFold {
+package enum ASCIICaseFolding {
   package static func folded(_ text: String) -> String { String(decoding: folded(text.utf8), as: UTF8.self) }
 
   package static func folded(_ bytes: some Sequence<UInt8>) -> [UInt8] {

@@ -3,38 +3,38 @@ package import QuireSQLite
 
 /// Something derived that moves with its context from commit to commit: a live query, a projection.
 ///
-/// The four calls come in this order, all participants through one before any enters the next, so that nobody ever sees
+/// The four calls come in this order, all followers through one before any enters the next, so that nobody ever sees
 /// two of them at different commits. A commit that does not concern it makes no call. Confined to the context's
 /// isolation.
-package protocol Participant: AnyObject {
+package protocol CommitFollower: AnyObject {
   /// Tables whose changes concern it.
   var tables: [String] { get }
   /// Which changes of them: all, unless it says more. When the answer becomes another one, it is added anew; see
-  /// ``Participants/add(_:)``.
-  var concerns: [Concern] { get }
+  /// ``LiveRegistry/add(_:)``.
+  var filters: [ChangeFilter] { get }
   /// Whether changes of the schema concern it, besides those of rows.
   var followsSchema: Bool { get }
   /// Whether it shows what it should. One that does not is asked at every commit of its tables, whatever its concerns.
   var isFollowing: Bool { get }
   /// Computes its step from what changed; `connection` reads exactly the new commit. Shows nothing yet. An error
-  /// becomes the participant's own state.
-  /// - Parameter news: Of a large commit only the rows that concern it, of a small one all.
+  /// becomes the follower's own state.
+  /// - Parameter batch: Of a large commit only the rows that concern it, of a small one all.
   /// - Returns: whether there is a step to take.
-  func prepare(_ news: News, on connection: Connection) -> Bool
+  func compute(_ batch: CommitBatch, on connection: Connection) -> Bool
   /// Tells who asked to hear before: everything still reads as before.
-  func announce()
+  func willChange()
   /// Takes the step.
   func apply()
   /// Tells who asked to hear after.
-  func tell()
+  func didChange()
   /// The rows it shows: their objects stay while somebody tracks them.
   var shownKeys: (table: String, keys: [Int64])? { get }
   /// Which of these keys it shows, of ``shownKeys``' table.
   func shown(of wanted: Set<Int64>) -> [Int64]
 }
 
-extension Participant {
-  package var concerns: [Concern] { tables.map { Concern($0) } }
+extension CommitFollower {
+  package var filters: [ChangeFilter] { tables.map { ChangeFilter($0) } }
   package var followsSchema: Bool { false }
   package var isFollowing: Bool { true }
   package var shownKeys: (table: String, keys: [Int64])? { nil }
@@ -42,13 +42,13 @@ extension Participant {
 }
 
 /// What a context moves over: the changes of one or more commits, folded.
-package struct News {
+package struct CommitBatch {
   /// The commit it leads to.
   package let number: Int64
   package var tables: [TableChanges]
-  /// Whether anything may have changed, besides what `tables` says: another process committed. Then every participant
+  /// Whether anything may have changed, besides what `tables` says: another process committed. Then every follower
   /// asks anew and compares.
-  package var isComparison = false
+  package var rowsUnknown = false
   /// Whether tables, views or indexes may be others than before.
   package var altersSchema = false
   /// Who has committed.
@@ -73,11 +73,11 @@ package struct News {
   }
 }
 
-extension News {
+extension CommitBatch {
   /// Commits as one.
   init(of commits: [ChangeSet], number: Int64) {
     self.init(
-      number: number, tables: News.tables(of: commits), isComparison: commits.contains(where: \.isComparison),
+      number: number, tables: CommitBatch.tables(of: commits), rowsUnknown: commits.contains(where: \.rowsUnknown),
       altersSchema: commits.contains(where: \.altersSchema), origins: Set(commits.map(\.origin)))
   }
 

@@ -6,22 +6,22 @@ import Testing
 
 /// Who is concerned by which changes, without a store.
 @Suite struct ParticipantsTests {
-  private let participants = Participants()
+  private let followers = LiveRegistry()
 
   /// One that only says what concerns it.
-  private final class Listener: Participant {
+  private final class Listener: CommitFollower {
     let name: String
-    var concerns: [Concern]
+    var filters: [ChangeFilter]
     var isFollowing = true
-    init(_ name: String, _ concerns: Concern...) {
+    init(_ name: String, _ concerns: ChangeFilter...) {
       self.name = name
-      self.concerns = concerns
+      self.filters = concerns
     }
-    var tables: [String] { concerns.map(\.table) }
-    func prepare(_ news: News, on connection: Connection) -> Bool { false }
-    func announce() {}
+    var tables: [String] { filters.map(\.table) }
+    func compute(_ batch: CommitBatch, on connection: Connection) -> Bool { false }
+    func willChange() {}
     func apply() {}
-    func tell() {}
+    func didChange() {}
   }
 
   private static let book = ChangedTable(name: "book", columns: ["id", "title", "author_id", "year"], keyColumns: [0])
@@ -37,20 +37,20 @@ import Testing
     RowChange(key: .integer(key), kind: .update, old: .init([nil] + old), new: .init([nil] + new))
   }
 
-  private static func news(_ rows: [RowChange], of table: ChangedTable = book) -> News {
-    News(number: 1, tables: [TableChanges(table: table, rows: rows)])
+  private static func batch(_ rows: [RowChange], of table: ChangedTable = book) -> CommitBatch {
+    CommitBatch(number: 1, tables: [TableChanges(table: table, rows: rows)])
   }
 
   /// The names of those concerned, in order.
-  private func concerned(_ rows: RowChange...) -> String { concerned(by: Self.news(rows)) }
+  private func concerned(_ rows: RowChange...) -> String { followers(affectedBy: Self.batch(rows)) }
 
-  private func concerned(by news: News) -> String {
-    participants.concerned(by: news).compactMap { ($0.participant as? Listener)?.name }.joined(separator: " ")
+  private func followers(affectedBy batch: CommitBatch) -> String {
+    followers.followers(affectedBy: batch).compactMap { ($0.follower as? Listener)?.name }.joined(separator: " ")
   }
 
   private func add(_ name: String, columns: Set<String>?, _ choices: RowExpression.Choice...) -> Listener {
-    let listener = Listener(name, Concern("book", columns: columns, choices: choices))
-    participants.add(listener)
+    let listener = Listener(name, ChangeFilter("book", columns: columns, choices: choices))
+    followers.add(listener)
     return listener
   }
 
@@ -77,8 +77,8 @@ import Testing
     #expect(concerned(Self.update(1, ["a", 7, 1999], ["b", 7, 1999])) == "any title of7")
     #expect(concerned(Self.update(1, ["a", 7, 1999], ["a", 9, 2000])) == "any of7 both")
     #expect(concerned(Self.insert(1, "a", 9, 1), Self.insert(2, "b", 8, 1)) == "any title of8")
-    #expect(concerned(by: Self.news([Self.insert(1)], of: Self.pair)) == "")
-    #expect(all.count == 8 && participants.routed > 0)
+    #expect(followers(affectedBy: Self.batch([Self.insert(1)], of: Self.pair)) == "")
+    #expect(all.count == 8 && followers.routed > 0)
   }
 
   @Test func `a row whose values were not captured concerns everybody of its table`() {
@@ -91,10 +91,11 @@ import Testing
     let bare = RowChange(key: .integer(4), kind: .update, old: .init([]), new: .init([]))
     #expect(concerned(bare) == "title of7")
     let altered = ChangedTable(name: "book", columns: ["id", "title", "year"], keyColumns: [0])
-    #expect(concerned(by: Self.news([Self.insert(1, "a", 7)], of: altered)) == "title of7", "no author_id any more")
-    var twice = Self.news([Self.update(5, ["a", 9, 1], ["a", 9, 2])])
+    let inserted = Self.batch([Self.insert(1, "a", 7)], of: altered)
+    #expect(followers(affectedBy: inserted) == "title of7", "no author_id any more")
+    var twice = Self.batch([Self.update(5, ["a", 9, 1], ["a", 9, 2])])
     twice.tables.append(TableChanges(table: altered, rows: []))
-    #expect(concerned(by: twice) == "title of7 key3", "the table comes in two forms")
+    #expect(followers(affectedBy: twice) == "title of7 key3", "the table comes in two forms")
     #expect(all.count == 3)
   }
 
@@ -114,15 +115,15 @@ import Testing
     let seven = add("7", columns: ["author_id"], by("author_id", 7))
     let all = add("all", columns: ["author_id"])
     let rows = (1...100).map { Self.insert(Int64($0), "a", .integer(Int64($0 % 10)), 1) }
-    let found = participants.concerned(by: Self.news(rows))
-    #expect(found.map { $0.participant === seven } == [true, false])
-    #expect(found[0].news.tables[0].rows == rows.filter { $0.new?[2] == 7 })
-    #expect(found[1].news.tables[0].rows == rows)
+    let found = followers.followers(affectedBy: Self.batch(rows))
+    #expect(found.map { $0.follower === seven } == [true, false])
+    #expect(found[0].batch.tables[0].rows == rows.filter { $0.new?[2] == 7 })
+    #expect(found[1].batch.tables[0].rows == rows)
     let moved = (1...50).map { Self.update(Int64($0), ["a", 6, 1], ["a", $0 % 3 == 0 ? 7 : 6, 1]) }
-    #expect(participants.concerned(by: Self.news(moved)).first?.news.tables[0].rows.count == 16)
+    #expect(followers.followers(affectedBy: Self.batch(moved)).first?.batch.tables[0].rows.count == 16)
     let most = (1...50).map { Self.insert(Int64($0), "a", $0 % 3 == 0 ? 6 : 7, 1) }
-    #expect(participants.concerned(by: Self.news(most)).first?.news.tables[0].rows == most, "most of them: all")
-    #expect(participants.concerned(by: Self.news(Array(rows[..<20]))).first?.news.tables[0].rows.count == 20)
+    #expect(followers.followers(affectedBy: Self.batch(most)).first?.batch.tables[0].rows == most, "most of them: all")
+    #expect(followers.followers(affectedBy: Self.batch(Array(rows[..<20]))).first?.batch.tables[0].rows.count == 20)
     #expect(all.isFollowing)
   }
 
@@ -130,20 +131,20 @@ import Testing
     let first = add("first", columns: ["year"], by("author_id", 7))
     let second = add("second", columns: nil)
     #expect(concerned(Self.insert(1, "a", 8, 1)) == "second")
-    first.concerns = [Concern("book")]
-    participants.add(first)
-    #expect(concerned(Self.insert(1, "a", 8, 1)) == "first second" && participants.count == 2)
+    first.filters = [ChangeFilter("book")]
+    followers.add(first)
+    #expect(concerned(Self.insert(1, "a", 8, 1)) == "first second" && followers.count == 2)
     #expect(second.isFollowing)
   }
 
   @Test func `who could not follow is concerned by every commit of its tables until it can`() {
     let listener = add("7", columns: ["author_id"], by("author_id", 7))
     listener.isFollowing = false
-    participants.fellBehind(listener)
-    participants.fellBehind(listener)
+    followers.fellBehind(listener)
+    followers.fellBehind(listener)
     #expect(concerned(Self.insert(1, "a", 8, 1)) == "7" && concerned(Self.update(1, ["", 1, 1], ["", 1, 2])) == "7")
-    #expect(concerned(by: Self.news([], of: Self.pair)) == "")
-    participants.add(listener)
+    #expect(followers(affectedBy: Self.batch([], of: Self.pair)) == "")
+    followers.add(listener)
     #expect(concerned(Self.insert(1, "a", 8, 1)) == "7")
     listener.isFollowing = true
     #expect(concerned(Self.insert(1, "a", 8, 1)) == "" && concerned(Self.insert(1, "a", 7, 1)) == "7")
@@ -152,21 +153,21 @@ import Testing
   @Test func `another process's commit and a failure concern all, in the order of their making`() {
     let all = (0..<50).map { add("\($0)", columns: ["year"], by("author_id", .integer(Int64($0)))) }
     let names = all.map(\.name).joined(separator: " ")
-    #expect(concerned(by: News(number: 1, tables: [], isComparison: true)) == names)
-    #expect(concerned(by: News(number: 1, tables: [], failure: .closed(path: ""))) == names)
+    #expect(followers(affectedBy: CommitBatch(number: 1, tables: [], rowsUnknown: true)) == names)
+    #expect(followers(affectedBy: CommitBatch(number: 1, tables: [], failure: .closed(path: ""))) == names)
   }
 
   @Test func `those that are gone are let go of, a few at every commit, and at once where one concerns them`() {
     var all = (0..<1000).map { add("\($0)", columns: ["year"], by("author_id", .integer(Int64($0)))) }
     all.removeFirst(990)
     all += (2000..<2010).map { add("\($0)", columns: ["title"]) }
-    #expect(participants.count > 900)
+    #expect(followers.count > 900)
     #expect(concerned(Self.insert(1, "a", 995, 1)) == "995 2000 2001 2002 2003 2004 2005 2006 2007 2008 2009")
     for _ in 0..<300 { _ = concerned(Self.insert(1, "a", -1, 1)) }
-    #expect(participants.count == 20 && !participants.isEmpty)
+    #expect(followers.count == 20 && !followers.isEmpty)
     all.removeLast(10)
-    #expect(concerned(Self.insert(1, "a", -1, 1)) == "" && participants.count == 10)
+    #expect(concerned(Self.insert(1, "a", -1, 1)) == "" && followers.count == 10)
     all.removeAll()
-    #expect(participants.isEmpty && participants.count == 0)
+    #expect(followers.isEmpty && followers.count == 0)
   }
 }

@@ -1,5 +1,5 @@
 /// Values for objects whose row is gone: a required reference to nothing must still read as something.
-enum Zero {
+enum PlaceholderValue {
   /// The value a decoder gives that answers zero, empty and nil to everything; else the first case of an enum. Nil where
   /// the type accepts neither: then a schema that could need one is refused when the container is opened.
   static func make<Value>(_: Value.Type) -> Value? {
@@ -58,14 +58,14 @@ private struct ZeroDecoder: Decoder {
     if let number = T.self as? any Numeric.Type, let value = number.init(exactly: 0) as? T { return value }
     if let value = "" as? T { return value }
     if let value = false as? T { return value }
-    if let value = Zero.make(T.self) { return value }
+    if let value = PlaceholderValue.make(T.self) { return value }
     throw DecodingError.valueNotFound(T.self, .init(codingPath: [], debugDescription: "no zero"))
   }
 
   private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
     /// The first of the keys where they are an enum: so an enum with payloads finds its first case.
-    var allKeys: [Key] { Zero.firstCase().map { [$0] } ?? [] }
+    var allKeys: [Key] { PlaceholderValue.firstCase().map { [$0] } ?? [] }
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) throws -> Bool { true }
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try zero(type) }

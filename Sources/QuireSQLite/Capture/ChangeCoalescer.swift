@@ -7,7 +7,7 @@ internal import QuireRow
 /// Runs under the write lock, after COMMIT, and only when somebody wants the changes. INSERT after DELETE of a key is
 /// an update, DELETE after INSERT nothing, a change of the key a deletion and an insertion; an update that left all
 /// columns as they were is dropped where all columns were decoded.
-struct Fold {
+struct ChangeCoalescer {
   private let log: UnsafeMutablePointer<quire_capture>
   private let records: [TableRecord]
   private let connection: Connection
@@ -20,13 +20,13 @@ struct Fold {
 
   /// - Parameter first: The first event that counts: what was before it is the old state.
   func tables(from first: Int = 0) -> [TableChanges] {
-    var folds: [TableFold?] = Array(repeating: nil, count: records.count)
+    var folds: [TableCoalescer?] = Array(repeating: nil, count: records.count)
     var order: [Int] = []
     for number in min(first, log.pointee.count)..<log.pointee.count {
       let event = log.pointee.events[number]
       let id = Int(event.table)
       if folds[id] == nil {
-        folds[id] = TableFold(records[id], log)
+        folds[id] = TableCoalescer(records[id], log)
         order.append(id)
       }
       folds[id]?.add(event, number: Int32(number))
@@ -39,7 +39,7 @@ struct Fold {
 }
 
 /// One table's part of the fold.
-private final class TableFold {
+private final class TableCoalescer {
   private let record: TableRecord
   private let log: UnsafeMutablePointer<quire_capture>
   private let memory: UnsafeRawPointer
@@ -91,7 +91,7 @@ private final class TableFold {
 
 // MARK: keys
 
-extension TableFold {
+extension TableCoalescer {
   private func keys(of event: quire_event) -> (old: Key?, new: Key?) {
     let hasOld = event.op != UInt8(SQLITE_INSERT)
     let hasNew = event.op != UInt8(SQLITE_DELETE)
@@ -163,7 +163,7 @@ extension TableFold {
 
 // MARK: rows
 
-extension TableFold {
+extension TableCoalescer {
   func rowChanges(_ connection: Connection) -> [RowChange] {
     var changes: [RowChange] = []
     changes.reserveCapacity(rows.count)
@@ -183,9 +183,9 @@ extension TableFold {
     return .composite((0..<Int(record.pointer.pointee.key_count)).map { _ in value(&at) })
   }
 
-  private func images(_ row: Row, _ connection: Connection) -> (RowChange.Image?, RowChange.Image?) {
+  private func images(_ row: Row, _ connection: Connection) -> (RowChange.RowValues?, RowChange.RowValues?) {
     if record.decoded.isEmpty {
-      return (row.before < 0 ? nil : RowChange.Image([]), row.after < 0 ? nil : RowChange.Image([]))
+      return (row.before < 0 ? nil : RowChange.RowValues([]), row.after < 0 ? nil : RowChange.RowValues([]))
     }
     var old: [Value?]?
     if row.before >= 0 { old = values(of: Int(row.before)).old }
@@ -201,11 +201,11 @@ extension TableFold {
     return (old.map(image), new.map(image))
   }
 
-  private func image(_ values: [Value?]) -> RowChange.Image {
-    if record.isComplete { return RowChange.Image(values) }
+  private func image(_ values: [Value?]) -> RowChange.RowValues {
+    if record.isComplete { return RowChange.RowValues(values) }
     var all: [Value?] = Array(repeating: nil, count: record.table.columns.count)
     for (position, value) in zip(record.decoded, values) { all[position] = value }
-    return RowChange.Image(all)
+    return RowChange.RowValues(all)
   }
 
   /// Both sides of one event; a new value equal to the old one is the same object. All of them are there: optional as an

@@ -7,7 +7,7 @@ extension Following {
   private static let comparisonBatch = 1000
 
   /// What differs of the objects and lists in memory. Reads each of them once, in batches, by key.
-  func compare(_ store: Store, on connection: Connection, into step: inout Move) {
+  func compare(_ store: Store, on connection: Connection, into step: inout Transition) {
     for entity in store.entities {
       do {
         // Keys that another process has used are not given out again, when it deletes their rows too.
@@ -29,7 +29,7 @@ extension Following {
     }
   }
 
-  private func compareRows(of entity: Entity, on connection: Connection, into step: inout Move) throws {
+  private func compareRows(of entity: Entity, on connection: Connection, into step: inout Transition) throws {
     let map = maps[entity.index]
     var keys: [Int64] = []
     map.forEach { key, _ in keys.append(key) }
@@ -70,7 +70,7 @@ extension Following {
 
   private func compareLists(
     of entity: Entity, _ property: Int, _ side: ToManySide, _ store: Store, on connection: Connection,
-    into step: inout Move
+    into step: inout Transition
   ) throws {
     var parents: [(key: Int64, model: any PersistentModel, list: ToManyList)] = []
     maps[entity.index].forEach { key, object in
@@ -99,10 +99,10 @@ extension Following {
   /// The file is no longer there to be followed: whoever can say so does, and shows what it showed.
   func fail(_ failure: DatabaseError) {
     loadErrors.append(failure)
-    var step = Move(number: position.number)
-    let news = News(number: position.number, tables: [], failure: failure)
+    var step = Transition(number: position.number)
+    let batch = CommitBatch(number: position.number, tables: [], failure: failure)
     do {
-      step.participants = try position.read { prepared(news, on: $0) }
+      step.followers = try position.read { prepared(batch, on: $0) }
     } catch {
       loadErrors.append(error)
     }

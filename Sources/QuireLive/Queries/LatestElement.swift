@@ -4,12 +4,12 @@ import QuireSQLite
 /// The latest element of an asynchronous sequence, with a placeholder until the first: how readers look at a truth that
 /// is inside an actor, without waiting for it.
 ///
-///     let titles = Latest(await desk.titles, placeholder: [])
+///     let titles = LatestElement(await desk.titles, placeholder: [])
 ///     let token = observe { print(titles.value) }
 ///
 /// Takes one element after the other, in the sequence's order, on the isolation it was made on. Lives as long as
 /// somebody holds it, and ends its sequence when it goes.
-public final class Latest<Value: Sendable>: Observable {
+public final class LatestElement<Value: Sendable>: Observable {
   private var latest: Value
   private var failure: (any Error)?
   private let task: Locked<Task<Void, Never>?>

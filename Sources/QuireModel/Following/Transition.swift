@@ -5,20 +5,20 @@ import QuireSQLite
 ///
 /// Prepare, announce, apply, tell: who asked to hear *before* hears while everything stands at the old commit,
 /// everyone else when objects, lists and live queries all stand at the new one.
-struct Move {
+struct Transition {
   var number: Int64
   var refreshed: [Refresh] = []
   var gone: [any PersistentModel] = []
   var lists: [ListStep] = []
-  var participants: [any Participant] = []
+  var followers: [any CommitFollower] = []
   /// Rows that did not decode and do now, or are gone.
   var readable: [Readable] = []
   /// Objects its own save deleted: in the map until it is applied, so that who reads before finds them.
   var removed: [any PersistentModel] = []
-  var advance: ReadPosition.Advance?
+  var advance: SnapshotReader.Advance?
   /// A save of the context's own, with a position that keeps what it leads to.
-  var own: (commit: Commit, place: ReadPosition)?
-  var news: News?
+  var own: (commit: Commit, place: SnapshotReader)?
+  var batch: CommitBatch?
   /// The context's count of reads when the objects concerned were last looked for.
   var reads = 0
   var isApplied = false
@@ -35,21 +35,21 @@ struct Move {
     var properties: UInt64?
     var lists = 0
     var gone = 0
-    var participants = 0
+    var followers = 0
   }
 
-  enum Told {
+  enum Notification {
     case property(any PersistentModel, Int)
     /// All that changes of one object, before its properties.
     case object(any PersistentModel, UInt64, row: any PersistentModel)
     case list(ListStep)
     case gone(any PersistentModel)
     case announcement(_Announcement)
-    case participant(any Participant)
+    case follower(any CommitFollower)
   }
 
   /// The next to be told; nil when all have been.
-  mutating func next(_ moment: Moment) -> Told? {
+  mutating func next(_ moment: Moment) -> Notification? {
     var cursor = moment == .willSet ? announced : told
     defer { if moment == .willSet { announced = cursor } else { told = cursor } }
     if moment == .didSet, cursor.announcements < announcements.count {
@@ -79,9 +79,9 @@ struct Move {
       defer { cursor.gone += 1 }
       return .gone(gone[cursor.gone])
     }
-    if cursor.participants < participants.count {
-      defer { cursor.participants += 1 }
-      return .participant(participants[cursor.participants])
+    if cursor.followers < followers.count {
+      defer { cursor.followers += 1 }
+      return .follower(followers[cursor.followers])
     }
     return nil
   }
@@ -97,7 +97,7 @@ struct Move {
   /// Whether what it changes has no observers: then it runs no foreign code.
   var isSilent: Bool {
     func isUnobserved(_ model: any PersistentModel) -> Bool { model._quireState.tracking == nil }
-    return participants.isEmpty && refreshed.allSatisfy { isUnobserved($0.model) }
+    return followers.isEmpty && refreshed.allSatisfy { isUnobserved($0.model) }
       && lists.allSatisfy { isUnobserved($0.model) } && gone.allSatisfy(isUnobserved)
   }
 
@@ -124,7 +124,7 @@ struct Move {
   }
 }
 
-extension Move.ListStep {
+extension Transition.ListStep {
   init(_ place: ListPlace, was: [Int64], keys: [Int64]) {
     self.init(model: place.model, property: place.property, was: was, keys: keys)
   }

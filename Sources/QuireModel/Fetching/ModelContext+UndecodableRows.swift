@@ -1,5 +1,5 @@
 /// What a fetch does with rows that are no objects.
-public enum BadRowPolicy: Hashable, Sendable {
+public enum UndecodableRowPolicy: Hashable, Sendable {
   /// It throws the first one's error.
   case refuse
   /// It gives the others, and the errors.
@@ -14,7 +14,7 @@ extension ModelContext {
   ///     for error in badRows { print(error) }   // Book 17.year: expected INTEGER, found text
   ///
   /// With a limit the bad rows count too: there may be fewer objects.
-  public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, badRows: BadRowPolicy) throws
+  public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, badRows: UndecodableRowPolicy) throws
     -> (models: [Model], badRows: [ModelError])
   {
     switch badRows {

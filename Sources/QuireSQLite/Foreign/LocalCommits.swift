@@ -6,7 +6,7 @@ internal import QuireRow
 ///
 /// They are known by SQLite's own count of a file's commits, and by the record they leave where the file keeps a change
 /// log: nothing is guessed from times.
-package final class OwnCommits: Sendable {
+package final class LocalCommits: Sendable {
   private struct State {
     /// The names under which they are recorded in a change log.
     var processes: Set<String> = []

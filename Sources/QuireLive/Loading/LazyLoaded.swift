@@ -7,7 +7,7 @@
 /// Where the step throws, or leaves it empty, `try page.$text.value` throws that and the next read tries again. A plain
 /// read has nowhere to throw to: it gives the value the property was declared with, and where there is none **it stops
 /// the program**, naming type, property and error. Declare a default, or read `$text`, where a load can fail.
-@propertyWrapper public struct Loaded<Value> {
+@propertyWrapper public struct LazyLoaded<Value> {
   private let stored = LoadedValue<Value>()
   /// What it reads as where loading fails.
   private let standIn: Value?
@@ -17,7 +17,7 @@
 
   @available(
     *, unavailable,
-    message: "a property loads itself by the object it sits in: use @Loaded in a class that is SelfLoading"
+    message: "a property loads itself by the object it sits in: use @LazyLoaded in a class that is SelfLoading"
   )
   public var wrappedValue: Value {
     get { outsideClass() }
@@ -26,7 +26,7 @@
 
   @available(
     *, unavailable,
-    message: "a property loads itself by the object it sits in: use @Loaded in a class that is SelfLoading"
+    message: "a property loads itself by the object it sits in: use @LazyLoaded in a class that is SelfLoading"
   )
   public var projectedValue: LoadedAccess<Value> { outsideClass() }
 
@@ -77,4 +77,4 @@ public struct LoadedAccess<Value> {
 }
 
 /// Nobody gets here: what calls it does not compile.
-private func outsideClass() -> Never { preconditionFailure("@Loaded outside of a class") }
+private func outsideClass() -> Never { preconditionFailure("@LazyLoaded outside of a class") }

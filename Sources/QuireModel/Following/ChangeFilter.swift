@@ -1,10 +1,10 @@
 package import QuireRow
 
-/// Which changes of one table can matter to a participant: what commits are routed by.
+/// Which changes of one table can matter to a follower: what commits are routed by.
 ///
-/// May take in more than matters, and must not take in less: what is routed in vain costs the participant a look, what
+/// May take in more than matters, and must not take in less: what is routed in vain costs the follower a look, what
 /// is not routed is missed.
-package struct Concern: Hashable {
+package struct ChangeFilter: Hashable {
   package let table: String
   /// The columns that decide: an update that leaves all of them as they were does not matter. Rows that come or go
   /// always do. Nil is every column.
@@ -31,7 +31,7 @@ package struct Concern: Hashable {
     var kept: [Choice] = []
     var combinations = 1
     for choice in choices.sorted(by: { $0.values.count < $1.values.count }) {
-      let values = Set(choice.values.map(\.likeness))
+      let values = Set(choice.values.map(\.equalityKey))
       if combinations * values.count > RowExpression.longestChoice { continue }
       combinations *= values.count
       kept.append(Choice(column: choice.path.column, values: Array(values)))
@@ -52,7 +52,7 @@ struct RouteKey: Hashable {
   private var first: Value?
   private var rest: [Value] = []
 
-  /// - Parameter value: As ``SQLValue/likeness`` gives it.
+  /// - Parameter value: As ``SQLValue/equalityKey`` gives it.
   mutating func append(_ value: Value) {
     if first == nil { first = value } else { rest.append(value) }
   }

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 /// One value handed to a thread that waits for it.
-final class Handed<Value: Sendable>: Sendable {
+final class Transfer<Value: Sendable>: Sendable {
   private let given = DispatchSemaphore(value: 0)
   private let value = Mutex<Value?>(nil)
 

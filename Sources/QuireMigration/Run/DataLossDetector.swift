@@ -8,7 +8,7 @@ import QuireSQLite
 /// were moved under another name is not lost. One that a rebuild keeps is, if the statement that copies the rows leaves it
 /// out, if it has fewer values than before, and if its type makes other values of them. Costs a pass over a table that is
 /// dropped and one over what has its name in the end, nothing otherwise.
-final class LossWatch {
+final class DataLossDetector {
   private let connection: Connection
   /// The tables at the start, with their columns.
   private let before: [SQLName: [SQLName]]

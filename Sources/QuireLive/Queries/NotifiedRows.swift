@@ -3,10 +3,10 @@ import QuireRow
 import QuireSQLite
 
 /// The rows of a difference as they were and are, by key.
-struct ToldRows {
+struct NotifiedRows {
   struct Row {
     let table: ChangedTable
-    let image: RowChange.Image
+    let image: RowChange.RowValues
   }
   var old: [Int64: Row] = [:]
   var new: [Int64: Row] = [:]
@@ -16,8 +16,8 @@ extension WindowOperator {
   /// Rows the commit changed are told by its values; those that came or left because others did are read.
   func rows(
     _ form: ChangedTable, _ difference: KeyDifference, _ changes: TableChanges?, on connection: Connection
-  ) throws -> ToldRows {
-    var told = ToldRows()
+  ) throws -> NotifiedRows {
+    var told = NotifiedRows()
     if difference.isEmpty { return told }
     var unread = Set(difference.deletes.map(\.key))
     unread.formUnion(difference.inserts.map(\.key))
@@ -31,11 +31,11 @@ extension WindowOperator {
         changed.insert(key)
         let change = changes.rows[place]
         // A listener that came while the transaction ran: it had not asked for the values when that began.
-        func row(_ image: RowChange.Image?) -> ToldRows.Row? {
+        func row(_ image: RowChange.RowValues?) -> NotifiedRows.Row? {
           guard let image, image.values.count == changes.table.columns.count, !image.values.contains(nil) else {
             return nil
           }
-          return ToldRows.Row(table: changes.table, image: image)
+          return NotifiedRows.Row(table: changes.table, image: image)
         }
         told.old[key] = row(change.old)
         told.new[key] = row(change.new)
@@ -45,10 +45,10 @@ extension WindowOperator {
     if unread.isEmpty { return told }
     let width = Int32(form.columns.count)
     let read = try rows(try rowsByKey(form, unread.sorted()), on: connection) { row in
-      (try row.int64(width), RowChange.Image((0..<width).map(row.value)))
+      (try row.int64(width), RowChange.RowValues((0..<width).map(row.value)))
     }
     for (key, image) in read {
-      let row = ToldRows.Row(table: form, image: image)
+      let row = NotifiedRows.Row(table: form, image: image)
       told.new[key] = row
       if !changed.contains(key) { told.old[key] = row }
     }

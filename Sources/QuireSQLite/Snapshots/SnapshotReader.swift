@@ -4,7 +4,7 @@
 /// on before, the position reads on a snapshot the writer opened just before the commit, shared by all that stand at
 /// the same number. It moves only when told to: by ``prepareAdvance()`` or ``advanceAfterOwnCommit(_:)``.
 // @unchecked: `standing`, `own` and `holds` are touched only under the lock of `positions.state`.
-package final class ReadPosition: @unchecked Sendable {
+package final class SnapshotReader: @unchecked Sendable {
   private let positions: Positions
   var standing: Int64
   private var own: Snapshot?
@@ -41,7 +41,7 @@ package final class ReadPosition: @unchecked Sendable {
 
   /// Whether what it stands on is kept for it. Without, a read after somebody else's commit is
   /// ``DatabaseError/stale(commit:)``: for a reader without live objects.
-  package var needsHold: Bool {
+  package var pinsSnapshot: Bool {
     get { positions.state.withLock { _ in holds } }
     set {
       let unused = positions.state.withLock { state in
@@ -56,17 +56,17 @@ package final class ReadPosition: @unchecked Sendable {
   }
 
   /// Whether it relies on the writer to hold what it stands on. Under the lock.
-  var isNeedy: Bool { holds && own == nil }
+  var needsPin: Bool { holds && own == nil }
 
   private func join(_ state: inout Positions.State) {
     if let own { state.owned[ObjectIdentifier(self)] = own }
-    if isNeedy { state.needy[standing, default: 0] += 1 }
+    if needsPin { state.needy[standing, default: 0] += 1 }
   }
 
   /// Takes it off the books; gives the snapshots nobody needs any longer, to be released outside the lock.
   private func leave(_ state: inout Positions.State) -> [Snapshot] {
     var unused: [Snapshot] = []
-    if isNeedy {
+    if needsPin {
       let count = state.needy[standing, default: 1] - 1
       state.needy[standing] = count == 0 ? nil : count
       if count == 0, let hold = state.holds.removeValue(forKey: standing) { unused.append(hold) }
@@ -80,7 +80,7 @@ package final class ReadPosition: @unchecked Sendable {
 
 // MARK: reading
 
-extension ReadPosition {
+extension SnapshotReader {
   /// Runs the body on a connection that shows exactly the commit it stands at; the body must not keep it.
   ///
   /// - Throws: ``DatabaseError/stale(commit:)`` when that state is no longer there; ``DatabaseError/corrupt(path:sql:)``.
@@ -173,7 +173,7 @@ extension ReadPosition {
 
 // MARK: moving
 
-extension ReadPosition {
+extension SnapshotReader {
   /// A snapshot of the latest commit to move to; nothing changes until ``Advance/commit()``.
   package func prepareAdvance() throws -> Advance {
     if positions.state.withLock({ $0.isClosed }) { throw DatabaseError.closed(path: positions.path) }
@@ -202,12 +202,12 @@ extension ReadPosition {
   ///
   /// Used by the position's own isolation. One that is neither committed nor cancelled is cancelled when it goes.
   package final class Advance {
-    private let position: ReadPosition
+    private let position: SnapshotReader
     private var snapshot: Snapshot?
     package let number: Int64
     package let connection: Connection
 
-    fileprivate init(_ position: ReadPosition, _ snapshot: Snapshot) throws {
+    fileprivate init(_ position: SnapshotReader, _ snapshot: Snapshot) throws {
       self.position = position
       self.snapshot = snapshot
       number = snapshot.number

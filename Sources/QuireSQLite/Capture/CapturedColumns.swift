@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Which columns somebody wants to see in changes. What nobody asks for is not decoded, and then capture is nearly free.
-package struct Interest: Hashable, Sendable {
+package struct CapturedColumns: Hashable, Sendable {
   /// Nil is every table.
   package var table: String?
   /// Nil is all columns; empty is keys only, which are captured anyway, of a table of Quire's own or behind a full-text
@@ -14,16 +14,16 @@ package struct Interest: Hashable, Sendable {
   }
 
   /// Every column of every table.
-  package static let everything = Interest(table: nil)
+  package static let everything = CapturedColumns(table: nil)
 }
 
-/// Keeps an ``Interest`` alive; it ends with the token.
-package final class InterestToken: Sendable {
-  private let interest: Interest
+/// Keeps an ``CapturedColumns`` alive; it ends with the token.
+package final class CaptureToken: Sendable {
+  private let interest: CapturedColumns
   private weak let interests: Interests?
   private let isCancelled = Atomic(false)
 
-  init(_ interest: Interest, in interests: Interests) {
+  init(_ interest: CapturedColumns, in interests: Interests) {
     self.interest = interest
     self.interests = interests
   }
@@ -42,12 +42,12 @@ final class Interests: Sendable {
   /// Changes whenever another set of columns would have to be decoded.
   let generation = Atomic(0)
 
-  func add(_ interest: Interest) -> InterestToken {
+  func add(_ interest: CapturedColumns) -> CaptureToken {
     if counts.withLock({ $0.add(interest, by: 1) }) { generation.add(1, ordering: .releasing) }
-    return InterestToken(interest, in: self)
+    return CaptureToken(interest, in: self)
   }
 
-  func remove(_ interest: Interest) {
+  func remove(_ interest: CapturedColumns) {
     if counts.withLock({ $0.add(interest, by: -1) }) { generation.add(1, ordering: .releasing) }
   }
 
@@ -74,7 +74,7 @@ struct InterestCounts {
   private var tables: [String: Columns] = [:]
 
   /// - Returns: whether another set of columns is wanted than before.
-  mutating func add(_ interest: Interest, by step: Int) -> Bool {
+  mutating func add(_ interest: CapturedColumns, by step: Int) -> Bool {
     guard let table = interest.table?.lowercased() else { return Self.add(interest.columns, by: step, to: &everyTable) }
     var changed = Self.add(interest.columns, by: step, to: &tables[table, default: Columns()])
     tables[table]?.count += step

@@ -1,0 +1,51 @@
+public import Testing
+
+/// Lets at most 24 tests of the suites that have it run at once.
+///
+/// The tests of a suite start together, and one with hundreds of cases opens as many databases: with more than about
+/// 1 300 open files Foundation's `Process` ends the program.
+public struct FewAtOnce: SuiteTrait, TestTrait, TestScoping {
+  public let isRecursive = true
+  private static let places = Places(24)
+
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    await FewAtOnce.places.take()
+    do {
+      try await function()
+    } catch {
+      await FewAtOnce.places.giveBack()
+      throw error
+    }
+    await FewAtOnce.places.giveBack()
+  }
+}
+
+extension Trait where Self == FewAtOnce {
+  /// At most 24 tests of all suites with this trait at once.
+  public static var fewAtOnce: FewAtOnce { FewAtOnce() }
+}
+
+private actor Places {
+  private var free: Int
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  init(_ count: Int) { free = count }
+
+  func take() async {
+    if free > 0 {
+      free -= 1
+    } else {
+      await withCheckedContinuation { waiting.append($0) }
+    }
+  }
+
+  func giveBack() {
+    if waiting.isEmpty {
+      free += 1
+    } else {
+      waiting.removeFirst().resume()
+    }
+  }
+}
