@@ -14,7 +14,7 @@ import Foundation
       source += "  EmbeddedMigration(name: \(literal(name)), text: \(literal(text))),\n"
     }
     source += "]\n"
-    // The same content keeps its time, so that nothing that uses it is built again.
+    // An unchanged file keeps its modification time, so that nothing that depends on it is rebuilt.
     if FileManager.default.contents(atPath: output) == Data(source.utf8) { return }
     do {
       try Data(source.utf8).write(to: URL(filePath: output), options: .atomic)

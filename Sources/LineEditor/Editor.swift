@@ -12,12 +12,12 @@
 ///     defer { editor.end() }
 ///     while case .text(let text) = editor.read(Prompt("lib› ")) { … }
 ///
-/// Without a terminal, and where it is dumb, it reads plain lines. Belongs to the thread it is used on; only its
-/// ``wakeup`` may be rung from others.
+/// Without a terminal, or on a dumb one, it reads plain lines. Belongs to the thread it is used on; only its ``wakeup``
+/// may be triggered from others.
 public final class Editor {
   public var language = Language()
   public var history = History()
-  /// Rows to stand above the prompt, asked for at every frame; ``wakeup`` brings about another frame.
+  /// Rows to show above the prompt, read at every frame; ``wakeup`` triggers another frame.
   public var above: (Size) -> [String] = { _ in [] }
   public let wakeup = Wakeup()
   /// Whether keys are edited, rather than lines read.
@@ -65,13 +65,13 @@ public final class Editor {
     if isInteractive { raw.begin() }
   }
 
-  /// Gives the terminal back as it was.
+  /// Restores the terminal's settings.
   public func end() {
     raw.end()
     signals.end()
   }
 
-  /// Gives the terminal back while `body` runs, such as another program on it.
+  /// Restores the terminal's settings while `body` runs, such as another program on it.
   public func away<Result>(_ body: () throws -> Result) rethrows -> Result {
     end()
     defer {
@@ -91,7 +91,7 @@ public final class Editor {
 
   /// Reads one text.
   ///
-  /// - Parameter text: What stands there to begin with.
+  /// - Parameter text: The initial text.
   public func read(_ prompt: Prompt, text: String = "") -> Input {
     guard isInteractive else { return readPlain(prompt) }
     var state = EditorState(text, history: history)

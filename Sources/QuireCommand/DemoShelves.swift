@@ -4,8 +4,8 @@ import Quire
 import QuireShell
 import QuireTool
 
-/// The demo's projections on a terminal: the authors with the most books and the libraries with the most to lend, before
-/// an edit and after it.
+/// The demo's projections on a terminal: the authors with the most books and the libraries with the most to lend,
+/// before an edit and after it.
 @MainActor final class Shelves {
   private let authors: LiveRows<AuthorShelf>
   private let libraries: LiveRows<LibraryShelf>
@@ -39,7 +39,7 @@ import QuireTool
     reader = observe { [unowned self] in shown = Seen(authors: Array(authors), libraries: Array(libraries)) }
   }
 
-  /// The objects of the first rows; nil where there are none.
+  /// The objects of the first rows; nil if there are none.
   var first: (author: Author, library: Library)? {
     guard !authors.isEmpty, !libraries.isEmpty, let author = authors.model(at: 0), let library = libraries.model(at: 0)
     else { return nil }

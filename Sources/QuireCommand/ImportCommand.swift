@@ -14,7 +14,7 @@ extension Command {
       Option("--books", value: "CSV", repeats: true, "a file of books, such as goodbooks-10k's books.csv"),
       Option("--libraries", value: "CSV", repeats: true, "a file of libraries, such as the Public Libraries Survey's"),
       Option("--stock", value: "N", "put N holdings of books in libraries, by a fixed rule"),
-      Option("--create", "create the database where there is none"),
+      Option("--create", "create the database if it does not exist"),
       Option("--bad", value: "N", "how many bad records to list (20)"),
       Option("--json", "the summary as one JSON document"),
     ],
@@ -92,7 +92,7 @@ private struct ImportRun {
     }
   }
 
-  /// What a statement's error says of the whole file, where it does.
+  /// Converts a statement's error if it concerns the whole file.
   private func explained(_ error: any Error) -> any Error {
     guard let error = error as? SQLiteError else { return error }
     if error.isBusy { return DatabaseError.busy(path: file, waited: .seconds(5)) }
@@ -178,7 +178,7 @@ private struct ImportRun {
 func createCatalogue(at file: String) throws {
   guard let folder = SampleCatalogue.migrations else {
     throw CommandFailure(
-      "this program was copied away from its resources (Quire_Catalog.resources), where the catalogue's migrations are",
+      "this program was copied without its resources (Quire_Catalog.resources), which contain the catalog's migrations",
       .usage)
   }
   var migrator = Migrator(database: file, files: try MigrationFolder.read(folder))

@@ -5,7 +5,7 @@ import QuireTool
 
 @main struct Main {
   @MainActor static func main() {
-    signal(SIGXFSZ, SIG_IGN)  // at a limit on file sizes a write fails and is told, instead of ending the process
+    signal(SIGXFSZ, SIG_IGN)  // at a file size limit a write fails with an error, instead of ending the process
     let source = MigrationSource().models {
       try ModelContainer.schemaSQL(for: Book.self, Author.self, Library.self)
     }

@@ -1,29 +1,29 @@
 public import QuireRow
 public import QuireSQLite
 
-/// Why migrations could not be read or run. Where it matters the text says in what state the data is.
+/// Why migrations could not be read or run. If it matters, the text says what state the data is in.
 public enum MigrationError: Error, Hashable, Sendable {
-  /// The folder is missing, unreadable or empty: `reason` goes on from its path.
+  /// The folder is missing, unreadable or empty: `reason` continues the sentence after its path.
   case folder(String, reason: String)
   case unreadable(file: String)
   /// The name is not `YYYYMMDDhhmmss_title.sql`.
   case name(file: String)
   case malformed(file: String, line: Int, reason: String)
-  /// A `-- migrate:` comment that says nothing we know.
+  /// A `-- migrate:` comment that is not a known directive.
   case directive(String, file: String, line: Int, hint: String)
   /// A file without a statement.
   case empty(file: String)
   /// Files and history do not fit; nothing was run.
   case history(MigrationProblem)
-  /// Files and history know no such version.
+  /// There is no such version in the files or the history.
   case unknownVersion(MigrationVersion)
   /// It has not run on this database.
   case notApplied(MigrationVersion)
-  /// More were to be taken back than have run.
+  /// More migrations were to be undone than have run.
   case fewerApplied(Int)
-  /// Neither the file nor the database says how it is taken back; nothing was.
+  /// Neither the file nor the database says how it is undone; nothing was undone.
   case noUndo(AppliedMigration)
-  /// Another process has migrated since it was decided what to do: this one is the last that ran now.
+  /// Another process has migrated since the plan was made: this migration is now the last that ran.
   case changedMeanwhile(AppliedMigration)
   /// Values would be lost; everything of this migration was rolled back.
   case destructive([MigrationLoss], file: String)
@@ -33,68 +33,68 @@ public enum MigrationError: Error, Hashable, Sendable {
   case interrupted
   /// A step written in Swift threw; everything of this migration was rolled back.
   case stepFailed(String, file: String, reason: String)
-  /// The file names a step written in Swift, which this binary has not.
+  /// The file names a step written in Swift that this binary does not have.
   case unknownStep(String, file: String)
   /// `no-transaction` with more than one statement: half of them could stay.
   case severalStatementsWithoutTransaction(file: String)
   /// A statement SQLite refused; everything of this migration was rolled back.
   case failed(MigrationFailure)
-  /// A statement that has no place in a migration, such as COMMIT; everything of this migration was rolled back.
+  /// A statement that is not allowed in a migration, such as COMMIT; everything of this migration was rolled back.
   case refused(statement: String, SourcePlace)
-  /// Keys that point nowhere at the end; everything of this migration was rolled back.
+  /// Foreign keys refer to missing rows at the end; everything of this migration was rolled back.
   ///
-  /// `mismatches` are SQLite's words for keys that name what is neither a primary key nor unique.
+  /// `mismatches` are SQLite's messages about keys whose target is neither a primary key nor unique.
   case foreignKeys([ForeignKeyViolation], total: Int, file: String, mismatches: [String])
-  /// Another tool's history is in the way, or cannot be taken over.
+  /// Another tool's history prevents migrating, or cannot be imported.
   case tool(ToolProblem)
-  /// There is no database, and none was asked for.
+  /// There is no database, and creating one was not requested.
   case noDatabase(path: String, similar: String?)
-  /// The path leads to nothing that can be opened as a database: a folder, another kind of file.
+  /// The path leads to something that is not a database: a folder, or another kind of file.
   case unusable(DatabaseError)
-  /// The database failed while it was used: full, damaged, read-only.
+  /// The database failed during use: full, damaged, read-only.
   case database(DatabaseError)
   /// The disk on which SQLite keeps temporary files is full; nothing was changed.
   case temporaryFull(folder: String)
-  /// What SQLite says beside that of a statement of ours.
+  /// Any other error of SQLite, for one of our own statements.
   case sqlite(SQLiteError)
-  /// Another writer held the file for so long; nothing was changed.
+  /// Another writer held the lock for that long; nothing was changed.
   case busy(path: String, seconds: Double)
 }
 
-/// Where something stands in a file.
+/// A place in a file.
 public struct SourcePlace: Hashable, Sendable {
   public let file: String
   /// From 1.
   public let line: Int
-  /// Characters from 1; nil where only the line is known.
+  /// Characters from 1; nil if only the line is known.
   public let column: Int?
   /// The whole line.
   public let text: String
 }
 
-/// A statement SQLite refused, and where.
+/// A statement that SQLite refused, and its place.
 public struct MigrationFailure: Hashable, Sendable {
   /// Extended result code.
   public let code: Int32
   public let message: String
   public let place: SourcePlace
-  /// What to underline: the characters of the name SQLite complains of, 1 where only the place is known.
+  /// How many characters to underline: those of the name in SQLite's message, or 1 if only the place is known.
   public let length: Int
-  /// A name that exists and is near.
+  /// An existing name that is similar.
   public let suggestion: String?
 }
 
-/// A row whose key points nowhere.
+/// A row whose foreign key refers to a missing row.
 public struct ForeignKeyViolation: Hashable, Sendable {
   public let table: String
   /// Nil in a WITHOUT ROWID table.
   public let row: Int64?
-  /// The row's first text, which people most likely call it by.
+  /// The row's first text, which is most likely its name.
   public let label: String?
   public let parent: String
   /// The columns of the key.
   public let columns: [String]
-  /// What they hold; empty where the row could not be asked.
+  /// Their values; empty if the row could not be read.
   public let values: [SQLValue]
 
   public init(
@@ -205,7 +205,7 @@ extension MigrationError: CustomStringConvertible {
 }
 
 extension MigrationFailure: CustomStringConvertible {
-  /// The message, the place, and the line with what is wrong underlined; of a long line what is around that.
+  /// The message, the place, and the line with the error underlined; of a long line only the part around the error.
   public var description: String {
     let message = message.count > 300 ? message.prefix(300) + "…" : message[...]
     let (line, column) = shown
@@ -220,7 +220,7 @@ extension MigrationFailure: CustomStringConvertible {
     return text
   }
 
-  /// The line as far as it is shown, and the column in that.
+  /// The part of the line that is shown, and the column in that part.
   private var shown: (line: String, column: Int?) {
     let width = 160
     guard place.text.utf8.count > width else { return (place.text, place.column) }

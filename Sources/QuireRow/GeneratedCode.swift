@@ -1,4 +1,4 @@
-/// What the code needs that macros write, and a protocol's requirements: no part of the API.
+/// The namespace of what code written by macros needs, and of protocol requirements. Not part of the API.
 ///
-/// Modules add to it in extensions. Inside the package the types go by their own names.
+/// Modules extend it. Inside the package the types have short names.
 public enum _Quire {}

@@ -1,18 +1,18 @@
 import Foundation
 import QuireMigration
 
-/// A program made of commands: the `quire` binary, or an application's own with the same ones.
+/// A program made of commands: the `quire` binary, or an application's own binary with the same commands.
 ///
 ///     let tool = Tool("quire", version: "0.1.0", "keeps live model objects in SQLite", commands: [.migrate, …])
 ///     tool.main()
 ///
-/// An error is printed once, on standard error, beginning with `error:`; words that are not understood give exit status
-/// 2 before any file is opened.
+/// An error is printed once, on standard error, beginning with `error:`; invalid arguments give exit status 2 before
+/// any file is opened.
 public struct Tool: Sendable {
   public let version: String
   let root: Command
 
-  /// - Parameter defaultCommand: The command meant where the first word is none, such as a file.
+  /// - Parameter defaultCommand: The command to use if the first argument is not one, such as a file.
   public init(
     _ name: String, version: String, _ summary: String, commands: [Command], defaultCommand: String? = nil,
     notes: String? = nil
@@ -51,8 +51,8 @@ public struct Tool: Sendable {
     dispatchMain()
   }
 
-  /// Runs the command that `arguments` (without the program's path) name, on the caller's actor, which a command keeps until
-  /// it waits for something.
+  /// Runs the command that `arguments` (without the program's path) name, on the caller's actor, which a command keeps
+  /// until it waits for something.
   public func run(
     _ arguments: [String], terminal: Terminal? = nil, environment: Environment = .process
   ) async -> Int32 {
@@ -68,7 +68,7 @@ public struct Tool: Sendable {
       isFile: { access($0, F_OK) == 0 })
     do {
       let status = try await run(arguments, parser).rawValue
-      // Whoever closes a pipe wants no more of it.
+      // The reader has closed the pipe and needs no more output.
       guard let code = terminal.outputFailure(), code != EPIPE else { return status }
       terminal.printError("the answer could not be written: \(String(cString: strerror(code)))")
       return status == 0 ? ExitStatus.failure.rawValue : status
@@ -123,7 +123,7 @@ public struct Tool: Sendable {
     return path
   }
 
-  /// Looked up before parsing, because errors of parsing are coloured too.
+  /// Determined before parsing, because errors of parsing are colored too.
   private static func color(in arguments: [String]) -> String? {
     for (index, word) in arguments.prefix(while: { $0 != "--" }).enumerated() {
       if word.hasPrefix("--color=") { return String(word.dropFirst("--color=".count)) }

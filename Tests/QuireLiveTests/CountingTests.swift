@@ -138,7 +138,7 @@ import Testing
     }
     #expect(told.count == 1 && old.price == 1 && new.price == 2 && new.note == "n" && new.title == list[42].title)
     #expect(woken == 0 && list.queriesRun == 1)
-    // A row that is held to spare, but not shown.
+    // A row that is held as look-ahead, but not shown.
     try sql("UPDATE book SET note = 'm' WHERE id = \(list.list.window.entries[150].key)")
     #expect(told.count == 1)
     token = nil

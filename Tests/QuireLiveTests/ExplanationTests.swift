@@ -24,7 +24,7 @@ import Testing
       try list.explanation.description == """
         the first 20 rows of book: kept incrementally
           why        filter and order read book alone: a change is judged by its values
-                     rows are held to spare: removals that use them up are made good by a refill
+                     look-ahead rows are kept: removals that use them up cause a refill
           woken by   book: is_in, title; only rows whose is_in it asks for
           costs      a change of book: no statement, it is judged by its values
           start      SCAN t0 · USE TEMP B-TREE FOR ORDER BY
@@ -34,7 +34,7 @@ import Testing
         """)
     #expect(
       try list.warnings == [
-        "refilling, where removals have used up the rows to spare, reads all of book; this would help: "
+        "refilling, when removals have used up the look-ahead, reads all of book; this would help: "
           + #"CREATE INDEX "book_is_in_title" ON "book" ("is_in", "title")"#
       ])
     let explanation = try list.explanation
@@ -46,7 +46,7 @@ import Testing
       try list.explanation.description == """
         the first 20 rows of book: kept incrementally
           why        filter and order read book alone: a change is judged by its values
-                     rows are held to spare: removals that use them up are made good by a refill
+                     look-ahead rows are kept: removals that use them up cause a refill
           woken by   book: is_in, title; only rows whose is_in it asks for
           costs      a change of book: no statement, it is judged by its values
           start      SEARCH t0 USING COVERING INDEX book_is_in_title (is_in=?)
@@ -89,7 +89,7 @@ import Testing
       try list.explanation.description == """
         the first 20 rows of book: kept incrementally, asking for what changed
           why        filter or order read author too: rows that a change concerns are asked for by key
-                     rows are held to spare: removals that use them up are made good by a refill
+                     look-ahead rows are kept: removals that use them up cause a refill
           woken by   book: author_id
                      author: name, rank; only rows whose name it asks for
           costs      a change of book: one statement, the rows that changed, by key
@@ -142,7 +142,7 @@ import Testing
       try rows.explanation.description == """
         the first 20 rows of book as BookLine: kept incrementally, asking for what changed
           why        filter and order read book alone: a change is judged by its values
-                     rows are held to spare: removals that use them up are made good by a refill
+                     look-ahead rows are kept: removals that use them up cause a refill
                      rows that changed are read by key
           woken by   book: author_id, is_in, price, title; only rows whose is_in it asks for
                      author: name, rank

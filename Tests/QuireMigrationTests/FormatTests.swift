@@ -119,7 +119,7 @@ import Testing
     try fixture.write("SELECT 1;", as: "2_b.down.sql")
     #expect(
       throws: MigrationError.malformed(
-        file: fixture.migrations + "/2_b.down.sql", line: 1, reason: "there is no file that it takes back")
+        file: fixture.migrations + "/2_b.down.sql", line: 1, reason: "there is no file that it undoes")
     ) {
       try MigrationFolder.read(fixture.migrations)
     }

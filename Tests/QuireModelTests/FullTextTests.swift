@@ -235,7 +235,7 @@ import Testing
 
   @Test func `an index that cannot be is refused when the schema is made`() throws {
     for (type, sentence) in [
-      (Ranked.self as any PersistentModel.Type, "FTS5 has a column rank"), (Numbered.self, "it is no text"),
+      (Ranked.self as any PersistentModel.Type, "FTS5 has a column rank"), (Numbered.self, "it is not text"),
     ] {
       let error = #expect(throws: SchemaError.self) { try ModelContainer.schemaSQL(for: type) }
       #expect(error?.description.contains(sentence) == true)

@@ -136,7 +136,7 @@ import Testing
     let error = #expect(throws: SchemaError.self) { try ModelContainer.schemaSQL(for: Letter.self) }
     #expect(
       error?.description == """
-        Recipient.address needs a default: Letter.recipient must lead to a Recipient, and where that row is gone, Address \
+        Recipient.address needs a default: Letter.recipient must lead to a Recipient, and if that row is gone, Address \
         has no value to read. Give address a default, or make Letter.recipient optional
         """)
     #expect(try !ModelContainer.schemaSQL(for: Recipient.self).isEmpty)

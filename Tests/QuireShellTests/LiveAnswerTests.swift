@@ -60,7 +60,7 @@ import Testing
 
   @Test(arguments: [
     ("Book group by year", "it makes groups"), ("Book select distinct year", "all their values"),
-    ("Recent", "Recent is no table"), ("Book where sum(copies.number) > 1", "sum of related rows"),
+    ("Recent", "Recent is not a table"), ("Book where sum(copies.number) > 1", "sum of related rows"),
     ("Copy where shelf.label = 'A'", "it joins shelf"), ("BookTag", "BookTag has no row id"),
     ("Book where random() > 5", "another at other times"), ("Book select max(year)", "max is of all rows together"),
   ])

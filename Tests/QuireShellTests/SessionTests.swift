@@ -116,7 +116,7 @@ import Testing
     _ = try await session.rows("select 1 as a")
     for name in ["x.xlsx", "x.parquet", "x.csv.gz"] {
       let file = library.folder.appending(path: name).path
-      #expect(await session.failure(".save \(file)").contains("is no ending of a format; nothing was written"))
+      #expect(await session.failure(".save \(file)").contains("is not the extension of a format; nothing was written"))
       #expect(!FileManager.default.fileExists(atPath: file))
     }
     let plain = library.folder.appending(path: "plain").path
@@ -187,7 +187,7 @@ import Testing
   @Test func `what a path leads to is said truly`() throws {
     let link = library.folder.appending(path: "link.db").path
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "nosuch.db")
-    #expect(failure(opening: link) == "\(link) is a link to nosuch.db, where there is nothing")
+    #expect(failure(opening: link) == "\(link) is a link to nosuch.db, which does not exist")
     let near = library.folder.appending(path: "librari.db").path
     #expect(failure(opening: near) == "no database at \(near). Did you mean \(library.file.path)?")
     let broken = try Library("CREATE TABLE t (a); PRAGMA user_version = 1")

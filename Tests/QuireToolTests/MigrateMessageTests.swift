@@ -160,7 +160,7 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
       text == """
         error: two migrations are numbered 20260101000000:  M/20260101000000_a.sql  and  M/20260101000000_tags.sql
         Nothing was run.
-            quire migrate renumber M/20260101000000_tags.sql library.db        where it is applied nowhere
+            quire migrate renumber M/20260101000000_tags.sql library.db        if it is not applied anywhere
 
         """)
   }

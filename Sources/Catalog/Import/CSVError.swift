@@ -1,6 +1,6 @@
-/// Why a CSV file cannot be read on: after one of these nothing sure can be said of what follows in the file.
+/// An error after which a CSV file cannot be read further, because the rest of the file is ambiguous.
 ///
-/// A record that is whole and merely wrong is a ``BadRecord`` instead, and reading goes on.
+/// A complete record with wrong content is a ``BadRecord`` instead, and reading continues.
 public enum CSVError: Error, Hashable, Sendable {
   case missing(file: String)
   case isDirectory(file: String)

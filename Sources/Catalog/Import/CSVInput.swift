@@ -3,7 +3,7 @@ import Foundation
 /// A file's bytes in chunks.
 struct CSVInput {
   let file: String
-  /// Nil where it cannot be told, as of a pipe.
+  /// Nil if it is unknown, as for a pipe.
   let byteCount: Int?
   private let handle: FileHandle
   private static let chunkSize = 256 << 10

@@ -1,17 +1,17 @@
 /// Reads a CSV file record by record, strictly by RFC 4180, holding one chunk and one record at a time.
 ///
-/// Fields are separated by the delimiter; a field may be quoted, then delimiters and line breaks in it are text and a
-/// quote is doubled. Lines end with LF or CR LF, the last one may go without; a byte order mark is skipped. What breaks
-/// these rules is an error with its line, because where the next record begins cannot be known any more. A blank line is
-/// a record of one empty field, and records may differ in their number of fields: who reads them judges that.
+/// Fields are separated by the delimiter; in a quoted field delimiters and line breaks are text, and a quote is
+/// doubled. Lines end with LF or CR LF, which the last one may lack; a byte order mark is skipped. A violation of these
+/// rules is an error with its line, because the beginning of the next record is then unknown. An empty line is a record
+/// of one empty field, and records may differ in their number of fields: the caller decides what to accept.
 ///
 ///     var reader = try CSVReader(file: "books.csv")
 ///     while let record = try reader.next() { print(record.line, record.text(0) ?? "not UTF-8") }
 ///
-/// - Complexity: O(bytes); a field's text is decoded only when it is asked for.
+/// - Complexity: O(bytes); a field's text is decoded only when it is read.
 public struct CSVReader {
   public var file: String { input.file }
-  /// Size of the file, where it can be told.
+  /// Size of the file, if known.
   public var byteCount: Int? { input.byteCount }
   /// Bytes of the records given so far.
   public var bytesRead: Int { bytesBefore + position }
@@ -30,14 +30,14 @@ public struct CSVReader {
   /// Opens `file` and reads its header.
   ///
   /// - Parameters:
-  ///   - delimiter: where nil, whichever of `,` `;` and tab is most frequent in the first line.
-  ///   - limitInBytes: what one record may hold at most; without a limit one missing quote reads the whole file into
-  ///     memory.
+  ///   - delimiter: If nil, whichever of `,` `;` and tab is most frequent in the first line.
+  ///   - limitInBytes: The largest size of one record; without a limit, one missing quote would read the whole file
+  ///     into memory.
   public init(file: String, delimiter: UInt8? = nil, limitInBytes: Int = 16 << 20) throws(CSVError) {
     input = try CSVInput(file: file)
     self.limitInBytes = limitInBytes
     chunk = try input.next()
-    // Pipes give few bytes at a time; a mark is three.
+    // Pipes return few bytes at a time; the byte order mark has three.
     while (1..<3).contains(chunk.count) {
       let more = try input.next()
       if more.isEmpty { break }

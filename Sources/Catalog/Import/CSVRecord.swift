@@ -5,7 +5,7 @@ public struct CSVRecord: Hashable, Sendable {
   /// The line it begins on, from 1; with line breaks in quoted fields it is not `number + 1`.
   public let line: Int
   var bytes: [UInt8] = []
-  /// Where each field ends in `bytes`.
+  /// The end of each field in `bytes`.
   var ends: [Int] = []
 
   public var count: Int { ends.count }
@@ -13,12 +13,12 @@ public struct CSVRecord: Hashable, Sendable {
   /// The bytes of one field, quotes undone.
   public subscript(index: Int) -> ArraySlice<UInt8> { bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]] }
 
-  /// The text of one field; nil where it is not UTF-8: nothing is repaired.
+  /// The text of one field; nil if it is not UTF-8: nothing is repaired.
   public func text(_ index: Int) -> String? { String(validating: self[index], as: UTF8.self) }
 
   /// The line the field begins on.
   public func line(ofField index: Int) -> Int { line + bytes[..<self[index].startIndex].count { $0 == 10 } }
 
-  /// A blank line: one empty field.
+  /// An empty line: one empty field.
   public var isBlankLine: Bool { ends == [0] }
 }

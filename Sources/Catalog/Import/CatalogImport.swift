@@ -1,10 +1,10 @@
 public import Quire
 
-/// Brings the records of catalogue files into a store: adds what is not there, and leaves what is.
+/// Imports the records of catalog files into a store: adds new ones, and leaves existing ones unchanged.
 ///
-/// A book is there when one with the same title, year and authors is, a library when one with the same name, city and
-/// region is. So importing a file again adds nothing, and an import that broke off is finished by repeating it. Works
-/// in commits of a few thousand records: when it throws, the store holds exactly what was committed.
+/// A book exists if there is one with the same title, year and authors, a library if there is one with the same name,
+/// city and region. So importing a file again adds nothing, and an interrupted import is completed by repeating it.
+/// Works in commits of a few thousand records: when it throws, the store contains exactly what was committed.
 public struct CatalogImport {
   /// What became of the records.
   public struct Summary: Hashable, Sendable {
@@ -13,13 +13,13 @@ public struct CatalogImport {
     public var coauthors = 0
     public var libraries = 0
     public var holdings = 0
-    /// Records whose book or library was there before.
+    /// Records whose book or library already existed.
     public var known = 0
     public var bad: [BadRecord] = []
     public init() {}
   }
 
-  /// How far it is: what it is at, how much of it is done, and of how much where that is known.
+  /// The progress: the current file, how much of it is done, and the total, if known.
   public typealias Report = (_ what: String, _ done: Int, _ total: Int?) -> Void
 
   private let container: ModelContainer
@@ -143,8 +143,9 @@ public struct CatalogImport {
 
   // MARK: Holdings
 
-  /// Puts books in libraries by the rule of ``Holdings``, counting both in the order of their keys.
-  /// - Throws: ``StockError`` where there are not so many pairs.
+  /// Assigns books to libraries by the rule of ``Holdings``, counting both in the order of their keys.
+  ///
+  /// - Throws: ``StockError`` if there are not enough pairs.
   public mutating func stock(_ count: Int) throws {
     let books = try keys("SELECT id FROM book ORDER BY id")
     let libraries = try keys("SELECT id FROM library ORDER BY id")

@@ -9,7 +9,7 @@ struct Fields {
     return BadRecord(file: file, line: line, reason: reason)
   }
 
-  /// The text of a column, trimmed; empty where the file has no such column.
+  /// The text of a column, trimmed; empty if the file does not have the column.
   func text(_ column: String) throws(BadRecord) -> String {
     guard let index = columns[column] else { return "" }
     guard let text = record.text(index) else { throw bad("\(column) is not UTF-8", column: column) }
@@ -23,7 +23,7 @@ struct Fields {
     return text
   }
 
-  /// A whole number, also written as `2008.0`; nil where the field is empty.
+  /// A whole number, also written as `2008.0`; nil if the field is empty.
   func integer(_ column: String) throws(BadRecord) -> Int? {
     let text = try text(column)
     if text.isEmpty { return nil }
@@ -33,14 +33,14 @@ struct Fields {
     return number
   }
 
-  /// A year between -9999 and 9999; nil where the field is empty.
+  /// A year between -9999 and 9999; nil if the field is empty.
   func year(_ column: String) throws(BadRecord) -> Int? {
     guard let year = try integer(column) else { return nil }
     guard (-9999...9999).contains(year) else { throw bad("\(column) ‘\(year)’ is no year", column: column) }
     return year
   }
 
-  /// A mean from 0 to 5; 0 where the field is empty.
+  /// A mean from 0 to 5; 0 if the field is empty.
   func rating(_ column: String) throws(BadRecord) -> Double {
     let text = try text(column)
     if text.isEmpty { return 0 }
@@ -50,10 +50,10 @@ struct Fields {
     return rating
   }
 
-  /// An ISBN of ten characters (digits, the last may be X) or thirteen digits; nil where the field is empty.
+  /// An ISBN of ten characters (digits, the last may be X) or thirteen digits; nil if the field is empty.
   ///
-  /// Spreadsheets take ISBNs for numbers and lose their leading zeros: seven to nine characters are filled up to ten.
-  /// (Of the 6 601 so shortened in goodbooks-10k nearly all have a right check digit again when filled.)
+  /// Spreadsheets read ISBNs as numbers and remove their leading zeros: seven to nine characters are padded to ten. (Of
+  /// the 6 601 shortened ones in goodbooks-10k, nearly all have a valid check digit again when padded.)
   func isbn(_ column: String) throws(BadRecord) -> String? {
     let text = try text(column).filter { $0 != "-" }
     if text.isEmpty { return nil }
@@ -77,7 +77,7 @@ struct Fields {
 }
 
 extension StringProtocol {
-  /// Without blanks at its ends.
+  /// Without white space at either end.
   var trimmed: String {
     guard let start = firstIndex(where: { !$0.isWhitespace }), let end = lastIndex(where: { !$0.isWhitespace }) else {
       return ""
@@ -85,11 +85,11 @@ extension StringProtocol {
     return String(self[start...end])
   }
 
-  /// Without blanks at its ends, and with one space for every stretch of blanks inside.
+  /// Without white space at either end, and with one space for each run of white space inside.
   var collapsed: String { split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 }
 
 extension String {
-  /// Fit to stand in a message.
+  /// Short enough for a message.
   fileprivate var shortened: String { count > 40 ? prefix(40) + "…" : self }
 }

@@ -1,18 +1,18 @@
-/// Which books stand in which libraries when nobody has said so: the rule behind `import --stock N`.
+/// A made-up assignment of books to libraries: the rule behind `import --stock N`.
 ///
-/// Give N distinct pairs of a book and a library, the same on every machine. The generator is SplitMix64 from the seed
-/// 0x5175697265 ("Quire"); every draw *x* of 64 bits picks the number ⌊*x*·*M* / 2⁶⁴⌋ among the *M* = books × libraries
-/// pairs, which is book ⌊*number* / libraries⌋ and library *number* mod libraries, both counted from 0 in the order of
-/// the file; a number drawn before is drawn again. Where N is more than half of *M*, the *M* − N pairs *left out* are
-/// drawn so, and the others are given in rising order.
+/// Returns N distinct pairs of a book and a library, the same on every machine. The generator is SplitMix64 from the
+/// seed 0x5175697265 ("Quire"); every draw *x* of 64 bits picks the number ⌊*x*·*M* / 2⁶⁴⌋ among the *M* = books ×
+/// libraries pairs, which is book ⌊*number* / libraries⌋ and library *number* mod libraries, both counted from 0 in the
+/// order of the file; a number drawn before is drawn again. If N is more than half of *M*, the *M* − N pairs to *leave
+/// out* are drawn instead, and the others are returned in ascending order.
 public enum Holdings {
   public struct Pair: Hashable, Sendable {
     public let book: Int
     public let library: Int
   }
 
-  /// - Throws: ``StockError`` where there are not so many pairs, or the count is negative.
-  /// - Complexity: O(`count`), or O(books × libraries) where more than half are asked for.
+  /// - Throws: ``StockError`` if there are not enough pairs, or the count is negative.
+  /// - Complexity: O(`count`), or O(books × libraries) if more than half are requested.
   public static func pairs(books: Int, libraries: Int, count: Int) throws(StockError) -> [Pair] {
     let (all, overflow) = max(0, books).multipliedReportingOverflow(by: max(0, libraries))
     guard !overflow, (0...all).contains(count) else {
@@ -38,7 +38,7 @@ public enum Holdings {
   }
 }
 
-/// More holdings were asked for than there are pairs of a book and a library.
+/// More holdings were requested than there are pairs of a book and a library.
 public struct StockError: Error, Hashable, Sendable, CustomStringConvertible {
   public let count: Int
   public let books: Int

@@ -4,8 +4,8 @@ struct ImportFormat<Record: Sendable>: Sendable {
   /// Without one of these a file is of another format.
   let columns: [String]
   var optionalColumns: [String] = []
-  /// Makes what turns one file's records into ours; asked once for each file, since some formats need more than the
-  /// file, or remember what they have seen. It gives nil for a record that repeats an earlier one.
+  /// Makes the decoder for one file's records; called once for each file, since some decoders read other files, or
+  /// remember earlier records. The decoder returns nil for a record that repeats an earlier one.
   let decoder: @Sendable (_ file: String) throws(CSVError) -> (Fields) throws(BadRecord) -> Record?
 
   /// The header, as messages show it.
@@ -28,8 +28,8 @@ extension ImportFormat where Record == BookRecord {
     }
   }
 
-  /// The sample catalogue's own: `title,authors,year,language`, and `isbn` and `rating` where they are known. Several
-  /// authors of one book stand in quotes, separated by commas.
+  /// The sample catalog's own format: `title,authors,year,language`, and `isbn` and `rating` if they are known. Several
+  /// authors of one book are in quotes, separated by commas.
   static let sampleBooks = ImportFormat(
     name: "Quire", columns: ["title", "authors", "year", "language"], optionalColumns: ["isbn", "rating"]
   ) { _ in
@@ -107,9 +107,9 @@ extension ImportFormat where Record == LibraryRecord {
 extension ImportFormat where Record == LoanRecord {
   static let known = [toulouse]
 
-  /// Toulouse's 500 most borrowed a year. A sixth of its records is shifted by an extra `-`, so that columns hold
-  /// each other's values: whole are those whose first category is one of the four there are. `-` means missing, and
-  /// an author is one text, `Last, First`.
+  /// Toulouse's 500 most borrowed a year. A sixth of its records is shifted by an extra `-`, so that columns contain
+  /// each other's values: intact records are those whose first category is one of the four. `-` means missing, and an
+  /// author is one text, `Last, First`.
   static let toulouse = ImportFormat(
     name: "Toulouse", columns: ["ANNEE", "Nbre de prêts", "TITRE", "AUTEUR", "BIB", "Cat 1"]
   ) { _ in

@@ -2,14 +2,14 @@
 public struct BookRecord: Hashable, Sendable {
   /// Trimmed, never empty.
   public var title: String
-  /// Of first publication; before year 0 negative. Nil where the file has none.
+  /// The year of first publication; negative before year 0. Nil if the file has none.
   public var year: Int?
-  /// Mean of its ratings from 0 to 5; 0 where there is none.
+  /// Mean of its ratings from 0 to 5; 0 if there are none.
   public var rating: Double
   /// Ten characters, or thirteen digits.
   public var isbn: String?
   public var language: String?
-  /// In the file's order, the first-named first; trimmed, inner blanks collapsed, each once.
+  /// In the file's order; trimmed, inner white space collapsed, without duplicates.
   public var authors: [String]
 
   public init(
@@ -38,7 +38,7 @@ public struct LibraryRecord: Hashable, Sendable {
   }
 }
 
-/// One line of a year's most borrowed: a book, where it stood, and how often it was lent that year.
+/// One line of a year's most borrowed: a book, its rank, and how often it was lent that year.
 public struct LoanRecord: Hashable, Sendable {
   public var book: BookRecord
   /// The library's short name, such as `CABANIS`.
@@ -54,7 +54,7 @@ public struct LoanRecord: Hashable, Sendable {
   }
 }
 
-/// A record that cannot be taken: reading goes on behind it, and it is reported.
+/// A record that cannot be imported: it is reported, and reading continues after it.
 public struct BadRecord: Error, Hashable, Sendable, CustomStringConvertible {
   public let file: String
   /// From 1.

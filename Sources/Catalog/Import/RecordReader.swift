@@ -1,4 +1,4 @@
-/// Reads a file of a known format: one record after the other, or what is wrong with it.
+/// Reads a file of a known format: one record after the other, or its error.
 ///
 ///     var books = try RecordReader.books(in: "books.csv")
 ///     while let next = try books.next() {
@@ -8,9 +8,9 @@
 ///       }
 ///     }
 ///
-/// Nothing is dropped silently: every record of the file is given, given as bad, or counted in ``repeats``.
+/// Nothing is dropped silently: every record of the file is returned, returned as an error, or counted in ``repeats``.
 public struct RecordReader<Record: Sendable> {
-  /// The name of the format the header told.
+  /// The name of the format, recognized by the header.
   public let format: String
   /// Records that repeat an earlier one, in formats that list a thing several times.
   public private(set) var repeats = 0
@@ -18,7 +18,7 @@ public struct RecordReader<Record: Sendable> {
   private let columns: [String: Int]
   private let decode: (Fields) throws(BadRecord) -> Record?
 
-  /// Size of the file, where it can be told, and how much of it is read: for showing progress.
+  /// Size of the file, if known, and how much of it has been read: for showing progress.
   public var byteCount: Int? { reader.byteCount }
   public var bytesRead: Int { reader.bytesRead }
 

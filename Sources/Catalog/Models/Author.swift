@@ -1,6 +1,6 @@
 public import Quire
 
-/// Somebody who wrote, alone or with others.
+/// A person who wrote books, alone or with others.
 @Model public final class Author {
   public var name: String
   /// Books that name this author first; they go when the author goes.

@@ -1,13 +1,13 @@
 public import Quire
 
-/// A book of the catalogue: one title, whoever has copies of it.
+/// A book of the catalog: one title, regardless of which libraries have copies.
 @Model public final class Book {
   #Index<Book>([\.title])
 
   public var title: String
-  /// Of first publication; below 0 is before the common era. Nil where it is not known.
+  /// The year of first publication; negative before the common era. Nil if it is not known.
   public var year: Int?
-  /// Mean rating from 1 to 5; 0 where there is none.
+  /// Mean rating from 1 to 5; 0 if there is none.
   public var rating: Double
   public var isbn: String?
   /// As its source names it: `eng`, `en-US`, `fre`.
@@ -31,8 +31,9 @@ public import Quire
     self.author = author
   }
 
-  /// Lends the book out, where it is there to be lent.
-  /// - Returns: whether it was.
+  /// Lends the book out, if it is available.
+  ///
+  /// - Returns: Whether it was.
   @discardableResult public func checkOut() -> Bool {
     guard isAvailable else { return false }
     isAvailable = false

@@ -4,6 +4,6 @@ public import Quire
 @Projection(of: Author.self) public struct AuthorShelf {
   public var name: String
   @Count(\Author.books) public var books: Int
-  /// Of the books that are rated; nil where none is.
+  /// Of the rated books; nil if there are none.
   @Average(\Author.books, \Book.rating, where: { $0.rating > 0 }) public var meanRating: Double?
 }

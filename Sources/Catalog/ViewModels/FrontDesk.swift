@@ -1,10 +1,10 @@
 public import Quire
 
-/// What the front desk of the catalogue sees: the authors with the most books, the libraries with the most to lend, the
-/// best books, and what follows from all three.
+/// The state of the catalog's front desk: the authors with the most books, the libraries with the most available
+/// copies, the best books, and values derived from all three.
 ///
-/// Each part follows its rows by itself, and all of them always stand at one commit: so does what is derived from them,
-/// whoever reads it and whenever.
+/// Each part follows its rows by itself, and all of them always show the same commit: so do the values derived from
+/// them, whenever they are read.
 @MainActor @Observable public final class FrontDesk {
   public let authors: LiveRows<AuthorShelf>
   public let libraries: LiveRows<LibraryShelf>

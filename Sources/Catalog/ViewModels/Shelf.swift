@@ -1,8 +1,8 @@
 public import Quire
 
-/// What a reader of the catalogue sees: the best books by title, and how many there are to be lent.
+/// The state of a reader's view of the catalog: the best books by title, and how many are available.
 ///
-/// Made of live results of one context, so that all of it always stands at one commit.
+/// Made of live results of one context, so that all of it always shows the same commit.
 @MainActor @Observable public final class Shelf {
   public let rows: LiveRows<BookRow>
   public let available: LiveValue<Int>

@@ -1,4 +1,4 @@
-/// One press of a key, or one paste, as a terminal tells it.
+/// One key press, or one paste, as reported by a terminal.
 public struct Key: Hashable, Sendable {
   public var code: Code
   public var modifiers: Modifiers
@@ -14,7 +14,7 @@ public struct Key: Hashable, Sendable {
     case unknown
   }
 
-  /// Shift is told for keys that type nothing only.
+  /// Shift is reported only for keys that type nothing.
   public struct Modifiers: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -1,7 +1,8 @@
 /// Bytes from a terminal → keys.
 ///
-/// Bytes may come in any pieces: what is begun is kept until the rest comes. Escape alone cannot be told from the
-/// beginning of a sequence, so whoever reads waits a little while ``isPending``, and then calls ``flush()``.
+/// Bytes may arrive in any pieces: an incomplete sequence is kept until the rest arrives. Escape alone cannot be
+/// distinguished from the beginning of a sequence, so the reader waits briefly while ``isPending``, and then calls
+/// ``flush()``.
 ///
 ///     var decoder = KeyDecoder()
 ///     decoder.decode([0x1B, 0x5B])    → []
@@ -45,7 +46,7 @@ public struct KeyDecoder: Sendable {
 
   private static let escape: UInt8 = 0x1B
   private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
-  /// A longer one is no key of any terminal.
+  /// A longer sequence is not a key of any terminal.
   private static let longestSequence = 64
 
   /// Takes the key off `pending` once it is whole.
@@ -55,7 +56,7 @@ public struct KeyDecoder: Sendable {
       if let key = character(pending) {
         finish(key, &keys)
       } else if let last = pending.last, pending.count > 1, last & 0xC0 != 0x80 {
-        // Half a character, and then something else.
+        // An incomplete character, followed by something else.
         finish(.text("\u{FFFD}"), &keys)
         pending = [last]
         take(&keys)
@@ -95,7 +96,7 @@ public struct KeyDecoder: Sendable {
       }
       return
     }
-    // The console of Linux says F1 to F5 with a second bracket.
+    // The Linux console encodes F1 to F5 with a second bracket.
     if sequence.count == 3, final == UInt8(ascii: "[") { return }
     if sequence.count == 4, sequence[2] == UInt8(ascii: "[") { return finish(Key(.unknown), &keys) }
     guard (0x40...0x7E).contains(final) else { return }
@@ -133,7 +134,7 @@ public struct KeyDecoder: Sendable {
     }
   }
 
-  /// A key told by the number of its character, as terminals do that can tell Shift-Enter from Enter.
+  /// A key encoded by its character's number, as in terminals that distinguish Shift-Enter from Enter.
   private static func coded(_ number: Int, _ modifiers: Key.Modifiers) -> Key {
     guard let scalar = UInt32(exactly: number).flatMap(Unicode.Scalar.init) else { return Key(.unknown) }
     if scalar.value < 0x80, let plain = plain(UInt8(scalar.value)) {

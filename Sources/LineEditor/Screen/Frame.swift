@@ -1,4 +1,4 @@
-/// What stands on the screen while a line is edited: rows, and a cursor.
+/// The screen's content while a line is edited: rows, and a cursor.
 struct Frame: Hashable, Sendable {
   var rows: [Rows.Row]
   var cursorRow: Int
@@ -9,10 +9,10 @@ struct Frame: Hashable, Sendable {
     var prompt: Prompt
     /// Rows and columns of the terminal.
     var size: Size
-    /// Rows that stand above the prompt, with their styles.
+    /// Rows above the prompt, with their styles.
     var above: [String] = []
     var usesColor = true
-    /// Whether editing goes on: a text that was entered shows neither menu nor hint.
+    /// Whether editing continues: an entered text shows neither menu nor hint.
     var isEditing = true
   }
 
@@ -29,7 +29,7 @@ struct Frame: Hashable, Sendable {
     let menu = setting.isEditing ? Self.menu(state, setting, room: most - min(rows.count, most)) : []
     fit(most - menu.count)
     rows += menu
-    // What is pinned above gives way to the text and the menu.
+    // Pinned rows make room for the text and the menu.
     let above = setting.above.prefix(max(0, most - rows.count)).map { Rows.Row($0, columns: columns) }
     rows = above + rows
     cursorRow += above.count
@@ -58,7 +58,7 @@ struct Frame: Hashable, Sendable {
     return Prompt("\(state)‘\(search.query)’› ", style: search.hasFailed ? .yellow : .cyan)
   }
 
-  /// - Returns: Where the cursor stands.
+  /// - Returns: The position of the cursor.
   private static func paint(
     _ shown: (text: String, cursor: Int), _ state: EditorState, _ language: Language, _ setting: Setting,
     _ prompt: Prompt, on rows: inout Rows
@@ -107,7 +107,7 @@ struct Frame: Hashable, Sendable {
   /// The most candidates at once.
   private static let menuHeight = 8
 
-  /// One row for each candidate around the selected one, and a last one where there are more.
+  /// One row for each candidate around the selected one, and a last row if there are more.
   private static func menu(_ state: EditorState, _ setting: Setting, room: Int) -> [Rows.Row] {
     guard let menu = state.menu, room > 1 else { return [] }
     let candidates = menu.completions.candidates
@@ -120,7 +120,7 @@ struct Frame: Hashable, Sendable {
       var row = Rows(columns: setting.size.columns)
       let text = cut(candidate.text, to: width)
       let space = String(repeating: " ", count: width - displayWidth(text))
-      // Without colour, too, one sees which.
+      // The selection must be visible without color, too.
       row.append(
         (isSelected ? "› " : "  ") + text + space, isSelected && setting.usesColor ? .reverse : .plain)
       let detail = cut("  " + candidate.detail, to: max(0, setting.size.columns - width - 3))
@@ -149,7 +149,7 @@ struct Frame: Hashable, Sendable {
   }
 }
 
-/// What stands before a text, and before its further lines.
+/// The text before the first line, and before further lines.
 public struct Prompt: Hashable, Sendable {
   public var first: String
   public var rest: String

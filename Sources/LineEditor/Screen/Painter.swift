@@ -1,6 +1,6 @@
-/// Draws frames over one another: from what stands there to what is to stand there, in one piece.
+/// Draws frames over one another: writes the difference from the present to the next frame in one piece.
 ///
-/// It knows only what it drew itself. Where somebody else wrote in between, ``forget()``.
+/// It knows only what it drew itself. If other code has written in between, call ``forget()``.
 struct Painter: Sendable {
   private var drawn: [Rows.Row] = []
   private var cursorRow = 0
@@ -24,7 +24,7 @@ struct Painter: Sendable {
     }
     for (index, new) in frame.rows.enumerated() where index >= drawn.count || drawn[index] != new {
       go(to: index)
-      // Erased first: behind the last column the cursor still stands on it.
+      // Erased first: after the last column the cursor is still on that column.
       text += "\r\u{1B}[K" + new.text
     }
     if drawn.count > frame.rows.count {
@@ -55,7 +55,7 @@ struct Painter: Sendable {
     return (below > 0 ? "\u{1B}[\(below)B" : "") + "\r\n"
   }
 
-  /// Starts anew where the cursor is.
+  /// Starts over at the cursor's position.
   mutating func forget() {
     drawn = []
     cursorRow = 0

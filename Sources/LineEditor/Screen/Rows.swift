@@ -12,8 +12,8 @@ struct Rows {
 
     init() {}
 
-    /// A line that somebody else dressed, cut where it would be wider than `columns`. Of sequences it may hold styles
-    /// only.
+    /// A line with styles, truncated if it would be wider than `columns`. It may contain no escape sequences other than
+    /// styles.
     init(_ line: String, columns: Int) {
       var isStyle = false
       for character in line {
@@ -30,11 +30,11 @@ struct Rows {
 
   init(columns: Int) { self.columns = max(1, columns) }
 
-  /// Where the next character goes, if it fits.
+  /// The position of the next character, if it fits.
   var place: (row: Int, column: Int) { (rows.count, row.width) }
 
-  /// Adds a character, on a new row where it does not fit, and says where it stands. Line ends begin a new row; what
-  /// controls the terminal is made visible.
+  /// Adds a character, on a new row if it does not fit, and returns its position. Line ends begin a new row; control
+  /// characters are made visible.
   @discardableResult
   mutating func append(_ character: Character, _ style: Style) -> (row: Int, column: Int) {
     if character == "\n" {
@@ -43,7 +43,7 @@ struct Rows {
       return place
     }
     let shown = Self.visible(character, column: row.width)
-    // Where even an empty row is too narrow for it, it is left out.
+    // If even an empty row is too narrow for it, it is left out.
     let width = displayWidth(shown)
     if row.width + width > columns { breakRow() }
     let place = place
@@ -58,7 +58,7 @@ struct Rows {
     for character in text { append(character, style) }
   }
 
-  /// The place of a cursor behind what is there: on a row of its own where the last is full.
+  /// The position of a cursor at the end: on a new row if the last one is full.
   mutating func endPlace() -> (row: Int, column: Int) {
     if row.width >= columns { breakRow() }
     return place

@@ -7,7 +7,7 @@ struct BracketPair: Hashable, Sendable {
     UInt8(ascii: "("): UInt8(ascii: ")"), UInt8(ascii: "["): UInt8(ascii: "]"), UInt8(ascii: "{"): UInt8(ascii: "}"),
   ]
 
-  /// Of the bracket before the cursor, else of that under it; nil where there is none, or none that belongs to it.
+  /// For the bracket before the cursor, otherwise the one under it; nil if there is none, or if it has no counterpart.
   /// Brackets within literal spans are text.
   init?(in text: String, cursor: Int, spans: [Span]) {
     let literals = spans.filter(\.isLiteral).map(\.range)
@@ -31,7 +31,7 @@ struct BracketPair: Hashable, Sendable {
     var closing: [UInt8] = []
     for index in isOpen ? Array(place..<bytes.count) : Array((0...place).reversed()) where !literal[index] {
       let byte = bytes[index]
-      // Seen backwards, brackets close where they open.
+      // In reverse order, brackets close where they open.
       let opens = isOpen ? pairs[byte] : pairs.first { $0.value == byte }?.key
       if let opens {
         closing.append(opens)

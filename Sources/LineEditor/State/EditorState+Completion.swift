@@ -1,5 +1,5 @@
 extension EditorState {
-  /// Several things that could stand at the cursor, to choose from.
+  /// Several candidates at the cursor, to choose from.
   struct Menu: Sendable {
     let completions: Completions
     /// Which one is shown in the text; nil while one only looks.
@@ -16,7 +16,7 @@ extension EditorState {
     return (String(shown), String(shown).boundary(from: range.lowerBound + candidate.length))
   }
 
-  /// Tab: the only candidate, else what all have in common, and the menu.
+  /// Tab: inserts the only candidate, otherwise the common prefix, and opens the menu.
   mutating func complete(_ language: Language) -> Outcome {
     guard let completions = completions(language), let first = completions.candidates.first else { return .refused }
     undoLog.close()
@@ -31,12 +31,12 @@ extension EditorState {
     return .editing
   }
 
-  /// Opens the menu, where there is anything to choose from.
+  /// Opens the menu if there are candidates.
   mutating func openMenu(_ language: Language) {
     menu = completions(language).map { Menu(completions: $0) }
   }
 
-  /// Nil where nothing fits; a caller's range is kept within the text, and between its characters.
+  /// Nil if nothing fits; a caller's range is clamped to the text, and to whole characters.
   private func completions(_ language: Language) -> Completions? {
     var completions = language.complete(text, cursor)
     let range = completions.range.clamped(to: 0..<text.length)
@@ -44,7 +44,7 @@ extension EditorState {
     return completions.candidates.isEmpty ? nil : completions
   }
 
-  /// - Returns: Nil where the key closes the menu and then does what it does.
+  /// - Returns: Nil if the key closes the menu and then has its usual effect.
   mutating func pressInMenu(_ command: Command?) -> Outcome? {
     guard let menu else { return nil }
     let count = menu.completions.candidates.count

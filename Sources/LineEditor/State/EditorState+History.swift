@@ -1,7 +1,7 @@
 extension EditorState {
-  /// Where in the history one stands.
+  /// A position in the history.
   struct Walk: Sendable {
-    /// Behind the last entry while nobody walks.
+    /// After the last entry if the history is not being browsed.
     var position: Int
     /// Entries as they were edited while walking, by their place, the new text among them.
     var drafts: [Int: String] = [:]
@@ -28,7 +28,7 @@ extension EditorState {
     return .editing
   }
 
-  /// The next entry that begins with what stands before the cursor, and goes on in another way.
+  /// The next entry that begins with the text before the cursor, and continues differently.
   private func like(step: Int) -> Int? {
     let start = text[offsets: 0..<cursor].utf8
     var index = walk.position + step
@@ -42,7 +42,7 @@ extension EditorState {
     return step > 0 && walk.position < count ? count : nil
   }
 
-  /// Puts another text in place of this one, the cursor behind it.
+  /// Replaces the text, and puts the cursor after it.
   mutating func show(_ other: String) {
     undoLog.close()
     replace(0..<text.length, with: other)

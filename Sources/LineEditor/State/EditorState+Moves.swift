@@ -19,20 +19,20 @@ extension EditorState {
       default: text.length
       }
     undoLog.close()
-    // Going to where one is already is no error at either end of a line.
+    // Moving left or right at the end of a line is refused; moving to an end where the cursor already is, is not.
     let isRefused = place == cursor && [.left, .right].contains(command)
     cursor = place
     return isRefused ? .refused : .editing
   }
 
-  /// What is shown in grey behind the text: how the caller thinks it goes on, else as it did last time.
+  /// The gray continuation after the text: the caller's, otherwise that of an earlier entry.
   func hint(_ language: Language) -> String? {
     guard cursor == text.length, !text.isEmpty, menu == nil, search == nil else { return nil }
     let hint = language.hint(text) ?? history.rest(of: text)
     return hint.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// A line up or down in the text, at the same column; beyond its ends in the history.
+  /// Moves a line up or down in the text, at the same column; beyond its ends, in the history.
   mutating func moveLine(by step: Int) -> Outcome {
     let start = text.lineStart(of: cursor)
     let end = text.lineEnd(of: cursor)

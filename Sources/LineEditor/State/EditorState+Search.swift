@@ -2,9 +2,9 @@ extension EditorState {
   /// A search through the history, as it is typed.
   struct Search: Sendable {
     var query = ""
-    /// The entry found, behind the last while nothing was looked for.
+    /// The index of the entry that was found; after the last one if there was no search yet.
     var index: Int
-    /// Where in the entry.
+    /// The range in the entry.
     var range: Range<Int> = 0..<0
     /// Whether nothing (more) was found; then what was found last is shown.
     var hasFailed = false
@@ -16,13 +16,13 @@ extension EditorState {
     search = Search(index: history.entries.count, lastQuery: lastQuery)
   }
 
-  /// What a search shows, and where its cursor stands.
+  /// The result of a search, and the cursor's position in it.
   var found: (text: String, range: Range<Int>)? {
     guard let search, history.entries.indices.contains(search.index) else { return nil }
     return (history.entries[search.index], search.range)
   }
 
-  /// - Returns: Nil where the key ends the search and then does what it does.
+  /// - Returns: Nil if the key ends the search and then has its usual effect.
   mutating func pressInSearch(_ key: Key, _ command: Command?, _ language: Language) -> Outcome? {
     guard var search else { return nil }
     switch (command, key.code) {

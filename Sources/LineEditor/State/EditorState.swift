@@ -14,7 +14,7 @@ public struct EditorState: Sendable {
   var search: Search?
   /// What was looked for last.
   var lastQuery = ""
-  /// The command before, where a run of one means more than each.
+  /// The previous command: some commands have another effect when repeated.
   var last: Command?
   /// The column that Up and Down keep to, while they follow one another.
   var goalColumn: Int?
@@ -22,7 +22,7 @@ public struct EditorState: Sendable {
 
   /// What a key came to.
   public enum Outcome: Hashable, Sendable {
-    /// Editing goes on.
+    /// Editing continues.
     case editing
     /// Nothing could be done.
     case refused
@@ -155,7 +155,7 @@ public struct EditorState: Sendable {
 }
 
 extension Key {
-  /// Whether it is a character that stands for itself.
+  /// Whether it is a printable character.
   var isTyped: Bool {
     if case .text = code { return modifiers.isEmpty }
     return false

@@ -9,7 +9,7 @@ public struct History: Sendable {
     self.most = most
   }
 
-  /// Adds an entry, but for blank ones and for the same once more.
+  /// Adds an entry, unless it is empty or equals the last one.
   ///
   /// - Returns: Whether it was added.
   @discardableResult public mutating func add(_ entry: String) -> Bool {
@@ -28,9 +28,9 @@ public struct History: Sendable {
     return String(entry[entry.index(text.length)...])
   }
 
-  /// The nearest entry, from `index` on in steps of `step`, that holds `text`, and where in it.
+  /// The nearest entry, from `index` on in steps of `step`, that contains `text`, and its range.
   ///
-  /// Small letters match large ones too, large letters only themselves.
+  /// Lowercase letters match both cases, uppercase letters only themselves.
   func find(_ text: String, from index: Int, step: Int) -> (index: Int, range: Range<Int>)? {
     guard !text.isEmpty else { return nil }
     let ignoresCase = text.allSatisfy { !$0.isUppercase }

@@ -1,14 +1,14 @@
-/// What the editor asks of the caller, who knows the language that is typed.
+/// What the editor needs to know of the language that is typed, provided by the caller.
 ///
-/// Places in text are offsets into its UTF-8. The closures are called on the thread that edits, at every key, so they
-/// answer at once.
+/// Positions in text are offsets into its UTF-8. The closures are called on the editing thread, at every key, so they
+/// must return quickly.
 public struct Language {
-  /// The colours of a text. Spans may come in any order; of two at one place the later holds.
+  /// The styles of a text. Spans may be in any order; if two overlap, the later one applies.
   public var highlight: (String) -> [Span]
-  /// What could stand at a place of a text.
+  /// The candidates at a position of a text.
   public var complete: (String, Int) -> Completions
-  /// What is shown in grey behind a text, and taken with →: how it probably goes on. Nil where that is not known; then
-  /// the newest entry of the history is asked that begins with the text.
+  /// The probable continuation of a text, shown in gray and accepted with →. If nil, the newest entry of the history
+  /// that begins with the text is used.
   public var hint: (String) -> String?
   /// Whether Enter runs the text, or begins a new line of it.
   public var isComplete: (String) -> Bool
@@ -39,7 +39,7 @@ public struct Span: Hashable, Sendable {
   }
 }
 
-/// What could stand in place of a piece of a text.
+/// The candidates for a part of a text.
 public struct Completions: Hashable, Sendable {
   /// What is replaced.
   public var range: Range<Int>

@@ -13,7 +13,7 @@ struct UndoLog: Sendable {
   private var undone: [Edit] = []
   /// Whether the next edit may be one with the last.
   private var isOpen = false
-  /// More than anybody takes back one by one.
+  /// More steps than anyone undoes one by one.
   private static let most = 1000
 
   var last: Edit? { done.last }

@@ -4,20 +4,20 @@
   import Glibc
 #endif
 
-/// What is read from and written to, by its number; whoever opened it closes it.
+/// A file descriptor to read from and write to; the code that opened it closes it.
 struct Descriptor: Hashable, Sendable {
   let number: Int32
 
   var isTerminal: Bool { isatty(number) != 0 }
 
-  /// Of the terminal, or nil where it is none or does not say.
+  /// The terminal's size; nil if it is not a terminal, or has no size.
   var size: Size? {
     var size = winsize()
     guard ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
     return Size(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 
-  /// Writes all of it; what cannot be written (the terminal is gone) is lost, there is nobody to tell.
+  /// Writes everything; what cannot be written, because the terminal is gone, is lost.
   func write(_ text: String) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -36,7 +36,7 @@ struct Descriptor: Hashable, Sendable {
     }
   }
 
-  /// What is there, at most some kilobytes; waits for the first of it. Empty at the end, and where the terminal is gone.
+  /// Reads up to some kilobytes; waits for the first byte. Empty at the end, or if the terminal is gone.
   func read() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while true {

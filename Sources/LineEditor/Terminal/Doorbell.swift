@@ -4,7 +4,7 @@
   import Glibc
 #endif
 
-/// Wakes whoever waits for keys, from any thread: what is shown beside the text is no longer as it was.
+/// Wakes the thread that waits for keys, from any thread: what is shown beside the text has changed.
 public final class Wakeup: Sendable {
   let outside: Descriptor
   let inside: Descriptor

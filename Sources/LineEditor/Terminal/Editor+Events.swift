@@ -8,10 +8,10 @@ extension Editor {
   /// What may come while one waits.
   public enum Event: Hashable, Sendable {
     case key(Key)
-    /// Somebody rang the ``Editor/wakeup``.
+    /// The ``Editor/wakeup`` was triggered.
     case rung
     case resized
-    /// The process was stopped and goes on; the terminal is ours again.
+    /// The process was stopped and continues; it has the terminal again.
     case resumed
     /// Another process sent the signal that Ctrl-C sends.
     case interrupted
@@ -23,11 +23,11 @@ extension Editor {
   /// How long an escape may be the beginning of a sequence.
   private static let escapeMilliseconds: Int32 = 50
 
-  /// Waits for the next thing to happen. Keys come only where the terminal ``Editor/isInteractive``.
+  /// Waits for the next event. There are keys only if the terminal ``Editor/isInteractive``.
   ///
-  /// Signals that end the process give the terminal back first.
+  /// Signals that end the process restore the terminal's settings first.
   ///
-  /// - Parameter milliseconds: The longest wait; nil without end.
+  /// - Parameter milliseconds: The longest wait; nil for no limit.
   public func next(milliseconds: Int32? = nil) -> Event {
     if !keys.isEmpty { return .key(keys.removeFirst()) }
     while true {
@@ -74,14 +74,14 @@ extension Editor {
     return event
   }
 
-  /// Sent to the process, not to this thread, which may be one that hears no signals.
+  /// Sent to the process, not to this thread, which may block signals.
   private func die(of number: Int32) -> Never {
     signal(number, SIG_DFL)
     kill(getpid(), number)
     while true { pause() }
   }
 
-  /// Stops the process as Ctrl-Z does, and takes the terminal over again when it goes on.
+  /// Stops the process as Ctrl-Z does, and sets up the terminal again when it continues.
   func stop() {
     end()
     kill(0, SIGTSTP)
@@ -89,7 +89,7 @@ extension Editor {
     painter.forget()
   }
 
-  /// After a stop that nobody announced: whoever had the terminal meanwhile left it in another mode.
+  /// After a stop without notice: another program may have left the terminal in another mode.
   private func resume() -> Event {
     if raw.isOn {
       raw.end()
@@ -99,18 +99,17 @@ extension Editor {
     return .resumed
   }
 
-  /// Waits until `isDone`, which is asked after every ring of the ``wakeup``. What is typed meanwhile is kept for the
-  /// next text.
+  /// Waits until `isDone`, which is checked after every ``wakeup``. What is typed meanwhile is kept for the next text.
   ///
   /// - Parameters:
   ///   - milliseconds: How often `tick` is called.
-  ///   - interrupted: Called at every Ctrl-C, which also drops what was typed before it.
+  ///   - interrupted: Called at every Ctrl-C, which also discards what was typed before it.
   public func wait(
     every milliseconds: Int32, until isDone: () -> Bool, tick: () -> Void, interrupted: () -> Void
   ) {
     var typed = keys
     keys = []
-    // Looked once in any case: where there is always something to show, who types is heard all the same.
+    // Keys are checked once in any case, even if there is always something to show.
     repeat {
       let isOver = isDone()
       switch next(milliseconds: isOver ? 0 : milliseconds) {
@@ -122,7 +121,7 @@ extension Editor {
       case .timedOut: if !isOver { tick() }
       case .rung, .resized, .resumed: break
       case .closed:
-        // The terminal is gone: nobody waits for the answer.
+        // The terminal is gone, so the result is not needed.
         interrupted()
         while !isDone() {
           _ = Descriptor.wait(for: [wakeup.inside], milliseconds: milliseconds)

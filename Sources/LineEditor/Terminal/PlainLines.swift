@@ -1,4 +1,4 @@
-/// Bytes → lines, where no terminal edits them.
+/// Bytes → lines, for input without a terminal.
 struct PlainLines {
   private var bytes: [UInt8] = []
   private(set) var isAtEnd = false
@@ -8,7 +8,7 @@ struct PlainLines {
     bytes += more
   }
 
-  /// The next line without its end; at the end of the input also one that has none. Nil where more must come.
+  /// The next line without its end; at the end of the input also an unterminated one. Nil if more input is needed.
   mutating func next() -> String? {
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
       guard isAtEnd, !bytes.isEmpty else { return nil }

@@ -6,12 +6,12 @@ import Synchronization
   import Glibc
 #endif
 
-/// The end of the pipe that signals are told to, as a handler may do little more than write to one.
+/// The pipe's end to which the handler writes signals, because a handler may do little else.
 private let told = Atomic<Int32>(-1)
 
-/// Signals as bytes of a pipe, while a terminal is in our hands.
+/// Signals as bytes of a pipe, while we control a terminal.
 ///
-/// One at a time in a process: the last that began hears them.
+/// One at a time in a process: the last one that began receives them.
 final class Signals {
   let bell = Wakeup()
   private var before: [(signal: Int32, action: sigaction)] = []
@@ -24,7 +24,7 @@ final class Signals {
     before = Self.hear(Self.heard)
   }
 
-  /// Gives each signal back to whom it was before.
+  /// Restores the previous handler of each signal.
   func end() {
     Self.giveBack(before)
     before = []

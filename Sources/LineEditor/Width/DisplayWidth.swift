@@ -5,14 +5,14 @@ public func displayWidth(_ text: String) -> Int {
 }
 
 /// How many cells of a terminal one character takes: two for East Asian wide characters, emoji and flags, none for a
-/// mark that stands alone and for what controls the terminal.
+/// mark without a base character and for control characters.
 ///
-/// Emoji joined to one picture take the place of one. Otherwise the scalars of a character stand beside one another, as
-/// the consonants of Indic scripts do, and marks take none.
+/// Emoji joined to one picture take the place of one. Otherwise the scalars of a character are beside each other, like
+/// the consonants of Indic scripts, and marks take no cell.
 public func displayWidth(_ character: Character) -> Int {
   let scalars = character.unicodeScalars
   guard let first = scalars.first else { return 0 }
-  // A keycap is an ASCII digit with a selector and a mark behind it, so being ASCII alone is not enough.
+  // A keycap is an ASCII digit followed by a selector and a mark, so checking for ASCII alone is not enough.
   if first.isASCII, scalars.count == 1 { return first.value < 32 || first.value == 127 ? 0 : 1 }
   if first.value < 32 { return 0 }
   let width = cells(first)
@@ -42,7 +42,7 @@ private func cells(_ scalar: Unicode.Scalar) -> Int {
   }
 }
 
-/// Whether `value` is in one of the ranges, whose bounds stand one after another.
+/// Whether `value` is in one of the ranges, whose bounds are consecutive.
 ///
 /// - Complexity: O(log *n*).
 private func contains(_ bounds: [UInt32], _ value: UInt32) -> Bool {

@@ -2,19 +2,18 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Aggregates that reach other tables: which rows a commit concerns, and what each of them was worth before it.
+/// Aggregates that reach other tables: the rows that a commit affects, and what each of them contributed before it.
 extension AggregateTracker {
-  /// Takes over the changes where the query looks at other tables.
+  /// Applies the changes if the query reads other tables.
   ///
-  /// Concerned are the rows that changed, those that lead to a row that changed, and those whose related rows changed.
-  /// What they count for now is read by key. What they counted for before is put together of the values the changes tell
-  /// and, for what did not change, of those there are now; where they count is a matter of related rows, the keys that
-  /// are held say whether they did. A few statements, by key, for all of a commit; an index on each foreign key serves
-  /// them.
+  /// Affected are the rows that changed, those that lead to a changed row, and those whose related rows changed. Their
+  /// present contribution is read by key. Their previous contribution is built from the old values in the changes and,
+  /// for unchanged columns, from present values; if related rows decide whether a row counts, the stored keys say
+  /// whether it did. This takes a few statements by key for the whole commit, which use an index on each foreign key.
   ///
-  /// - Returns: false where values were not captured, or where reading all rows is cheaper.
+  /// - Returns: False if values were not captured, or if reading all rows is cheaper.
   mutating func follow(_ batch: CommitBatch, _ touched: inout Set<Value>, on connection: Connection) throws -> Bool {
-    // Of a large commit half of the rows at least concern this one: so many need not be collected first.
+    // At least half of the rows of a large commit affect this one: too many to collect first.
     if let changes = batch[select.table], changes.rows.count > Self.mostAskedFor, changes.rows.count > rowCount / 4 {
       return false
     }
@@ -29,14 +28,14 @@ extension AggregateTracker {
     return true
   }
 
-  /// How many rows count.
+  /// The number of rows that count.
   private var rowCount: Int { groups.values.reduce(0) { $0 + $1.rows } }
 
-  /// Whether reading all rows is cheaper than asking for so many by key, as they were and as they are.
+  /// Whether reading all rows is cheaper than reading so many by key, as they were and as they are.
   private mutating func areTooMany(_ concerned: Int, on connection: Connection) throws -> Bool {
     if concerned <= max(64, rowCount / 4) { return false }
     if concerned > Self.mostAskedFor { return true }
-    // How many match says nothing of how many are read to find them. The highest key says how many there may be.
+    // The number of matches does not say how many rows are read to find them. The highest key is an upper bound.
     var last = SelectQuery(from: select.table, key: select.key, columns: [ColumnPath(select.key)])
     last.order = [OrderTerm(ColumnPath(select.key), ascending: false)]
     last.limit = 1
@@ -45,17 +44,17 @@ extension AggregateTracker {
     return Int64(concerned) > highest / 8
   }
 
-  /// More than match are asked for by key up to here, some milliseconds; beyond, an index may find those that match sooner.
+  /// Up to this many rows, reading by key takes some milliseconds; beyond, an index may find the matching rows sooner.
   private static let mostAskedFor = 1_000
 
-  /// Of these keys those whose rows are there now count from here on.
+  /// Of these keys, those whose rows exist now are counted from here on.
   private mutating func hold(_ now: [[ColumnPath: Value]], among concerned: Set<Int64>) {
     for key in concerned { members?.remove(key) }
     let path = ColumnPath(select.key)
     for case .integer(let key)? in now.lazy.map({ $0[path] }) { members?.insert(key) }
   }
 
-  /// Keys of the rows that may count for something else now; nil where the changes do not tell.
+  /// Keys of the rows whose contribution may change; nil if the changes do not contain enough values.
   private mutating func followers(affectedBy batch: CommitBatch, on connection: Connection) throws -> Set<Int64>? {
     if !columns.tellsRelated(batch) { return nil }
     var result: Set<Int64> = []
@@ -102,7 +101,7 @@ extension AggregateTracker {
     return rows
   }
 
-  /// The rows with these keys that were there before and that the filter accepted, as they were.
+  /// The rows with these keys as they were before, if they existed and the filter accepted them.
   private mutating func rowsBefore(_ keys: Set<Int64>, _ batch: CommitBatch, on connection: Connection) throws
     -> [[ColumnPath: Value]]?
   {
@@ -113,7 +112,7 @@ extension AggregateTracker {
     var rows = own.map { _, values in
       Dictionary(values.map { (ColumnPath($0), $1) }, uniquingKeysWith: { first, _ in first })
     }
-    // Each stretch of a path begins where a shorter one ends.
+    // Each part of a path begins where a shorter one ends.
     for (slot, reached) in columns.reached.enumerated().sorted(by: { $0.element.steps.count < $1.element.steps.count })
     {
       guard let step = reached.steps.last else { continue }
@@ -131,8 +130,8 @@ extension AggregateTracker {
     return members != nil ? rows : rows.filter { row in select.filter?.accepts { row[$0] ?? .null } ?? true }
   }
 
-  /// Columns of those rows of one table that were there before, as they were: where they changed by the change, else
-  /// as they are. Nil where a change does not tell.
+  /// Columns of one table's rows as they were before: changed columns from the changes, the others as they are. Nil if
+  /// a change does not contain a value.
   private mutating func before(
     _ keys: Set<Int64>, of table: String, key keyColumn: String, _ names: Set<String>, slot: Int, _ batch: CommitBatch,
     on connection: Connection

@@ -2,43 +2,43 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Aggregates of a query's rows, by group or all together, kept as rows change.
+/// Aggregates of a query's rows, by group or all together, updated as rows change.
 ///
-/// A change is judged by the old and new values of the columns it reads, and its row taken from one group and added to
-/// another: O(1), without SQL. Statements are run where an extreme has gone (one look-up, for which an index on group
-/// and column serves), and where the query reaches other tables (a few, by key, for the rows concerned). All rows are
-/// read again where values were not captured, where a table was altered within a commit, and when another process has
-/// written.
+/// A change is evaluated by the old and new values of the columns it reads; its row is removed from one group and added
+/// to another: O(1), without SQL. Statements are run if an extreme value is removed (one look-up, which uses an index
+/// on group and column), and if the query reaches other tables (a few, by key, for the affected rows). All rows are
+/// read again if values were not captured, if a table was altered within a commit, and after a commit of another
+/// process.
 ///
-/// Where the predicate asks about to-many relationships, or what only SQLite can tell, the keys of the rows that count are
-/// held too: whether a row did is told by nothing else.
+/// If the predicate has conditions on to-many relationships, or parts that only SQLite can evaluate, the keys of the
+/// rows that count are stored too: nothing else says whether a row counted.
 struct AggregateTracker {
   let select: SelectQuery
   let aggregates: [Aggregate]
-  /// The column rows are grouped by; without one all are one group, under NULL.
+  /// The column by which rows are grouped; without one, all rows are one group, under NULL.
   let group: ColumnPath?
-  /// Whether that is a REAL column, whose values SQLite may give as integers.
+  /// Whether that is a REAL column, whose values SQLite may return as integers.
   let groupsReals: Bool
   let columns: QueryColumns
   var cache: PlaceCache
   private var reading: Reading?
   private(set) var groups: [Value: Group] = [:]
-  /// The keys of all rows that count; nil where values alone tell whether a row did.
+  /// The keys of all rows that count; nil if a row's values alone say whether it counted.
   var members: KeySet?
-  /// Whether the values of a row do not say whether it counts.
+  /// Whether a row's values do not say whether it counts.
   let needsMembers: Bool
-  /// How many statements it has run.
+  /// The number of statements it has run.
   var queriesRun = 0
-  /// How often it has read all rows.
+  /// The number of times it has read all rows.
   private(set) var timesFilled = 0
 
   struct Group {
-    /// How many rows: one without any has gone.
+    /// The number of rows: a group without any is removed.
     var rows = 0
     var states: [AggregateState]
   }
 
-  /// More look-ups than this, and all rows are read once instead.
+  /// If there are more look-ups than this, all rows are read once instead.
   private static let mostLookUps = 64
 
   init(_ select: SelectQuery, _ aggregates: [Aggregate], by group: ColumnPath? = nil, ofReals: Bool = false) {
@@ -50,7 +50,7 @@ struct AggregateTracker {
     if let group { read.append(group) }
     var select = select
     columns = QueryColumns(select, (select.filter?.columns ?? []).union(read), related: select.filter?.related ?? [])
-    // Last, where it is no value of its own.
+    // Last, if it is not a value of its own.
     if !columns.isOwn || read.isEmpty { read.append(ColumnPath(select.key)) }
     select.columns = read
     self.select = select
@@ -62,13 +62,13 @@ struct AggregateTracker {
   /// All rows together.
   var whole: Group { groups[.null] ?? empty }
 
-  /// Which changes can make a group another.
+  /// The changes that can affect a group.
   var filters: [ChangeFilter] { columns.filters(where: select.filter) }
 
   /// The tables whose changes it reads.
   var tables: [String] { select.tables.union(columns.reached.compactMap { $0.steps.last?.table }).sorted() }
 
-  /// The same aggregates of these rows, all of them read.
+  /// A tracker of the same aggregates, loaded by reading all rows.
   func loaded(_ select: SelectQuery, on connection: Connection) throws -> AggregateTracker {
     var other = AggregateTracker(select, aggregates, by: group, ofReals: groupsReals)
     (other.queriesRun, other.timesFilled) = (queriesRun, timesFilled)
@@ -76,8 +76,9 @@ struct AggregateTracker {
     return other
   }
 
-  /// Takes in what changed. If it throws, it is to be loaded again.
-  /// - Returns: the groups affected; nil if none is.
+  /// Applies changes. If it throws, it must be loaded again.
+  ///
+  /// - Returns: The affected groups; nil if there is none.
   mutating func step(_ batch: CommitBatch, on connection: Connection) throws -> Set<Value>? {
     var touched: Set<Value> = []
     let isKnown = columns.isOwn ? judge(batch, &touched) : try follow(batch, &touched, on: connection)
@@ -87,8 +88,8 @@ struct AggregateTracker {
     return touched.union(groups.keys)
   }
 
-  /// Takes over the values of the changes alone; false where those do not tell. What it has done by then is for `fill`
-  /// to put right.
+  /// Applies changes by their values alone; false if these are not enough. Then `fill` corrects what was already
+  /// applied.
   private mutating func judge(_ batch: CommitBatch, _ touched: inout Set<Value>) -> Bool {
     guard let changes = batch[select.table] else { return true }
     let places = cache.places(0, columns.own, key: select.key, in: changes.table)
@@ -115,7 +116,7 @@ struct AggregateTracker {
     return isDone
   }
 
-  /// Passes the images of rows that were and of rows that are; false where the changes do not tell.
+  /// Passes the old and the new rows; false if the changes do not contain enough values.
   private static func sides(
     of changes: TableChanges, _ places: ColumnPlaces, _ take: (RowChange.RowValues, Int64, _ isAdded: Bool) -> Void
   ) -> Bool {
@@ -135,7 +136,7 @@ struct AggregateTracker {
     return true
   }
 
-  /// Where the values of a change stand, found once for each form of the table.
+  /// The positions of a change's values, found once for each form of the table.
   private final class Reading {
     let places: ColumnPlaces
     let group: Place
@@ -144,7 +145,7 @@ struct AggregateTracker {
     enum Place {
       case column(Int)
       case key
-      /// No column: rows are counted, or all are one group.
+      /// No column: rows are only counted, or all are one group.
       case none
     }
 
@@ -189,8 +190,9 @@ struct AggregateTracker {
     if isEmpty, group != nil { groups[name] = nil }
   }
 
-  /// Where it stands: a copy of its sums would be one of their digits too.
-  /// - Returns: whether its last row went.
+  /// Changes the group in place: a copy of its sums would copy their digits too.
+  ///
+  /// - Returns: Whether its last row was removed.
   private static func change(_ group: inout Group, _ isAdded: Bool, _ value: (Int) -> Value) -> Bool {
     group.rows += isAdded ? 1 : -1
     for place in group.states.indices {
@@ -199,7 +201,7 @@ struct AggregateTracker {
     return group.rows == 0
   }
 
-  /// One name for all values that SQL finds equal: an untyped column may hold both 1 and 1.0.
+  /// One representative for all values that SQL considers equal: an untyped column may hold both 1 and 1.0.
   func named(_ value: Value) -> Value {
     switch value {
     case .integer(let number) where groupsReals: .real(Double(number))
@@ -208,7 +210,7 @@ struct AggregateTracker {
     }
   }
 
-  // MARK: Asking
+  // MARK: Queries
 
   mutating func fill(on connection: Connection) throws {
     groups = group == nil ? [.null: empty] : [:]
@@ -226,13 +228,13 @@ struct AggregateTracker {
     }
   }
 
-  /// What reads all rows.
+  /// The statement that reads all rows.
   func start() throws -> SQLText { onlyCounts ? try select.count() : try select.statement() }
 
-  /// Whether it must know what a row was worth, and not only that it counted.
+  /// Whether a row's values before the change are needed, and not only whether it counted.
   var needsValues: Bool { !needsMembers || select.columns != [ColumnPath(select.key)] }
 
-  /// Whether nothing is asked but how many rows there are: SQLite counts them faster than it hands them out.
+  /// Whether only the number of rows is needed: SQLite counts rows faster than it returns them.
   private var onlyCounts: Bool {
     group == nil && !needsMembers && aggregates.allSatisfy { $0.function == .count && $0.column == nil }
   }
@@ -259,7 +261,7 @@ struct AggregateTracker {
     }
   }
 
-  /// - Returns: false where reading all rows is cheaper.
+  /// - Returns: False if reading all rows is cheaper.
   private mutating func lookUpExtremes(of touched: Set<Value>, on connection: Connection) throws -> Bool {
     var wanted: [(name: Value, place: Int)] = []
     for name in touched {
@@ -274,7 +276,7 @@ struct AggregateTracker {
     return true
   }
 
-  /// What the next extreme of a group is looked up by; nil for what is no extreme.
+  /// The query for a group's next extreme value; nil if the aggregate is not an extreme.
   func extremeQuery(_ aggregate: Aggregate, of name: Value) -> SelectQuery? {
     guard let column = aggregate.column, aggregate.isExtreme else { return nil }
     var query = select.extreme(of: column, isGreatest: aggregate.function == .maximum)

@@ -11,25 +11,25 @@ public struct GroupAggregate<Model: PersistentModel, Value> {
 }
 
 extension GroupAggregate where Value == Int {
-  /// How many rows the group has.
+  /// The number of rows in the group.
   public static var count: GroupAggregate { .init(function: .count, property: nil) { $0.count } }
 }
 
 extension GroupAggregate where Value == Double? {
-  /// The nearest `Double` to the exact average; nil where all are nil.
+  /// The nearest `Double` to the exact average; nil if all values are nil.
   public static func average<Property: Summable>(_ property: KeyPath<Model, Property>) -> GroupAggregate {
     .init(function: .average, property: property) { try $0.average() }
   }
 }
 
 extension GroupAggregate {
-  /// The exact sum, 0 where all are nil.
+  /// The exact sum; 0 if all values are nil.
   public static func sum<Property: Summable>(_ property: KeyPath<Model, Property>) -> GroupAggregate
   where Value == Property.Total {
     .init(function: .sum, property: property) { try Property.total($0) }
   }
 
-  /// The least value, nil where all are nil.
+  /// The least value; nil if all values are nil.
   public static func min<Property: StoredValue & Comparable>(_ property: KeyPath<Model, Property>) -> GroupAggregate
   where Value == Property? {
     .init(function: .minimum, property: property) { try Property?.decoded($0.extreme) }
@@ -40,7 +40,7 @@ extension GroupAggregate {
     .init(function: .minimum, property: property) { try Property?.decoded($0.extreme) }
   }
 
-  /// The greatest value, nil where all are nil.
+  /// The greatest value; nil if all values are nil.
   public static func max<Property: StoredValue & Comparable>(_ property: KeyPath<Model, Property>) -> GroupAggregate
   where Value == Property? {
     .init(function: .maximum, property: property) { try Property?.decoded($0.extreme) }
@@ -52,9 +52,9 @@ extension GroupAggregate {
   }
 }
 
-/// One group of rows: what they have in common, and their aggregates.
+/// One group of rows: its key and its aggregates.
 public struct GroupRow<Key, Values> {
   public let key: Key
-  /// In the order in which they were asked for; a single one stands by itself.
+  /// The aggregates' values, in the order of the arguments; a single one is not a tuple.
   public let values: Values
 }

@@ -1,6 +1,6 @@
 import QuireRow
 
-/// What rows of a grouped result are made of, and which of them are shown in which order.
+/// How rows of a grouped result are made, and which of them are shown in which order.
 struct GroupForm<Key, Values> {
   let groupsReals: Bool
   let key: (Value) throws -> Key
@@ -11,14 +11,14 @@ struct GroupForm<Key, Values> {
   let limit: Int
 }
 
-/// Groups in their order. A pure value: groups are taken over from the tracker where they changed.
+/// Groups in order. A pure value: changed groups are read from the tracker.
 struct GroupList<Key, Values> {
   struct Entry {
-    /// Given at the group's first row, and never to another.
+    /// Assigned when the group gets its first row, and never reused.
     let id: Int64
     let name: Value
     let row: GroupRow<Key, Values>
-    /// Its least and greatest values as their columns have them: equal texts may be of other bytes.
+    /// Its least and greatest values as stored in their columns: equal texts may have different bytes.
     fileprivate let extremes: [Value]
 
     fileprivate var place: Place { Place(name: name, id: id) }
@@ -34,16 +34,16 @@ struct GroupList<Key, Values> {
     }
   }
 
-  /// What a step did: the groups it touched, and how many entries at the start and at the end are as they were.
+  /// The result of a step: the groups it changed, and how many entries at the start and at the end are unchanged.
   struct Taken {
     var touched: Set<Int64> = []
     var start: Int
     var end: Int
-    /// Where entries stand that have other values and kept their place.
+    /// The positions of entries with changed values that kept their position.
     var kept: [Int] = []
-    /// Whether entries came, left or moved: then `kept` may be of places before that.
+    /// Whether entries were inserted, removed or moved: then `kept` may contain positions from before that.
     var changesOrder = false
-    /// Whether a step was missed before it: then what is shown may differ anywhere.
+    /// Whether an earlier step was missed: then anything shown may differ.
     var isWhole = false
 
     fileprivate mutating func note(_ place: Int, of count: Int) {
@@ -54,22 +54,23 @@ struct GroupList<Key, Values> {
 
   private let form: GroupForm<Key, Values>
   private(set) var entries: [Entry] = []
-  /// The entries' names and numbers, to look for a place without touching rows of a type that is not known here.
+  /// The entries' names and numbers, to search for a position without accessing rows of a type not known here.
   private var places: [Place] = []
   private var known: [Value: Entry] = [:]
   private var lastID: Int64 = 0
-  /// Set where a step was missed: then all groups are taken anew.
+  /// Set if a step was missed: then all groups are read again.
   var isStale = false
 
   init(_ form: GroupForm<Key, Values>) { self.form = form }
 
-  /// Takes over these groups.
-  /// - Throws: where one cannot be shown; what was taken by then is put right when ``isStale`` is set.
+  /// Reads these groups from the tracker.
+  ///
+  /// - Throws: If a group cannot be shown; ``isStale`` is then set, so that partial work is corrected later.
   mutating func take(_ names: Set<Value>, of tracker: AggregateTracker) throws -> Taken {
     var taken = Taken(start: entries.count, end: entries.count)
     let names = isStale ? Set(known.keys).union(tracker.groups.keys) : names
     taken.isWhole = isStale
-    isStale = true  // until all is done
+    isStale = true  // until everything is read
     let isMany = names.count > 32
     for name in names {
       let old = known[name]
@@ -91,7 +92,7 @@ struct GroupList<Key, Values> {
     return taken
   }
 
-  /// Brings one group's entry to its place.
+  /// Moves one group's entry to its position.
   private mutating func put(_ old: Entry?, _ new: Entry?, _ taken: inout Taken) {
     if let old {
       let place = lowerBound(old)
@@ -112,7 +113,7 @@ struct GroupList<Key, Values> {
     taken.note(place, of: entries.count)
   }
 
-  /// Whether an entry may stand where the same group's does.
+  /// Whether an entry may keep the position of the same group's old entry.
   private func fits(_ entry: Entry, at place: Int) -> Bool {
     guard form.precedes != nil else { return true }
     return (place == 0 || precedes(entries[place - 1], entry))
@@ -128,7 +129,7 @@ struct GroupList<Key, Values> {
     return Entry(id: id ?? lastID, name: name, row: row, extremes: Array(extremes))
   }
 
-  /// Whether nothing is to be told of a group that was this and is that.
+  /// Whether observers need no notification when a group changes from one to the other.
   func areIdentical(_ a: Entry, _ b: Entry) -> Bool {
     form.areSame(a.row.values, b.row.values) && a.extremes == b.extremes
   }

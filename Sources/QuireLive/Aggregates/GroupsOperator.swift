@@ -2,15 +2,16 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// The groups of rows with their aggregates, in order. Shows the first of them; knows the sums of all.
+/// The groups of rows with their aggregates, in order. Shows the first of them, and tracks the sums of all.
 ///
-/// A group that cannot be shown, such as one with a sum beyond `Int`, is an error of the whole, until it fits again.
+/// A group that cannot be shown, such as one with a sum beyond `Int`, is an error of the whole result until it fits
+/// again.
 final class GroupsOperator<Key, Values>: LiveOperator {
   typealias Entry = GroupList<Key, Values>.Entry
   typealias Element = GroupRow<Key, Values>
   private let form: GroupForm<Key, Values>
   private(set) var tracker: AggregateTracker
-  /// All groups that may be shown, in order; a limit shows the first of them.
+  /// All groups that may be shown, in order; with a limit the first of them are shown.
   private var list: GroupList<Key, Values>
   private(set) var shown: [Entry] = []
   var sourcesChanged = false
@@ -18,10 +19,10 @@ final class GroupsOperator<Key, Values>: LiveOperator {
   struct Delta: LiveDelta {
     var replaced = 0..<0
     var entries: [Entry] = []
-    /// If all else stays as it was: what is shown in whose place.
+    /// If nothing else changed: replacements of entries, by position.
     var updates: [(at: Int, entry: Entry)] = []
     var changes: [Difference<Element>.Change] = []
-    /// What it knows from then on, if it was loaded.
+    /// The operator's new state, if it was loaded.
     var loaded: (tracker: AggregateTracker, list: GroupList<Key, Values>)?
     var isEmpty: Bool { changes.isEmpty && loaded == nil }
     var changesContent: Bool { !changes.isEmpty }
@@ -76,7 +77,7 @@ final class GroupsOperator<Key, Values>: LiveOperator {
     delta.changes.isEmpty ? nil : Difference(commit: commit, changes: delta.changes)
   }
 
-  /// Entries that have other values and stand where they did: costs what they are, not what lies between them.
+  /// Entries with changed values and unchanged positions: costs only these entries, not those in between.
   private func replacing(_ places: [Int]) -> Delta {
     var delta = Delta()
     for place in places.sorted() where place < shown.count {
@@ -87,7 +88,7 @@ final class GroupsOperator<Key, Values>: LiveOperator {
     return delta
   }
 
-  /// The delta from what is shown to the first of a list that is not as it was.
+  /// The delta from what is shown to the first entries of a changed list.
   private func compare(
     _ taken: GroupList<Key, Values>.Taken, _ before: Int, _ list: GroupList<Key, Values>
   ) -> Delta {

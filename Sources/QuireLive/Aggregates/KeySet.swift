@@ -1,5 +1,5 @@
-/// Which rows count, by key: 64 keys to a word, so that a million keys that lie together take half a megabyte, and keys
-/// that lie apart what they take in a `Set`.
+/// A set of the keys of rows that count: 64 keys to a word, so that a million adjacent keys take half a megabyte. Keys
+/// that are far apart take as much as in a `Set`.
 struct KeySet {
   private var words: [Int64: UInt64] = [:]
 

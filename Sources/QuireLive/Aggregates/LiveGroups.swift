@@ -2,15 +2,15 @@ public import Foundation
 public import QuireModel
 import QuireRow
 
-/// The groups of a model's rows with their aggregates, as a collection that follows its rows.
+/// The groups of a model's rows with their aggregates, as a collection that is updated as the rows change.
 ///
 ///     let years = try context.liveGroups(Book.self, by: \.year, .count, .average(\.rating))
 ///     let token = observe { for year in years { print(year.key, year.values.0, year.values.1 ?? 0) } }
 ///
-/// Always what the same grouping of the committed rows would give: a group is there as long as it has a row. A commit
-/// costs what it changed: rows are taken from their group and added to another by their captured values, and statements
-/// are run only as for ``LiveValue``. Code that reads the collection is invalidated when any row of it changed. See
-/// ``LiveResult`` for what all live results share.
+/// Always equals the same grouping of the committed rows: a group exists as long as it has a row. The cost of a commit
+/// depends on what it changed: rows are moved between groups by their captured values, and statements are run only as
+/// for ``LiveValue``. Code that reads the collection is invalidated when any of its rows changed. See ``LiveResult``
+/// for what all live results have in common.
 public final class LiveGroups<Key, Values>: LiveResult, RandomAccessCollection {
   public typealias Element = GroupRow<Key, Values>
   let node: LiveNode<GroupsOperator<Key, Values>>
@@ -36,10 +36,10 @@ public final class LiveGroups<Key, Values>: LiveResult, RandomAccessCollection {
     node.onDifference(body)
   }
 
-  /// Groups other rows of its model: observers are notified of the difference at once, at the commit the context stands at.
-  /// While the result is paused, it shows when that is resumed.
+  /// Replaces the predicate: observers are notified of the difference immediately, at the context's commit. If the
+  /// result is paused, the difference shows when it is resumed.
   ///
-  /// - Throws: as the fetch does; then nothing has changed.
+  /// - Throws: As the fetch does; then nothing has changed.
   public func update<Model: PersistentModel>(where predicate: Predicate<Model>?) throws {
     try node.update { try node.query.updated(Model.self, where: predicate, in: node.owner) }
   }

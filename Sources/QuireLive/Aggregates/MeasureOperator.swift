@@ -2,20 +2,20 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// One aggregate of all rows that match: what ``LiveValue`` shows.
+/// One aggregate of all rows that match: the content of ``LiveValue``.
 ///
-/// A sum beyond what its type holds is an error, and the value the last one there was, until it fits again.
+/// A sum beyond its type is an error; the last valid value stays until the sum fits again.
 final class MeasureOperator<Value: Equatable>: LiveOperator {
   private(set) var tracker: AggregateTracker
   private let read: (AggregateState) throws -> Value
   private var shown: Shown?
-  /// Until the first is loaded.
+  /// Used until the first value is loaded.
   private let placeholder: Value
   var sourcesChanged = false
 
   struct Shown {
     let value: Value
-    /// As its column has it: equal texts may be of other bytes.
+    /// As stored in its column: equal texts may have different bytes.
     let extreme: QuireRow.Value
 
     func isIdentical(to other: Shown) -> Bool { value == other.value && extreme == other.extreme }
@@ -24,13 +24,13 @@ final class MeasureOperator<Value: Equatable>: LiveOperator {
   struct Delta: LiveDelta {
     let old: Shown?
     let new: Shown
-    /// What it knows from then on, if it was loaded.
+    /// The operator's new state, if it was loaded.
     var loaded: AggregateTracker?
     var changesContent: Bool { !(old?.isIdentical(to: new) ?? false) }
     var isEmpty: Bool { loaded == nil && !changesContent }
   }
 
-  /// - Parameter read: What an aggregate is as a value. Throws if it is not one of its type.
+  /// - Parameter read: Converts an aggregate to its value. Throws if it does not fit the type.
   init(_ select: SelectQuery, _ aggregate: Aggregate, read: @escaping (AggregateState) throws -> Value) throws {
     self.read = read
     tracker = AggregateTracker(select, [aggregate])

@@ -2,18 +2,19 @@ public import Foundation
 public import QuireModel
 public import QuireRow
 
-/// Counts, sums, averages and extremes that follow their rows.
+/// Counts, sums, averages and extremes that are updated as their rows change.
 ///
-/// Each equals what the fetch of the same name (`fetchCount`, `fetchSum`, `fetchAverage`, `fetchMin`, `fetchMax`) gives on
-/// the committed state. To begin with all rows that match are read; from then on a commit costs what it changed of them,
-/// without SQL but where the least or greatest value goes: then the next one is looked up, in an index on the column if
-/// there is one. Reached through a to-one relationship, the rows concerned are read by key when a column on the way
-/// changed. Where the predicate asks about a to-many relationship, so are the rows whose related rows changed, and the
-/// keys of all that match are held (from a bit to some 30 bytes each, as they lie).
+/// Each equals the result of the fetch of the same name (`fetchCount`, `fetchSum`, `fetchAverage`, `fetchMin`,
+/// `fetchMax`) on the committed state. All rows that match are read once at the start; then a commit costs what it
+/// changed of them, without SQL. Exceptions: if the least or greatest value is removed, the next one is looked up, in
+/// an index on the column if there is one. If the value is reached through a to-one relationship, affected rows are
+/// read by key when a column on the path changes. If the predicate has a condition on a to-many relationship, so are
+/// the rows whose related rows changed, and the keys of all matching rows are kept (from a bit to some 30 bytes each,
+/// depending on their distribution).
 ///
-/// - Throws: as the fetch does.
+/// - Throws: As the fetch does.
 extension ModelContext {
-  /// How many rows match; see `fetchCount`.
+  /// The number of rows that match; see `fetchCount`.
   public func liveCount<Model: PersistentModel>(_ type: Model.Type, where predicate: Predicate<Model>? = nil) throws
     -> LiveValue<Int>
   {
@@ -22,21 +23,22 @@ extension ModelContext {
     return try LiveValue(self, query.select, query.aggregates[0]) { $0.count }
   }
 
-  /// The exact sum, 0 of nothing; see `fetchSum`. Beyond `Int` the value stays what it was and has an error, until it fits.
+  /// The exact sum, 0 if no row matches; see `fetchSum`. Beyond `Int` the result has an error and keeps its value until
+  /// it fits.
   public func liveSum<Model: PersistentModel, Value: Summable>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil
   ) throws -> LiveValue<Value.Total> {
     try measure(.sum, property, predicate) { try Value.total($0) }
   }
 
-  /// The average, nil of nothing; see `fetchAverage`.
+  /// The average, nil if no row matches; see `fetchAverage`.
   public func liveAverage<Model: PersistentModel, Value: Summable>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil
   ) throws -> LiveValue<Double?> {
     try measure(.average, property, predicate) { try $0.average() }
   }
 
-  /// The least value, nil of nothing; see `fetchMin`.
+  /// The least value, nil if no row matches; see `fetchMin`.
   public func liveMin<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil
   ) throws -> LiveValue<Value?> {
@@ -49,7 +51,7 @@ extension ModelContext {
     try measure(.minimum, property, predicate) { try Value?.decoded($0.extreme) }
   }
 
-  /// The greatest value, nil of nothing; see `fetchMax`.
+  /// The greatest value, nil if no row matches; see `fetchMax`.
   public func liveMax<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil
   ) throws -> LiveValue<Value?> {

@@ -3,21 +3,22 @@ public import QuireModel
 public import QuireRow
 
 extension ModelContext {
-  /// The groups of the rows that match, by a property of their own or of what a to-one relationship leads to, with
-  /// aggregates of each group: once, unsaved edits included.
+  /// Fetches the groups of the rows that match, by a property of their own or of what a to-one relationship leads to,
+  /// with aggregates of each group, unsaved edits included.
   ///
   ///     let shelves = try context.fetchGroups(
   ///       Book.self, by: \.author?.name, .count, .average(\.rating), having: { $0.values.0 > 1 },
   ///       sortBy: { $0.values.0 > $1.values.0 }, limit: 10)
   ///     for shelf in shelves { print(shelf.key ?? "nobody", shelf.values.0) }
   ///
-  /// Nil is a key like any other. ``liveGroups(_:by:_:where:having:sortBy:limit:)`` follows the same groups on the
-  /// committed state. Reads the columns it needs of every row that matches, in one statement.
+  /// Nil is a key like any other. ``liveGroups(_:by:_:where:having:sortBy:limit:)`` follows the same groups in the
+  /// committed state. Reads the needed columns of every row that matches, in one statement.
+  ///
   /// - Parameters:
-  ///   - having: Which groups are given.
-  ///   - precedes: Their order, ties by the key; without it that of the key, nil first and text by its bytes.
-  ///   - limit: How many groups are given.
-  /// - Throws: as `fetch` does, and ``AggregateError`` for a sum beyond `Int`.
+  ///   - having: Which groups are returned.
+  ///   - precedes: Their order, ties by the key; by default that of the key, nil first and text by its bytes.
+  ///   - limit: The highest number of groups.
+  /// - Throws: As `fetch` does, and ``AggregateError`` for a sum beyond `Int`.
   public func fetchGroups<Model: PersistentModel, Key: StoredValue, each Result: Equatable>(
     _ type: Model.Type, by property: KeyPath<Model, Key>, _ aggregates: repeat GroupAggregate<Model, each Result>,
     where predicate: Predicate<Model>? = nil, having: ((GroupRow<Key, (repeat each Result)>) -> Bool)? = nil,
@@ -32,10 +33,10 @@ extension ModelContext {
     return try groups(of: type, query, form)
   }
 
-  /// The same groups, followed; see ``LiveGroups``.
+  /// A live result of the groups of the rows that match; see ``LiveGroups``.
   ///
-  /// - Throws: as ``fetchGroups(_:by:_:where:having:sortBy:limit:)``. `having` and `precedes` must give the same answer for
-  ///   the same rows every time; they are called in the middle of a move, and look at nothing else.
+  /// - Throws: As ``fetchGroups(_:by:_:where:having:sortBy:limit:)``. `having` and `precedes` must give the same answer
+  ///   for the same rows every time, and must not read anything else: they are called while the context advances.
   public func liveGroups<Model: PersistentModel, Key: StoredValue, each Result: Equatable>(
     _ type: Model.Type, by property: KeyPath<Model, Key>, _ aggregates: repeat GroupAggregate<Model, each Result>,
     where predicate: Predicate<Model>? = nil, having: ((GroupRow<Key, (repeat each Result)>) -> Bool)? = nil,
@@ -91,7 +92,7 @@ extension ModelContext {
 }
 
 extension AggregateTracker {
-  /// Takes all rows as they would be if unsaved edits were saved: for groups that are asked for once.
+  /// Loads all rows as if unsaved edits were saved, for a fetch of groups.
   fileprivate mutating func fill<Model: PersistentModel>(
     _ type: Model.Type, _ query: AggregateQuery, unsavedIn owner: ContextCore
   )

@@ -1,9 +1,9 @@
 public import QuireModel
 
-/// Gives bindings to the properties of a model that a variable holds: `$book.title`.
+/// Provides bindings to the properties of the model in a variable: `$book.title`.
 ///
-/// On a stored property, a global or a local variable, a parameter (`{ $book in … }` and `ModelBindable(book)` in a loop). It
-/// holds the model like the plain variable, and adds nothing to how it is observed.
+/// Works on a stored property, a global or local variable, and a parameter (`{ $book in … }`, or `ModelBindable(book)`
+/// in a loop). It holds the model as the plain variable would, and does not change how it is observed.
 @propertyWrapper @dynamicMemberLookup
 public struct ModelBindable<Model: PersistentModel> {
   public var wrappedValue: Model

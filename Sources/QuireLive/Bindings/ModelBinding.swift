@@ -1,20 +1,20 @@
 public import QuireModel
 
-/// A get and set pair on one property of a model, to hand to whoever edits it.
+/// A getter and setter of one property of a model, to pass to code that edits it.
 ///
 ///     @ModelBindable var book = book
 ///     try rename($book.title)
 ///
 ///     func rename(_ title: ModelBinding<String>) throws { try title.set(title.wrappedValue.uppercased()) }
 ///
-/// Reading it reads the property, for observation too; setting it edits the model. What refuses the value (a rule, a
-/// constraint, the object's deletion) is thrown by ``set(_:)``; plain assignment keeps the old value then, and the next
-/// `save()` throws. Confined to the isolation of the model.
+/// Reading it reads the property, and is tracked as such; setting it edits the model. If the value is refused (by a
+/// rule, a constraint, or because the object is deleted), ``set(_:)`` throws; a plain assignment keeps the old value,
+/// and the next `save()` throws. Confined to the isolation of the model.
 @propertyWrapper @dynamicMemberLookup
 public struct ModelBinding<Value> {
   private let read: () -> Value
   private let write: (Value, Way) throws -> Void
-  /// Has the next save throw what a plain assignment came to.
+  /// Makes the next save throw the error of a plain assignment.
   private let refuse: (any Error) -> Void
 
   private init(
@@ -25,7 +25,7 @@ public struct ModelBinding<Value> {
     self.refuse = refuse
   }
 
-  /// The property of that object.
+  /// A binding to that property of the object.
   public init<Model: PersistentModel>(_ model: Model, _ keyPath: ReferenceWritableKeyPath<Model, Value>) {
     read = { model[keyPath: keyPath] }
     write = { value, way in
@@ -47,12 +47,12 @@ public struct ModelBinding<Value> {
   public var projectedValue: ModelBinding { self }
   public init(projectedValue: ModelBinding) { self = projectedValue }
 
-  /// Sets the value, or throws what refuses it; then all is as it was.
+  /// Sets the value, or throws if it is refused; then nothing has changed.
   public func set(_ value: Value) throws { try write(value, .throwing) }
 
   // MARK: Parts
 
-  /// A part of the value, such as a field of a struct: setting it sets the whole.
+  /// A binding to a part of the value, such as a field of a struct: setting it sets the whole value.
   public subscript<Part>(dynamicMember keyPath: WritableKeyPath<Value, Part>) -> ModelBinding<Part> {
     ModelBinding<Part> {
       read()[keyPath: keyPath]
@@ -65,7 +65,7 @@ public struct ModelBinding<Value> {
     }
   }
 
-  /// A property of the model that is the value, whichever it is when it is read or set.
+  /// A binding to a property of the model that is the value at the time of reading or setting.
   public subscript<Part>(dynamicMember keyPath: ReferenceWritableKeyPath<Value, Part>) -> ModelBinding<Part>
   where Value: PersistentModel {
     ModelBinding<Part> {
@@ -80,8 +80,9 @@ public struct ModelBinding<Value> {
     }
   }
 
-  /// The value in another form, such as a number as text.
-  /// - Parameter back: May refuse: its error is thrown where the value is set.
+  /// A binding to the value in another form, such as a number as text.
+  ///
+  /// - Parameter back: May throw: ``set(_:)`` throws its error.
   public func transformed<Other>(
     _ forth: @escaping (Value) -> Other, back: @escaping (Other) throws -> Value
   ) -> ModelBinding<Other> {
@@ -96,7 +97,8 @@ public struct ModelBinding<Value> {
 
   // MARK: Optionals
 
-  /// What is there; nil where nothing is. When it is gone later, reading gives what was there last.
+  /// A binding to the wrapped value; nil if there is none. If the value becomes nil later, reading returns the last
+  /// one.
   public func unwrapped<Wrapped>() -> ModelBinding<Wrapped>? where Value == Wrapped? {
     guard let found = read() else { return nil }
     let last = Last(found)
@@ -110,7 +112,7 @@ public struct ModelBinding<Value> {
     }
   }
 
-  /// What is there, else another value, which is not set by being read.
+  /// A binding to the wrapped value, or `other` if there is none; reading does not set it.
   public func or<Wrapped>(_ other: Wrapped) -> ModelBinding<Wrapped> where Value == Wrapped? {
     ModelBinding<Wrapped> {
       read() ?? other
@@ -122,16 +124,17 @@ public struct ModelBinding<Value> {
   }
 }
 
-/// How a value is set: throwing what refuses it, or leaving that for the next save.
+/// How a value is set: throwing if it is refused, or leaving the error to the next save.
 private enum Way { case throwing, plain }
 
 // MARK: Elements
 
 extension ModelBinding where Value: RandomAccessCollection & MutableCollection {
-  /// One for each element, by its place.
+  /// A binding to each element, by index.
   public var elements: [ModelBinding<Value.Element>] { read().indices.map { self[$0] } }
 
-  /// The element at that place. When there is none any longer, reading gives what was there last, and setting refuses.
+  /// A binding to the element at that index. If it no longer exists, reading returns the last value, and setting
+  /// throws.
   public subscript(index: Value.Index) -> ModelBinding<Value.Element> {
     let last = Last(read()[index])
     func current() -> Value.Element {
@@ -152,7 +155,7 @@ extension ModelBinding where Value: RandomAccessCollection & MutableCollection {
   }
 }
 
-/// What was read last, for when there is nothing to read any longer.
+/// The value read last, for reads after it is gone.
 private final class Last<Value> {
   private var value: Value
   init(_ value: Value) { self.value = value }
@@ -163,7 +166,7 @@ private final class Last<Value> {
   }
 }
 
-/// Why a binding cannot set a value, beyond what its model refuses.
+/// Why a binding cannot set a value, other than errors of its model.
 public enum ModelBindingError: Error, Hashable, Sendable {
   case noElement(index: String)
 }
@@ -171,7 +174,7 @@ public enum ModelBindingError: Error, Hashable, Sendable {
 extension ModelBindingError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .noElement(let index): "there is no element \(index) any longer: the collection has become shorter"
+    case .noElement(let index): "there is no element \(index) any more: the collection is shorter now"
     }
   }
 }

@@ -3,22 +3,23 @@ public import QuireRow
 public import QuireSQLite
 
 extension ModelContainer {
-  /// Looks at every commit before it happens, and may refuse it.
+  /// Inspects every commit before it happens, and may refuse it.
   ///
   ///     let rule = store.beforeCommit { commit in
   ///       for change in commit.changes(of: Book.self) where change.new?.title == "" { throw Untitled(change.id) }
   ///     }
   ///
-  /// Called for saves, SQL, and what triggers and cascades do in them: on the writing thread, inside the transaction,
-  /// when all of it is written; in the order of adding where there are several. If it throws, everything is rolled back
-  /// and the writer gets that very error; a context keeps its unsaved edits, as after any save that failed. It sees
-  /// rows and no objects, whole ones, so while there is one each write captures whole rows (about 1 µs a row).
+  /// Called for saves, SQL, and their triggers and cascades: on the writing thread, inside the transaction, after
+  /// everything is written; several closures are called in the order in which they were added. If one throws,
+  /// everything is rolled back and the writer receives that error; a context keeps its unsaved edits, as after any
+  /// failed save. The closure receives whole rows and no objects, so while there is one, each write captures whole rows
+  /// (about 1 µs a row).
   ///
-  /// It may only read: a write in it throws ``QuireSQLite/DatabaseError/nestedWrite`` or
-  /// ``QuireSQLite/DatabaseError/writeBeforeCommit(sql:)`` and is not run. What SQLite checks in COMMIT itself, a
-  /// deferred foreign key, comes after it. Commits of other processes do not ask this one.
+  /// The closure may only read: a write in it throws ``QuireSQLite/DatabaseError/nestedWrite`` or
+  /// ``QuireSQLite/DatabaseError/writeBeforeCommit(sql:)`` and is not run. Checks that SQLite makes in COMMIT itself,
+  /// of deferred foreign keys, come after it. It is not called for commits of other processes.
   ///
-  /// - Returns: what keeps it in place: it ends when that goes.
+  /// - Returns: A token; the closure is removed when it is released.
   public func beforeCommit(_ body: @escaping @Sendable (PendingCommit) throws -> Void) -> CommitValidator {
     let models = CommitModels(store)
     return store.database.beforeCommit { [weak store] transaction in
@@ -27,26 +28,26 @@ extension ModelContainer {
   }
 }
 
-/// A commit that is about to happen: valid inside the closure of ``QuireModel/ModelContainer/beforeCommit(_:)`` only.
+/// A pending commit: valid only inside the closure of ``QuireModel/ModelContainer/beforeCommit(_:)``.
 public struct PendingCommit {
   let transaction: PendingTransaction
   let models: CommitModels
   let store: Store?
 
   public var origin: CommitOrigin { transaction.origin }
-  /// The name the writer gave: see ``StoreCommit/author``.
+  /// The author's name: see ``StoreCommit/author``.
   public var author: String? { transaction.author }
-  /// All changed rows by table, as the commit will tell them; tables that belong to no model included.
+  /// All changed rows by table, as the commit will report them, including tables without a model.
   public var tables: [TableChanges] { transaction.tables.filter { !$0.table.isInternal } }
 
-  /// The changed objects of one model, in the order in which the transaction first touched them.
+  /// The changed objects of one model, in the order in which the transaction first changed them.
   public func changes<Model: PersistentModel>(of type: Model.Type) -> [ModelChange<Model>] {
     models.changes(of: type, in: tables)
   }
 
   /// Rows of a query as they will be after the commit.
   ///
-  /// - Throws: ``QuireSQLite/DatabaseError/writeBeforeCommit(sql:)`` for a statement that writes, and as a transaction's
+  /// - Throws: ``QuireSQLite/DatabaseError/writeBeforeCommit(sql:)`` for a statement that writes; otherwise as
   ///   ``QuireSQLite/SQLTransaction/query(_:)``.
   public func query(_ sql: SQL) throws -> [SQLRecord] { try transaction.query(sql, naming: store) }
 }

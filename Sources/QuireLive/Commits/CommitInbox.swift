@@ -2,23 +2,24 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Commits that wait for their one reader: those that come, and those that the file's change log has.
+/// Commits that wait for their one reader: those that arrive, and those in the file's change log.
 ///
-/// A reader that falls behind its bound, where there is a log, lets go of what waits and reads on from there.
+/// If the reader falls behind by more than the bound and there is a log, waiting commits are dropped and read from the
+/// log.
 final class CommitInbox: Sendable {
   private struct State {
     var waiting: [ChangeSet] = []
     var missed: ClosedRange<Int64>?
-    /// Up to where the reader has been told everything; nil without a log.
+    /// The position up to which the reader has received everything; nil without a log.
     var place: CommitToken?
-    /// Whether what follows `place` is to be read from the log.
+    /// Whether the commits after `place` must be read from the log.
     var isBehind = false
-    /// Read from the log and not yet told.
+    /// Read from the log and not delivered yet.
     var read: [ChangeSet] = []
-    /// The last of those that were let go.
+    /// The last commit that was dropped.
     var dropped: CommitToken?
     var failure: DatabaseError?
-    /// One, unless the sequence is read by several tasks; all look again when something comes.
+    /// One, unless several tasks read the sequence; all check again when a commit arrives.
     var readers: [CheckedContinuation<Void, Never>] = []
     var hasEnded = false
 
@@ -35,14 +36,14 @@ final class CommitInbox: Sendable {
   private let subscription = Locked<Subscription?>(nil)
   private weak let database: Database?
 
-  /// How many changes are read from the log at once, and the rest of their commit.
+  /// The number of changes that are read from the log at once, plus the rest of their commit.
   private static let pageSize = 2000
 
   /// - Parameters:
   ///   - interest: What must be captured for this reader.
-  ///   - token: From where on commits are told; nil for from now on.
-  ///   - accepts: Which commits it wants: judged on the writer's thread, so that the others take no room.
-  /// - Throws: ``QuireSQLite/ChangeLogError`` for a token from which the log cannot be followed.
+  ///   - token: The position after which commits are delivered; nil for now.
+  ///   - accepts: The commits that the reader wants: evaluated on the writer's thread, so that others take no memory.
+  /// - Throws: ``QuireSQLite/ChangeLogError`` if the log cannot be followed from the token.
   init(
     _ store: Store, bound: Int, interest: CapturedColumns = .everything, after token: CommitToken?,
     accepts: @escaping @Sendable (ChangeSet) -> Bool = { _ in true }
@@ -77,12 +78,12 @@ final class CommitInbox: Sendable {
       end.isLinked()
       self?.receive(commit)
     }
-    // Nothing has been taken out before this returns; what has come since has its own place.
+    // Nothing has been taken out before this returns; commits that arrived since have their own position.
     if token == nil { state.withLock { $0.place = here } }
     self.subscription.withLock { $0 = subscription }
   }
 
-  /// Freed with the database's list of subscribers: that is how the inbox learns that nothing more will come.
+  /// Released with the database's list of subscribers: this tells the inbox that no more commits will come.
   private final class End: Sendable {
     private weak let inbox: CommitInbox?
     init(_ inbox: CommitInbox) { self.inbox = inbox }
@@ -93,7 +94,8 @@ final class CommitInbox: Sendable {
   /// On the writer's thread: only queues.
   private func receive(_ commit: ChangeSet) {
     guard accepts(commit) else {
-      // Who has been told all he wants is as far as the others, or the log might be trimmed under him.
+      // A reader that has received everything it wants also advances: otherwise the log might be trimmed past its
+      // position.
       state.withLock { state in
         if !state.isBehind, state.waiting.isEmpty, let token = commit.token { state.place = token }
       }
@@ -107,7 +109,7 @@ final class CommitInbox: Sendable {
           state.isBehind = true
           state.dropped = token
         }
-        // The log says nothing of what was not told by rows.
+        // The log does not contain commits whose rows are unknown.
         let comparison = state.isBehind ? state.waiting.last(where: \.rowsUnknown) : nil
         state.waiting.removeAll(keepingCapacity: true)
         if let comparison { state.waiting.append(comparison) }
@@ -174,11 +176,11 @@ final class CommitInbox: Sendable {
     return state.hasEnded ? .end : .none
   }
 
-  /// Takes the next commits out of the log; at its end, what has come meanwhile follows.
+  /// Reads the next commits from the log; after its end come those that have arrived meanwhile.
   private func readLog(after place: CommitToken) throws {
     do {
       guard let database else { throw DatabaseError.closed(path: "") }
-      // No further than to where commits have been numbered: what follows comes by itself.
+      // Only as far as commits have been numbered: later ones arrive by themselves.
       database.lookForForeignCommits()
       let here = database.latestToken.flatMap { $0.log == place.log ? $0.place : nil }
       let (commits, isEnd) = try database.loggedCommits(after: place, upTo: here, atMost: CommitInbox.pageSize)
@@ -198,7 +200,7 @@ final class CommitInbox: Sendable {
         }
       }
     } catch {
-      // The log leads no further: what waits follows, after this has been said.
+      // The log ends here: waiting commits follow, after the reader has received this error.
       let missed = state.withLock { state in
         state.isBehind = false
         state.dropped = nil
@@ -209,7 +211,7 @@ final class CommitInbox: Sendable {
     }
   }
 
-  /// Until a commit or the end has come, or the task is cancelled.
+  /// Waits until a commit or the end arrives, or the task is cancelled.
   private func arrival() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

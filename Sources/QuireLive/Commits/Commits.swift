@@ -4,25 +4,26 @@ import QuireSQLite
 import Synchronization
 
 extension ModelContainer {
-  /// Every commit from now on, each once, in order: an asynchronous sequence to be read by one reader.
+  /// Every commit from now on, each once, in order: an asynchronous sequence for one reader.
   ///
   ///     for try await commit in store.commits {
   ///       for change in commit.changes(of: Book.self) { print(commit.number, change.old?.title, change.new?.title) }
   ///     }
   ///
-  /// What is committed between this call and the first `next()` is kept too. A reader that falls more than 4 096 commits
-  /// behind gets ``CommitsMissed`` once, which names the range, and goes on after it. While anybody listens, commits
-  /// capture whole rows (about 1 µs a row). Where the file keeps a change log (``QuireSQLite/ChangeLog``), a reader that
-  /// falls behind goes on from it and misses nothing, and what another process commits comes with its rows; without a
-  /// log as ``StoreCommit/rowsUnknown``, without rows. When the file is replaced, moved or deleted, `next()` throws that once. Does not keep the container open: ends, after what was committed before, when
-  /// that is closed or gone.
+  /// Commits between this call and the first `next()` are included. A reader that falls more than 4 096 commits behind
+  /// receives ``CommitsMissed`` once, which names the range, and continues after it. While there is a reader, commits
+  /// capture whole rows (about 1 µs a row). If the file has a change log (``QuireSQLite/ChangeLog``), a reader that
+  /// falls behind continues from the log and misses nothing, and commits of other processes come with their rows;
+  /// without a log they come without rows, as ``StoreCommit/rowsUnknown``. If the file is replaced, moved or deleted,
+  /// `next()` throws once. The sequence does not keep the container open: it ends when the container is closed or
+  /// released, after everything committed before.
   public var commits: Commits { Commits(self, bound: 4096) }
 
-  /// The same with room for another number of commits.
+  /// Every commit from now on, as ``commits``, with another bound for how far a reader may fall behind.
   public func commits(buffering bound: Int) -> Commits { Commits(self, bound: max(1, bound)) }
 
-  /// What has been committed after a place in the file's change log, whoever did, and then every commit: none in
-  /// between, none twice.
+  /// Everything committed after a position in the file's change log, by any process, and then every further commit:
+  /// none is missed, none comes twice.
   ///
   ///     var token = try restoredToken()
   ///     for try await commit in try store.commits(after: token) {
@@ -30,18 +31,18 @@ extension ModelContainer {
   ///       if let next = commit.token { token = next }
   ///     }
   ///
-  /// Told from the log, a commit of another process has its author where it was Quire's, and what programs without Quire
-  /// have committed in a row comes as one. ``StoreCommit/number`` is 0 for commits from before the store was opened, and
-  /// for all others what every reader is told.
+  /// From the log, a Quire commit of another process has its author, and consecutive commits of programs without Quire
+  /// come as one. ``StoreCommit/number`` is 0 for commits from before the store was opened; for all others it is the
+  /// number that every reader receives.
   ///
-  /// - Throws: ``QuireSQLite/ChangeLogError`` where the log cannot be followed from there: the file keeps none, the token
-  ///   is of another one, or the log no longer goes back that far. `next()` throws it too, where the log is trimmed
-  ///   under a reader.
+  /// - Throws: ``QuireSQLite/ChangeLogError`` if the log cannot be followed from there: the file has none, the token
+  ///   belongs to another one, or the log no longer goes back that far. `next()` throws it too, if the log is trimmed
+  ///   past the reader's position.
   public func commits(after token: CommitToken, buffering bound: Int = 4096) throws -> Commits {
     Commits(inbox: try CommitInbox(store, bound: max(1, bound), after: token))
   }
 
-  /// The place of the latest commit in the file's change log, to go on from later; nil where it keeps none.
+  /// The position of the latest commit in the file's change log, to continue from later; nil if the file has none.
   public var latestToken: CommitToken? {
     store.database.lookForForeignCommits()
     return store.database.latestToken
@@ -53,7 +54,7 @@ public struct CommitsMissed: Error, Hashable, Sendable, CustomStringConvertible 
   public let range: ClosedRange<Int64>
   public var description: String {
     "commits \(range.lowerBound) to \(range.upperBound) were missed: this reader fell behind its buffer. "
-      + "The next ones follow; read the present state anew for what was in between"
+      + "The next ones follow; read the present state again to include what was in between"
   }
 }
 

@@ -3,27 +3,28 @@ public import QuireRow
 import QuireSQLite
 
 extension ModelContainer {
-  /// The commits that change objects of one model, and of them those changes: see ``commits``.
+  /// The commits that change objects of one model, with those changes: see ``commits``.
   ///
   ///     for try await commit in store.commits(of: Book.self, changing: \.isAvailable) {
   ///       for change in commit.changes { print(change.id, change.old?.isAvailable, change.new?.isAvailable) }
   ///     }
   ///
   /// - Parameters:
-  ///   - properties: Where given, an update counts only if it changes one of them; inserts and deletes always do.
+  ///   - properties: If given, an update counts only if it changes one of them; inserts and deletes always count.
   ///   - bound: How many commits a reader may fall behind.
-  /// - Throws: ``QuireModel/ModelError`` for a class that is no model of the container, and for a property without a
-  ///   column of its own, which changes in another table.
+  /// - Throws: ``QuireModel/ModelError`` if the class is not a model of the container, and for a property without its
+  ///   own column, which changes in another table.
   public func commits<Model: PersistentModel>(
     of type: Model.Type, changing properties: PartialKeyPath<Model>..., buffering bound: Int = 4096
   ) throws(ModelError) -> ModelCommits<Model> {
     ModelCommits(store, try concern(type, properties), bound: max(1, bound))
   }
 
-  /// The same from a place in the file's change log on: see ``commits(after:buffering:)``.
+  /// The commits that change objects of one model after a position in the file's change log: see
+  /// ``commits(after:buffering:)``.
   ///
-  /// - Throws: ``QuireModel/ModelError`` as above, ``QuireSQLite/ChangeLogError`` where the log cannot be followed from
-  ///   there.
+  /// - Throws: ``QuireModel/ModelError`` as above, ``QuireSQLite/ChangeLogError`` if the log cannot be followed from
+  ///   the token.
   public func commits<Model: PersistentModel>(
     of type: Model.Type, changing properties: PartialKeyPath<Model>..., after token: CommitToken,
     buffering bound: Int = 4096
@@ -50,7 +51,7 @@ extension ModelContainer {
   }
 }
 
-/// Which rows of a commit matter to a subscriber.
+/// Selects the rows of a commit that matter to a subscriber.
 struct RowConcern: Sendable {
   let table: String
   /// Empty for all of them.
@@ -77,20 +78,20 @@ struct RowConcern: Sendable {
   }
 }
 
-/// What one commit did to the objects of one model.
+/// The changes of one model's objects in one commit.
 public struct ModelCommit<Model: PersistentModel>: Sendable {
   public let number: Int64
   public let origin: CommitOrigin
   public let author: String?
-  /// Its place in the file's change log: see ``StoreCommit/token``.
+  /// Its position in the file's change log: see ``StoreCommit/token``.
   public let token: CommitToken?
-  /// Whether another process committed, and which rows it changed is not known: see ``StoreCommit/rowsUnknown``.
+  /// Whether another process committed, so that the changed rows are unknown: see ``StoreCommit/rowsUnknown``.
   public let rowsUnknown: Bool
-  /// In the order in which the transaction first touched them; empty only where it is a comparison.
+  /// In the order in which the transaction first changed them; empty only if ``rowsUnknown``.
   public let changes: [ModelChange<Model>]
 }
 
-/// The commits that concern one model; see ``QuireModel/ModelContainer/commits(of:changing:buffering:)``.
+/// The commits that affect one model; see ``QuireModel/ModelContainer/commits(of:changing:buffering:)``.
 public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
   public typealias Element = ModelCommit<Model>
   public typealias Failure = any Error

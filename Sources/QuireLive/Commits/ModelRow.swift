@@ -11,7 +11,7 @@ public struct ModelRow<Model: PersistentModel>: Sendable {
   let image: RowChange.RowValues?
   let entity: Entity
 
-  /// The value of a property; nil where its column holds NULL, was not captured, or is no such value.
+  /// The value of a property; nil if its column is NULL, was not captured, or does not decode.
   public subscript<Value: StoredValue>(property: KeyPath<Model, Value>) -> Value? {
     guard let value = value(at: property) else { return nil }
     return try? Value.read(from: ImageSource([value]), at: 0)

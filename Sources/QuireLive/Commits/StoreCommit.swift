@@ -1,21 +1,21 @@
 public import QuireModel
 public import QuireRow
 
-/// One commit as subscribers get it: its number, who wrote, and every changed row with old and new values.
+/// One commit as subscribers receive it: its number, its author, and every changed row with old and new values.
 public struct StoreCommit: Sendable {
-  /// Counted from 1 while the store is open, whoever commits; 0 for one from before, told from the change log. Never
-  /// less than that of a commit told before it.
+  /// Counts all commits, of any process, from 1 while the store is open; 0 for an earlier commit, read from the change
+  /// log. Never less than the number of a commit delivered before it.
   public let number: Int64
   public let origin: CommitOrigin
-  /// The name the writer gave: a context's `author`, or that of `execute` and `write`.
+  /// The author's name: a context's `author`, or that of `execute` and `write`.
   public let author: String?
-  /// Its place in the file's change log, to go on from later; nil where it keeps none.
+  /// Its position in the file's change log, to continue from later; nil if the file has none.
   public let token: CommitToken?
-  /// All changed rows by table, tables that belong to no model included.
+  /// All changed rows by table, including tables without a model.
   public let tables: [TableChanges]
-  /// Whether more may have changed than ``tables`` says: another process committed, once or several times, and which
-  /// rows is not known. Who keeps something made from rows makes it anew, from the state after this commit or a later
-  /// one.
+  /// Whether more may have changed than ``tables`` contains: another process committed, once or several times, and the
+  /// changed rows are unknown. Anything derived from rows must then be rebuilt, from the state after this commit or a
+  /// later one.
   public let rowsUnknown: Bool
   let models: CommitModels
 
@@ -29,13 +29,13 @@ public struct StoreCommit: Sendable {
     self.models = models
   }
 
-  /// The changed objects of one model, in the order in which the transaction first touched them.
+  /// The changed objects of one model, in the order in which the transaction first changed them.
   public func changes<Model: PersistentModel>(of type: Model.Type) -> [ModelChange<Model>] {
     models.changes(of: type, in: tables)
   }
 }
 
-/// What turns rows into a model's: without the store itself, which commits do not keep open.
+/// Translates rows to a model's: does not hold the store, so that commits do not keep it open.
 struct CommitModels: Sendable {
   let store: UInt32
   private let entities: [Entity]
@@ -49,8 +49,8 @@ struct CommitModels: Sendable {
     entities.first { ObjectIdentifier($0.type) == ObjectIdentifier(type) }
   }
 
-  /// Those rows that are objects of a model. A table altered in the middle of the transaction is there once for each of
-  /// its forms.
+  /// The rows that are objects of a model. A table altered in the middle of the transaction occurs once for each of its
+  /// forms.
   func changes<Model: PersistentModel>(of type: Model.Type, in tables: [TableChanges]) -> [ModelChange<Model>] {
     guard let entity = entity(for: type) else { return [] }
     return tables.filter { $0.table.name == entity.table }.flatMap { changes in

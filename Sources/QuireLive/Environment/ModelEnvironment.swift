@@ -1,52 +1,53 @@
-/// What is handed down to the code that is called, without a parameter at every layer: objects by their type, values by
-/// key.
+/// Passes values to called code without a parameter at every layer: objects by type, values by key.
 ///
 ///     try withEnvironment(library) {
 ///       try openDesk()                                  // any depth below:
 ///     }                                                 //   let library = try environment[Library.self]
 ///
-/// Child tasks, and what a server starts for each request, inherit it. A reader made by ``observe(isolation:_:)`` runs
-/// in the environment it was made in, whoever made the change it runs for.
+/// Child tasks, and the tasks that a server starts for each request, inherit it. A reader made by
+/// ``observe(isolation:_:)`` runs in the environment in which it was made, whichever code changed what it read.
 ///
-/// An object that is not `Sendable` belongs to the isolation it was put in on, and is found there only: from elsewhere
-/// the look-up fails and says so.
+/// An object that is not `Sendable` belongs to the isolation where it was added, and is found only there: anywhere else
+/// the look-up fails with an error that says so.
 public struct ModelEnvironment: Sendable {
   @TaskLocal static var current = ModelEnvironment()
 
   private var entries: [ObjectIdentifier: Entry] = [:]
-  /// The innermost stretch of code without a suspension that was given an environment.
+  /// The innermost code without a suspension that was given an environment.
   private var extent: Extent?
 
   private struct Entry: Sendable {
-    // An object that is not Sendable is handed out only where `home` is the caller's place.
+    // An object that is not `Sendable` is returned only if `home` is the caller's place.
     nonisolated(unsafe) let value: Any
-    /// Nil for what is Sendable.
+    /// Nil for `Sendable` objects.
     let home: Extent?
   }
 
   // MARK: Objects by type
 
-  /// The nearest object that was put in under this type.
-  /// - Throws: ``ModelEnvironmentError``, naming the type, where there is none.
+  /// The innermost object that was added under this type.
+  ///
+  /// - Throws: ``ModelEnvironmentError``, naming the type, if there is none.
   @MainActor public subscript<Object: AnyObject>(_ type: Object.Type) -> Object {
     get throws(ModelEnvironmentError) { try find(type, from: .actor(ObjectIdentifier(MainActor.shared))) }
   }
 
-  /// The nearest object that was put in under this type; nil where there is none.
+  /// The innermost object that was added under this type; nil if there is none.
   @MainActor public subscript<Object: AnyObject>(_ type: Object?.Type) -> Object? { try? self[Object.self] }
 
-  /// The same from any isolation, for what is `Sendable`, such as a container.
+  /// The innermost object of this type, from any isolation, for `Sendable` types such as a container.
   public subscript<Object: AnyObject & Sendable>(_ type: Object.Type) -> Object {
     get throws(ModelEnvironmentError) { try find(type, from: nil) }
   }
 
   public subscript<Object: AnyObject & Sendable>(_ type: Object?.Type) -> Object? { try? self[Object.self] }
 
-  /// The nearest object of this type, on any actor and on none.
+  /// The innermost object of this type, on any actor and on none.
   ///
-  /// Code that belongs to no isolation finds what its own task put in, and in a closure that does not suspend
+  /// Code without isolation finds what its own task added, and in a closure that does not suspend
   /// (``observe(isolation:_:)``, `withEnvironment` without `await`) what belongs to that closure's isolation.
-  /// - Throws: ``ModelEnvironmentError``, naming the type, where there is none or it belongs elsewhere.
+  ///
+  /// - Throws: ``ModelEnvironmentError``, naming the type, if there is none or it belongs to another isolation.
   public func object<Object: AnyObject>(
     _ type: Object.Type, isolation: isolated (any Actor)? = #isolation
   ) throws(ModelEnvironmentError) -> Object {
@@ -65,12 +66,12 @@ public struct ModelEnvironment: Sendable {
 
   // MARK: Values by key
 
-  /// The nearest value under this key; its default where there is none.
+  /// The innermost value under this key, or the key's default.
   public subscript<Key: ModelEnvironmentKey>(_ key: Key.Type) -> Key.Value {
     entries[ObjectIdentifier(key)]?.value as? Key.Value ?? Key.defaultValue
   }
 
-  // MARK: Putting in
+  // MARK: Adding
 
   func putting(_ object: some AnyObject, as type: Any.Type, home: Extent?) -> ModelEnvironment {
     var result = self
@@ -100,10 +101,10 @@ public struct ModelEnvironment: Sendable {
   }
 }
 
-/// What is handed down to here.
+/// The current environment.
 public var environment: ModelEnvironment { .current }
 
-/// Names a value of the environment and says what it is where nobody put one in.
+/// A key for a value of the environment, with the default that applies if no value was added.
 ///
 ///     enum PageSize: ModelEnvironmentKey { static let defaultValue = 20 }
 ///     environment[PageSize.self]
@@ -112,10 +113,10 @@ public protocol ModelEnvironmentKey {
   static var defaultValue: Value { get }
 }
 
-/// Why an object is not to be had from the environment.
+/// Why an object is not available from the environment.
 public enum ModelEnvironmentError: Error, Hashable, Sendable {
   case missing(type: String)
-  /// It is there, and belongs to another isolation.
+  /// There is one, but it belongs to another isolation.
   case elsewhere(type: String)
 }
 
@@ -125,7 +126,7 @@ extension ModelEnvironmentError: CustomStringConvertible {
     case .missing(let type):
       "there is no \(type) in the environment: run this inside ‘withEnvironment’ with one"
     case .elsewhere(let type):
-      "the environment's \(type) belongs to another isolation: ask for it where it was put in, or put in what is Sendable"
+      "the environment's \(type) belongs to another isolation: read it where it was added, or add a Sendable object"
     }
   }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Where code runs, as far as objects that are not `Sendable` are concerned.
+/// Where code runs, as far as it matters to objects that are not `Sendable`.
 enum Place: Hashable, Sendable {
   case actor(ObjectIdentifier)
-  /// A task on no actor; a thread where there is no task.
+  /// A task on no actor, or a thread without a task.
   case task(Int)
 
   static var ofTask: Place {
@@ -12,10 +12,10 @@ enum Place: Hashable, Sendable {
   }
 }
 
-/// The run of one body in an environment.
+/// One run of a body in an environment.
 final class Extent: Sendable {
   let place: Place
-  /// The thread, where the body cannot leave it.
+  /// The thread, if the body cannot leave it.
   private let thread: UInt?
   private let isOver = Atomic(false)
 
@@ -26,10 +26,11 @@ final class Extent: Sendable {
 
   func end() { isOver.store(true, ordering: .releasing) }
 
-  /// Whether the calling code is the body, or was called by it. A task that the body started is not.
+  /// Whether the calling code is the body, or was called by it. A task started by the body is not.
   var isHere: Bool { thread == Extent.thread && !isOver.load(ordering: .acquiring) }
 
-  /// Whether an object that was put in here may be used there. A task's name may be given again when it is over.
+  /// Whether an object that was added here may be used in the other place. A task's identifier may be reused after it
+  /// ends.
   func isHome(to other: Place) -> Bool {
     if place != other { return false }
     if case .task = place { return !isOver.load(ordering: .acquiring) }

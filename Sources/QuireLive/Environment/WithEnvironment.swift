@@ -1,6 +1,6 @@
-/// Runs the body with the object in its environment, under the type it is passed as.
+/// Runs the body with the object in its environment, under the type as which it is passed.
 ///
-/// A nearer one hides an outer one of the same type; when the body ends, all is as it was.
+/// An inner object hides an outer one of the same type; when the body ends, the previous environment applies again.
 public func withEnvironment<Object: AnyObject, Result>(
   _ object: Object, isolation: (any Actor)? = #isolation, _ body: () throws -> Result
 ) rethrows -> Result {
@@ -10,7 +10,7 @@ public func withEnvironment<Object: AnyObject, Result>(
   return try current.putting(object, as: Object.self, home: home).run(on: isolation, body)
 }
 
-/// The same with a body that may suspend.
+/// Runs a body that may suspend, with the object in its environment.
 public func withEnvironment<Object: AnyObject, Result>(
   _ object: Object, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
 ) async rethrows -> Result {
@@ -21,7 +21,7 @@ public func withEnvironment<Object: AnyObject, Result>(
   return try await ModelEnvironment.$current.withValue(environment, operation: body, isolation: isolation)
 }
 
-/// The same for what is `Sendable`: every isolation below finds it, child tasks too.
+/// Runs the body with a `Sendable` object in its environment: every isolation inside finds it, and child tasks too.
 public func withEnvironment<Object: AnyObject & Sendable, Result>(
   _ object: Object, isolation: (any Actor)? = #isolation, _ body: () throws -> Result
 ) rethrows -> Result {

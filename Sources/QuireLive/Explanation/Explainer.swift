@@ -2,8 +2,8 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// What a live result of a query would run, and what its changes cost, found out from the query and the file's indexes
-/// without running any of it.
+/// What a live result of a query would run, and what its changes would cost, derived from the query and the file's
+/// indexes without running the query.
 struct Explainer {
   let select: SelectQuery
   let columns: QueryColumns
@@ -21,7 +21,7 @@ struct Explainer {
   }
 
   /// - Parameters:
-  ///   - name: Of the projection; nil where it has none.
+  ///   - name: The projection's name; nil if it has none.
   ///   - fields: What its rows are read from.
   func rows(_ name: String?, _ fields: AffectedRows, reading row: [RowExpression], waking filters: [ChangeFilter])
     throws
@@ -50,7 +50,7 @@ struct Explainer {
 
   private var rowsRead: String { ", then its rows are read by key" }
 
-  /// As they are read, a negative limit is none.
+  /// As in the statements, a negative limit means no limit.
   private var limit: Int? { select.limit.flatMap { $0 < 0 ? nil : $0 } }
 
   private var shownRows: String {
@@ -71,7 +71,7 @@ struct Explainer {
         ? "filter or order are SQLite's to judge: rows that changed are asked for by key"
         : "filter or order read \(others) too: rows that a change concerns are asked for by key"
     guard limit != nil else { return [reason] }
-    return [reason, "rows are held to spare: removals that use them up are made good by a refill"]
+    return [reason, "look-ahead rows are kept: removals that use them up cause a refill"]
   }
 
   /// The other tables the query reads.
@@ -104,7 +104,7 @@ struct Explainer {
     (start.limit, start.offset) = (window.capacity, 0)
     var statements = [try Statement(.start, start.statement(), on: connection) { _ in try entriesIndex() }]
     if limit != nil {
-      // Some place to go on from: the text of the statement and its plan are the same for all that are not NULL.
+      // Any position to continue from: the statement's text and its plan are the same for all values that are not NULL.
       let place = select.totalOrder.map { _ in Value.integer(0) }
       for sql in try entries.statements(after: place, limit: 1) {
         statements.append(try Statement(.refill, sql, on: connection) { _ in try entriesIndex() })
@@ -138,7 +138,7 @@ struct Explainer {
     return statements
   }
 
-  /// Of the references the query follows the one by which a table is searched, where it is read as a whole.
+  /// The reference, among those the query follows, by which to search a table that would otherwise be scanned.
   private func referenceIndex(_ scans: [String]) throws -> String? {
     for (steps, _) in columns.reached {
       for (place, step) in steps.enumerated() {
@@ -205,7 +205,7 @@ struct Explainer {
     return costs
   }
 
-  /// How many it takes to find whose a changed row is: its foreign key says so, where the way ends with one.
+  /// How many statements find the rows that a changed row affects: one fewer if the path ends with its own foreign key.
   private static func statements(backAlong related: RelatedColumns) -> Int {
     guard case .many(let relation)? = related.hops.last, case .foreignKey = relation.via else {
       return related.hops.count
@@ -227,7 +227,7 @@ struct Explainer {
     return tracker.group.map { "\(of), by \($0)" } ?? of
   }
 
-  /// For what has no order: the columns that are compared with one value, here or in a table that is read as a whole.
+  /// For unordered results: the columns compared with one value, in this table or in one that is scanned.
   private func filterIndex(_ scans: [String]) throws -> String? {
     for choice in select.filter?.choices ?? [] {
       guard let table = choice.path.steps.last?.table, scans.contains(table) else { continue }
@@ -240,13 +240,13 @@ struct Explainer {
 
   // MARK: Waking
 
-  /// A row's key is never updated: with another key it is another row.
+  /// A row's key is never updated: a row with another key is another row.
   private func keys(of table: String, in columns: QueryColumns) -> Set<String> {
     let reached = columns.reached.compactMap(\.steps.last).filter { $0.table == table }.map(\.key)
     return Set(reached + (table == select.table ? [select.key] : []))
   }
 
-  /// One for each table and what decides there.
+  /// One for each table, with its deciding columns.
   private func wakes(_ filters: [ChangeFilter], reaching fields: QueryColumns? = nil) -> [LiveExplanation.Wake] {
     var wakes: [LiveExplanation.Wake] = []
     for changeFilter in filters {

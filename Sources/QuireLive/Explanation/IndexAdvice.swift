@@ -1,10 +1,10 @@
 import QuireRow
 
-/// Which index would let a query find its rows without reading the others.
+/// The index with which a query would find its rows without reading others.
 enum IndexAdvice {
-  /// For the rows of a query in their order: the columns it compares with one value each, then those of the order.
+  /// For a query's rows in order: the columns compared with one value each, followed by those of the order.
   ///
-  /// Nil where the order is not by columns of the query's own table: no index has it.
+  /// Nil if the order is not by columns of the query's own table: no index can have it.
   static func index(for query: SelectQuery) throws -> String? {
     let key = ColumnPath(query.key)
     var terms: [(column: String, ascending: Bool)] = []
@@ -15,23 +15,23 @@ enum IndexAdvice {
     let choices = (query.filter?.choices ?? []).filter {
       $0.path.steps.isEmpty && $0.values.count == 1 && $0.path != key
     }
-    // An index on yes or no alone finds half the table.
+    // An index on a Boolean alone finds half the table.
     if terms.isEmpty, choices.allSatisfy({ $0.values == [0] || $0.values == [1] }) { return nil }
     let fixed = choices.map(\.path.column)
     terms.removeAll { fixed.contains($0.column) }
-    // Every index ends with the key, ascending. Read backwards it has the order turned around.
+    // Every index ends with the key, ascending. Read backwards, it has the reverse order.
     let isBackwards = query.totalOrder.last?.ascending == false
     return try index(
       on: query.table,
       fixed.map { ($0, false) } + terms.map { ($0.column, $0.ascending == isBackwards) })
   }
 
-  /// For rows by one column, such as a foreign key.
+  /// For a search by one column, such as a foreign key.
   static func index(on table: String, by column: String) throws -> String {
     try index(on: table, [(column, false)]) ?? ""
   }
 
-  /// For rows by several columns together.
+  /// For a search by several columns.
   static func index(on table: String, by columns: [String]) throws -> String? {
     try index(on: table, columns.map { ($0, false) })
   }

@@ -2,7 +2,7 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-// How live results are explained without being made.
+// Explanations of live results that are not made.
 
 extension LiveExplanation {
   static func ofList(_ select: SelectQuery, on connection: Connection) throws -> LiveExplanation {
@@ -11,7 +11,7 @@ extension LiveExplanation {
       waking: columns.filters(where: select.filter))
   }
 
-  /// - Parameter name: Of the projection; nil where it has none.
+  /// - Parameter name: The projection's name; nil if it has none.
   static func ofRows(
     _ name: String?, _ select: SelectQuery, _ fields: [RowExpression], on connection: Connection
   ) throws -> LiveExplanation {

@@ -1,5 +1,5 @@
 extension LiveExplanation: CustomStringConvertible {
-  /// For people: what is kept and how, then a line for each thing there is to say.
+  /// A readable text: the subject and its strategy, then a line for each further fact.
   public var description: String {
     var lines = ["\(subject): \(strategy.words)"]
     func add(_ label: String, _ texts: [String]) {

@@ -5,33 +5,33 @@ extension LiveExplanation {
   /// One statement a live result runs, and how SQLite would run it.
   public struct Statement: Hashable, Sendable, Codable {
     public let purpose: Purpose
-    /// With `?` for its values.
+    /// The SQL, with `?` for its values.
     public let sql: String
     /// The lines of EXPLAIN QUERY PLAN.
     public let plan: [String]
-    /// Tables that are read from end to end.
+    /// Tables that are scanned.
     public let scans: [String]
-    /// Whether all that is found is sorted before the first row comes.
+    /// Whether all rows are sorted before the first one is returned.
     public let sorts: Bool
-    /// The index with which it would neither scan nor sort; nil where it does not, or no index would help.
+    /// The index with which it would neither scan nor sort; nil if it does not now, or if no index would help.
     public let index: String?
 
     public enum Purpose: String, Hashable, Sendable, Codable {
-      /// Once, when the result is made.
+      /// Runs once, when the result is made.
       case start
-      /// The rows that follow the last one held, where removals have used up those to spare.
+      /// Reads the rows after the last one held, when removals have used up the look-ahead.
       case refill
-      /// Rows that changed, by key.
+      /// Reads changed rows, by key.
       case changed
-      /// The rows that refer to rows that changed.
+      /// Reads the rows that refer to changed rows.
       case referring
-      /// The next least or greatest value, where that has gone.
+      /// Finds the next least or greatest value after the previous one is removed.
       case extreme
-      /// All again.
+      /// Reads everything again.
       case again
     }
 
-    /// - Parameter help: Asked for the index that would help, where it scans these tables or sorts.
+    /// - Parameter help: Returns the index that would help, if the statement scans these tables or sorts.
     init(
       _ purpose: Purpose, _ sql: SQLText, on connection: Connection,
       help: (_ scans: [String]) throws -> String? = { _ in nil }
@@ -39,7 +39,7 @@ extension LiveExplanation {
       let lines = try Self.plan(of: sql.text, sql.bindings, on: connection)
       let sorts = Self.sortsAll(lines)
       let isLimited = sql.text.hasSuffix(" LIMIT ?")
-      // Along an index in the order that was asked for, a limit ends it.
+      // With an index in the requested order, a limit ends the scan.
       let scans = lines.compactMap(Self.scanned).filter { $0.alias != "k" && !($0.isInOrder && isLimited && !sorts) }
         .map { Self.tables(in: sql.text)[$0.alias] ?? $0.alias }
       self.init(
@@ -56,7 +56,7 @@ extension LiveExplanation {
       self.index = index
     }
 
-    /// - Parameter bindings: Nil where they are not known: a plan can be had without.
+    /// - Parameter bindings: Nil if they are not known: a plan does not need them.
     static func plan(of sql: String, _ bindings: [Value]? = nil, on connection: Connection) throws -> [String] {
       var lines: [String] = []
       let explain = try connection.prepare("EXPLAIN QUERY PLAN " + sql)
@@ -65,18 +65,18 @@ extension LiveExplanation {
       return lines
     }
 
-    /// The right part of an order alone is a sort of rows that tie.
+    /// `RIGHT PART OF ORDER BY` alone sorts only rows that tie.
     static func sortsAll(_ plan: [String]) -> Bool { plan.contains("USE TEMP B-TREE FOR ORDER BY") }
 
-    /// `SCAN t0`, `SCAN t0 USING INDEX book_title`: a table from end to end, in order of its key or of an index. So is
-    /// one that SQLite makes an index of for this once.
+    /// `SCAN t0`, `SCAN t0 USING INDEX book_title`: a scan of a table, in order of its key or of an index. An automatic
+    /// index, which SQLite builds for one run, counts as a scan too.
     static func scanned(_ line: String) -> (alias: String, isInOrder: Bool)? {
       let words = line.split(separator: " ")
       guard words.count > 1, words[0] == "SCAN" || words.contains("AUTOMATIC") else { return nil }
       return (String(words[1]), words[0] == "SCAN" && words.contains("INDEX"))
     }
 
-    /// The tables by their aliases: `"book" AS t0`. All names are quoted, and no other text is.
+    /// The tables by their aliases: `"book" AS t0`. All names are quoted, and nothing else is.
     private static func tables(in sql: String) -> [String: String] {
       var tables: [String: String] = [:]
       var rest = sql[...]
@@ -97,11 +97,12 @@ extension LiveExplanation {
       return tables
     }
 
-    /// Whether it costs what there is, and not what changed. Reading from the start is no matter: that is done once.
+    /// Whether its cost depends on the size of a table and not on what changed. The first read does not count: it runs
+    /// once.
     public var isSlow: Bool {
       switch purpose {
       case .start: false
-      case .changed, .referring, .again: !scans.isEmpty  // what they sort is what they were asked for
+      case .changed, .referring, .again: !scans.isEmpty  // they sort only the rows they ask for
       case .refill, .extreme: !scans.isEmpty || sorts
       }
     }
@@ -120,10 +121,10 @@ extension LiveExplanation.Statement.Purpose {
   fileprivate var words: String {
     switch self {
     case .start: "the start"
-    case .refill: "refilling, where removals have used up the rows to spare,"
+    case .refill: "refilling, when removals have used up the look-ahead,"
     case .changed: "asking for rows that changed"
     case .referring: "finding the rows that refer to one that changed"
-    case .extreme: "looking for the next value, where the least or greatest has gone,"
+    case .extreme: "looking for the next value, when the least or greatest was removed,"
     case .again: "asking again"
     }
   }

@@ -1,37 +1,38 @@
-/// How a live result is kept, why so, what wakes it, what a change costs, and which index would help.
+/// How a live result is kept up to date and why, which changes wake it, what a change costs, and which index would
+/// help.
 ///
 ///     print(try context.explainLive(Book.self, where: #Predicate { $0.isAvailable }, sortBy: [SortDescriptor(\.title)], limit: 20))
 ///
-/// A value made when it is asked for: it speaks of the tables and indexes of that moment. Names are those of the file:
-/// tables, columns, and in plans the aliases of the statement.
+/// A value for the tables and indexes at the moment of the call. Names are those of the file: tables, columns, and in
+/// plans the aliases of the statement.
 public struct LiveExplanation: Hashable, Sendable, Codable {
   /// What is kept: `the first 20 rows of book`.
   public let subject: String
   public let strategy: Strategy
-  /// Why that strategy: sentences without a capital or a period.
+  /// The reasons for the strategy: sentences without a capital or a period.
   public let reasons: [String]
-  /// Which changes wake it; all others cost it nothing.
+  /// The changes that wake it; all others cost nothing.
   public let wakes: [Wake]
-  /// What one commit costs that changes rows of a table, however many rows.
+  /// The cost of one commit that changes rows of a table, however many.
   public let costs: [Cost]
-  /// What it may run, and how SQLite would run it.
+  /// The statements it may run, and how SQLite would run them.
   public let statements: [Statement]
 
   public enum Strategy: String, Hashable, Sendable, Codable {
-    /// By the values of the rows that changed; statements are the exception.
+    /// Updated by the values of the changed rows; statements are the exception.
     case incremental
-    /// By what changed, for which it asks by key or by group.
+    /// Updated by reading the changed rows, by key or by group.
     case requerying
-    /// The whole again, when something changed that it reads.
+    /// Read again as a whole when something that it reads has changed.
     case rerunning
   }
 
   /// Changes of one table.
   public struct Wake: Hashable, Sendable, Codable {
     public let table: String
-    /// An update that leaves all of them as they were wakes nobody; nil is every column.
+    /// An update that changes none of them does not wake it; nil stands for every column.
     public let columns: [String]?
-    /// Only rows wake it that have in these columns, before or after, the values it asks for.
+    /// It wakes only for rows that have the requested values in these columns, before or after the change.
     public let equalities: [String]
 
     public init(table: String, columns: [String]?, equalities: [String] = []) {
@@ -41,10 +42,10 @@ public struct LiveExplanation: Hashable, Sendable, Codable {
     }
   }
 
-  /// What changes of one table cost.
+  /// The cost of changes of one table.
   public struct Cost: Hashable, Sendable, Codable {
     public let table: String
-    /// How many statements one commit takes that changes rows of the table which concern it.
+    /// The number of statements for one commit that changes rows of the table that affect the result.
     public let statements: Int
     public let words: String
   }
@@ -61,15 +62,15 @@ public struct LiveExplanation: Hashable, Sendable, Codable {
     self.statements = statements
   }
 
-  /// Of something that is run again whenever a table it reads changes.
+  /// Of a result that is read again whenever a table it reads changes.
   init(rerunning subject: String, because reason: String, wakes: [Wake], statement: Statement) {
     self.init(
       subject, .rerunning, because: [reason], wakes: wakes,
       costs: wakes.map { Cost(table: $0.table, statements: 1, words: "it is run again") }, statements: [statement])
   }
 
-  /// Statements that are run as rows change and would read a whole table, each with the index that would help: empty
-  /// where every change costs what it did.
+  /// Statements that are run when rows change and would scan a table, each with the index that would help; empty if no
+  /// change costs more than its own size.
   public var warnings: [String] { statements.compactMap(\.warning) }
 
   /// The indexes that would help, ready to run.

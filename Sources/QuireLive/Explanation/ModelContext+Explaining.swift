@@ -4,10 +4,11 @@ public import QuireRow
 import QuireSQLite
 
 extension ModelContext {
-  /// How a live query of these objects would be kept, without making one; see ``LiveExplanation``.
+  /// Explains a live query of these objects without making one; see ``LiveExplanation``.
   ///
   /// Costs the plans of a few statements; none is run.
-  /// - Throws: as `live` does.
+  ///
+  /// - Throws: As `live` does.
   public func explainLive<Model: PersistentModel>(
     _ type: Model.Type, where predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [],
     limit: Int? = nil, offset: Int = 0
@@ -19,7 +20,7 @@ extension ModelContext {
     return try owner.readLatest { try LiveExplanation.ofList(select, on: $0) }
   }
 
-  /// The same for a result in sections.
+  /// Explains a live result in sections.
   public func explainLive<Model: PersistentModel, Key: StoredValue>(
     _ type: Model.Type, sectionBy property: KeyPath<Model, Key>, order: SortOrder = .forward,
     where predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [], limit: Int? = nil, offset: Int = 0
@@ -32,7 +33,7 @@ extension ModelContext {
     return try owner.readLatest { try LiveExplanation.ofList(select, on: $0) }
   }
 
-  /// The same for live rows of a projection.
+  /// Explains live rows of a projection.
   public func explainLive<Row: Projection>(
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
     sortBy: [SortDescriptor<Row.Model>] = [], limit: Int? = nil, offset: Int = 0
@@ -42,7 +43,7 @@ extension ModelContext {
         FetchDescriptor(predicate: predicate, sortBy: sortBy, fetchLimit: limit, fetchOffset: offset), having))
   }
 
-  /// The same, ordered by the row's own fields.
+  /// Explains live rows of a projection that are ordered by the row's own fields.
   @_disfavoredOverload
   public func explainLive<Row: Projection>(
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
@@ -60,7 +61,7 @@ extension ModelContext {
     return try owner.readLatest { try .ofRows("\(Row.self)", select, projection.expressions, on: $0) }
   }
 
-  /// The same for groups as declared values.
+  /// Explains live groups as declared values.
   public func explainLive<Row: GroupProjection>(_ type: Row.Type, where predicate: Predicate<Row.Model>? = nil) throws
     -> LiveExplanation
   {
@@ -69,7 +70,7 @@ extension ModelContext {
     return try owner.readLatest(tracker.explanation)
   }
 
-  /// The same for groups with aggregates.
+  /// Explains live groups with aggregates.
   public func explainLiveGroups<Model: PersistentModel, Key: StoredValue, each Result: Equatable>(
     _ type: Model.Type, by property: KeyPath<Model, Key>, _ aggregates: repeat GroupAggregate<Model, each Result>,
     where predicate: Predicate<Model>? = nil
@@ -79,7 +80,7 @@ extension ModelContext {
     return try explainLive(terms, by: property, predicate)
   }
 
-  /// The same for one aggregate of all objects that match, as `liveSum` and its like follow it.
+  /// Explains a live aggregate of all objects that match, such as `liveSum`.
   ///
   ///     print(try context.explainLiveValue(.average(\Book.rating), where: #Predicate { $0.isAvailable }))
   public func explainLiveValue<Model: PersistentModel, Value>(
@@ -88,7 +89,7 @@ extension ModelContext {
     try explainLive([(aggregate.function, aggregate.property)], by: nil, predicate)
   }
 
-  /// The same for the number of objects that match.
+  /// Explains the live number of objects that match.
   public func explainLiveCount<Model: PersistentModel>(_ type: Model.Type, where predicate: Predicate<Model>? = nil)
     throws -> LiveExplanation
   {
@@ -105,12 +106,12 @@ extension ModelContext {
     return try owner.readLatest(tracker.explanation)
   }
 
-  /// Told of each live result that is made and would read a whole table as rows change, with the index that would help.
+  /// Called for each new live result that would scan a table when rows change, with the index that would help.
   ///
   ///     context.onSlowLiveResult = { print($0) }
   ///
-  /// Nil to begin with; then nobody asks, and making one costs nothing more. Else it costs the plans of its statements:
-  /// for development and tests.
+  /// Nil by default; then making a live result costs nothing more. Otherwise it also costs the plans of its statements:
+  /// use it for development and tests.
   public var onSlowLiveResult: ((String) -> Void)? {
     get { owner.fetcher.slowLiveResult }
     set { owner.fetcher.slowLiveResult = newValue }
@@ -118,12 +119,12 @@ extension ModelContext {
 }
 
 extension ContextCore {
-  /// The file as it is now: the commit the context stands at may know less indexes.
+  /// Reads the file's latest state: at the context's commit there may be fewer indexes.
   func readLatest<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try requireStore().database.read(body)
   }
 
-  /// Where somebody wants to hear of it.
+  /// Calls `onSlowLiveResult` if it is set and the result is slow.
   func tellIfSlow(_ explanation: (Connection) throws -> LiveExplanation) throws {
     guard let slowLiveResult = fetcher.slowLiveResult else { return }
     let explanation = try readLatest(explanation)

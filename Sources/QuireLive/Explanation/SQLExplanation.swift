@@ -3,7 +3,7 @@ import QuireRow
 public import QuireSQLite
 
 extension BoundSQL {
-  /// What a live answer of this query runs, and what wakes it.
+  /// What a live result of this query runs, and what wakes it.
   func explanation(_ sources: QuerySources, on connection: Connection) throws -> LiveExplanation {
     let tables = sources.tables.keys.sorted()
     let wakes = tables.map { table in
@@ -20,7 +20,7 @@ extension BoundSQL {
 }
 
 extension LiveExplanation.Statement {
-  /// A query as somebody wrote it, who may call tables what he likes.
+  /// For a hand-written query, which may use any table aliases.
   fileprivate init(written sql: String, reading tables: [String], on connection: Connection) throws {
     let lines = try Self.plan(of: sql, on: connection)
     let aliases = Self.aliases(of: tables, in: sql)
@@ -32,9 +32,9 @@ extension LiveExplanation.Statement {
       index: try scanned.lazy.compactMap { try Self.missing(in: $0.line, on: $0.table) }.first)
   }
 
-  /// The tables by what the query calls them, in small letters: `FROM book AS b` and `FROM book` both say `book`.
+  /// The tables by their names in the query, in lower case: `FROM book AS b` and `FROM book` both map to `book`.
   ///
-  /// Some word may be taken for a name that is none; no line of a plan has it.
+  /// It may also contain words that are not aliases; these occur in no line of a plan.
   private static func aliases(of tables: [String], in sql: String) -> [String: String] {
     let names = Dictionary(tables.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
     var aliases = names
@@ -51,7 +51,7 @@ extension LiveExplanation.Statement {
     return aliases
   }
 
-  /// The index that SQLite makes for one run and throws away: `SEARCH b USING AUTOMATIC COVERING INDEX (author_id=?)`.
+  /// The automatic index that SQLite builds for one run: `SEARCH b USING AUTOMATIC COVERING INDEX (author_id=?)`.
   private static func missing(in line: String, on table: String) throws -> String? {
     guard line.contains(" AUTOMATIC "), let terms = line.firstMatch(of: /\((.*)\)/)?.output.1 else { return nil }
     let columns = terms.split(separator: " AND ").compactMap { $0.firstMatch(of: /^(.+?)[=<>]+\?$/)?.output.1 }
@@ -60,9 +60,9 @@ extension LiveExplanation.Statement {
 }
 
 extension ModelContext {
-  /// What a live answer of a query in SQL would run, without making one; see ``LiveExplanation``.
+  /// Explains a live result of a query in SQL without making one; see ``LiveExplanation``.
   ///
-  /// - Throws: as ``live(sql:key:)``.
+  /// - Throws: As ``live(sql:key:)``.
   public func explainLive(sql: SQL) throws -> LiveExplanation {
     try owner.following.catchUp()
     let query = try BoundSQL(sql, in: try owner.requireStore())

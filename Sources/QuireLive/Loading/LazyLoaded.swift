@@ -1,15 +1,15 @@
-/// A property that is loaded when it is first read, by the step of the object it sits in: see ``SelfLoading``.
+/// A property that is loaded when it is first read, by the load step of its object: see ``SelfLoading``.
 ///
-/// Setting it before makes a load for its sake unnecessary. Reading it is observed, and setting it later is told like
-/// any change; a load is not. In a class marked `@Observable` or `@Model` write `@ObservationIgnored` before it, which
-/// leaves observing to the property itself.
+/// If it is set before, it does not need loading. Reading it is tracked, and setting it later notifies observers;
+/// loading does not. In a class marked `@Observable` or `@Model`, write `@ObservationIgnored` before it: the property
+/// does its own observation.
 ///
-/// Where the step throws, or leaves it empty, `try page.$text.value` throws that and the next read tries again. A plain
-/// read has nowhere to throw to: it gives the value the property was declared with, and where there is none **it stops
-/// the program**, naming type, property and error. Declare a default, or read `$text`, where a load can fail.
+/// If the step throws, or does not assign it, `try page.$text.value` throws the error, and the next read tries again. A
+/// plain read cannot throw: it returns the property's declared default, and if there is none **it stops the program**,
+/// naming type, property and error. Declare a default, or read `$text`, if a load can fail.
 @propertyWrapper public struct LazyLoaded<Value> {
   private let stored = LoadedValue<Value>()
-  /// What it reads as where loading fails.
+  /// The value to read if loading fails.
   private let standIn: Value?
 
   public init() { standIn = nil }
@@ -54,16 +54,16 @@
     return LoadedAccess(isLoaded: !stored.isEmpty) { try stored.read(from: owner) { name(of: storage) } }
   }
 
-  /// `text` of `\Page._text`: the storage has a name in the key path, the property has none.
+  /// `text` for `\Page._text`: in the key path the storage has a name, the property does not.
   private static func name(of storage: AnyKeyPath) -> String {
     let last = "\(storage)".split(separator: ".").last ?? ""
     return String(last.hasPrefix("_") ? last.dropFirst() : last)
   }
 }
 
-/// A self-loading property's `$` side.
+/// The projected value (`$`) of a self-loading property.
 public struct LoadedAccess<Value> {
-  /// Whether it has a value, loaded or set, and reading it loads nothing.
+  /// Whether it has a value, loaded or set, so that reading it loads nothing.
   public let isLoaded: Bool
   fileprivate let read: () throws -> Value
 
@@ -72,9 +72,9 @@ public struct LoadedAccess<Value> {
     self.read = read
   }
 
-  /// - Throws: what the load step throws, or ``LoadError``; the next read tries again.
+  /// - Throws: What the load step throws, or ``LoadError``; the next read tries again.
   public var value: Value { get throws { try read() } }
 }
 
-/// Nobody gets here: what calls it does not compile.
+/// Unreachable: code that calls it does not compile.
 private func outsideClass() -> Never { preconditionFailure("@LazyLoaded outside of a class") }

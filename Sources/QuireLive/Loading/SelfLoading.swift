@@ -1,7 +1,8 @@
 import Observation
 import QuireModel
 
-/// An object that says how it loads: its ``LazyLoaded`` properties are filled by ``load()`` when the first of them is read.
+/// An object that loads its own properties: ``load()`` assigns its ``LazyLoaded`` properties when the first of them is
+/// read.
 ///
 ///     final class Page: SelfLoading {
 ///       @LazyLoaded var text: String
@@ -16,20 +17,20 @@ import QuireModel
 ///       }
 ///     }
 public protocol SelfLoading: AnyObject {
-  /// Assigns the self-loading properties; called once for an object, or again by the next read where it threw or left
-  /// the property that was read empty. What it assigned before it threw is forgotten. A property that was set before
+  /// Assigns the self-loading properties. Called once for an object, and again by the next read if it threw or did not
+  /// assign the property that was read. Values assigned before it threw are discarded. A property that was set before
   /// keeps its value.
   func load() throws
-  /// What the object remembers of its loading: `let loadStep = LoadStep()`.
+  /// The object's loading state: `let loadStep = LoadStep()`.
   var loadStep: LoadStep { get }
 }
 
 /// One object's load step. Confined to the isolation of its object.
 public final class LoadStep {
-  /// How often the step has been called.
+  /// The number of calls of the step.
   public private(set) var runs = 0
   fileprivate private(set) var isRunning = false
-  /// What this run has filled.
+  /// The properties that this run has assigned.
   fileprivate var filled: [any LoadedProperty] = []
 
   public init() {}
@@ -50,11 +51,11 @@ public final class LoadStep {
   }
 }
 
-/// Why a property could not load itself, where its step did not say.
+/// Why a property could not be loaded, unless the step threw its own error.
 public enum LoadError: Error, Hashable, Sendable {
   /// The step ended without an error and without a value for it.
   case leftEmpty(type: String, property: String)
-  /// The step read a property that it was to fill.
+  /// The step read a property that it must assign.
   case readByItsOwnStep(type: String, property: String)
 }
 
@@ -72,12 +73,12 @@ private protocol LoadedProperty: AnyObject {
   func empty()
 }
 
-/// Where a self-loading property keeps its value, and who reads it.
+/// Stores the value of a self-loading property, and its observers.
 final class LoadedValue<Value>: Observable {
   private enum Content {
     case empty
     case loaded(Value)
-    /// By anybody but the step.
+    /// Set by other code than the step.
     case set(Value)
   }
   private var content = Content.empty
@@ -93,7 +94,7 @@ final class LoadedValue<Value>: Observable {
 
   var isEmpty: Bool { value == nil }
 
-  /// The value, loaded if need be. A first load is no change: nobody is told.
+  /// The value, loaded if needed. A first load is not a change: no observer is notified.
   func read(from owner: some SelfLoading, named name: () -> String) throws -> Value {
     registrar.access(self, keyPath: \.value)
     if let value { return value }

@@ -1,8 +1,8 @@
 import QuireModel
 import QuireSQLite
 
-/// A live result's life, the same for all shapes: moves it with its context from commit to commit in stages, and keeps
-/// its pause, its query, its error and its commit number. What it shows is its operator's; see ``LiveOperator``.
+/// The lifecycle common to all live results: moves a result with its context from commit to commit in stages, and
+/// stores its pause state, query, error and commit number. The content belongs to its operator; see ``LiveOperator``.
 ///
 ///     compute → willChange → apply → didChange
 ///
@@ -12,25 +12,25 @@ import QuireSQLite
 final class LiveNode<Operator: LiveOperator> {
   let owner: ContextCore
   let content: Operator
-  /// What it shows, or will show when it is resumed.
+  /// The query of what it shows, or will show when it is resumed.
   private(set) var query: Operator.Query
   private let observers = ResultObservers()
   private let listeners = DifferenceListeners<Operator.Output>()
   private var following = FollowState()
   private var failure: (any Error)?
-  /// The commit it stands at if it could not follow; else its context's.
+  /// The commit that it shows if it failed to follow; otherwise nil.
   private var failedAt: Int64?
-  /// Whether what its operator knows need not be right any more.
+  /// Whether its operator's knowledge may be outdated.
   private var isStale = false
   private var computed: Transition?
   private var applied: Transition?
 
-  /// What one run through the stages does.
+  /// The result of one run through the stages.
   private struct Transition {
     var number: Int64
     var delta: Operator.Delta?
     var error: (any Error)?
-    /// Whether there is an error after it and not before, or the other way round.
+    /// Whether the result gains or loses an error.
     var changesError = false
     var changesContent: Bool { delta?.changesContent ?? false }
   }
@@ -45,7 +45,7 @@ final class LiveNode<Operator: LiveOperator> {
     try owner.tellIfSlow(content.explanation)
   }
 
-  // MARK: What there is to know of it
+  // MARK: State
 
   /// Called by every read of what it shows.
   func accessContent() { observers.accessContent() }
@@ -84,7 +84,7 @@ final class LiveNode<Operator: LiveOperator> {
 
   /// Follows again: one difference leads from what it showed to the present.
   ///
-  /// - Throws: as its operator does when it loads; then it is still paused.
+  /// - Throws: As its operator does when it loads; then it is still paused.
   func resume() throws {
     if !isPaused { return }
     try owner.following.catchUp()
@@ -92,12 +92,12 @@ final class LiveNode<Operator: LiveOperator> {
     take(try loaded(query, .resuming(isLater: commitNumber != owner.position.number)))
   }
 
-  /// Shows what another query gives: now, or when it is resumed.
+  /// Replaces the query: now, or when it is resumed.
   ///
   /// - Parameters:
-  ///   - make: Makes the query, when the context stands at the latest commit.
+  ///   - make: Makes the query, when the context shows the latest commit.
   ///   - isTaken: Called once nothing can fail any more, before observers are notified.
-  /// - Throws: as `make`, and as its operator does when it loads; then nothing has changed.
+  /// - Throws: As `make`, and as its operator does when it loads; then nothing has changed.
   func update(_ make: () throws -> Operator.Query, isTaken: () -> Void = {}) throws {
     try owner.following.catchUp()
     let query = try make()
@@ -119,7 +119,7 @@ final class LiveNode<Operator: LiveOperator> {
     owner.following.take(self)
   }
 
-  /// An error that no commit caused, such as that of an assignment. Ends with the next transition.
+  /// Reports an error that no commit caused, such as that of an assignment. Cleared by the next transition.
   func report(_ error: any Error) {
     observers.willChange(content: false, error: true)
     failure = error
@@ -195,8 +195,8 @@ extension LiveNode: CommitFollower {
     return .changed(delta)
   }
 
-  /// Whether one of its tables comes in several forms, because it was altered in between: then its values before and
-  /// after cannot be read by one description.
+  /// Whether one of its tables occurs in several forms, because it was altered in between: then one description cannot
+  /// read its values before and after.
   private func isAltered(in batch: CommitBatch) -> Bool {
     if batch.tables.count < 2 || Set(batch.tables.map(\.table.name)).count == batch.tables.count { return false }
     return content.tables.contains { table in batch.tables.count { $0.table.name == table } > 1 }

@@ -1,10 +1,10 @@
 public import Observation
 import QuireModel
 
-/// What all live results have in common: they follow their rows, can be paused, and say when they could not follow.
+/// The base class of all live results: they follow their rows, can be paused, and report if they fail to follow.
 ///
-/// Shows what is committed, never unsaved edits, at the same commit as every other result of its context. Kept as long as
-/// it is referenced. Confined to its context's isolation.
+/// A result shows committed rows, never unsaved edits, at the same commit as every other result of its context. It
+/// follows them as long as it is referenced. Confined to its context's isolation.
 public class LiveResult: Observable {
   let context: ModelContext
   private let node: any LiveEngine
@@ -14,41 +14,42 @@ public class LiveResult: Observable {
     self.context = context
   }
 
-  /// The commit the result stands at: its context's, unless it is paused or could not follow.
+  /// The commit that the result shows: its context's, unless it is paused or failed to follow.
   public var commitNumber: Int64 { node.commitNumber }
 
-  /// Why the result could not follow the last commit, such as a sum beyond `Int` or a table that was dropped; nil while it
-  /// can. What it shows stays what it was, and the next commit that affects it is tried again. Observable.
+  /// Why the result could not follow the last commit, such as a sum beyond `Int` or a dropped table; otherwise nil. It
+  /// keeps what it shows, and tries again at the next commit that affects it. Observable.
   ///
-  /// For objects also that a row among those shown, which was reached, does not decode. In its place stands an object
-  /// that says `isDeleted` and has declared defaults or zeros. Assigning to it, and deleting it, is an error of the next
-  /// save. A fetch throws the same error.
+  /// For objects it is also the error of a shown row that was read and does not decode. A stand-in object takes its
+  /// place, which has `isDeleted` set and reads declared defaults or zeros. Assigning to it or deleting it is an error
+  /// of the next save. A fetch throws the same error.
   public var error: (any Error)? { node.error }
 
-  /// How many statements it has run since it was made. Commits that do not affect it run none.
+  /// The number of statements it has run since it was made. Commits that do not affect it run none.
   public var queriesRun: Int { node.queriesRun }
 
-  /// How it is kept, as of now; see ``LiveExplanation``. Costs the plans of a few statements; none is run.
+  /// How it is kept up to date, as of now; see ``LiveExplanation``. Costs the plans of a few statements; none is run.
   public var explanation: LiveExplanation { get throws { try node.explanation } }
 
-  /// What of it would read a whole table as rows change; see ``LiveExplanation/warnings``.
+  /// Statements that would scan a table when rows change; see ``LiveExplanation/warnings``.
   public var warnings: [String] { get throws { try explanation.warnings } }
 
   public var isPaused: Bool { node.isPaused }
 
-  /// Stops following: what is shown and the commit number stay what they are, and commits cost nothing. If it is paused
-  /// already, nothing happens.
+  /// Stops following: what is shown and the commit number stay as they are, and commits cost nothing. Does nothing if
+  /// it is already paused.
   ///
-  /// Objects that it shows follow on, as all objects in memory do: code that reads them is notified again when the result
-  /// is resumed. While there are listeners for differences of objects, the rows shown are kept for the comparison.
+  /// Objects that it shows continue to change, as all objects in memory do: code that reads them is notified again when
+  /// the result is resumed. While there are listeners for differences of objects, the shown rows are kept for
+  /// comparison.
   public func pause() { node.pause() }
 
-  /// Follows again: one difference leads from what was shown to the present. Costs what making the result did. If it is
-  /// not paused, nothing happens.
+  /// Follows again: one difference leads from what was shown to the present. Costs as much as making the result. Does
+  /// nothing if it is not paused.
   ///
-  /// A listener that came during the pause receives rows that may have changed without their old values.
+  /// A listener that was added during the pause receives rows that may have changed without their old values.
   ///
-  /// - Throws: as the call that made it; then it is still paused, and shows what it did.
+  /// - Throws: As the call that made it; then it is still paused, and shows what it did.
   public func resume() throws { try node.resume() }
 }
 

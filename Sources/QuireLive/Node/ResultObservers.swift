@@ -1,8 +1,8 @@
 import Observation
 
-/// Who observes a live result: its content, and whether it has an error.
+/// Observation of a live result: of its content, and of whether it has an error.
 ///
-/// Not generic: in a generic class a key path is put together again at every mention, which costs 0.5 µs.
+/// Not generic: a generic class builds its key paths again at every use, which costs 0.5 µs.
 final class ResultObservers: Observable {
   private let registrar = ObservationRegistrar()
   private var content: Void { () }

@@ -2,19 +2,19 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Which of the rows a projection holds, shown or to spare, a commit may have changed.
+/// Finds the rows of a projection, shown or look-ahead, that a commit may have changed.
 ///
-/// Rows of the base table are known by their keys. For a change in a table that a to-one path leads to it is known which
-/// held rows reach it: with each row come the keys of the rows its paths lead through, and they are kept both ways. For
-/// a change of a related row that an aggregate is of, its foreign key as it was and is says whose it was and is; only of
-/// pairs, and of what lies further away, the database is asked.
+/// Rows of the base table are found by key. For a table that a to-one path leads to, the operator stores which rows
+/// reach which row: each row is read with the keys of the rows on its paths, and these are indexed both ways. A related
+/// row that an aggregate counts has a foreign key, whose old and new values name the affected rows. The database is
+/// queried only for join tables, and for relationships further away.
 struct AffectedRows {
-  /// The columns the fields read, by the table they stand in.
+  /// The columns that the fields read, by table.
   let columns: QueryColumns
   private var cache: PlaceCache
-  /// For each path to another table, by the key of the row at its end: the held rows from which it leads there.
+  /// For each path to another table, by the key of the row at its end: the rows from which it leads there.
   private var reaching: [[Int64: Set<Int64>]]
-  /// By held row: where its paths end; nothing where the fields read the base table alone.
+  /// By row: the ends of its paths; empty if the fields read only the base table.
   private var reached: [Int64: [Int64?]] = [:]
 
   init(_ select: SelectQuery, _ fields: [RowExpression]) {
@@ -28,16 +28,16 @@ struct AffectedRows {
     Set(columns.reached.compactMap { $0.steps.last?.table } + columns.related.flatMap(\.tables) + [columns.table])
   }
 
-  /// The columns that hold the keys of what the paths lead to, to be read with each row.
+  /// The columns with the keys of the paths' ends, to be read with each row.
   var ends: [ColumnPath] {
     columns.reached.compactMap { path in
       path.steps.last.map { ColumnPath(Array(path.steps.dropLast()), $0.foreignKey) }
     }
   }
 
-  /// Held rows that may be others after the changes; nil where the changes do not tell.
+  /// The rows that the changes may affect; nil if the changes do not contain enough values.
   ///
-  /// - Parameter ask: Runs a statement that gives one column of keys.
+  /// - Parameter ask: Runs a statement that returns one column of keys.
   mutating func keys(in batch: CommitBatch, held isHeld: (Int64) -> Bool, _ ask: (SQLText) throws -> [Int64?]) throws
     -> Set<Int64>?
   {
@@ -64,7 +64,7 @@ struct AffectedRows {
     return result
   }
 
-  // MARK: What is known of the held rows
+  // MARK: Index of the paths' ends
 
   mutating func take(_ ends: [Int64: [Int64?]]) {
     for (key, now) in ends where reached[key] != now {

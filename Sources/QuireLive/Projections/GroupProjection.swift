@@ -1,8 +1,8 @@
 public import QuireModel
 public import QuireRow
 
-/// Makes a struct a projection of groups: a value row for all rows of a model that have one property alike, with aggregates
-/// of them.
+/// Makes a struct a projection of groups: one value row for all rows of a model that have the same value of a property,
+/// with aggregates over these rows.
 ///
 ///     @Projection(groupsOf: Book.self) struct YearShelf {
 ///       var year: Int?
@@ -10,35 +10,35 @@ public import QuireRow
 ///       @Average(\Book.rating) var meanRating: Double?
 ///     }
 ///
-/// One stored property is what rows are grouped by: the model's of the same name, or at the end of the path that `@From`
-/// gives. Every other has ``Count()``, ``Sum(_:)``, ``Average(_:)``, ``Min(_:)`` or ``Max(_:)``. Computed properties,
-/// methods and initialisers are left alone, the memberwise initialiser stays.
+/// Rows are grouped by one stored property: the model's property of the same name, or the one at the end of the `@From`
+/// path. Every other stored property needs ``Count()``, ``Sum(_:)``, ``Average(_:)``, ``Min(_:)`` or ``Max(_:)``.
+/// Computed properties, methods and initializers are left alone; the memberwise initializer remains.
 @attached(
   extension, conformances: GroupProjection,
   names: named(Model), named(_quireGroups), named(init))
 public macro Projection<Model: PersistentModel>(groupsOf model: Model.Type) =
   #externalMacro(module: "QuireMacros", type: "GroupProjectionMacro")
 
-/// How many rows the group has.
+/// The number of rows in the group.
 @attached(peer)
 public macro Count() = #externalMacro(module: "QuireMacros", type: "FieldMacro")
 
-/// The exact sum of a property over the group, 0 where all are nil.
+/// The exact sum of a property over the group; 0 if all values are nil.
 @attached(peer)
 public macro Sum<Model: PersistentModel, Value: Summable>(_ property: KeyPath<Model, Value>) =
   #externalMacro(module: "QuireMacros", type: "FieldMacro")
 
-/// The nearest `Double` to the exact average over the group, nil where all are nil. The field is a `Double?`.
+/// The nearest `Double` to the exact average over the group; nil if all values are nil. The field is a `Double?`.
 @attached(peer)
 public macro Average<Model: PersistentModel, Value: Summable>(_ property: KeyPath<Model, Value>) =
   #externalMacro(module: "QuireMacros", type: "FieldMacro")
 
-/// The least value in the group, nil where all are nil.
+/// The least value in the group; nil if all values are nil.
 @attached(peer)
 public macro Min<Model: PersistentModel, Value>(_ property: KeyPath<Model, Value>) =
   #externalMacro(module: "QuireMacros", type: "FieldMacro")
 
-/// The greatest value in the group, nil where all are nil.
+/// The greatest value in the group; nil if all values are nil.
 @attached(peer)
 public macro Max<Model: PersistentModel, Value>(_ property: KeyPath<Model, Value>) =
   #externalMacro(module: "QuireMacros", type: "FieldMacro")
@@ -49,7 +49,7 @@ public protocol GroupProjection: Hashable, Sendable {
   static var _quireGroups: GroupDefinition<Self> { get }
 }
 
-/// What rows are grouped by, and the field that holds it: the two are of one type.
+/// The property by which rows are grouped, and the field that holds it; both have the same type.
 public func _groupKey<Row: GroupProjection, Model: PersistentModel, Key: StoredValue>(
   _ field: KeyPath<Row, Key>, _ key: KeyPath<Model, Key>
 ) -> KeyPath<Model, Key> { key }
@@ -64,7 +64,7 @@ public func _groupKey<Row: GroupProjection, Model: PersistentModel, Field, Key>(
   _ field: KeyPath<Row, Field>, _ key: KeyPath<Model, Key>
 ) -> KeyPath<Model, Key> { key }
 
-/// What groups are made of, as the source declares it: written by `@Projection`, read when a query is made.
+/// A group projection as its source declares it: written by `@Projection`, read when a query is made.
 public struct GroupDefinition<Row: GroupProjection> {
   let key: PartialKeyPath<Row.Model>
   let groupsReals: Bool

@@ -2,14 +2,14 @@ public import Foundation
 public import QuireModel
 import QuireRow
 
-/// Groups of a model's rows as declared values that follow their rows.
+/// Groups of a model's rows as declared values that are updated as the rows change.
 ///
 ///     let years = try context.live(YearShelf.self, where: #Predicate { $0.isAvailable }, sortBy: { $0.books > $1.books })
 ///     let token = observe { for shelf in years { print(shelf.year ?? 0, shelf.books) } }
 ///
-/// What ``LiveGroups`` is, with rows of a declared type: always what the same `fetch` would give, a commit costs what it
-/// changed, and code that reads the collection is invalidated when any row of it changed. See ``LiveResult`` for what all
-/// live results share.
+/// As ``LiveGroups``, with rows of a declared type: always equals the same `fetch`; the cost of a commit depends on
+/// what it changed; code that reads the collection is invalidated when any of its rows changed. See ``LiveResult`` for
+/// what all live results have in common.
 public final class LiveGroupRows<Row: GroupProjection>: LiveResult, RandomAccessCollection {
   let node: LiveNode<GroupsOperator<Value, Row>>
 
@@ -34,23 +34,23 @@ public final class LiveGroupRows<Row: GroupProjection>: LiveResult, RandomAccess
     node.onDifference { body($0.map(\.values)) }
   }
 
-  /// Groups other rows of its model: observers are notified of the difference at once, at the commit the context stands at.
-  /// While the result is paused, it shows when that is resumed.
+  /// Replaces the predicate: observers are notified of the difference immediately, at the context's commit. If the
+  /// result is paused, the difference shows when it is resumed.
   ///
-  /// - Throws: as `fetch` does; then nothing has changed.
+  /// - Throws: As `fetch` does; then nothing has changed.
   public func update(where predicate: Predicate<Row.Model>?) throws {
     try node.update { try node.query.updated(Row.Model.self, where: predicate, in: node.owner) }
   }
 }
 
 extension ModelContext {
-  /// The groups of the rows that match, as values: one statement, committed rows alone.
+  /// The groups of the rows that match, as values: one statement, committed rows only.
   ///
   /// - Parameters:
-  ///   - having: Which groups are shown.
-  ///   - precedes: Their order, ties by what they are grouped by; without it that order, nil first and text by its bytes.
-  ///   - limit: How many groups are shown.
-  /// - Throws: as `fetch` of objects does, and ``AggregateError`` for a sum beyond `Int`.
+  ///   - having: Which groups are returned.
+  ///   - precedes: Their order, ties by the group's key; by default that of the key, nil first and text by its bytes.
+  ///   - limit: The highest number of groups.
+  /// - Throws: As `fetch` of objects does, and ``AggregateError`` for a sum beyond `Int`.
   public func fetch<Row: GroupProjection>(
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: ((Row) -> Bool)? = nil,
     sortBy precedes: ((Row, Row) -> Bool)? = nil, limit: Int? = nil
@@ -63,10 +63,10 @@ extension ModelContext {
     return list.entries.prefix(form.limit).map(\.row.values)
   }
 
-  /// The same groups, followed; see ``LiveGroupRows``.
+  /// A live result of the groups of the rows that match; see ``LiveGroupRows``.
   ///
-  /// - Throws: as `fetch` does. `having` and `precedes` must give the same answer for the same rows every time; they are
-  ///   called in the middle of a move, and look at nothing else.
+  /// - Throws: As `fetch` does. `having` and `precedes` must give the same answer for the same rows every time, and
+  ///   must not read anything else: they are called while the context advances.
   public func live<Row: GroupProjection>(
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: ((Row) -> Bool)? = nil,
     sortBy precedes: ((Row, Row) -> Bool)? = nil, limit: Int? = nil

@@ -1,17 +1,17 @@
 public import Foundation
 public import QuireModel
 
-/// A query whose rows are values that follow their rows: a collection of a projection's rows that is always what the
-/// same fetch would give.
+/// A query whose result is updated as its rows change: a collection of a projection's rows that always equals the same
+/// fetch.
 ///
 ///     let rows = try context.live(BookRow.self, where: #Predicate { $0.rating > 4 }, sortBy: [SortDescriptor(\.title)], limit: 20)
 ///     let token = observe { print(rows.map(\.author)) }
 ///
-/// Code that reads the collection is invalidated by all of it: by which rows are in it, in which order, and by their values,
-/// those that come from other tables included. A commit that changes no column the query or a field reads costs no
-/// statement; one that does costs one for the rows it affects, and one for each table that changed and is read by predicate
-/// or order, or by an aggregate over a many-to-many relationship. If the end of a limited result moves up, some of the rows
-/// behind it are read too, and the next that come cost no statement. See ``LiveResult`` for what all live results share.
+/// Code that reads the collection is invalidated when its rows, their order or their values change, including values
+/// from other tables. A commit that changes no column that the query or a field reads costs no statement. Any other
+/// commit costs one for the rows it affects, and one for each changed table that predicate, order, or an aggregate over
+/// a many-to-many relationship reads. If the end of a limited result moves up, some look-ahead rows are read too, and
+/// the next rows that move up cost no statement. See ``LiveResult`` for what all live results have in common.
 public final class LiveRows<Row: Projection>: LiveResult, RandomAccessCollection {
   private var query: RowsQuery<Row>
   let node: LiveNode<RowsOperator<Row>>
@@ -29,7 +29,7 @@ public final class LiveRows<Row: Projection>: LiveResult, RandomAccessCollection
 
   // MARK: The collection
 
-  /// What all reads of the collection go through.
+  /// All reads of the collection go through this property.
   private var shown: [Row] {
     node.accessContent()
     return node.content.values
@@ -40,7 +40,7 @@ public final class LiveRows<Row: Projection>: LiveResult, RandomAccessCollection
 
   public subscript(index: Int) -> Row { shown[index] }
 
-  /// The object a row is of, loaded if need be; nil if that row was deleted.
+  /// The object of a row, loaded if needed; nil if that row was deleted.
   public func model(at index: Int) -> Row.Model? {
     node.accessContent()
     return context.model(Row.Model.self, key: node.content.keys[index])
@@ -48,20 +48,20 @@ public final class LiveRows<Row: Projection>: LiveResult, RandomAccessCollection
 
   /// Calls `body` after each transition that changed the result, with what changed, by index, old and new rows.
   ///
-  /// Called on the context's isolation when all of it stands at the new commit. Ends with the token.
+  /// Called on the context's isolation when the whole context shows the new commit. Ends with the token.
   public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> DifferenceToken { node.onDifference(body) }
 
   // MARK: Replacing the query
 
-  /// What it shows: which rows, in which order, how many. The rest of a descriptor has no effect here. If it was replaced
+  /// The rows it shows, their order and number; other parts of the descriptor have no effect. After a replacement
   /// during a pause, what it will show.
   public var descriptor: FetchDescriptor<Row.Model> { query.descriptor }
 
-  /// Replaces the query; see ``LiveQuery/update(_:)``. Rows that were shown already are not read again.
+  /// Replaces the query; see ``LiveQuery/update(_:)``. Rows that are already shown are not read again.
   ///
   ///     try rows.update { $0.fetchLimit = 40 }
   ///
-  /// - Throws: as `fetch` does; then nothing has changed.
+  /// - Throws: As `fetch` does; then nothing has changed.
   public func update(_ change: (inout FetchDescriptor<Row.Model>) throws -> Void) throws {
     var descriptor = descriptor
     try change(&descriptor)
@@ -71,8 +71,8 @@ public final class LiveRows<Row: Projection>: LiveResult, RandomAccessCollection
   /// Replaces the predicate.
   public func update(where predicate: Predicate<Row.Model>?) throws { try update { $0.predicate = predicate } }
 
-  /// Replaces the query by what a fetch with this descriptor would give. A condition on the rows' own fields stays; so does
-  /// an order by fields, if the descriptor has none.
+  /// Replaces the query by that of the descriptor. A condition on the rows' own fields is kept, as is an order by
+  /// fields if the descriptor has none.
   public func update(query descriptor: FetchDescriptor<Row.Model>) throws {
     var query = query
     query.descriptor = descriptor
@@ -104,10 +104,10 @@ public final class LiveRows<Row: Projection>: LiveResult, RandomAccessCollection
 }
 
 extension ModelContext {
-  /// Rows of a projection that follow the store; see ``LiveRows``.
+  /// A live result of a projection's rows; see ``LiveRows``.
   ///
-  /// - Parameter having: A condition on the row's own fields, beside that on the object.
-  /// - Throws: as `fetch` does.
+  /// - Parameter having: A condition on the row's own fields, in addition to the one on the object.
+  /// - Throws: As `fetch` does.
   public func live<Row: Projection>(
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
     sortBy: [SortDescriptor<Row.Model>] = [], limit: Int? = nil, offset: Int = 0
@@ -117,11 +117,11 @@ extension ModelContext {
       RowsQuery(FetchDescriptor(predicate: predicate, sortBy: sortBy, fetchLimit: limit, fetchOffset: offset), having))
   }
 
-  /// The same, ordered by the row's own fields.
+  /// A live result of a projection's rows, ordered by the row's own fields.
   ///
   ///     try context.live(AuthorShelf.self, sortBy: [SortDescriptor(\AuthorShelf.books, order: .reverse)], limit: 20)
   ///
-  /// A key path without a root that both have, such as `\.name`, is the model's: begin the first with the row's type.
+  /// A key path without a root that fits both, such as `\.name`, is the model's: begin the first with the row's type.
   @_disfavoredOverload
   public func live<Row: Projection>(
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
@@ -132,7 +132,7 @@ extension ModelContext {
       RowsQuery(FetchDescriptor(predicate: predicate, fetchLimit: limit, fetchOffset: offset), having, sortBy: sortBy))
   }
 
-  /// A fetch's descriptor, followed as rows of a projection.
+  /// A live result of a projection's rows, for a fetch's descriptor.
   public func live<Row: Projection>(_ type: Row.Type, _ descriptor: FetchDescriptor<Row.Model>) throws -> LiveRows<Row>
   {
     try LiveRows(self, RowsQuery(descriptor))

@@ -2,12 +2,12 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// How rows are read: what is selected of each, and what becomes of it.
+/// How rows are read: the selected columns, and how they are decoded.
 struct RowForm<Row> {
   let expressions: [RowExpression]
-  /// Which of them is the key.
+  /// The index of the key among them.
   let keyPlace: Int32
-  /// To the byte, where `==` takes two spellings of a text for one.
+  /// Compares to the byte; `==` considers two spellings of a text equal.
   let areIdentical: (Row, Row) -> Bool
   let read: (inout RowCursor) throws -> Row
 }
@@ -27,33 +27,33 @@ extension RowForm where Row: Projection {
   }
 }
 
-/// Reads rows by key, each with the keys of what its paths lead through: one statement, of one text for one key and
-/// another for all sets of keys.
+/// Reads rows by key, each with the keys on its paths, in one statement: there is one text for a single key and one for
+/// all sets of keys.
 final class RowReader<Row> {
   let form: RowForm<Row>
   private let table: String
   private let sql: SQLText
   private let sqlForOne: SQLText
   private let ends: Int
-  /// How many statements it has run.
+  /// The number of statements it has run.
   private(set) var queriesRun = 0
 
-  /// What was read.
+  /// The rows that were read.
   struct Rows {
     fileprivate let table: String
     fileprivate var byKey: [Int64: Row] = [:]
     fileprivate(set) var ends: [Int64: [Int64?]] = [:]
 
-    /// Nil for one that was not asked for.
+    /// Nil if the row was not requested.
     func find(_ key: Int64) -> Row? { byKey[key] }
 
-    /// One that was known before.
+    /// Adds a row that was known before.
     mutating func add(_ row: Row, _ key: Int64) { byKey[key] = row }
 
-    /// One that is not to be shown yet.
+    /// Removes a row that is not shown yet.
     mutating func take(_ key: Int64) -> Row? { byKey.removeValue(forKey: key) }
 
-    /// - Throws: where there is no such row, which a list of keys of the same commit has never asked for.
+    /// - Throws: If there is no such row. Keys from the same commit always have one.
     func row(_ key: Int64) throws -> Row {
       guard let row = byKey[key] else { throw ModelError.query("row \(key) of \(table) is not there to be shown") }
       return row
@@ -78,7 +78,7 @@ final class RowReader<Row> {
     let sql = keys.count == 1 ? sqlForOne : sql
     let statement = try connection.statement(sql.text)
     defer { statement.reset() }
-    // The keys are what is bound last: the query has neither filter nor order.
+    // The keys are bound last: the query has neither filter nor order.
     try statement.bind(
       all: sql.bindings.dropLast() + [keys.count == 1 ? .integer(keys[0]) : .text(KeyList.json(keys))])
     let width = Int32(form.expressions.count)

@@ -2,9 +2,9 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// From the rows shown to those that will be: what is read for it, and what listeners receive.
+/// Computes deltas: what is read to get from the shown rows to the next, and what listeners receive.
 extension RowsOperator {
-  /// The delta from the shown rows that may have other values now, by key with their indices, and what the window does.
+  /// The delta for shown rows whose values may have changed, by key with their indices, and for the window's step.
   func followed(_ touched: [Int64: Int], _ moved: WindowDelta?, on connection: Connection) throws -> Delta {
     var delta = Delta(window: moved)
     let difference = moved?.difference ?? KeyDifference()
@@ -13,7 +13,7 @@ extension RowsOperator {
     for (key, _) in difference.deletes { staying[key] = nil }
     let rows = try read(staying.map(\.key), and: difference.inserts, isReplaced: moved?.state != nil, on: connection)
     for (key, at) in difference.deletes {
-      // What was pushed out at the end comes back before what is behind it.
+      // A row that was pushed out at the end moves up again before those behind it.
       let isBehind = moved?.state == nil && window.state.isBehind(key)
       let isSpare = touched[key] == nil && isBehind && spare.add(values[at], key)
       if !isSpare { affected.forget(key) }
@@ -32,8 +32,8 @@ extension RowsOperator {
     return delta
   }
 
-  /// Reads rows again, and those that came and are not in the look-ahead. If the last row shown is among these, some of
-  /// those behind it are read too; not if a field is an aggregate, of which each may be of many rows.
+  /// Reads changed rows, and rows that came and are not in the look-ahead. If the last shown row is among these, some
+  /// rows behind it are read too, unless a field is an aggregate, which may be of many rows.
   private func read(_ keys: [Int64], and came: [(key: Int64, at: Int)], isReplaced: Bool, on connection: Connection)
     throws
     -> RowReader<Row>.Rows
@@ -53,7 +53,7 @@ extension RowsOperator {
     return rows
   }
 
-  /// The delta from whatever is shown to what the window will be, all of it read.
+  /// The delta from whatever is shown to the window's new rows, all of them read.
   func refilled(_ moved: WindowDelta, isStart: Bool, on connection: Connection) throws -> Delta {
     var after = keys
     after.replaceSubrange(moved.replaced, with: moved.keys)
@@ -74,7 +74,7 @@ extension RowsOperator {
     return delta
   }
 
-  /// - Parameter row: What was read of a key; what was not is as it was.
+  /// - Parameter row: The row read for a key; nil if the row is unchanged.
   private func changes(
     _ difference: KeyDifference, _ updates: [(key: Int64, from: Int, to: Int)], read row: (Int64) -> Row?
   ) -> [Difference<Row>.Change] {

@@ -2,25 +2,25 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// The rows of a window, read by key and kept as they change: what live results of projections, and of selections made
-/// while the program runs, are made of.
+/// The rows of a window, read by key and updated as they change: the operator of live results of projections, and of
+/// selections made at run time.
 ///
-/// Shows values. Which rows, in which order, is its window's; ``AffectedRows`` knows which of them a commit may have
-/// changed, and only those are read again. If the end of a limited result moves up, some of the rows behind it are read
-/// too, and the next that come cost no statement.
+/// Shows values. The window determines the rows and their order; ``AffectedRows`` finds those that a commit may have
+/// changed, and only these are read again. If the end of a limited result moves up, some look-ahead rows are read too,
+/// and the next rows that move up cost no statement.
 final class RowsOperator<Row: Equatable>: LiveOperator {
-  /// Which rows, in which order.
+  /// Determines the rows and their order.
   let window: WindowOperator
   let reader: RowReader<Row>
   var affected: AffectedRows
   var spare = SpareRows<Row>()
   private(set) var values: [Row] = []
-  /// Of its type, if it has one.
+  /// The name of the projection, if it has one.
   private let name: String?
-  /// How many times it has looked up whose a related row is.
+  /// The number of statements that searched for rows affected by related rows.
   private var lookups = 0
 
-  /// What becomes of the values: they are edited, or `whole` takes their place.
+  /// The changes of the values: they are edited, or `whole` replaces them.
   struct Delta: LiveDelta {
     var window: WindowDelta?
     var edits: ValueEdits<Row>?
@@ -30,7 +30,7 @@ final class RowsOperator<Row: Equatable>: LiveOperator {
     var changesContent: Bool { !changes.isEmpty }
   }
 
-  /// - Parameter name: Of the projection; nil for one that has none.
+  /// - Parameter name: The projection's name; nil if it has none.
   init(_ select: SelectQuery, _ form: RowForm<Row>, named name: String? = nil, owner: ContextCore) throws {
     self.name = name
     affected = AffectedRows(select, form.expressions)
@@ -58,7 +58,7 @@ final class RowsOperator<Row: Equatable>: LiveOperator {
 
   // MARK: Following
 
-  /// Rows that are shown already are not read again if only the query is replaced.
+  /// Rows that are already shown are not read again if only the query is replaced.
   func load(_ query: SelectQuery, _ occasion: LoadOccasion, on connection: Connection) throws -> Delta {
     let moved = try window.load(query, occasion, on: connection)
     if !occasion.isCurrent { return try refilled(moved, isStart: occasion.isStart, on: connection) }
@@ -103,16 +103,16 @@ final class RowsOperator<Row: Equatable>: LiveOperator {
 
   func forgetSpare() { affected.forget(spare.forgetAll()) }
 
-  // MARK: What a batch touches
+  // MARK: Affected rows
 
-  /// The index of a shown row; nil for one that is not shown. Asked before the window takes its step.
+  /// The index of a shown row; nil for one that is not shown. Called before the window takes its step.
   private func place(of key: Int64) -> Int? {
     guard let place = window.state.place(of: key) else { return nil }
     return keys.indices.contains(place) && keys[place] == key ? place : nil
   }
 
-  /// Shown rows that may have other values after the changes, with their indices; nil if the changes do not say.
-  /// Look-ahead rows that may be others are forgotten.
+  /// Shown rows whose values may have changed, with their indices; nil if the changes do not contain enough values.
+  /// Affected look-ahead rows are discarded.
   private func places(touchedBy batch: CommitBatch, on connection: Connection) throws -> [Int64: Int]? {
     let changed = try affected.keys(in: batch, held: { spare.holds($0) || place(of: $0) != nil }) {
       try keys($0, on: connection)

@@ -2,12 +2,12 @@ import Foundation
 import QuireModel
 import QuireRow
 
-/// What a live result of projection rows asks: which rows, in which order, how many.
+/// The query of a live result of projection rows: which rows, in which order, how many.
 struct RowsQuery<Row: Projection> {
   var descriptor: FetchDescriptor<Row.Model>
   /// A condition on the rows' own fields.
   var having: Predicate<Row>?
-  /// An order by the rows' own fields; nil where the descriptor tells it.
+  /// An order by the rows' own fields; nil if the descriptor has the order.
   var order: [SortDescriptor<Row>]?
 
   init(

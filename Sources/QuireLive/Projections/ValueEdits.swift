@@ -1,13 +1,13 @@
-/// What a step makes of the values that are shown: which leave, which come, which are replaced where they stand.
+/// The edits of a step to the shown values: removals, insertions and replacements.
 struct ValueEdits<Row> {
-  /// Indices before of what leaves its place, ascending.
+  /// Indices before the step of removed and moved values, ascending.
   private let leaving: [Int]
-  /// What comes, by index after, ascending.
+  /// Inserted and moved values, by index after the step, ascending.
   private let coming: [(at: Int, row: Row)]
-  /// What is another value in its place, by index after.
+  /// Values replaced in place, by index after the step.
   var updates: [(at: Int, row: Row)] = []
 
-  /// - Parameter arrived: The value of a key that came, or that moved from an index before.
+  /// - Parameter arrived: The value of a key that was inserted, or that moved from an old index.
   init(_ difference: KeyDifference, arrived: (_ key: Int64, _ from: Int?) throws -> Row) rethrows {
     let deleted = difference.deletes.map(\.at)
     let inserted = try difference.inserts.map { (at: $0.at, row: try arrived($0.key, nil)) }
@@ -20,14 +20,14 @@ struct ValueEdits<Row> {
     }
   }
 
-  /// Where what stays stands afterwards.
+  /// The index after the step of an unmoved value.
   func place(after from: Int) -> Int {
     let rank = from - below(leaving.count) { leaving[$0] < from }
-    // Before the one that comes as number n stand n others that came: the rest of what is before it stays.
+    // Before the insertion number n there are n other insertions: all other values before it are unmoved ones.
     return rank + below(coming.count) { coming[$0].at - $0 <= rank }
   }
 
-  /// In place where there is little to do, in one pass where each on its own would shift all that follows.
+  /// In place if there are few edits; otherwise in one pass, because each single edit would shift everything behind it.
   func apply(to values: inout [Row]) {
     if leaving.count + coming.count <= 32 {
       for at in leaving.reversed() { values.remove(at: at) }
@@ -57,7 +57,7 @@ struct ValueEdits<Row> {
     return result
   }
 
-  /// How many of the first indices the condition holds for: for all before the first it does not hold for.
+  /// The length of the leading range of indices that meet the condition.
   private func below(_ count: Int, _ holds: (Int) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -1,12 +1,12 @@
-/// What one move changed in a live result, by index.
+/// The changes of one transition in a live result, by index.
 ///
-/// Indices of what leaves (`delete`, a move's `from`) count in the result before, of what comes or stays (`insert`, a
-/// move's `to`, `update`) in the result after. Taking out all that leaves, highest index first, and then putting in all
-/// that comes, lowest first, turns the one into the other.
+/// Indices of `delete` and a move's `from` refer to the result before; those of `insert`, a move's `to` and `update` to
+/// the result after. Removing everything that leaves, highest index first, and then inserting everything that comes,
+/// lowest first, turns the one into the other.
 ///
-/// A row that came or left because others did, as at the end of a limited result, is told as it is.
+/// A row that came or left because of others, as at the end of a limited result, is included with its current values.
 public struct Difference<Row>: Sequence {
-  /// The commit the result stands at now.
+  /// The commit that the result shows now.
   public let commit: Int64
   public let changes: [Change]
 
@@ -19,7 +19,7 @@ public struct Difference<Row>: Sequence {
 
   public func makeIterator() -> IndexingIterator<[Change]> { changes.makeIterator() }
 
-  /// The same changes of rows made from these.
+  /// The same changes, with converted rows.
   func map<Other>(_ row: (Row) -> Other) -> Difference<Other> {
     let changes = changes.map { change -> Difference<Other>.Change in
       switch change {

@@ -1,5 +1,5 @@
-/// Who is told of differences, in the order of asking. Held by their tokens alone: who lets go of one, on whatever
-/// thread, ends it.
+/// The listeners for differences, in the order of subscription. Only their tokens hold them: releasing a token, on any
+/// thread, ends its listener.
 final class DifferenceListeners<Difference> {
   private var listeners: [Weak] = []
   private var untold: [(listener: Weak, difference: Difference)] = []
@@ -16,7 +16,7 @@ final class DifferenceListeners<Difference> {
     return DifferenceToken(listener)
   }
 
-  /// Whether nobody listens any more. Forgets those that have ended.
+  /// Whether there are no listeners any more. Removes those that have ended.
   var isEmpty: Bool {
     for place in listeners.indices where listeners[place].listener == nil {
       listeners.removeAll { $0.listener == nil }
@@ -25,10 +25,10 @@ final class DifferenceListeners<Difference> {
     return listeners.isEmpty
   }
 
-  /// A listener may move the context on: what it is told then comes after what the others have not heard yet.
+  /// A listener may advance the context: that difference is delivered after all listeners have received this one.
   func tell(_ difference: Difference) {
     if isEmpty { return }
-    // Nobody else to come in between.
+    // With a single listener, no other can interleave.
     if listeners.count == 1, untold.isEmpty {
       listeners[0].listener?.body(difference)
       return
@@ -41,7 +41,7 @@ final class DifferenceListeners<Difference> {
   }
 }
 
-/// Ends a subscription when it goes, or when told to.
+/// Ends a subscription when it is released or cancelled.
 public final class DifferenceToken {
   private var listener: AnyObject?
   init(_ listener: AnyObject) { self.listener = listener }

@@ -1,24 +1,23 @@
-/// Where keys left, came, moved or stayed changed, between two orders of them. All four by ascending index.
+/// Which keys were removed, inserted, moved or updated in place between two orders. All four by ascending index.
 struct KeyDifference {
-  /// By index before.
+  /// By index before the change.
   var deletes: [(key: Int64, at: Int)] = []
-  /// By index after, as all that follows.
+  /// By index after the change, as are the following.
   var inserts: [(key: Int64, at: Int)] = []
   var moves: [(key: Int64, from: Int, to: Int)] = []
-  /// Keys that kept their place among the others and whose rows changed.
+  /// Keys that kept their position relative to the others and whose rows changed.
   var updates: [(key: Int64, at: Int)] = []
 
   var isEmpty: Bool { !changesList && updates.isEmpty }
-  /// Whether the list itself is another: which rows, in which order.
+  /// Whether the list itself changes: its keys or their order.
   var changesList: Bool { !deletes.isEmpty || !inserts.isEmpty || !moves.isEmpty }
 
-  /// The difference of two stretches of an ordered result that begin at index `base` in it.
+  /// The difference of two ranges of an ordered result that both begin at index `base`.
   ///
-  /// - Parameter touched: Keys that may have come, gone or moved. All others keep their order, and both stretches hold a
-  ///   run of that order: so they can only leave or enter at the ends. No touched key moves in vain: those that keep
-  ///   their order among themselves and between the others stay.
-  /// - Complexity: O(n + t log t) for n keys between the common ends, t of them touched; without hashing those that
-  ///   are not.
+  /// - Parameter touched: Keys that may have been inserted, removed or moved. All others keep their order, and both
+  ///   ranges contain a run of that order, so others can leave or enter only at the ends. No touched key moves
+  ///   unnecessarily: those that keep their order among each other and between the others stay.
+  /// - Complexity: O(n + t log t) for n keys between the common ends, t of them touched; untouched keys are not hashed.
   static func between(
     _ old: ArraySlice<Int64>, _ new: ArraySlice<Int64>, touched: Set<Int64>, base: Int = 0
   ) -> KeyDifference {
@@ -40,8 +39,8 @@ struct KeyDifference {
 }
 
 extension KeyDifference {
-  /// What one row does to a limited result: it leaves and the next moves up at the end, or it comes and the last is
-  /// pushed out. Nil where it is anything else.
+  /// The common effect of one row on a limited result: it is removed and the next one moves up at the end, or it is
+  /// inserted and the last one is pushed out. Nil for any other change.
   private static func shift(
     _ old: ArraySlice<Int64>, _ new: ArraySlice<Int64>, _ touched: Set<Int64>, _ start: Int
   ) -> KeyDifference? {
@@ -68,15 +67,15 @@ extension KeyDifference {
   }
 }
 
-/// One side of a comparison: what was touched, and the run of what was not.
+/// One side of a comparison: the touched keys, and the run of the others.
 private struct Side {
   /// Untouched keys with their index, in order.
   var others: [(key: Int64, at: Int)] = []
-  /// Touched keys with their index, in order, and how many of the others stand before them.
+  /// Touched keys with their index, in order, and the number of others before each.
   var touched: [(key: Int64, at: Int, after: Int)] = []
 
   init(_ keys: ArraySlice<Int64>, _ touched: Set<Int64>, _ start: Int) {
-    // A few are found sooner by looking at each than by hashing every key.
+    // For a few keys a linear search is faster than hashing every key.
     let few = touched.count <= 8 ? Array(touched) : []
     others.reserveCapacity(keys.count)
     for (offset, key) in keys.enumerated() {
@@ -92,7 +91,7 @@ private struct Side {
 private struct Comparison {
   let old: Side
   let new: Side
-  /// The others that are on both sides, as places in `others`.
+  /// The others that are on both sides, as indices in `others`.
   private var kept: (old: Range<Int>, new: Range<Int>)
 
   init(_ old: Side, _ new: Side) {
@@ -135,15 +134,15 @@ private struct Comparison {
     return result
   }
 
-  /// How many of the kept stand before what has `count` of its side's others before it.
+  /// The number of kept keys before a key that has `count` of its side's others before it.
   private func rank(_ count: Int, _ kept: Range<Int>) -> Int {
     min(max(count, kept.lowerBound), kept.upperBound) - kept.lowerBound
   }
 }
 
-/// Places of a longest strictly increasing subsequence. O(n log n).
+/// The positions of a longest strictly increasing subsequence. O(n log n).
 func longestIncrease(_ values: [Int]) -> [Int] {
-  var ends: [Int] = []  // for each length the place of the least value such a subsequence can end with
+  var ends: [Int] = []  // by length, the position of the least last value
   var previous = Array(repeating: -1, count: values.count)
   for (place, value) in values.enumerated() {
     var low = 0

@@ -1,14 +1,14 @@
 public import Observation
 import QuireSQLite
 
-/// The latest element of an asynchronous sequence, with a placeholder until the first: how readers look at a truth that
-/// is inside an actor, without waiting for it.
+/// The latest element of an asynchronous sequence, with a placeholder until the first one arrives: lets readers observe
+/// the state of an actor without waiting for it.
 ///
 ///     let titles = LatestElement(await desk.titles, placeholder: [])
 ///     let token = observe { print(titles.value) }
 ///
-/// Takes one element after the other, in the sequence's order, on the isolation it was made on. Lives as long as
-/// somebody holds it, and ends its sequence when it goes.
+/// Receives the elements one by one, in the sequence's order, on the isolation where it was made. It ends its sequence
+/// when it is released.
 public final class LatestElement<Value: Sendable>: Observable {
   private var latest: Value
   private var failure: (any Error)?
@@ -41,7 +41,7 @@ public final class LatestElement<Value: Sendable>: Observable {
     return latest
   }
 
-  /// What ended the sequence, where that was an error. The value stays.
+  /// The error that ended the sequence, if any. The value stays.
   public var error: (any Error)? { failure }
 
   private func take(_ element: Value) {

@@ -1,17 +1,18 @@
 public import Foundation
 public import QuireModel
 
-/// A query whose result follows its rows: a collection of objects that is always what the same fetch would give on the
+/// A query whose result is updated as its rows change: a collection of objects that always equals the same fetch on the
 /// committed state.
 ///
 ///     let shelf = try context.live(Book.self, where: #Predicate { $0.isAvailable }, sortBy: [SortDescriptor(\.title)], limit: 20)
 ///     let token = observe { print(shelf.map(\.title)) }
 ///
 /// Code that reads the collection is invalidated when rows enter, leave or move, and not by their properties; code that
-/// reads a row's properties is invalidated by those. Objects are loaded when first reached, with their neighbours. Unsaved
-/// edits show in the objects, and move rows when they are saved. See ``LiveResult`` for what all live results share.
+/// reads a row's properties is invalidated by those. Objects are loaded when they are first read, with their neighbors.
+/// Unsaved edits show in the objects, and move rows when they are saved. See ``LiveResult`` for what all live results
+/// have in common.
 public final class LiveQuery<Model: PersistentModel>: LiveResult, RandomAccessCollection {
-  /// What it shows: which rows, in which order, how many. The rest of a descriptor has no effect here. If it was replaced
+  /// The rows it shows, their order and number; other parts of the descriptor have no effect. After a replacement
   /// during a pause, what it will show.
   public private(set) var descriptor: FetchDescriptor<Model>
   let node: LiveNode<ObjectsOperator<Model>>
@@ -38,23 +39,23 @@ public final class LiveQuery<Model: PersistentModel>: LiveResult, RandomAccessCo
 
   /// Calls `body` after each transition that changed the result, with what changed, by index, old and new.
   ///
-  /// Called on the context's isolation when all of it stands at the new commit. Ends with the token. While there are
-  /// listeners, commits of the model's table capture whole rows (about 1 µs a row).
+  /// Called on the context's isolation when the whole context shows the new commit. Ends with the token. While there
+  /// are listeners, commits capture whole rows of the model's table (about 1 µs a row).
   public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> DifferenceToken {
     node.onDifference(body)
   }
 
-  /// Replaces the query: observers are notified of the difference between the two results at once, at the commit the
-  /// context stands at.
+  /// Replaces the query: observers are notified of the difference between the two results immediately, at the context's
+  /// commit.
   ///
   ///     try shelf.update { $0.fetchLimit = 40 }
   ///     try shelf.update { $0.predicate = #Predicate { $0.title.starts(with: typed) } }
   ///
-  /// Runs one statement; none if only limit and offset change and the rows are at hand. Called while others are notified of
-  /// a commit, it comes after that: they all receive the rest of it first. While the result is paused, the new query shows
-  /// when it is resumed.
+  /// Runs one statement; none if only limit and offset change and the rows are already held. If it is called during the
+  /// notifications of a commit, these are completed first. If the result is paused, the new query shows when it is
+  /// resumed.
   ///
-  /// - Throws: as `fetch` does; then nothing has changed.
+  /// - Throws: As `fetch` does; then nothing has changed.
   public func update(_ change: (inout FetchDescriptor<Model>) throws -> Void) throws {
     var descriptor = descriptor
     try change(&descriptor)
@@ -64,7 +65,7 @@ public final class LiveQuery<Model: PersistentModel>: LiveResult, RandomAccessCo
   /// Replaces the predicate.
   public func update(where predicate: Predicate<Model>?) throws { try update { $0.predicate = predicate } }
 
-  /// Replaces the query by what a fetch with this descriptor would give.
+  /// Replaces the query by that of the descriptor.
   public func update(query descriptor: FetchDescriptor<Model>) throws {
     try node.update {
       try ResolvedQuery(descriptor, in: try node.owner.requireStore()).select
@@ -75,9 +76,10 @@ public final class LiveQuery<Model: PersistentModel>: LiveResult, RandomAccessCo
 }
 
 extension ModelContext {
-  /// A result that follows its rows; see ``LiveQuery``.
+  /// A live result of the objects that match; see ``LiveQuery``.
   ///
-  /// - Throws: as `fetch` does, but for rows that do not decode: those are in ``LiveQuery/error`` when they are reached.
+  /// - Throws: As `fetch` does, except for rows that do not decode: their error is in ``LiveQuery/error`` once they are
+  ///   read.
   public func live<Model: PersistentModel>(
     _ type: Model.Type, where predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [],
     limit: Int? = nil,
@@ -86,7 +88,7 @@ extension ModelContext {
     try live(FetchDescriptor(predicate: predicate, sortBy: sortBy, fetchLimit: limit, fetchOffset: offset))
   }
 
-  /// A fetch's descriptor, followed.
+  /// A live result for a fetch's descriptor.
   public func live<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> LiveQuery<Model> {
     try LiveQuery(self, descriptor)
   }

@@ -2,13 +2,14 @@ public import Foundation
 public import QuireModel
 import QuireRow
 
-/// A value that follows its rows: how many there are, a sum, an average, the least or greatest of a property.
+/// A value that is updated as its rows change: their number, a sum, an average, the least or greatest value of a
+/// property.
 ///
-/// Always what the same fetch would give on the committed state. See ``LiveResult`` for what all live results share.
+/// Always equals the same fetch on the committed state. See ``LiveResult`` for what all live results have in common.
 public final class LiveValue<Value: Equatable>: LiveResult {
   let node: LiveNode<MeasureOperator<Value>>
 
-  /// - Throws: as the same aggregate does when it is fetched.
+  /// - Throws: As a fetch of the same aggregate does.
   init(
     _ context: ModelContext, _ select: SelectQuery, _ aggregate: Aggregate,
     read: @escaping (AggregateState) throws -> Value
@@ -22,19 +23,19 @@ public final class LiveValue<Value: Equatable>: LiveResult {
     return node.content.value
   }
 
-  /// Replaces the predicate: observers are notified of the other value at once, at the commit the context stands at. While
-  /// the value is paused, it shows when that is resumed.
+  /// Replaces the predicate: observers are notified of the new value immediately, at the context's commit. If the value
+  /// is paused, the new one shows when it is resumed.
   ///
   ///     try available.update(where: #Predicate<Book> { $0.isAvailable && $0.language == language })
   ///
-  /// - Throws: as `fetchCount` does; then nothing has changed.
+  /// - Throws: As `fetchCount` does; then nothing has changed.
   public func update<Model: PersistentModel>(where predicate: Predicate<Model>?) throws {
     try node.update { try node.query.updated(Model.self, where: predicate, in: node.owner) }
   }
 }
 
 extension SelectQuery {
-  /// Other rows of the same model.
+  /// Replaces the predicate by another one on the same model.
   func updated<Model: PersistentModel>(_ type: Model.Type, where predicate: Predicate<Model>?, in owner: ContextCore)
     throws
     -> SelectQuery

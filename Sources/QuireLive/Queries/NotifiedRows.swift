@@ -2,7 +2,7 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// The rows of a difference as they were and are, by key.
+/// The rows of a difference before and after, by key.
 struct NotifiedRows {
   struct Row {
     let table: ChangedTable
@@ -13,7 +13,7 @@ struct NotifiedRows {
 }
 
 extension WindowOperator {
-  /// Rows the commit changed are told by its values; those that came or left because others did are read.
+  /// Rows that the commit changed are taken from its values; those that came or left because of others are read.
   func rows(
     _ form: ChangedTable, _ difference: KeyDifference, _ changes: TableChanges?, on connection: Connection
   ) throws -> NotifiedRows {
@@ -24,13 +24,13 @@ extension WindowOperator {
     unread.formUnion(difference.moves.map(\.key))
     unread.formUnion(difference.updates.map(\.key))
     var changed: Set<Int64> = []
-    // By place: only those that are told are copied.
+    // By position: only the rows that listeners receive are copied.
     if let changes {
       for place in changes.rows.indices {
         guard case .integer(let key) = changes.rows[place].key, unread.contains(key) else { continue }
         changed.insert(key)
         let change = changes.rows[place]
-        // A listener that came while the transaction ran: it had not asked for the values when that began.
+        // A listener was added while the transaction ran, so the values were not captured.
         func row(_ image: RowChange.RowValues?) -> NotifiedRows.Row? {
           guard let image, image.values.count == changes.table.columns.count, !image.values.contains(nil) else {
             return nil
@@ -55,8 +55,8 @@ extension WindowOperator {
     return told
   }
 
-  /// The statement that reads rows of that form by key: of one text for one key and another for all sets of keys, each
-  /// made once.
+  /// The statement that reads rows of that form by key: one text for a single key and one for all sets of keys, each
+  /// prepared once.
   func rowsByKey(_ form: ChangedTable, _ keys: [Int64]) throws -> SQLText {
     if rowStatements?.form !== form {
       let columns = form.columns.map { ColumnPath($0) } + [ColumnPath(select.key)]

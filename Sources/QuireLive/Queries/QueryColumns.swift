@@ -2,19 +2,19 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// The columns that decide a query's answer, by the table they stand in: what its changes are judged and routed by.
+/// The columns that decide a query's result, by table: changes are evaluated and routed by them.
 struct QueryColumns {
   let table: String
   let key: String
-  /// Columns of the query's own table, foreign keys it steps through included.
+  /// Columns of the query's own table, including foreign keys on its paths.
   let own: Set<String>
-  /// Steps to the other tables, with what is read there.
+  /// Steps to the other tables, with the columns read there.
   let reached: [(steps: [ColumnPath.Step], columns: Set<String>)]
-  /// What is asked about rows that reference those.
+  /// The aggregates and conditions over rows that refer to those.
   let related: [RelatedColumns]
-  /// Whether only a query can tell what the rows are worth.
+  /// Whether only a query can compute the rows' contribution.
   private let needsRows: Bool
-  /// Whether the query looks at its own table alone, and the values there tell.
+  /// Whether the query reads only its own table, and its values are enough.
   var isOwn: Bool { reached.isEmpty && related.isEmpty && !needsRows }
 
   init(_ select: SelectQuery, _ columns: Set<ColumnPath>, related: [RelatedRows] = []) {
@@ -39,8 +39,8 @@ struct QueryColumns {
     self.reached = reached.map { ($0.key, $0.value) }.sorted { "\($0.steps)" < "\($1.steps)" }
   }
 
-  /// Which changes can make the answer another: rows that come or go, and updates of these columns, among those that the
-  /// filter's choices leave.
+  /// The changes that can affect the result: inserted and deleted rows, and updates of these columns, as far as the
+  /// filter's choices accept them.
   ///
   /// - Parameter isOfAllColumns: Whether updates of any column of the query's own table count.
   func filters(where filter: RowExpression?, isOfAllColumns: Bool = false) -> [ChangeFilter] {
@@ -50,14 +50,14 @@ struct QueryColumns {
     ]
     for (steps, columns) in reached {
       guard let table = steps.last?.table else { continue }
-      // A way that leads nowhere reads NULL there: a row that comes to its end was NULL before.
+      // A path that leads nowhere reads NULL: a row that appears at its end was NULL before.
       let there = choices.filter { $0.path.steps == steps && !$0.values.contains(.null) }
       filters.append(ChangeFilter(table, columns: columns, choices: there))
     }
     return filters + related.flatMap(\.filters)
   }
 
-  /// Asks for these columns to be in changes.
+  /// Requests that these columns are captured in changes.
   func interests(in database: Database) -> [CaptureToken] {
     var wanted = [table: own.subtracting([key])]
     for (steps, columns) in reached {
@@ -69,12 +69,12 @@ struct QueryColumns {
   }
 }
 
-/// Where some columns stand in the changes of their table: found by name once for each form of the table.
+/// The positions of columns in the changes of their table: found by name once for each form of the table.
 final class ColumnPlaces {
   let table: ChangedTable
   private let columns: [(name: String, place: Int)]
   private let key: String?
-  /// False where the table has no such column any more: then its images tell nothing.
+  /// False if the table does not have all these columns any more: then its changes cannot be evaluated.
   let isComplete: Bool
 
   init(_ names: Set<String>, key: String?, in table: ChangedTable) {
@@ -85,14 +85,14 @@ final class ColumnPlaces {
     isComplete = columns.count == wanted.count
   }
 
-  /// Whether the image has all the columns.
+  /// Whether the row values contain all the columns.
   func areKnown(in image: RowChange.RowValues?) -> Bool {
     guard let image, isComplete else { return false }
     for column in columns where image[column.place] == nil { return false }
     return true
   }
 
-  /// Whether an update surely left all the columns as they were.
+  /// Whether an update certainly left all the columns unchanged.
   func areSame(in change: RowChange) -> Bool {
     guard change.kind == .update, areKnown(in: change.old), areKnown(in: change.new), let old = change.old,
       let new = change.new
@@ -101,7 +101,7 @@ final class ColumnPlaces {
     return true
   }
 
-  /// Where one of the columns stands; nil for the key.
+  /// The position of one of the columns; nil for the key.
   func place(of name: String) -> Int? { columns.first { $0.name == name }?.place }
 
   /// The value of one of the columns, or of the key.
@@ -111,7 +111,7 @@ final class ColumnPlaces {
   }
 }
 
-/// ``ColumnPlaces`` for the tables seen last.
+/// ``ColumnPlaces`` of recently used tables.
 struct PlaceCache {
   private var known: [ColumnPlaces?]
   init(count: Int) { known = Array(repeating: nil, count: count) }

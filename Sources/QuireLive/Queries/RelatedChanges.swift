@@ -2,29 +2,29 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Changes of rows that a query asks about through to-many relationships.
+/// Changes of rows that a query reads through to-many relationships.
 extension QueryColumns {
-  /// Whether the changes say which row each of them belonged to and belongs to. They do unless the transaction began
-  /// before anybody asked, or a table was altered in it.
+  /// Whether the changes contain the old and new owner of each row. They do unless the transaction began before the
+  /// columns were requested, or a table was altered in it.
   func tellsRelated(_ batch: CommitBatch) -> Bool {
     related.allSatisfy { $0.origins(in: batch) != nil }
   }
 }
 
 extension RelatedColumns {
-  /// The table of pairs that the last stretch goes through, and its column that leads back.
+  /// The join table that the last hop goes through, and its column that leads back.
   fileprivate var pairs: (table: String, own: String)? {
     guard case .many(let relation)? = hops.last, case .pairs(let table, let own, _) = relation.via else { return nil }
     return (table, own)
   }
 
-  /// The foreign key by which the last stretch leads back.
+  /// The foreign key by which the last hop leads back.
   private var foreignKey: String? {
     guard case .many(let relation)? = hops.last, case .foreignKey(let column) = relation.via else { return nil }
     return column
   }
 
-  /// The table's changes without those that leave all the columns as they were.
+  /// The table's changes without updates that leave all the columns unchanged.
   fileprivate func changes(in batch: CommitBatch) -> [TableChanges] {
     batch.tables.filter { $0.table.name == hops.last?.table }.map { changes in
       let places = ColumnPlaces(columns, key: nil, in: changes.table)
@@ -32,7 +32,8 @@ extension RelatedColumns {
     }
   }
 
-  /// What the changes are of: rows at the end of the way, or rows one stretch before it. Nil where they do not tell.
+  /// The keys that the changes are about: of rows at the end of the path, or of rows one hop before it. Nil if the
+  /// changes do not contain them.
   func origins(in batch: CommitBatch) -> (ends: Set<Int64>, before: Set<Int64>)? {
     var (ends, before): (Set<Int64>, Set<Int64>) = ([], [])
     for changes in changes(in: batch) {
@@ -52,7 +53,7 @@ extension RelatedColumns {
     return (ends, before)
   }
 
-  /// All that a column of keys held before and holds after; NULL leads nowhere.
+  /// All keys that a column held before or holds after the changes, without NULL.
   private static func values(of column: String, in changes: TableChanges) -> Set<Int64>? {
     guard let place = changes.table.index(of: column) else { return nil }
     var values: Set<Int64> = []
@@ -69,13 +70,13 @@ extension RelatedColumns {
     return values
   }
 
-  /// Which changes of this table, and of the pairs that lead to it, count.
+  /// The changes of this table, and of its join tables, that count.
   var filters: [ChangeFilter] {
     let own = hops.last.map { [ChangeFilter($0.table, columns: columns)] } ?? []
     return own + (pairs.map { [ChangeFilter($0.table)] } ?? [])
   }
 
-  /// What the changes of this table are read for.
+  /// The columns to be captured in changes of this table.
   var interests: [(table: String, columns: Set<String>)] {
     var result: [(table: String, columns: Set<String>)] = []
     if let table = hops.last?.table { result.append((table, columns)) }
@@ -85,17 +86,16 @@ extension RelatedColumns {
 }
 
 extension QueryColumns {
-  /// Keys of the query's rows whose related rows changed: those to which each changed row belonged, and those to which
-  /// it belongs.
+  /// Keys of the query's rows whose related rows changed: the old and the new owner of each changed row.
   ///
-  /// - Parameter ask: Runs a statement that gives one column of keys.
+  /// - Parameter ask: Runs a statement that returns one column of keys.
   func keys(relatedIn batch: CommitBatch, _ ask: (SQLText) throws -> [Int64?]) throws
     -> Set<Int64>
   {
     var result: Set<Int64> = []
     for related in related {
       guard let (ends, before) = related.origins(in: batch) else {
-        continue  // not so: `tellsRelated` was asked
+        continue  // cannot happen: `tellsRelated` was checked
       }
       let hops = related.hops
       result.formUnion(try keys(leadingTo: ends, by: hops[...], ask))
@@ -104,8 +104,8 @@ extension QueryColumns {
     return result
   }
 
-  /// Back along the way, as the file has it now. What has left a row on the way has changed itself, and is found by
-  /// that.
+  /// Follows the path back, as the file has it now. A row that left the path has changed itself, and is found by its
+  /// own change.
   private func keys(leadingTo keys: Set<Int64>, by hops: ArraySlice<RelatedHop>, _ ask: (SQLText) throws -> [Int64?])
     throws -> Set<Int64>
   {

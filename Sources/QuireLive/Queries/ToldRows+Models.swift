@@ -1,7 +1,7 @@
 import QuireModel
 import QuireRow
 
-/// How told rows are those of a model.
+/// Converts the rows of a difference to rows of a model.
 struct ModelRowForm<Model: PersistentModel> {
   let entity: Entity
   let store: UInt32

@@ -1,6 +1,6 @@
 import QuireRow
 
-/// One row of an ordered result, as far as order is concerned: the values it is ordered by, and its key.
+/// The sort position of one row of an ordered result: the values it is ordered by, and its key.
 struct Entry: Hashable {
   var sort: [Value]
   var key: Int64
@@ -8,14 +8,14 @@ struct Entry: Hashable {
 
 /// The order of a result: SQLite's, made total by the key.
 struct EntryOrder {
-  /// For each sort value whether it ascends.
+  /// For each sort value, whether it ascends.
   let ascending: [Bool]
 
   func precedes(_ a: Entry, _ b: Entry) -> Bool { compare(a, b) < 0 }
 
   func compare(_ a: Entry, _ b: Entry) -> Int {
     let order = a.sort.withUnsafeBufferPointer { a in
-      b.sort.withUnsafeBufferPointer { b in  // compared where they are, without copies
+      b.sort.withUnsafeBufferPointer { b in  // compared in place, without copies
         for index in 0..<ascending.count {
           let order = a[index].compare(to: b[index])
           if order != 0 { return ascending[index] ? order : -order }
@@ -27,18 +27,18 @@ struct EntryOrder {
   }
 }
 
-/// The first rows of an ordered result, held by key, with some to spare.
+/// The first rows of an ordered result, held by key, with look-ahead rows.
 ///
-/// Everything up to the frontier is held, nothing beyond it; without a frontier the whole result is. A pure value:
-/// rows come in through ``apply(removing:adding:)``, and where removals have used up the spare rows it asks for more
-/// through ``shortage``.
+/// It holds every row up to the frontier and none beyond it; without a frontier it holds the whole result. A pure
+/// value: rows are added by ``apply(removing:adding:)``, and when removals have used up the look-ahead, ``shortage``
+/// says how many more rows are needed.
 struct Window {
   let order: EntryOrder
-  /// How many rows the result needs from its start; nil is all of them.
+  /// How many rows the result needs from its start; nil for all.
   private(set) var wanted: Int?
   private(set) var entries: [Entry] = []
   private var sorts: [Int64: [Value]] = [:]
-  /// The last position up to which every row is held; nil where every row of the result is.
+  /// The last position up to which every row is held; nil if every row of the result is.
   private(set) var frontier: Entry?
 
   init(order: EntryOrder, wanted: Int?) {
@@ -46,19 +46,19 @@ struct Window {
     self.wanted = wanted
   }
 
-  /// The same rows of the same order, where another number of them is wanted: as far as they are held, and then there
-  /// may be a ``shortage``.
+  /// A window of the same rows in the same order, with another number of wanted rows: keeps the rows held so far; there
+  /// may be a ``shortage`` then.
   init(_ other: Window, wanted: Int?) {
     self = other
     self.wanted = wanted
     trim()
   }
 
-  /// How many rows to ask for at the start and at a refill: twice what is shown, at least 16 to spare.
+  /// How many rows to read at the start and at a refill: twice as many as are shown, with a look-ahead of at least 16.
   var capacity: Int? { wanted.map { $0 + spare($0) } }
   private func spare(_ wanted: Int) -> Int { min(max(16, wanted), .max / 4) }
 
-  /// Takes the first rows of the result; `limit` is what was asked for.
+  /// Sets the first rows of the result; `limit` is the number that was requested.
   mutating func fill(_ rows: [Entry], limit: Int?) {
     entries = rows
     sorts = Dictionary(rows.map { ($0.key, $0.sort) }, uniquingKeysWith: { first, _ in first })
@@ -73,10 +73,10 @@ struct Window {
     return position < entries.count && entries[position].key == key ? position : nil
   }
 
-  /// Removes what is held of `keys`, then adds the rows among `rows` that lie up to the frontier. What is added and
-  /// held must be among `keys` too.
+  /// Removes held `keys`, then adds those of `rows` that lie up to the frontier. A held row that is added again must be
+  /// among `keys` too.
   ///
-  /// - Returns: how many entries at the start and at the end are as they were.
+  /// - Returns: How many entries at the start and at the end are unchanged.
   @discardableResult
   mutating func apply(removing keys: some Collection<Int64>, adding rows: [Entry]) -> (start: Int, end: Int) {
     var start = entries.count
@@ -110,13 +110,13 @@ struct Window {
     return (min(start, entries.count), max(0, min(end, entries.count - min(start, entries.count))))
   }
 
-  /// Whether a row lies up to the frontier: what lies beyond it is not held, whatever becomes of it.
+  /// Whether a row lies up to the frontier: rows beyond it are never held.
   func isInside(_ row: Entry) -> Bool {
     guard let frontier else { return true }
     return order.compare(row, frontier) <= 0
   }
 
-  /// Many at once: one pass, where each on its own would shift all that follows.
+  /// Many rows at once, in one pass: each single edit would shift everything behind it.
   private mutating func splice(_ gone: [Int64], _ added: [Entry]) {
     for key in gone { sorts[key] = nil }
     let rest = gone.isEmpty ? entries : entries.filter { sorts[$0.key] != nil }
@@ -136,13 +136,13 @@ struct Window {
     for row in added { sorts[row.key] = row.sort }
   }
 
-  /// How many rows beyond the frontier have to be fetched for the result to be whole; nil where it is.
+  /// How many rows beyond the frontier must be read to complete the result; nil if it is complete.
   var shortage: Int? {
     guard frontier != nil, entries.count < wanted ?? .max else { return nil }
     return (capacity ?? 1 << 40) - entries.count
   }
 
-  /// Takes the rows that follow the frontier; `limit` is what was asked for.
+  /// Adds the rows that follow the frontier; `limit` is the number that was requested.
   mutating func refill(_ rows: [Entry], limit: Int) {
     for row in rows where sorts[row.key] == nil {
       entries.append(row)
@@ -151,7 +151,7 @@ struct Window {
     frontier = rows.count >= limit ? rows.last : nil
   }
 
-  /// - Returns: whether entries at the end were let go.
+  /// - Returns: Whether entries at the end were removed.
   @discardableResult private mutating func trim() -> Bool {
     guard let wanted, let capacity, entries.count > capacity + spare(wanted) else { return false }
     for entry in entries[capacity...] { sorts[entry.key] = nil }

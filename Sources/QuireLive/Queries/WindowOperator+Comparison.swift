@@ -2,11 +2,11 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// After another process has committed: reads rows before and after to find which differ.
+/// After a commit of another process: reads rows before and after it to find the differences.
 extension WindowOperator {
-  /// Adds to a delta the rows shown before and after whose values differ, with all of them as they were and are.
+  /// Adds to a delta the shown rows whose values differ, with the old and new values of all rows.
   ///
-  /// If the state before cannot be read any more, every row that stays counts as changed, without old values.
+  /// If the previous state cannot be read any more, every remaining row counts as changed, without old values.
   func compareRows(_ form: ChangedTable, into delta: inout WindowDelta, on connection: Connection) throws {
     guard let state = delta.state else { return }
     delta.rows.new = try images(form, delta.keys, on: connection)

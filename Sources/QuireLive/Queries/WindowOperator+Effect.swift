@@ -2,14 +2,14 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// What a commit means for a query.
+/// The effect of a commit on a query.
 extension WindowOperator {
   struct Effect {
     /// Keys of rows that may have entered, left or moved.
     var touched: Set<Int64> = []
     /// Those of them that belong to the result now.
     var rows: [Entry] = []
-    /// Held rows whose own columns changed, whichever: collected if anybody listens.
+    /// Held rows with changes in any of their own columns: collected if there are listeners.
     var updated: [Int64] = []
     var isEmpty: Bool { touched.isEmpty && updated.isEmpty }
   }
@@ -59,7 +59,7 @@ extension WindowOperator {
 }
 
 extension RowChange {
-  /// An update that, as several commits are taken together, ends as it began.
+  /// An update that, over several combined commits, ends with the values it began with.
   var isSame: Bool {
     guard kind == .update, let old, let new, !old.values.isEmpty else { return false }
     return !old.values.contains(nil) && old.values == new.values

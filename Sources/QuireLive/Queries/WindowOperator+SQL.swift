@@ -12,7 +12,7 @@ extension SelectQuery {
   }
 }
 
-/// What a window reads from the database.
+/// The statements by which a window reads from the database.
 extension WindowOperator {
   func limited(_ select: SelectQuery, _ limit: Int?) throws -> SQLText {
     var query = select.entryQuery
@@ -45,7 +45,7 @@ extension WindowOperator {
     }
   }
 
-  /// Keys of the rows from which the steps lead to one of these, whether the filter accepts them or not.
+  /// Keys of the rows from which the steps lead to one of these, whether or not the filter accepts them.
   func keys(reaching ends: [Int64], by steps: [ColumnPath.Step], on connection: Connection) throws -> [Int64] {
     var query = SelectQuery(from: select.table, key: select.key, columns: [ColumnPath(select.key)])
     query.columns = [ColumnPath(select.key)]

@@ -2,38 +2,38 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// The ordered keys of one query: what live results of objects, of rows and of sections are made of.
+/// The ordered keys of one query: the operator of live results of objects, and part of those of rows and sections.
 ///
-/// Shows keys. Knows the order values of a window of them, and leaves the rest of its state to SQLite's tables and indexes.
-/// If the query reads columns of its own table alone, a change is judged by the captured values and costs no SQL; else the
-/// changed rows are read by key. Removals from a limited result are refilled from the look-ahead, and from the table when
-/// that is used up.
+/// Shows keys. Knows the order values of a window of them, and leaves the rest of its state to SQLite's tables and
+/// indexes. If the query reads columns of its own table only, a change is evaluated by the captured values and costs no
+/// SQL; otherwise the changed rows are read by key. Removals from a limited result are refilled from the look-ahead,
+/// and from the table when that is used up.
 final class WindowOperator: LiveOperator {
   let owner: ContextCore
   var state: WindowState
-  /// What is shown.
+  /// The keys that are shown.
   private(set) var keys: [Int64] = []
   /// Keys of rows that may have entered, left or moved in the last step, also beyond what is shown.
   private(set) var touched: Set<Int64> = []
   var rowStatements: (form: ChangedTable, one: String, many: String)?
-  /// The columns of the rows that listeners receive; nil while nobody listens.
+  /// The columns of the rows that listeners receive; nil while there are no listeners.
   private(set) var rowForm: ChangedTable?
-  /// The columns that they receive once somebody does.
+  /// The columns that listeners receive once there are any.
   private let listenedForm: ChangedTable?
-  /// What the rows were when it was paused, if anybody listened.
+  /// The rows when it was paused, if there were listeners.
   private var kept: [Int64: NotifiedRows.Row]?
-  /// If no object can stand for a row that does not decode: reads rows that come or change, and throws.
+  /// Set if no stand-in can be made for a row that does not decode: reads rows that come or change, and throws.
   private let validate: ((Set<Int64>, Connection) throws -> Void)?
-  /// If its rows are shown in sections: adds moves from one to another to a delta, before its rows are read.
+  /// Set if its rows are shown in sections: adds moves between sections to a delta, before its rows are read.
   var addMoves: ((inout WindowDelta, WindowState) -> Void)?
   var sourcesChanged = false
 
-  /// How many statements it has run, and how often a change was judged without one.
+  /// The number of statements it has run, and how often a change was evaluated without one.
   var queriesRun = 0
   var judgedInMemory = 0
 
   /// - Parameters:
-  ///   - entity: If objects are made of its rows.
+  ///   - entity: The entity, if objects are made of its rows.
   ///   - form: The columns that listeners receive.
   init(_ select: SelectQuery, owner: ContextCore, of entity: Entity? = nil, listenedForm form: ChangedTable? = nil) {
     self.owner = owner
@@ -76,7 +76,7 @@ final class WindowOperator: LiveOperator {
 
   // MARK: Loading
 
-  /// If only limit and offset differ, what the window holds is used, and only what is missing is read.
+  /// If only limit and offset differ, the rows that the window holds are reused, and only missing ones are read.
   func load(_ query: SelectQuery, _ occasion: LoadOccasion, on connection: Connection) throws -> WindowDelta {
     let isPaged = occasion.isCurrent && select.isEqualButForPage(query)
     var other = isPaged ? WindowState(query, holding: state.window) : WindowState(query)
@@ -112,7 +112,7 @@ final class WindowOperator: LiveOperator {
         delta.rows = try rows(form, delta.difference, batch[select.table], on: connection)
       }
     } else if occasion.isResumedLater {
-      // What it was when it was paused cannot be read any more: rows that were not kept have no old values.
+      // The state at the pause cannot be read any more: rows that were not kept have no old values.
       delta.rows.new = try images(form, delta.keys, on: connection)
       delta.rows.old = kept ?? [:]
       let updated = Set(keys).intersection(delta.keys)
@@ -143,7 +143,7 @@ final class WindowOperator: LiveOperator {
     return .changed(delta)
   }
 
-  /// - Returns: whether rows were missing at the end.
+  /// - Returns: Whether rows were missing at the end.
   @discardableResult private func refill(_ state: inout WindowState, on connection: Connection) throws -> Bool {
     var isRefilled = false
     while let shortage = state.window.shortage, let frontier = state.window.frontier {
@@ -154,12 +154,12 @@ final class WindowOperator: LiveOperator {
     return isRefilled
   }
 
-  /// Compares what is shown with what will be, if the window is not as it was.
+  /// Compares what is shown with the new keys, if the window has changed.
   private func compare(_ alike: (start: Int, end: Int), _ before: (entries: Int, shown: Int)) -> WindowDelta {
     let (count, offset) = (state.shownCount, state.offset)
     let least = min(before.shown, count)
     let start = min(max(alike.start - offset, 0), least)
-    // Entries beyond what is shown: if they are as many as before, equal ends are also at the end of what is shown.
+    // Entries beyond what is shown: if their number is unchanged, equal ends are also the ends of what is shown.
     let (hiddenBefore, hiddenNow) = (
       before.entries - offset - before.shown, state.window.entries.count - offset - count
     )
@@ -170,7 +170,7 @@ final class WindowOperator: LiveOperator {
     return delta
   }
 
-  /// Judges a change of its own table by the captured values, without a statement.
+  /// Evaluates a change of its own table by the captured values, without a statement.
   func judge(_ key: Int64, _ new: RowChange.RowValues, _ places: ColumnPlaces, into effect: inout Effect) {
     judgedInMemory += 1
     let value: (ColumnPath) -> Value = { places.value($0.column, key, new) }
@@ -181,7 +181,7 @@ final class WindowOperator: LiveOperator {
     }
     let sort = state.terms.map { $0.expression.evaluate(value) }
     let entry = Entry(sort: sort, key: key)
-    if isHeld ? state.window.sort(of: key) == sort : !state.window.isInside(entry) { return }  // it stays where it is
+    if isHeld ? state.window.sort(of: key) == sort : !state.window.isInside(entry) { return }  // unmoved
     effect.touched.insert(key)
     effect.rows.append(entry)
   }
@@ -217,17 +217,17 @@ final class WindowOperator: LiveOperator {
   }
 }
 
-/// What leads from some shown keys to others.
+/// The difference between two lists of shown keys.
 struct WindowDelta: LiveDelta {
-  /// Which of the shown keys become which others.
+  /// The range of the shown keys that is replaced.
   var replaced = 0..<0
   var keys: [Int64] = []
   var difference = KeyDifference()
-  /// The rows of the difference, if anybody listens.
+  /// The rows of the difference, if there are listeners.
   var rows = NotifiedRows()
-  /// What it knows from then on, if it was loaded.
+  /// The operator's new state, if it was loaded.
   var state: WindowState?
-  /// Whether objects may stand for the same keys that are others than before.
+  /// Whether the same keys may have new objects.
   var isRenewed = false
 
   var isEmpty: Bool { difference.isEmpty && state == nil }

@@ -1,6 +1,6 @@
 import QuireRow
 
-/// A query, and the window of its rows that is held: what a ``WindowOperator`` knows. A value.
+/// A query, and the window of its rows: the knowledge of a ``WindowOperator``. A value.
 struct WindowState {
   let select: SelectQuery
   let terms: [OrderTerm]
@@ -10,11 +10,11 @@ struct WindowState {
   private let limit: Int?
   let offset: Int
 
-  /// - Parameter held: A window of the same rows in the same order: what it holds need not be read.
+  /// - Parameter held: A window of the same rows in the same order: the rows it holds need not be read.
   init(_ select: SelectQuery, holding held: Window? = nil) {
     self.select = select
     terms = select.totalOrder
-    // As SQLite reads them: a negative limit is none. One beyond all tables is none either.
+    // As in SQLite, a negative limit means no limit; so does one larger than any table.
     limit = select.limit.flatMap { $0 < 0 || $0 > 1 << 40 ? nil : $0 }
     offset = min(max(select.offset, 0), 1 << 40)
     let wanted = limit.map { [offset] in $0 + offset }
@@ -44,7 +44,7 @@ struct WindowState {
   /// The section of a row that is held: the first value it is ordered by.
   func section(of key: Int64) -> Value { window.sort(of: key)?.first ?? .null }
 
-  /// Where changed rows are shown that neither came nor moved.
+  /// The positions of shown rows that changed and neither came nor moved.
   func places(of updated: some Collection<Int64>, besides difference: KeyDifference) -> [(key: Int64, at: Int)] {
     if updated.isEmpty { return [] }
     let others = Set(difference.inserts.map(\.key) + difference.moves.map(\.key))
@@ -55,7 +55,7 @@ struct WindowState {
 }
 
 extension SelectQuery {
-  /// Whether it asks for other rows of the same result at most.
+  /// Whether the other query differs in limit and offset only.
   func isEqualButForPage(_ other: SelectQuery) -> Bool {
     var paged = self
     (paged.limit, paged.offset) = (other.limit, other.offset)

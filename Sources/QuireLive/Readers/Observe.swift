@@ -1,16 +1,17 @@
 public import QuireModel
 
-/// Runs a closure, remembers what it read, and runs it again after any of that changed.
+/// Runs a closure, tracks what it reads, and runs it again after any of that has changed.
 ///
 ///     let token = observe { print(book.title) }
 ///
-/// Runs at once, and then on the isolation it was made in, once a turn however much changed in it. Made inside another
-/// reader, it runs when that has. Nothing keeps it alive but the token: when that goes, it never runs again.
+/// The closure runs immediately, and then on the isolation where it was made, at most once a turn, however much changed
+/// in it. (A turn is one uninterrupted run of the actor.) A reader made inside another reader runs after that one has
+/// run. Only the token keeps a reader alive: when it is released, the closure never runs again.
 ///
-/// What it reads is whatever is `Observable`: models and live results of any number of contexts, references, classes of
-/// one's own. A value it changes itself, after having read it, does not run it again; two readers that set each other off
-/// without end are ended and named, see ``QuireModel/ObservationLoop``. Code on no actor names the contexts whose turns
-/// count: ``observe(in:_:file:line:_:)``.
+/// The closure may read anything `Observable`: models and live results of any number of contexts, references, other
+/// classes. A value that it changes itself, after reading it, does not run it again. Two readers that trigger each
+/// other endlessly are ended and reported, see ``QuireModel/ObservationLoop``. Code on no actor must name the contexts
+/// whose turns count: ``observe(in:_:file:line:_:)``.
 public func observe(
   isolation: isolated any Actor = #isolation, file: String = #fileID, line: Int = #line,
   _ read: @escaping () -> Void
@@ -18,11 +19,11 @@ public func observe(
   ObservationToken(Reader(isolation, SourcePlace(file, line), read: read))
 }
 
-/// Runs a closure, and after anything it read has changed gives its value before and after.
+/// Runs a closure, and after anything it read has changed, calls `didChange` with its value before and after.
 ///
 ///     let token = observe { book.title } didChange: { old, new in print("\(old) is now \(new)") }
 ///
-/// Told once a turn, with the value at its end; a turn that leaves an equal value says nothing.
+/// Called at most once a turn, with the value at its end; not called if the value is equal.
 public func observe<Value>(
   isolation: isolated any Actor = #isolation, file: String = #fileID, line: Int = #line,
   _ read: @escaping () -> Value, didChange: @escaping (_ old: Value, _ new: Value) -> Void
@@ -30,12 +31,12 @@ public func observe<Value>(
   ObservationToken(Reader(isolation, SourcePlace(file, line), read, willChange: { _ in }, didChange: didChange))
 }
 
-/// Runs a closure, and tells before anything it read changes.
+/// Runs a closure, and calls `willChange` before anything it read changes.
 ///
 ///     let token = observe { book.title } willChange: { title in print("no longer \(title)") }
 ///
-/// `willChange` is called in the middle of the code that makes the change, once a turn, before the first: everything
-/// still reads as before, in all of the context. What is read must be changed on this isolation only, as models are.
+/// `willChange` is called synchronously by the code that makes the change, once a turn, before the first change: the
+/// whole context still reads as before. What is read must be changed only on this isolation, as models are.
 public func observe<Value>(
   isolation: isolated any Actor = #isolation, file: String = #fileID, line: Int = #line,
   _ read: @escaping () -> Value, willChange: @escaping (_ old: Value) -> Void,
@@ -46,10 +47,10 @@ public func observe<Value>(
 
 // MARK: On no actor
 
-/// The same for contexts made on no actor: runs again when the turn of one of them ends.
+/// Runs a closure again when the turn of one of these contexts ends; for contexts made on no actor.
 ///
 /// Their turns end at `save()`, `refresh()` and the end of `transaction {}`. The reader belongs to the isolation of the
-/// contexts; what else it reads counts as well, and is looked at in their turns.
+/// contexts; changes of other objects that it reads count as well, and are checked at the end of these turns.
 public func observe(
   in context: ModelContext, _ others: ModelContext..., file: String = #fileID, line: Int = #line,
   _ read: @escaping () -> Void
@@ -67,7 +68,7 @@ public func observe<Value>(
     Reader(nil, SourcePlace(file, line), read, willChange: willChange, didChange: didChange), [context] + others)
 }
 
-/// Keeps a reader alive; it ends with the token.
+/// Keeps a reader alive; the reader ends when the token is released.
 public final class ObservationToken: Sendable {
   private let reader: Reader
 
@@ -81,14 +82,14 @@ public final class ObservationToken: Sendable {
 
   /// Ends the reader now.
   public func cancel() { reader.end() }
-  /// How often it has run.
+  /// The number of its runs.
   public var runs: Int { reader.runs }
-  /// Why it was ended, where it set itself off without end.
+  /// The loop for which it was ended, if it triggered itself endlessly.
   public var loop: ObservationLoop? { reader.loop }
 }
 
 extension Reader {
-  /// One that keeps the value it read last.
+  /// A reader that keeps the value it read last.
   fileprivate convenience init<Value>(
     _ isolation: (any Actor)?, _ place: SourcePlace, _ read: @escaping () -> Value,
     willChange: @escaping (Value) -> Void, didChange: @escaping (Value, Value) -> Void

@@ -1,15 +1,15 @@
 public import QuireModel
 
-/// A ``Reference`` as a property: reads and is assigned like the optional it is declared as.
+/// A ``Reference`` as a property: read and assigned like the optional that it is declared as.
 ///
 ///     @ObservedReference var current: Book?
 ///     if let book = current { print(book.title) }
 ///     current = Book("Solaris")
 ///     let token = $current.onDidChange { … }
 ///
-/// Copies share what they refer to, and assigning mutates no struct it sits in. In an `@Observable` class it is marked
-/// `@ObservationIgnored`: it is tracked by itself. It owns nothing: given another's reference, it is that one for as long
-/// as its owner keeps it, and reads nil afterwards.
+/// Copies share what they refer to, and assigning does not mutate an enclosing struct. In an `@Observable` class, mark
+/// it `@ObservationIgnored`: it does its own tracking. It owns nothing: initialized with an existing reference, it
+/// shares that one as long as its owner exists, and reads nil afterwards.
 @propertyWrapper public struct ObservedReference<Model: PersistentModel> {
   private enum Place {
     case own(Reference<Model>)
@@ -24,7 +24,7 @@ public import QuireModel
 
   public init() { self.init(wrappedValue: nil) }
 
-  /// Observes what another refers to, and assigns it.
+  /// Shares an existing reference: observes what it refers to, and assigns it.
   public init(_ reference: Reference<Model>) { place = .others(Others(reference: reference)) }
 
   public var wrappedValue: Model? {
@@ -32,7 +32,7 @@ public import QuireModel
     nonmutating set { reference?.model = newValue }
   }
 
-  /// The reference itself; an empty one where its owner has gone.
+  /// The reference itself; an empty one if its owner is gone.
   public var projectedValue: Reference<Model> { reference ?? Reference() }
 
   private var reference: Reference<Model>? {
@@ -43,12 +43,12 @@ public import QuireModel
   }
 }
 
-/// A ``Reference`` that its owner keeps, made when it is first used.
+/// A ``Reference`` that belongs to its owner, made when it is first used.
 ///
 ///     @OwnedReference(in: context) var draft: Book? = Book("Untitled")
 ///
-/// The declared object is made at the first read and at most once, however often a struct that holds it is copied; an
-/// assignment before that takes its place. It lives as long as its owner, or until something else is assigned.
+/// The declared object is made at the first read and at most once, however often an enclosing struct is copied; an
+/// assignment before that replaces it. It lives as long as its owner, or until something else is assigned.
 @propertyWrapper public struct OwnedReference<Model: PersistentModel> {
   private final class Box {
     private var make: (() -> Model?)?

@@ -1,12 +1,12 @@
 import QuireModel
 
-/// The values of an observed closure, as they come.
+/// The values of an observed closure, as an asynchronous sequence.
 ///
 ///     for await titles in observing({ shelf.map(\.title) }) { print(titles) }
 ///
-/// The first is the present one. After each turn in which anything it read has changed there is another; who is slow
-/// gets the latest, and the ones between are not kept. A closure that throws ends the sequence with its error. For one
-/// consumer. It ends with the sequence, its iterator, or the task that iterates.
+/// The first value is the present one. There is another one after each turn in which anything the closure read has
+/// changed; a slow consumer receives only the latest. An error thrown by the closure ends the sequence. For one
+/// consumer. Observation ends with the sequence, its iterator, or the iterating task.
 public func observing<Element: Sendable, Failure: Error>(
   isolation: isolated any Actor = #isolation, file: String = #fileID, line: Int = #line,
   _ read: @escaping () throws(Failure) -> Element
@@ -14,7 +14,7 @@ public func observing<Element: Sendable, Failure: Error>(
   ObservedValues(isolation, SourcePlace(file, line)) { () throws(Failure) -> Element? in try read() }
 }
 
-/// The same, until the closure gives nil.
+/// The values of an observed closure, until it returns nil.
 public func observing<Element: Sendable, Failure: Error>(
   untilNil read: @escaping () throws(Failure) -> Element?, isolation: isolated any Actor = #isolation,
   file: String = #fileID, line: Int = #line
@@ -22,7 +22,7 @@ public func observing<Element: Sendable, Failure: Error>(
   ObservedValues(isolation, SourcePlace(file, line), read)
 }
 
-/// What ``observing(isolation:file:line:_:)`` gives.
+/// The sequence of ``observing(isolation:file:line:_:)``.
 public struct ObservedValues<Element: Sendable, Failure: Error>: AsyncSequence {
   private let values: AsyncStream<Result<Element, Failure>>
   private let token: ObservationToken

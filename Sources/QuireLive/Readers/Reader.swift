@@ -7,19 +7,19 @@ import QuireSQLite
 ///     waiting ── what it read is about to change ─► due ── the turn ends ─► running ─► waiting
 ///        └────────────────── its token goes, or it sets itself off without end ─────────► ended
 final class Reader: Sendable {
-  // Called on the isolation it was made in, only; for one of a context's turns that is the context's.
+  // Called only on the isolation where it was made; for a reader in a context's turns, on the context's isolation.
   nonisolated(unsafe) private let read: () -> Void
   nonisolated(unsafe) private let willChange: () -> Void
   nonisolated(unsafe) private let hasRead: () -> Void
   private let place: SourcePlace
-  /// Of whoever made the reader: a run must not see that of whoever changed something.
+  /// The environment of the code that made the reader: a run must not use that of the code that made a change.
   private let environment = ModelEnvironment.current
 
-  /// What brings it to run when it is due.
+  /// What runs the reader when it is due.
   private enum Turn {
     /// The next job of an actor.
     case isolation
-    /// A context.
+    /// The end of a context's turn.
     case context
   }
   private let turn: Turn
@@ -38,12 +38,12 @@ final class Reader: Sendable {
   /// - Parameters:
   ///   - isolation: Nil for a reader that runs in the turns of contexts.
   ///   - willChange: Called once before the first change of a turn; everything still reads as before.
-  ///   - hasRead: Called after each run; what it reads is not observed.
+  ///   - hasRead: Called after each run; its reads are not tracked.
   init(
     _ isolation: (any Actor)?, _ place: SourcePlace, read: @escaping () -> Void,
     willChange: @escaping () -> Void = {}, hasRead: @escaping () -> Void = {}
   ) {
-    // Called only in jobs of the isolation given, which is the one they were made in.
+    // Called only in jobs of the given isolation, where they were made.
     nonisolated(unsafe) let (read, willChange, hasRead) = (read, willChange, hasRead)
     self.read = read
     self.willChange = willChange
@@ -57,8 +57,8 @@ final class Reader: Sendable {
   var loop: ObservationLoop? { state.withLock { $0.loop } }
   func end() { state.withLock { $0.isEnded = true } }
 
-  /// Its first run: now, or where it is made by another reader when that has run, so that the other does not depend on
-  /// what this one reads.
+  /// The first run: now, or, if another reader makes it, after that one has run, so that the other reader does not
+  /// depend on what this one reads.
   func start() {
     guard let around = ReaderRun.current else { return run() }
     state.withLock { $0.chain = around.chain }
@@ -82,7 +82,7 @@ final class Reader: Sendable {
     }
   }
 
-  /// Before the change, in the middle of the code that makes it: the run comes when that is done.
+  /// Before the change, called synchronously by the code that makes it: the run comes after the change.
   private func changes() {
     if state.withLock({ $0.isEnded || $0.isDue }) { return }
     willChange()

@@ -1,15 +1,16 @@
 public import Observation
 public import QuireModel
 
-/// A reference to a model that may be nil, and is observed: itself and what it refers to.
+/// An observable reference to a model; may be nil. Both the reference and its model are observed.
 ///
 ///     let current = Reference<Book>(in: context)
 ///     current.model = Book("Solaris")                 // inserted in the context
 ///     let token = current.onDidChange { print($0) }   // another book, its title, its end
 ///
-/// Who tracks ``model`` hears when another object is put here or this one goes, and of the properties it reads as
-/// always. Listeners hear of both. An object that is deleted, or whose row goes, makes it nil for good: a `rollback()`
-/// that brings the object back does not bring it back here. Holds its object strongly, and nothing else.
+/// Code that tracks ``model`` is invalidated when another object is assigned or the object is deleted, and by the
+/// properties it reads. Listeners are notified of all these. If the object is deleted, or its row is, the reference
+/// becomes nil permanently: a `rollback()` that restores the object does not restore the reference. Holds its object
+/// strongly, and nothing else.
 public final class Reference<Model: PersistentModel>: Observable {
   private let registrar = ObservationRegistrar()
   private let modelPath: KeyPath<Reference, Model?> = \.model
@@ -19,17 +20,17 @@ public final class Reference<Model: PersistentModel>: Observable {
   private var listeners = Listeners<(moment: Moment, change: ReferenceChange<Model>)>()
 
   /// - Parameters:
-  ///   - model: What it refers to at first; observed from here on.
-  ///   - context: Where models that are in no context are inserted when they are assigned; where none is given, that of
-  ///     the first model that has one.
+  ///   - model: The initial object; observed from now on.
+  ///   - context: The context into which assigned models without a context are inserted; by default that of the first
+  ///     model that has one.
   public init(_ model: Model? = nil, in context: ModelContext? = nil) {
     self.context = context
     adopt(model.flatMap { $0.isDeleted ? nil : $0 })
   }
 
-  /// What it refers to. Nil where that is gone.
+  /// The object; nil if there is none, or if it was deleted.
   ///
-  /// Assigned a model that is in no context, it inserts it in its own.
+  /// Assigning a model that is in no context inserts it in the reference's context.
   public var model: Model? {
     get {
       registrar.access(self, keyPath: modelPath)
@@ -52,7 +53,7 @@ public final class Reference<Model: PersistentModel>: Observable {
     tell(.didSet, change)
   }
 
-  /// Takes it, inserted where it is new, and listens to it; to the former no longer.
+  /// Refers to the model from now on, inserts it if it is new, and listens to it instead of the previous one.
   private func adopt(_ model: Model?) {
     target = model
     watch = nil
@@ -71,7 +72,7 @@ public final class Reference<Model: PersistentModel>: Observable {
     switch moment {
     case .willSet:
       tell(.willSet, .vanished(model))
-      if target !== model { return }  // by who was told
+      if target !== model { return }  // by an observer
       registrar.willSet(self, keyPath: modelPath)
     case .didSet:
       target = nil
@@ -83,14 +84,14 @@ public final class Reference<Model: PersistentModel>: Observable {
 
   // MARK: Listening
 
-  /// Calls `body` before each change of the reference and of what it refers to: both still read as before.
+  /// Calls `body` before each change of the reference and of its object: both still read as before.
   public func onWillChange(
     file: String = #fileID, line: Int = #line, _ body: @escaping (ReferenceChange<Model>) -> Void
   ) -> ChangeToken {
     listen(.willSet, SourcePlace(file, line), body)
   }
 
-  /// Calls `body` after each change of the reference and of what it refers to.
+  /// Calls `body` after each change of the reference and of its object.
   public func onDidChange(
     file: String = #fileID, line: Int = #line, _ body: @escaping (ReferenceChange<Model>) -> Void
   ) -> ChangeToken {
@@ -113,13 +114,13 @@ public final class Reference<Model: PersistentModel>: Observable {
   }
 }
 
-/// What became of a reference.
+/// A change of a reference or of its object.
 public enum ReferenceChange<Model: PersistentModel> {
-  /// Another object was put there, or none.
+  /// Another object, or nil, was assigned.
   case retargeted(from: Model?, to: Model?)
-  /// What it refers to has changed: which properties, old and new. A model that is ``QuireModel/ChangeNotificationFiltering`` says which
-  /// of its changes are told.
+  /// The object has changed: which properties, old and new. A model that conforms to
+  /// ``QuireModel/ChangeNotificationFiltering`` decides which of its changes are delivered.
   case updated(ObjectChange<Model>)
-  /// What it referred to is gone, and the reference is nil.
+  /// The object was deleted, and the reference is nil.
   case vanished(Model)
 }

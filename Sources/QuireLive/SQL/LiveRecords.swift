@@ -2,8 +2,8 @@ public import QuireModel
 import QuireRow
 public import QuireSQLite
 
-/// The answer of an SQL query that follows what it was made from: a collection of records that is always what the same
-/// query would give.
+/// The result of an SQL query that is updated as its tables change: a collection of records that always equals the same
+/// query.
 ///
 ///     let top = try context.live(sql: """
 ///       SELECT a.name, count(*) AS books FROM author AS a JOIN book AS b ON b.author_id = a.id
@@ -11,16 +11,16 @@ public import QuireSQLite
 ///       """, key: "name")
 ///     let token = observe { for record in top { print(record["name"], record["books"]) } }
 ///
-/// Any one query will do: joins, groups, window functions, recursion, full-text search. It is followed by table and
-/// column, as SQLite says what it reads: a commit that touches none of those costs no statement; any other runs it
-/// again, once however many commits are taken in together, and compares. So it costs what the query costs, on the
-/// context's isolation, and inside a save of the context's own while the file is locked for writing: for what a model
-/// query or an aggregate can say, those follow the changes alone. Nothing else happens on that isolation while it runs,
-/// so nothing there can stop it: ``timeLimit`` does. When a caller waits for it (because it is made, its query is replaced,
-/// or it is resumed) it ends with the task that waits, if that is cancelled.
+/// Any single query is possible: joins, groups, window functions, recursion, full-text search. SQLite reports the
+/// tables and columns that it reads. A commit that changes none of them costs no statement; any other runs the query
+/// again, once however many commits are merged together, and compares the results. This costs what the query costs, on
+/// the context's isolation, and for the context's own save while the file is locked for writing. Model queries and
+/// aggregates follow the changes alone, so prefer them if they are sufficient. Nothing else runs on the isolation
+/// during the query, so nothing there can stop it, except ``timeLimit``. If a caller waits for the query (because the
+/// result is made or resumed, or its query is replaced), it also ends when the waiting task is cancelled.
 ///
-/// A query that asks for `random()` or the time is run when its tables change and at no other time. See ``LiveResult`` for
-/// what all live results share.
+/// A query that uses `random()` or the time runs when its tables change and at no other time. See ``LiveResult`` for
+/// what all live results have in common.
 public final class LiveRecords: LiveResult, RandomAccessCollection {
   let node: LiveNode<RecordsOperator>
 
@@ -40,16 +40,16 @@ public final class LiveRecords: LiveResult, RandomAccessCollection {
   public var endIndex: Int { shown.count }
   public subscript(index: Int) -> SQLRecord { shown[index] }
 
-  /// The names of the columns. They change when the schema has changed and the query says `*`.
+  /// The names of the columns. They change if the schema changes and the query uses `*`.
   public var columns: [String] { node.content.columns }
 
   /// The tables whose changes are followed, with the columns: nil if any change of the table counts.
   public var sources: [String: Set<String>?] { node.content.sources }
 
-  /// How long one run may take to follow a commit; nil, as to begin with, is as long as it takes.
+  /// How long one run may take to follow a commit; nil, the default, means no limit.
   ///
-  /// One that takes longer is stopped: the records stay what they were, ``LiveResult/error`` says so, and the next commit
-  /// that affects them runs it again. Checked about every 1 000 steps of SQLite's virtual machine.
+  /// A run that takes longer is stopped: the records are kept, ``LiveResult/error`` reports it, and the next commit
+  /// that affects them runs the query again. Checked about every 1 000 steps of SQLite's virtual machine.
   public var timeLimit: Duration? {
     get { node.content.timeLimit }
     set { node.content.timeLimit = newValue }
@@ -61,18 +61,18 @@ public final class LiveRecords: LiveResult, RandomAccessCollection {
     node.onDifference(body)
   }
 
-  /// Replaces the query: observers are notified of the difference between the two answers at once, at the commit the
-  /// context stands at. While the result is paused, it shows when that is resumed.
+  /// Replaces the query: observers are notified of the difference between the two results immediately, at the context's
+  /// commit. If the result is paused, the difference shows when it is resumed.
   ///
   ///     try found.update(sql: "SELECT title FROM search WHERE search MATCH \(typed)")
   ///
-  /// - Parameter key: As for `live(sql:key:)`; nil is the present one.
-  /// - Throws: as `live(sql:key:)` does; then nothing has changed.
+  /// - Parameter key: As for `live(sql:key:)`; nil keeps the present one.
+  /// - Throws: As `live(sql:key:)` does; then nothing has changed.
   public func update(sql: SQL, key: [String]? = nil) throws {
     let owner = node.owner
     try node.update {
       let question = try SQLQuestion(sql, key: key ?? node.query.key, in: owner)
-      // What would be refused is refused now.
+      // An invalid query throws now, not at `resume()`.
       if isPaused { _ = try owner.readCommitted { try question.answer(on: $0) } }
       return question
     }
@@ -80,14 +80,13 @@ public final class LiveRecords: LiveResult, RandomAccessCollection {
 }
 
 extension ModelContext {
-  /// The answer of a query that follows the store; see ``LiveRecords``.
+  /// A live result of an SQL query; see ``LiveRecords``.
   ///
-  /// - Parameter key: Columns by which a record is known to be the same one when its other values have changed. Without,
-  ///   it is the same where all its values are.
-  /// - Throws: ``QuireSQLite/StatementError`` for what is no query or not one, ``QuireSQLite/SQLiteError`` for what
-  ///   SQLite refuses, `CancellationError` where the task is cancelled while it runs for the first time.
+  /// - Parameter key: The columns that identify a record when its other values change. Without any, all its values do.
+  /// - Throws: ``QuireSQLite/StatementError`` if `sql` is not exactly one query, ``QuireSQLite/SQLiteError`` for errors
+  ///   of SQLite, `CancellationError` if the task is cancelled during the first run.
   public func live(sql: SQL, key: String...) throws -> LiveRecords { try LiveRecords(self, sql, key: key) }
 
-  /// The same with the names of the key columns in an array.
+  /// A live result of an SQL query, with the names of the key columns in an array.
   public func live(sql: SQL, key: [String]) throws -> LiveRecords { try LiveRecords(self, sql, key: key) }
 }

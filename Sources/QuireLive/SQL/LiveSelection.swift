@@ -2,21 +2,21 @@ package import QuireModel
 package import QuireRow
 package import QuireSQLite
 
-/// Rows of a query made while the program runs, as records that follow their rows: what ``LiveRows`` is, for tables that
-/// no model of the program describes.
+/// A live result of a query made at run time, with records as rows: like ``LiveRows``, for tables that no model of the
+/// program describes.
 ///
-/// Always what the same query would give. A commit costs statements by key for the rows it affects, and none if it affects
-/// none; the query is run again only if it is not known what changed, as after another process's commit to a file without
-/// a change log. See ``LiveResult`` for what all live results share.
+/// Always equals the same query. A commit costs statements by key for the rows it affects, and none if it affects none.
+/// The query is run again only if the changed rows are unknown, as after another process's commit to a file without a
+/// change log. See ``LiveResult`` for what all live results have in common.
 package final class LiveSelection: LiveResult {
   let node: LiveNode<RowsOperator<Record>>
   private let names: ColumnNames
 
   /// - Parameters:
-  ///   - select: Which rows, in which order. Its key is the table's row id, under whichever name; each table it reaches has
-  ///     one too, which is what steps lead to. The values it is ordered by are compared by their bytes.
-  ///   - columns: What each record has, by name.
-  /// - Throws: what SQLite refuses.
+  ///   - select: The rows and their order. Its key is the table's row id, under any name; each table it reaches must
+  ///     have one too, because steps lead to it. Order values are compared by their bytes.
+  ///   - columns: The columns of each record, by name.
+  /// - Throws: Errors of SQLite.
   package init(_ context: ModelContext, _ select: SelectQuery, columns: [(name: String, value: RowExpression)]) throws {
     let owner = context.owner
     try owner.following.catchUp()
@@ -49,7 +49,7 @@ package final class LiveSelection: LiveResult {
 }
 
 extension ModelContext {
-  /// How a ``LiveSelection`` would be kept.
+  /// Explains how a ``LiveSelection`` would be kept up to date.
   package func explainLive(_ select: SelectQuery, columns: [(name: String, value: RowExpression)]) throws
     -> LiveExplanation
   {
@@ -57,18 +57,18 @@ extension ModelContext {
     return try owner.readLatest { try .ofRows(nil, select, columns.map(\.value), on: $0) }
   }
 
-  /// How a ``LiveTally`` would be kept.
+  /// Explains how a ``LiveTally`` would be kept up to date.
   package func explainLive(countOf select: SelectQuery) throws -> LiveExplanation {
     try owner.following.catchUp()
     return try owner.readLatest(AggregateTracker(select, [Aggregate(.count)]).explanation)
   }
 
-  /// Who has made the commits of which live results are being told; empty while nothing is.
+  /// The origins of the commits of which live results are being notified; empty outside a notification.
   package var toldOrigins: Set<ChangeSet.Origin> { owner.following.toldOrigins }
 
-  /// Has the store tell such commits as this program's own.
+  /// Makes the store report such commits as this program's own.
   package func recognize(_ commits: LocalCommits) { owner.store?.database.recognize(commits) }
 
-  /// Whether the file keeps a log of its changes, so that what other processes have changed is known by row.
+  /// Whether the file has a change log, so that changes of other processes are known by row.
   package var knowsForeignRows: Bool { owner.store?.database.latestToken != nil }
 }

@@ -2,15 +2,15 @@ package import QuireModel
 package import QuireRow
 package import QuireSQLite
 
-/// How many rows a query made while the program runs has, as one record that follows them.
+/// The number of rows of a query made at run time, as a live result with one record.
 package final class LiveTally: LiveResult {
   let node: LiveNode<MeasureOperator<Record>>
   private let names: ColumnNames
 
   /// - Parameters:
-  ///   - select: Which rows, as for ``LiveSelection``.
-  ///   - name: Of the record's one column.
-  /// - Throws: what SQLite refuses.
+  ///   - select: The rows, as for ``LiveSelection``.
+  ///   - name: The name of the record's one column.
+  /// - Throws: Errors of SQLite.
   package init(_ context: ModelContext, _ select: SelectQuery, named name: String) throws {
     let owner = context.owner
     try owner.following.catchUp()

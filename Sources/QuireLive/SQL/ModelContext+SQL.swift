@@ -2,20 +2,20 @@ public import QuireModel
 public import QuireRow
 public import QuireSQLite
 
-/// What an SQL query finds, in the form that is asked for, on the committed state this context stands at.
+/// Fetches of SQL queries in the requested form, on the committed state that this context shows.
 ///
-/// Unsaved edits are not seen by SQL; objects that come of it have theirs.
+/// SQL does not see unsaved edits; objects that the query returns include theirs.
 ///
-/// - Throws: ``QuireSQLite/StatementError`` for what is no query or not one, ``QuireSQLite/SQLiteError`` for what SQLite
-///   refuses, ``RecordError`` for an answer that is not what was asked for, `CancellationError` where the task is
-///   cancelled while it runs.
+/// - Throws: ``QuireSQLite/StatementError`` if `sql` is not exactly one query, ``QuireSQLite/SQLiteError`` for errors
+///   of SQLite, ``RecordError`` if the result does not have the requested form, `CancellationError` if the task is
+///   cancelled while the query runs.
 extension ModelContext {
-  /// Rows as they come, with their columns' names.
+  /// The rows, with their columns' names.
   public func fetch(sql: SQL) throws -> [SQLRecord] {
     try query(sql) { query, connection in try query.run(on: connection).records }
   }
 
-  /// The first row; nil without one.
+  /// The first row; nil if there is none.
   public func fetchOne(sql: SQL) throws -> SQLRecord? {
     var record: Record?
     try query(sql) { query, connection in
@@ -47,19 +47,19 @@ extension ModelContext {
     try tuples(.max, sql, first, second, repeat each rest)
   }
 
-  /// The value of the first row's only column; nil where there is no row.
+  /// The value of the first row's only column; nil if there is no row.
   ///
   ///     let newest = try context.fetchOne(Int.self, sql: "SELECT year FROM book ORDER BY year DESC")
   public func fetchOne<Value: StoredValue>(_ type: Value.Type, sql: SQL) throws -> Value? {
     try tuples(1, sql, type).first
   }
 
-  /// The same of a column that may be NULL, which is nil too.
+  /// The value of the first row's only column, which may be NULL; nil for NULL or if there is no row.
   public func fetchOne<Value: StoredValue>(_ type: Value?.Type, sql: SQL) throws -> Value? {
     try tuples(1, sql, type).first ?? nil
   }
 
-  /// The first row as a tuple; nil where there is none.
+  /// The first row as a tuple; nil if there is none.
   public func fetchOne<First: StoredValue, Second: StoredValue, each Rest: StoredValue>(
     _ first: First.Type, _ second: Second.Type, _ rest: repeat (each Rest).Type, sql: SQL
   ) throws -> (First, Second, repeat each Rest)? {
@@ -68,20 +68,20 @@ extension ModelContext {
 
   // MARK: Structs
 
-  /// Rows as values of any type that is `Decodable` by names: each property from the column of its coding key.
+  /// Rows as values of a `Decodable` type: each property is decoded from the column named by its coding key.
   ///
   ///     struct Shelf: Decodable { var name: String; var books: Int }
   ///     let shelves = try context.fetch(Shelf.self, sql: "SELECT name, count(*) AS books FROM …")
   ///
-  /// Names are compared as SQL does, without regard to ASCII case; `isAvailable` is also found as `is_available`, which is
-  /// what a model's property of that name is called in its table. A column is read as a model's property of the same type
-  /// is: dates, enums and nested values as models store them. Every property needs its column, also one that may be nil.
+  /// Names are compared as in SQL, ignoring ASCII case; `isAvailable` also matches `is_available`, the column name of a
+  /// model's property of that name. A column is decoded as a model's property of the same type would be: dates, enums
+  /// and nested values as models store them. Every property needs its column, even an optional one.
   @_disfavoredOverload
   public func fetch<Row: Decodable>(_ type: Row.Type, sql: SQL) throws -> [Row] {
     try structs(.max, sql)
   }
 
-  /// The first row as such a value; nil where there is none.
+  /// The first row as a `Decodable` value; nil if there is none.
   @_disfavoredOverload
   public func fetchOne<Row: Decodable>(_ type: Row.Type, sql: SQL) throws -> Row? {
     try (structs(1, sql) as [Row]).first
@@ -89,20 +89,20 @@ extension ModelContext {
 
   // MARK: Objects
 
-  /// The objects whose keys a query gives, one for each row, in its order.
+  /// The objects whose keys a query returns, one for each row, in its order.
   ///
   ///     let found = try context.fetch(Book.self, sql: """
   ///       SELECT book.* FROM book JOIN author ON author.id = book.author_id WHERE author.name LIKE \(pattern)
   ///       """)
   ///
-  /// Of the answer only the table's key counts, `id`, and it must be a key of that model's table. Objects that are in
-  /// memory are those, with their unsaved edits, whatever SQL found them by; those deleted in this context and not saved
-  /// yet are left out. What is not in memory is loaded by a second statement, of the same commit.
+  /// Only the column with the table's key, `id`, is used; it must be a key of that model's table. Objects in memory are
+  /// returned with their unsaved edits, whatever SQL found them by; those deleted in this context but not saved yet are
+  /// left out. The others are loaded by a second statement, at the same commit.
   public func fetch<Model: PersistentModel>(_ type: Model.Type, sql: SQL) throws -> [Model] {
     try objects(.max, sql)
   }
 
-  /// The object of the first row; nil where there is none.
+  /// The object of the first row; nil if there is none.
   public func fetchOne<Model: PersistentModel>(_ type: Model.Type, sql: SQL) throws -> Model? {
     try (objects(1, sql) as [Model]).first
   }

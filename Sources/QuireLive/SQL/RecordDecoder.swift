@@ -3,7 +3,7 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Where the columns of a query are that a type asks for by name: found once for all rows.
+/// The positions of the query's columns that a type needs by name: found once for all rows.
 final class RecordShape {
   let names: ColumnNames
   let type: String
@@ -14,7 +14,7 @@ final class RecordShape {
     self.type = "\(type)"
   }
 
-  /// - Throws: where there is none of that name, or several.
+  /// - Throws: If there is no column of that name, or several.
   func place(of name: String) throws(RecordError) -> Int {
     if let known = places[name] { return known }
     let place = try find(name)
@@ -37,10 +37,10 @@ final class RecordShape {
   }
 }
 
-/// Makes a value of a `Decodable` type out of a row, by the names of its columns.
+/// Decodes a value of a `Decodable` type from a row, by the names of its columns.
 ///
-/// A column is one value, in the form a model's property of its type has: that of a ``QuireRow/StoredValue``, a raw value,
-/// else JSON.
+/// A column is one value, in the form of a model's property of its type: that of a ``QuireRow/StoredValue``, a raw
+/// value, or otherwise JSON.
 struct RecordDecoder: Decoder {
   let values: [Value]
   let shape: RecordShape
@@ -52,7 +52,7 @@ struct RecordDecoder: Decoder {
 
   /// - Throws: ``RecordError``, and what the type's own `init(from:)` throws.
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    // What has a raw value is read from the only column.
+    // A type with a raw value is decoded from the only column.
     if Self.isRaw(T.self) {
       if values.count == 1 { return try value(at: 0, as: type) }
       throw RecordError.otherWidth(asked: ["\(type)"], columns: shape.names.all)
@@ -127,7 +127,7 @@ private struct Columns<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   private func place(of key: Key) throws(RecordError) -> Int { try decoder.shape.place(of: key.stringValue) }
 
-  // What the library would else say for these types: nil for a column that is not there.
+  // Otherwise the standard library would decode a missing column as nil for these types.
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(key) }
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(key) }
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(key) }
@@ -145,7 +145,7 @@ private struct Columns<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   private func optional<T: Decodable>(_ key: Key) throws -> T? { try decodeIfPresent(T.self, forKey: key) }
 
-  // MARK: What no column is
+  // MARK: Unsupported containers
 
   func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<
     Nested

@@ -1,17 +1,17 @@
 import QuireRow
 import QuireSQLite
 
-/// What became of a query's rows, found by comparing two answers.
+/// The changes of a query's rows, found by comparing two results.
 ///
-/// A row is the same row where its key columns are; without those, where all its values are. Of several rows with equal
-/// keys the first is the first again, and so on. Without key columns, rows that took the place of as many others,
-/// between the same neighbours, are told as those rows changed.
+/// Two rows are the same row if their key columns are equal; without key columns, if all their values are. Of several
+/// rows with equal keys the first matches the first, and so on. Without key columns, rows that replaced equally many
+/// others between the same neighbors are reported as updates.
 struct RecordDifference {
   private let old: [Record]
   private let new: [Record]
-  /// Places of the key columns in either answer; nil for all.
+  /// The positions of the key columns in both results; nil for all columns.
   private let keys: (old: [Int], new: [Int])?
-  /// The stretches that are not the same at both ends.
+  /// The ranges that remain without the common rows at both ends.
   private let oldRange: Range<Int>
   private let newRange: Range<Int>
 
@@ -57,7 +57,7 @@ struct RecordDifference {
     return changes
   }
 
-  /// A number for each row of the two stretches: the same for the same row.
+  /// A number for each row of the two ranges: equal for the same row.
   private var numbers: (old: [Int64], new: [Int64]) {
     var known: [[Value]: [Int64]] = [:]
     var before: [Int64] = []
@@ -83,11 +83,12 @@ struct RecordDifference {
     places.map { $0.map { row.values[$0] } } ?? row.values
   }
 
-  /// Takes out of the difference what left and came between the same rows that stay, where it is as many.
+  /// Removes from the difference the rows that left and came between the same remaining rows, if their numbers are
+  /// equal.
   private func pairs(_ difference: inout KeyDifference) -> [(from: Int, to: Int)] {
     let leaving = Set(difference.deletes.map(\.at) + difference.moves.map(\.from))
     let coming = Set(difference.inserts.map(\.at) + difference.moves.map(\.to))
-    /// By row: how many that stay are before it.
+    /// By row: how many remaining rows are before it.
     func gaps(_ places: [Int], _ range: Range<Int>, _ passing: Set<Int>) -> [Int: [Int]] {
       let wanted = Set(places)
       var gaps: [Int: [Int]] = [:]

@@ -1,18 +1,18 @@
 public import QuireRow
 
-/// Why the answer of an SQL query is not what it was asked to be.
+/// Why the result of an SQL query does not have the requested form.
 public enum RecordError: Error, Hashable, Sendable {
-  /// The query has another number of columns than values were asked for.
+  /// The number of columns differs from the number of requested values.
   case otherWidth(asked: [String], columns: [String])
-  /// It has no column that the type wants.
+  /// There is no column that the type needs.
   case missingColumn(String, type: String, columns: [String])
-  /// It has several columns of a name that the type wants, and nothing says which is meant.
+  /// Several columns have a name that the type needs, so it is ambiguous.
   case severalColumns(String, type: String, columns: [String])
-  /// A column holds no value of its type. Rows are counted from 1.
+  /// A column's value does not decode as its type. Rows are counted from 1.
   case undecodable(row: Int, column: String, type: String, reason: ValueError)
-  /// A key that no row of the model's table has.
+  /// No row of the model's table has this key.
   case noObject(row: Int, column: String, model: String, key: Int64)
-  /// The type does not ask for columns by name, or asks for something within one.
+  /// The type does not decode columns by name, or decodes something inside one.
   case unsupported(type: String, reason: String)
 }
 

@@ -2,7 +2,7 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// A query in SQL, and the columns by which its records are known to be the same when other values change.
+/// A query in SQL, and the columns that identify its records when other values change.
 struct SQLQuestion {
   let query: BoundSQL
   let key: [String]
@@ -12,7 +12,7 @@ struct SQLQuestion {
     self.key = key
   }
 
-  /// What it reads, and its answer, for a caller that waits.
+  /// What it reads, and its result, for a caller that waits.
   func answer(on connection: Connection) throws -> (sources: QuerySources, answer: BoundSQL.Answer) {
     let sources = try connection.sources(ofQuery: query.text)
     let answer = try query.runWaiting(on: connection)
@@ -21,7 +21,8 @@ struct SQLQuestion {
   }
 }
 
-/// The records of a query in SQL: run again when something it reads has changed, and compared.
+/// The records of a query in SQL: the query runs again when something it reads has changed, and the results are
+/// compared.
 final class RecordsOperator: LiveOperator {
   private(set) var records: [Record] = []
   private(set) var queriesRun = 0
@@ -31,7 +32,7 @@ final class RecordsOperator: LiveOperator {
   private let columnObservers = ResultObservers()
   var sourcesChanged = false
   var timeLimit: Duration?
-  /// How often a run has checked whether its time is over.
+  /// How often a run has checked its time limit.
   private(set) var timesChecked = 0
 
   struct Delta: LiveDelta {
@@ -60,7 +61,7 @@ final class RecordsOperator: LiveOperator {
     if occasion.isAwaited {
       let (sources, answer) = try query.answer(on: connection)
       queriesRun += 1
-      // Known by other columns than before, it is another row.
+      // With other key columns than before, every row is another row.
       var delta = try delta(to: answer, keys: query.key == shown?.question.key ? query.key : [])
       delta.loaded = (query, SourceChanges(sources))
       return delta
@@ -80,7 +81,7 @@ final class RecordsOperator: LiveOperator {
     return .changed(try delta(to: answer(question, on: connection), keys: question.key))
   }
 
-  /// What the query gives now, within the time it has.
+  /// The query's result now, within its time limit.
   private func answer(_ question: SQLQuestion, on connection: Connection) throws -> BoundSQL.Answer {
     queriesRun += 1
     guard let timeLimit else { return try question.query.run(on: connection, known: names) }
@@ -95,7 +96,7 @@ final class RecordsOperator: LiveOperator {
     }
   }
 
-  /// - Parameter keys: The columns by which a record is known in both answers.
+  /// - Parameter keys: The columns that identify a record in both results.
   private func delta(to answer: BoundSQL.Answer, keys: [String]) throws -> Delta {
     let places = keys.isEmpty ? nil : (try keys.map(names.requirePlace), try keys.map(answer.names.requirePlace))
     return Delta(
@@ -103,8 +104,9 @@ final class RecordsOperator: LiveOperator {
       changesNames: answer.names !== names)
   }
 
-  /// What the query reads, if the schema has changed since it was last asked: a view may be defined differently.
-  /// - Returns: whether it has.
+  /// Updates what the query reads if the schema has changed: a view may be defined differently.
+  ///
+  /// - Returns: Whether it has changed.
   @discardableResult private func renewSources(of question: SQLQuestion, on connection: Connection) throws -> Bool {
     if try connection.schemaVersion() == shown?.changes.sources.schemaVersion { return false }
     shown = (question, SourceChanges(try connection.sources(ofQuery: question.query.text)))

@@ -2,14 +2,14 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Whether commits change what a query's answer depends on, judged by their values without a statement.
+/// Decides whether commits change what a query's result depends on, by their values and without a statement.
 struct SourceChanges {
   let sources: QuerySources
   private var known: [String: ColumnPlaces] = [:]
 
   init(_ sources: QuerySources) { self.sources = sources }
 
-  /// Asks for the columns to be in changes.
+  /// Requests that the columns are captured in changes.
   func interests(in database: Database) -> [CaptureToken] {
     sources.tables.map { table, columns in
       database.addCapture(CapturedColumns(table: table, columns: (columns ?? []).subtracting([Self.rowID])))
@@ -30,13 +30,13 @@ struct SourceChanges {
 
   private mutating func places(_ columns: Set<String>, in table: ChangedTable) -> ColumnPlaces {
     if let places = known[table.name], places.table === table { return places }
-    // The row id is the key where none is declared, and then never changes in an update.
+    // The row id is the key if none is declared, and an update never changes it.
     let isKey = table.keyColumns.isEmpty && table.index(of: Self.rowID) == nil
     let places = ColumnPlaces(isKey ? columns.subtracting([Self.rowID]) : columns, key: nil, in: table)
     known[table.name] = places
     return places
   }
 
-  /// What SQLite calls the row id of a table without INTEGER PRIMARY KEY.
+  /// SQLite's name for the row id of a table without INTEGER PRIMARY KEY.
   private static let rowID = "ROWID"
 }

@@ -3,15 +3,16 @@ public import QuireModel
 
 /// One section of a ``LiveSections``: its key, and its objects in order as a collection.
 ///
-/// Who reads the collection is woken when this section's rows are others or in another order, and by no other section.
-/// The same object as long as its section is there; when that goes, it is empty and stays so.
+/// Code that reads the collection is invalidated when this section's rows or their order change, and not by other
+/// sections. The object stays the same as long as its section exists; when the section is removed, it becomes empty and
+/// stays so.
 public final class LiveSection<Model: PersistentModel, Key>: Observable, RandomAccessCollection, Identifiable {
   public let key: Key
   private let context: ModelContext
   private let entity: Entity
   private(set) var shown: [Int64]
   private let registrar = ObservationRegistrar()
-  /// Made once: in a generic class a key path is put together anew at every mention.
+  /// Made once: a generic class builds a key path again at every use.
   private let keysPath: KeyPath<LiveSection, [Int64]> = \.keys
 
   init(_ key: Key, _ keys: [Int64], of entity: Entity, in context: ModelContext) {

@@ -1,11 +1,11 @@
-/// What one move changed in a result in sections.
+/// The changes of one transition in a result with sections.
 ///
-/// Places of what leaves (`delete`, `deleteSection`, a move's `from`) count in the result before, of what comes or stays
-/// in the result after. Done in this order the changes turn the one into the other: rows that leave, highest place
-/// first; sections that go, highest first, each empty by then; sections that come, lowest first; rows that come, lowest
-/// place first. Sections do not move: their keys order them.
+/// Places of `delete`, `deleteSection` and a move's `from` refer to the result before, all others to the result after.
+/// Applied in the following order, the changes turn the one into the other: remove rows, highest place first; remove
+/// sections, highest first, each empty by then; insert sections, lowest first; insert rows, lowest place first.
+/// Sections do not move: their keys order them.
 public struct SectionDifference<Key, Row>: Sequence {
-  /// The commit the result stands at now.
+  /// The commit that the result shows now.
   public let commit: Int64
   public let changes: [Change]
 

@@ -1,8 +1,8 @@
 import QuireRow
 
-/// The keys of an ordered result by section: the stretches of it in which one value, the section's name, is the same.
+/// The keys of an ordered result by section: the ranges in which one value, the section's name, is equal.
 ///
-/// A pure value; names are as the file has them.
+/// A pure value; names are as stored in the file.
 struct SectionKeys {
   struct Section {
     let name: Value
@@ -14,11 +14,11 @@ struct SectionKeys {
   /// The index of each section's first row in the whole result.
   private var starts: [Int] = []
 
-  /// What a step does to the sections: which stretch of them becomes which other one.
+  /// The effect of a step on the sections: which range of them becomes which.
   struct Change {
     var before = 0..<0
     var after: [Section] = []
-    /// Indices before of those that went, after of those that came; of those that stay but hold other rows, both.
+    /// Old indices of removed sections, new indices of inserted ones; of sections with changed rows, both.
     var deleted: [Int] = []
     var inserted: [Int] = []
     var changed: [(from: Int, to: Int)] = []
@@ -28,7 +28,7 @@ struct SectionKeys {
 
   var count: Int { starts.last.map { $0 + (sections.last?.keys.count ?? 0) } ?? 0 }
 
-  /// Where a row of the whole result stands.
+  /// The section and row of an index in the whole result.
   func place(of index: Int) -> (section: Int, row: Int) {
     let section = section(of: index)
     return (section, index - starts[section])
@@ -43,12 +43,12 @@ struct SectionKeys {
     return low - 1
   }
 
-  /// What becomes of the sections where a stretch of the result becomes these rows, each with its section's name.
+  /// The change of the sections if a range of the result is replaced by these rows, each with its section's name.
   ///
-  /// - Complexity: as many rows as are in the stretch, in the sections at its ends, and in their place.
+  /// - Complexity: As many rows as are in the range, in the sections at its ends, and in the replacement.
   func change(replacing range: Range<Int>, with rows: [(name: Value, key: Int64)]) -> Change {
     var change = Change()
-    // A row that comes to the end of a section stands before the next one's first: that section is looked at too.
+    // A row inserted at the end of a section has the index of the next one's first row, so that section is checked too.
     let first = range.lowerBound > 0 ? section(of: range.lowerBound - 1) : 0
     let last = range.upperBound < count ? section(of: range.upperBound) : sections.count - 1
     change.before = first..<Swift.max(first, last + 1)

@@ -2,7 +2,7 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// Objects in sections: a window of all rows in one order, by section first, and where in it each section lies.
+/// Objects in sections: a window of all rows in one order, by section first, and the position of each section in it.
 final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOperator {
   typealias Section = LiveSection<Model, Key>
   typealias Difference = SectionDifference<Key, ModelRow<Model>>
@@ -17,13 +17,13 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
   struct Delta: LiveDelta {
     var window: WindowDelta
     var change = SectionKeys.Change()
-    /// The sections that come, with their indices after.
+    /// Inserted sections, with their new indices.
     var inserted: [(at: Int, section: Section)] = []
-    /// Those that go or hold other rows, with the rows they will hold.
+    /// Removed sections and those with changed rows, with the rows they will have.
     var changed: [(section: Section, keys: [Int64])] = []
-    /// Those whose keys stay, and whose objects may be others.
+    /// Sections whose keys stay and whose objects may change.
     var renewed: [Section] = []
-    /// If anybody listens.
+    /// Set if there are listeners.
     var told: [Difference.Change] = []
     var isEmpty: Bool { window.isEmpty && !changesContent && changed.isEmpty }
     var changesContent: Bool { !inserted.isEmpty || !change.deleted.isEmpty }
@@ -111,7 +111,7 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
     return delta
   }
 
-  /// A row that keeps its place among the others but is in another section now has moved.
+  /// A row that keeps its position among the others but is now in another section has moved.
   private func addMoves(to delta: inout WindowDelta, _ state: WindowState) {
     let moved = Set(delta.difference.moves.map(\.key))
     let isLoaded = delta.state != nil

@@ -3,7 +3,7 @@ import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// One setting: read by its name whenever the table of settings changes.
+/// One setting: read by its name whenever the settings table changes.
 final class SettingOperator<Value: Codable & Equatable>: LiveOperator {
   private(set) var value: Value
   private let defaultValue: Value
@@ -57,8 +57,8 @@ final class SettingOperator<Value: Codable & Equatable>: LiveOperator {
   }
 }
 
-/// The table of settings: one row each, by name, its value as JSON. A table like a model's: subscribers, the change log and
-/// other tools see it, as they do not see the tables whose names begin with `_quire_`.
+/// The settings table: one row for each setting, with its name and its value as JSON. Like a model's table, it is
+/// visible to subscribers, the change log and other tools; tables whose names begin with `_quire_` are not.
 enum SettingsTable {
   static let name = "kept_value"
   static let select = "SELECT value FROM kept_value WHERE name = ?"

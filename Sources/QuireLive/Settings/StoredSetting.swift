@@ -3,15 +3,15 @@ public import QuireModel
 import QuireRow
 import QuireSQLite
 
-/// A value kept in the store under a name: a source of truth of its own, there again after a restart.
+/// A value stored in the file under a name, which persists between launches.
 ///
 ///     let pageSize = try context.setting("pageSize", default: 20)
 ///     pageSize.value = 50
 ///
-/// Reading it is observed. Assigning it is a commit at once, and costs what one costs; an equal value costs nothing. Every
-/// setting of that name shows it: those of other contexts as they take in commits, those of other processes too. It is
-/// JSON in the table `kept_value`, made when the first value is assigned. See ``LiveResult`` for what it shares with
-/// all live results; its ``LiveResult/error`` is also that of the last assignment, if it failed.
+/// Reads are tracked. Each assignment is a commit of its own, made immediately; assigning an equal value costs nothing.
+/// Every setting of that name shows the value: in other contexts when they merge the commit, and in other processes
+/// too. It is stored as JSON in the table `kept_value`, which is made at the first assignment. See ``LiveResult`` for
+/// what it shares with all live results; its ``LiveResult/error`` is also that of the last assignment, if it failed.
 public final class StoredSetting<Value: Codable & Equatable>: LiveResult {
   public let name: String
   let node: LiveNode<SettingOperator<Value>>
@@ -23,7 +23,8 @@ public final class StoredSetting<Value: Codable & Equatable>: LiveResult {
     super.init(node, in: context)
   }
 
-  /// The value as of its context's commit. An assignment that fails leaves it, and is in ``LiveResult/error``.
+  /// The value as of its context's commit. An assignment that fails does not change it, and its error is in
+  /// ``LiveResult/error``.
   public var value: Value {
     get {
       node.accessContent()
@@ -34,7 +35,7 @@ public final class StoredSetting<Value: Codable & Equatable>: LiveResult {
     }
   }
 
-  /// Assigns it. Inside a transaction of the context the assignment becomes part of that, and is shown when that has
+  /// Assigns the value. Inside a transaction of the context the assignment is part of it, and shows when it has been
   /// committed.
   ///
   /// - Throws: ``DatabaseError``, ``SQLiteError``, or the encoder's error; then nothing has changed.
@@ -55,9 +56,9 @@ public final class StoredSetting<Value: Codable & Equatable>: LiveResult {
 }
 
 extension ModelContext {
-  /// The setting kept in the store under that name, and what it is until one is assigned.
+  /// The setting stored under that name, with its value until one is assigned.
   ///
-  /// - Throws: ``SQLiteError``, or the decoder's error if what is kept is not a `Value`.
+  /// - Throws: ``SQLiteError``, or the decoder's error if the stored value is not a `Value`.
   public func setting<Value: Codable & Equatable>(_ name: String, default defaultValue: Value) throws
     -> StoredSetting<Value>
   {

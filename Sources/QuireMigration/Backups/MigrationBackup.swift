@@ -12,17 +12,17 @@ public struct MigrationBackup: Hashable, Sendable {
   }
 
   static let mark = ".before-"
-  /// Ends the name of one that is still being written.
+  /// The suffix of a backup that is still being written.
   static let unfinished = ".unfinished"
 
-  /// How many are kept.
+  /// The number of backups that are kept.
   public static let kept = 3
 
   /// The backups of a database, the latest first.
   public static func all(of database: String) -> [MigrationBackup] { files(of: database) { !$0.contains(unfinished) } }
 
-  /// Copies that are being made, or that a process which was killed has left: the next one that makes a backup removes
-  /// those.
+  /// Copies that are being made, or that a killed process has left; the next process that makes a backup removes the
+  /// latter.
   public static func unfinished(of database: String) -> [MigrationBackup] {
     files(of: database) { $0.contains(unfinished) }
   }
@@ -36,20 +36,20 @@ public struct MigrationBackup: Hashable, Sendable {
     }.sorted { ($0.date, $0.path) > ($1.date, $1.path) }
   }
 
-  /// Files in the database's folder that are called as its backups are.
+  /// Files in the database's folder whose names are those of backups.
   private static func names(beside database: String) -> [String] {
     let parts = database.split(separator: "/", omittingEmptySubsequences: false)
     guard let name = parts.last, !name.isEmpty else { return [] }
     let folder = parts.dropLast().joined(separator: "/")
     let prefix = parts.count > 1 ? folder + "/" : ""
     let names = (try? FileManager.default.contentsOfDirectory(atPath: prefix.isEmpty ? "." : prefix)) ?? []
-    // SQLite's own files beside a backup that somebody has open are none.
+    // SQLite's own files beside an open backup are not backups.
     return names.filter {
       $0.hasPrefix(name + mark) && !["-wal", "-shm", "-journal"].contains(where: $0.hasSuffix)
     }.map { prefix + $0 }
   }
 
-  /// Removes all but the latest. The oldest of those before one of `deployed` stays: the state before the deploy.
+  /// Removes all but the latest. The oldest one made before a version of `deployed` stays: the state before the deploy.
   static func prune(of database: String, deployed: Set<MigrationVersion>) {
     let all = all(of: database)
     let occasions = Set(deployed.map(\.description))
@@ -57,7 +57,7 @@ public struct MigrationBackup: Hashable, Sendable {
     for (place, old) in all.enumerated() where place >= kept - 1 && place != first { remove(old.path) }
   }
 
-  /// Removes what processes that were killed have left unfinished: it is no longer locked.
+  /// Removes unfinished backups of killed processes: their files are no longer locked.
   static func removeUnfinished(of database: String) {
     for copy in unfinished(of: database) {
       let descriptor = open(copy.path, O_RDONLY)

@@ -2,20 +2,20 @@ import Foundation
 import QuireSQLite
 
 extension Migrator {
-  /// Copies the database as it is under the write lock that `holder` has, where ``backsUp`` says so and there is
-  /// anything in it. The copy is not called a backup yet: that it becomes when the change it is for is about to be
-  /// committed, so that what fails leaves none.
+  /// Copies the database under the write lock that `holder` has, if ``backsUp`` is set and the database is not empty.
+  /// The copy is renamed to a backup just before the change is committed, so that a failed change leaves none.
   func backUpIfNeeded(before occasion: String, _ holder: Connection) throws -> UnfinishedBackup? {
     guard backsUp else { return nil }
-    // SQLite says so when the first page is to be written; a backup would be made in vain, or be what fails.
+    // SQLite would report this only when the first page is written: the backup would be made in vain, or would itself
+    // fail.
     guard FileManager.default.isWritableFile(atPath: database) else { throw DatabaseError.readOnly(path: database) }
     let tables = try SchemaReader(holder).objects(.table)
     if tables.allSatisfy({ SQLName.folded($0.name).hasPrefix("_quire_") }) { return nil }
     return try copied(before: occasion)
   }
 
-  /// Whether another process that migrates at the same time has made a backup of what was there before both: before it ran
-  /// the first migration that is not among `known`.
+  /// Whether another process that migrates at the same time has made a backup of the common initial state: before it
+  /// ran the first migration that is not among `known`.
   func isBackedUp(_ known: Set<MigrationVersion>, _ holder: Connection) throws -> Bool {
     let runs = try MigrationHistory.runs(on: holder)
     guard let first = runs.last(where: { !known.contains($0.version) }) else { return false }
@@ -25,7 +25,7 @@ extension Migrator {
     }
   }
 
-  /// The migrations that ran last, one soon after the other: by one process or several.
+  /// The migrations of the latest deploy: those that ran last, in quick succession, by one process or several.
   func deployed(_ holder: Connection) throws -> Set<MigrationVersion> {
     var deployed: Set<MigrationVersion> = []
     var next: MigrationHistory.Run?
@@ -37,7 +37,7 @@ extension Migrator {
     return deployed
   }
 
-  /// A copy of the database that has no backup's name yet.
+  /// A copy of the database that does not have a backup's name yet.
   func copied(before occasion: String, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> UnfinishedBackup {
     let backup = UnfinishedBackup(of: database, before: occasion)
     MigrationBackup.removeUnfinished(of: database)
@@ -56,13 +56,13 @@ extension Migrator {
     }
   }
 
-  /// Puts `backup` back: the database's whole content becomes the backup's, in one transaction.
+  /// Restores `backup`: the database's whole content becomes the backup's, in one transaction.
   ///
-  /// What is there now is copied to a backup of its own first; what others commit between the two is lost. Programs that
-  /// have the database open go on with the content put back.
+  /// The present content is first copied to a backup of its own; commits between the two steps are lost. Programs that
+  /// have the database open continue with the restored content.
   ///
-  /// - Returns: the copy of what was there; nil where the database was missing.
-  /// - Throws: ``MigrationError``; then the database is as before.
+  /// - Returns: The backup of the previous content; nil if the database was missing.
+  /// - Throws: ``MigrationError``; then the database is unchanged.
   @discardableResult
   public func restore(_ backup: String, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> MigrationBackup? {
     let source = try opened(backup)
@@ -73,7 +73,7 @@ extension Migrator {
     return kept
   }
 
-  /// A backup that is whole, opened for reading.
+  /// Opens a backup that is complete, for reading.
   private func opened(_ backup: String) throws -> Connection {
     do {
       let source = try Connection(

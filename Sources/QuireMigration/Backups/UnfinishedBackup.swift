@@ -1,14 +1,14 @@
 import Foundation
 
-/// A copy of a database on its way to being a backup: whole and safe on the disk before it is called one. Dropped, it is
-/// gone.
+/// A copy of a database that is becoming a backup: it is complete and on disk before it gets its name. It is deleted if
+/// it is released before.
 final class UnfinishedBackup {
   private let database: String
-  /// What it is called in the end.
+  /// Its final name.
   let path: String
   let unfinished: String
   private var isFinished = false
-  /// Of the file, with a lock on it as long as this process lives.
+  /// The descriptor of the file, which is locked as long as this process lives.
   private var descriptor: Int32 = -1
 
   init(of database: String, before occasion: String) {
@@ -22,22 +22,22 @@ final class UnfinishedBackup {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Makes the empty file with the database's owner and rights, whatever the process's mask.
+  /// Makes the empty file with the database's owner and permissions, ignoring the process's mask.
   func makeFile() throws(MigrationError) {
     MigrationBackup.remove(unfinished)
     var info = stat()
     guard stat(database, &info) == 0 else { throw .noDatabase(path: database, similar: nil) }
     try open()
-    // The owner changes only where that is allowed; the rights must not be wider for somebody else.
+    // The owner can change only if that is allowed; the permissions must not be wider for anyone else.
     if fchown(descriptor, info.st_uid, info.st_gid) == 0 { fchmod(descriptor, info.st_mode & 0o777) }
   }
 
-  /// Makes the file and locks it; again if another process took it for one that was left behind in between.
+  /// Makes the file and locks it; tries again if another process removed it as a leftover in between.
   private func open() throws(MigrationError) {
     while true {
       descriptor = Foundation.open(unfinished, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw .backup(path, reason: String(cString: strerror(errno))) }
-      // A file system without locks cannot tell what was left behind, and keeps it.
+      // A file system without locks cannot identify leftovers, and keeps them.
       flock(descriptor, LOCK_EX)
       var info = stat()
       if fstat(descriptor, &info) != 0 || info.st_nlink > 0 { return }
@@ -45,8 +45,8 @@ final class UnfinishedBackup {
     }
   }
 
-  /// Gives it its name, over an earlier one of the same name, and removes all but the latest backups and the one from
-  /// before `deployed`.
+  /// Gives it its final name, replacing an earlier one, and removes all but the latest backups and the one from before
+  /// `deployed`.
   func finish(deployed: Set<MigrationVersion> = []) throws(MigrationError) -> MigrationBackup {
     guard rename(unfinished, path) == 0 else { throw .backup(path, reason: String(cString: strerror(errno))) }
     isFinished = true
@@ -58,7 +58,7 @@ final class UnfinishedBackup {
     return backup
   }
 
-  /// The new name is in the folder for good before anything in the database changes.
+  /// Makes the new name durable before anything in the database changes.
   private func syncFolder() {
     let folder = URL(filePath: path).deletingLastPathComponent().path
     let descriptor = Foundation.open(folder, O_RDONLY)

@@ -1,20 +1,20 @@
-/// Something `check` has to say of a migration: a code, a place, a sentence.
+/// One finding of `check` about a migration: a code, a place, a sentence.
 public struct CheckFinding: Hashable, Sendable {
   public let code: Code
-  /// The file it is about; nil for the whole folder or the database.
+  /// The file concerned; nil for the whole folder or the database.
   public let file: String?
   /// From 1.
   public let line: Int?
   public let text: String
 
   public enum Code: String, Hashable, Sendable, CaseIterable {
-    /// A table or a column dropped with values in it.
+    /// A table or a column with values is dropped.
     case loss = "M001"
-    /// NOT NULL added without a default: refused by SQLite where the table has rows.
+    /// NOT NULL is added without a default: SQLite refuses it if the table has rows.
     case requiredWithoutDefault = "M002"
-    /// UNIQUE over values that are there twice.
+    /// UNIQUE over values that occur twice.
     case duplicateValues = "M003"
-    /// A rebuild that forgets an index or a trigger.
+    /// A rebuild that loses an index or a trigger.
     case forgotten = "M004"
     /// UPDATE or DELETE of every row.
     case everyRow = "M005"
@@ -22,11 +22,11 @@ public struct CheckFinding: Hashable, Sendable {
     case transaction = "M006"
     /// No undo section.
     case noUndo = "M007"
-    /// The files make another schema than `schema.sql`, or than the database has.
+    /// The files result in another schema than `schema.sql`, or than the database has.
     case otherSchema = "M008"
-    /// The files make another schema than the models want.
+    /// The files result in another schema than the models need.
     case otherModel = "M009"
-    /// Two files with one number.
+    /// Two files with the same number.
     case number = "M010"
   }
 
@@ -37,7 +37,7 @@ public struct CheckFinding: Hashable, Sendable {
     self.text = text
   }
 
-  /// Whether it is told and lets the check pass.
+  /// Whether it is only reported, and does not fail the check.
   public var isNote: Bool { code == .noUndo }
 }
 

@@ -1,5 +1,5 @@
 extension MigrationFile {
-  /// What its text alone shows, without what it allows.
+  /// Findings from the file's text alone, except those it allows.
   public func lint() -> [CheckFinding] {
     var findings: [CheckFinding] = []
     for statement in SQLWords.statements(of: up) {
@@ -11,7 +11,7 @@ extension MigrationFile {
         findings.append(
           CheckFinding(
             .requiredWithoutDefault, file: path, line: statement.line,
-            "\(table).\(column) is NOT NULL without a default: refused where \(table) has rows"))
+            "\(table).\(column) is NOT NULL without a default: refused if \(table) has rows"))
       }
     }
     findings += misplaced

@@ -2,17 +2,17 @@ import Foundation
 package import QuireSQLite
 
 extension Migrator {
-  /// What is to be said of the files by themselves: their order, their text, and whether what they make of an empty
-  /// database is what `schemaFile` says.
+  /// Findings about the files alone: their order, their text, and whether running them on an empty database results in
+  /// the schema of `schemaFile`.
   ///
   /// - Parameters:
-  ///   - schemaFile: the path of `schema.sql`; passed over where there is none.
-  ///   - linted: the files whose text is looked at.
-  /// - Throws: ``MigrationError`` of a file that does not run from empty.
+  ///   - schemaFile: The path of `schema.sql`; ignored if the file does not exist.
+  ///   - linted: The files whose text is checked.
+  /// - Throws: The ``MigrationError`` of a file that fails on an empty database.
   public func checkFiles(schemaFile: String, linted: [MigrationFile]) throws -> [CheckFinding] {
     var findings = duplicates()
     findings += linted.flatMap { $0.lint() }
-    // Files that cannot be put in one order cannot be replayed; and a COMMIT is told of already.
+    // Files without a unique order cannot be replayed, and a COMMIT has already been reported.
     if findings.contains(where: { $0.code == .number || $0.code == .transaction }) { return findings }
     let made = try replay()
     if let text = FileManager.default.contents(atPath: schemaFile) {
@@ -25,10 +25,10 @@ extension Migrator {
     return findings
   }
 
-  /// What is to be said of this database: whether it has the schema that its migrations make, and what running the
-  /// pending ones on a copy shows.
+  /// Findings about this database: whether it has the schema that its migrations result in, and the results of running
+  /// the pending ones on a copy.
   ///
-  /// - Throws: ``MigrationError`` of a migration that fails on the copy.
+  /// - Throws: The ``MigrationError`` of a migration that fails on the copy.
   public func checkDatabase() throws -> [CheckFinding] {
     let plan = try plan()
     var findings: [CheckFinding] = []
@@ -63,9 +63,9 @@ extension Migrator {
     }
   }
 
-  /// The schema that an SQL script, such as a `schema.sql`, makes of nothing.
+  /// The schema that an SQL script, such as a `schema.sql`, results in.
   ///
-  /// - Throws: ``MigrationError`` with the place where it does not run.
+  /// - Throws: ``MigrationError`` with the place of the failure.
   package static func schema(ofScript path: String) throws -> DatabaseSchema {
     guard let text = FileManager.default.contents(atPath: path) else { throw MigrationError.unreadable(file: path) }
     return try schema(of: String(decoding: text, as: UTF8.self), path)
@@ -73,7 +73,7 @@ extension Migrator {
 
   private static func schema(of script: String, _ path: String) throws -> DatabaseSchema {
     let connection = try Connection.inMemory()
-    // It was written from a schema, with the strings of that.
+    // The script was written from a schema, which may have strings in double quotes.
     connection.takesQuotedStrings = true
     do {
       _ = try connection.run(script: script, inTransaction: true)
@@ -87,6 +87,6 @@ extension Migrator {
 }
 
 extension MigrationFailure {
-  /// Values that are there twice and may not be.
+  /// Values that occur twice and must not.
   var isUnique: Bool { code == 2067 || code == 1555 || code == 2579 }
 }

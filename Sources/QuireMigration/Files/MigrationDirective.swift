@@ -1,17 +1,17 @@
-/// A comment that says how a migration is to be run: `-- migrate: WORD …`.
+/// A comment that says how to run a migration: `-- migrate: WORD …`.
 public enum MigrationDirective: Hashable, Sendable {
-  /// `undo`: what follows takes the migration back.
+  /// `undo`: the rest of the file undoes the migration.
   case undo
   /// `no-transaction`: for the one statement that cannot run in a transaction (VACUUM, journal_mode).
   case noTransaction
   /// `foreign-keys on`: keys are enforced statement by statement instead of being checked at the end.
   case foreignKeysOn
-  /// `allow CODE reason…`: a finding of the checks that is meant.
+  /// `allow CODE reason…`: a finding of the checks that is intended.
   case allow(code: String, reason: String)
   /// `step NAME`: a step written in Swift, which only the application's own binary can run.
   case step(String)
-  /// Not a word of files: the file was written for another tool, which leaves SQLite its default of taking what stands in
-  /// double quotes for a string where no column is called so.
+  /// Not written in files: the file belongs to another tool, which leaves SQLite its default of reading double quotes
+  /// as a string if there is no column of that name.
   case tool(MigrationFormat)
 }
 
@@ -20,10 +20,10 @@ extension MigrationDirective {
 
   static let words = ["undo", "no-transaction", "foreign-keys", "allow", "step"]
 
-  /// Reads the comment `text` (without its dashes); nil where it is an ordinary comment.
+  /// Reads the comment `text` (without its dashes); nil if it is an ordinary comment.
   ///
-  /// - Throws: ``MigrationError/directive(_:file:line:hint:)`` where it begins with `migrate:` and goes on wrongly, or
-  ///   says nothing but `migrate` and one of our words, with the colon forgotten.
+  /// - Throws: ``MigrationError/directive(_:file:line:hint:)`` if it begins with `migrate:` but is not valid, or if it
+  ///   consists of `migrate` and a directive's word without the colon.
   init?(comment text: String, file: String, line: Int) throws(MigrationError) {
     guard text.utf8.first.map({ $0 | 32 == UInt8(ascii: "m") }) == true else { return nil }
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)

@@ -1,50 +1,50 @@
 import QuireSQLite
 
-/// One file of `Migrations/`: what it does, how it is taken back, and what it says about being run.
+/// One file of `Migrations/`: what it does, how it is undone, and its directives.
 ///
 ///     -- create authors and books            the first comment is the title
 ///     CREATE TABLE author (…) STRICT;
 ///     -- migrate: undo                       what follows is the undo, optional
 ///     DROP TABLE author;
 ///
-/// Line endings are LF and a byte order mark is gone, whatever the file has. An undo without a statement is none.
+/// Line endings become LF, and a byte order mark is removed. An undo section without a statement counts as none.
 public struct MigrationFile: Hashable, Sendable {
   public let version: MigrationVersion
   public let title: String
-  /// Where it was read from, as messages show it.
+  /// The path it was read from, as shown in messages.
   public let path: String
   public let up: String
   public let undo: String?
-  /// The line that ``undo`` begins on: the one of its mark.
+  /// The line on which ``undo`` begins: that of its directive.
   public let undoLine: Int
   /// Without ``MigrationDirective/undo``.
   public let directives: [MigrationDirective]
-  /// Whether a line of it says that it was written for Quire: any directive. All other files run as they would with
-  /// SQLite's shell or their own tool: with strings in double quotes, and `PRAGMA foreign_keys`.
+  /// Whether any directive says that it was written for Quire. All other files run as they would with SQLite's shell or
+  /// their own tool: with strings in double quotes, and `PRAGMA foreign_keys`.
   let isOwn: Bool
-  /// The whole text as it was read, byte order mark, line ends and all.
+  /// The whole text as it was read, including byte order mark and line endings.
   let source: String
 
-  /// Whether it says that a finding of the checks, such as `M001`, is meant.
+  /// Whether it declares a finding of the checks, such as `M001`, as intended.
   public func allows(_ code: String) -> Bool {
     directives.contains { if case .allow(code, _) = $0 { true } else { false } }
   }
 
-  /// Whether it can take away or rewrite what is there, so that running it on a copy first shows something: judged by the
-  /// words of its statements.
+  /// Whether it can remove or rewrite existing data, so that a rehearsal is useful: judged by the words of its
+  /// statements.
   public var touchesData: Bool {
     if directives.contains(where: \.isStep) { return true }
     return SQLWords.statements(of: up).contains(where: \.touchesData)
   }
 
-  /// Whether a connection it has run on may be set otherwise than one that was opened anew.
+  /// Whether it may leave its connection with other settings than a new one has.
   var changesConnection: Bool {
     let tokens = SQLTokens(up)
     return directives.contains { $0 == .noTransaction || $0.isStep }
       || tokens.contains { $0.kind == .word && tokens.text(of: $0).uppercased() == "PRAGMA" }
   }
 
-  /// What its statements do that is more than adding: `rebuilds book`, `drops book.note`; nil for nothing of the kind.
+  /// What its statements do beyond adding: `rebuilds book`, `drops book.note`; nil if they only add.
   public var summary: String? {
     let statements = SQLWords.statements(of: up)
     let renamed = Set(statements.compactMap { $0.renamedTable.map { SQLName($0.newName) } })
@@ -64,8 +64,8 @@ public struct MigrationFile: Hashable, Sendable {
 extension MigrationFile {
   /// Reads `text` as the file at `path`.
   ///
-  /// - Throws: ``MigrationError`` for a name or a directive that is not known, a file that does nothing, and one with
-  ///   another tool's mark for the part that takes it back, unless a directive says that the file is Quire's.
+  /// - Throws: ``MigrationError`` if a name or directive is unknown, if the file has no statement, or if it has another
+  ///   tool's mark for an undo section, unless a directive says that the file is Quire's.
   public init(path: String, text: String) throws(MigrationError) {
     let name = String(path.split(separator: "/").last ?? "")
     let parts = name.dropLast(4).split(separator: "_", maxSplits: 1)
@@ -75,7 +75,7 @@ extension MigrationFile {
     try self.init(path: path, text: text, version: version, title: Self.words(parts[1]), format: .quire)
   }
 
-  /// - Parameter words: the title where no comment is one.
+  /// - Parameter words: The title if there is no comment with one.
   init(path: String, text: String, version: MigrationVersion, title words: String, format: MigrationFormat)
     throws(MigrationError)
   {
@@ -107,7 +107,7 @@ extension MigrationFile {
         } else if title == nil, !sawStatement, undo == nil, !comment.isEmpty {
           title = (comment, line)
         } else if let first = title, line == first.line + 1, !sawStatement, comment.first?.isLowercase == true {
-          // A sentence that goes on in the next line is no title.
+          // A sentence that continues on the next line is not a title.
           title = (words, first.line)
         }
       default: sawStatement = true
@@ -135,9 +135,10 @@ extension MigrationFile {
     self.source = source
   }
 
-  /// `text` without a byte order mark, and with LF for line ends.
+  /// `text` without a byte order mark, and with LF for line endings.
   ///
-  /// - Throws: ``MigrationError/malformed(file:line:reason:)`` where it has a NUL, behind which SQLite would not look.
+  /// - Throws: ``MigrationError/malformed(file:line:reason:)`` if it contains a NUL, after which SQLite would stop
+  ///   reading.
   static func plain(_ text: String, path: String) throws(MigrationError) -> String {
     var text = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
     if text.utf8.contains(13) { text.replace("\r\n", with: "\n") }
@@ -149,7 +150,7 @@ extension MigrationFile {
 
   private static func words(_ name: Substring) -> String { String(name).replacing("_", with: " ") }
 
-  /// The first line that says something inside a comment's marks.
+  /// The first line with content inside a comment's marks.
   static func content(of comment: String) -> String {
     func isMark(_ character: Character) -> Bool {
       character == "-" || character == "/" || character == "*" || character.isWhitespace

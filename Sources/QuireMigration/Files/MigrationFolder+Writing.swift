@@ -1,12 +1,12 @@
 public import Foundation
 
 extension MigrationFolder {
-  /// Writes a new file at the end of the order and gives its path; makes the folder where it is missing.
+  /// Writes a new file at the end of the order and returns its path; creates the folder if it is missing.
   ///
   /// - Parameters:
-  ///   - title: any words; those of the name are its letters and digits.
-  ///   - text: nil for the title and an empty undo section.
-  /// - Throws: ``MigrationError/folder(_:reason:)`` where nothing can be written there.
+  ///   - title: Any words; the file's name gets their letters and digits.
+  ///   - text: Nil for the title and an empty undo section.
+  /// - Throws: ``MigrationError/folder(_:reason:)`` if the folder is not writable.
   public static func write(
     _ title: String, text: String? = nil, to folder: String, after last: MigrationVersion?, now: Date = .now
   ) throws(MigrationError) -> String {
@@ -24,12 +24,12 @@ extension MigrationFolder {
     return path
   }
 
-  /// Gives the file at `path` a number at the end of the order, and gives its new path.
+  /// Renumbers the file at `path` to the end of the order, and returns its new path.
   ///
-  /// A package's manifest above the folder is touched, because SwiftPM does not notice by itself that a file it copied or
-  /// embedded has gone.
+  /// A package manifest above the folder is touched, because SwiftPM does not detect the removal of a file that it has
+  /// copied or embedded.
   ///
-  /// - Throws: ``MigrationError/unreadable(file:)`` where it cannot be renamed.
+  /// - Throws: ``MigrationError/unreadable(file:)`` if it cannot be renamed.
   public static func renumber(_ path: String, after last: MigrationVersion?, now: Date = .now) throws(MigrationError)
     -> String
   {
@@ -70,7 +70,7 @@ extension MigrationFolder {
 }
 
 extension MigrationVersion {
-  /// The present moment, or a second after `last` where that lies ahead.
+  /// The present time, or one second after `last` if that is in the future.
   static func next(after last: MigrationVersion?, now: Date) -> MigrationVersion {
     var moment = now
     if let last, let date = last.date, date >= Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down)) {
@@ -83,7 +83,7 @@ extension MigrationVersion {
     return MigrationVersion(number: digits.reduce(Int64(parts.year ?? 0)) { $0 * 100 + $1 })
   }
 
-  /// The moment it stands for; nil for a number that is none.
+  /// The time it stands for; nil for a number that is not a time.
   var date: Date? {
     var rest = number
     func take(_ divisor: Int64) -> Int {

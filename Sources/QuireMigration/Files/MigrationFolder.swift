@@ -1,15 +1,15 @@
 import Foundation
 
-/// A folder of migrations, as `Migrations/` is one.
+/// A folder of migrations, such as `Migrations/`.
 public enum MigrationFolder {
   /// Its files, oldest version first.
   ///
-  /// Reads the `.sql` files of the folder itself, `schema.sql` (which is written, never run) and hidden ones apart. A
-  /// folder of another tool's is read as that tool would, see ``MigrationFormat``.
-  /// Two files with one version are returned both: the plan names them.
+  /// Reads the `.sql` files of the folder itself, except `schema.sql` (which is written, never run) and hidden ones. A
+  /// folder of another tool is read as that tool would, see ``MigrationFormat``. Two files with the same version are
+  /// both returned: the plan reports them.
   ///
   /// - Throws: ``MigrationError`` for a folder that is missing or has no migration, and for a file that cannot be read,
-  ///   has another kind of name, is not UTF-8, says something unknown or does nothing.
+  ///   has an invalid name, is not UTF-8, has an unknown directive or no statement.
   public static func read(_ folder: String) throws(MigrationError) -> [MigrationFile] {
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) else {
@@ -43,7 +43,7 @@ public enum MigrationFolder {
     return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
   }
 
-  /// The folders in it that hold `.sql` files, which are not read: Flyway, Prisma and Diesel have them.
+  /// Subfolders with `.sql` files, which are not read: Flyway, Prisma and Diesel have them.
   public static func skippedFolders(in folder: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.sorted().filter { name in
@@ -53,7 +53,7 @@ public enum MigrationFolder {
     }
   }
 
-  /// Texts → migrations, whichever tool they were written for.
+  /// Texts → migrations, of any tool.
   static func files(_ texts: [(path: String, text: String)]) throws(MigrationError) -> [MigrationFile] {
     let named = texts.map { (name: String($0.path.split(separator: "/").last ?? ""), text: $0.text) }
     let format = MigrationFormat(of: named)
@@ -73,7 +73,7 @@ public enum MigrationFolder {
     name.hasSuffix(".go") && !name.hasSuffix("_test.go") && MigrationName(String(name.dropLast(3))).kind == .number
   }
 
-  /// Migrations that a program carries, as files of the folder they were taken from.
+  /// Embedded migrations, as files of the folder they were taken from.
   ///
   /// - Throws: as ``read(_:)``.
   public static func read(_ embedded: [EmbeddedMigration]) throws(MigrationError) -> [MigrationFile] {
@@ -84,7 +84,7 @@ public enum MigrationFolder {
   private static func read(file path: String) throws(MigrationError) -> String {
     guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable(file: path) }
     guard let text = String(validating: data, as: UTF8.self) else {
-      // The lines before the first malformed byte are the ones that decode without repair.
+      // The lines before the first malformed byte are those that decode without repair.
       let lines = data.split(separator: 10, omittingEmptySubsequences: false)
       let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
       throw .malformed(file: path, line: line + 1, reason: "it is not UTF-8")

@@ -1,16 +1,16 @@
-/// When a migration was written, as the fourteen digits `YYYYMMDDhhmmss` (UTC) its file name begins with; in another
-/// tool's folder whatever number that is.
+/// When a migration was written, as the fourteen digits `YYYYMMDDhhmmss` (UTC) with which its file name begins; in
+/// another tool's folder, the number that it uses.
 ///
 /// Versions order migrations: the digits sort as the moments do.
 public struct MigrationVersion: Hashable, Sendable {
-  /// The digits as one number, such as 20261120143005: what the version table keeps.
+  /// The digits as one number, such as 20261120143005, which the version table stores.
   public let number: Int64
 
   public init(number: Int64) { self.number = number }
 }
 
 extension MigrationVersion: LosslessStringConvertible {
-  /// Nil where `text` is not fourteen digits that could be a moment.
+  /// Nil if `text` is not fourteen digits that can be a time.
   public init?(_ text: String) {
     let digits = Array(text.utf8)
     guard digits.count == 14, digits.allSatisfy({ (48...57).contains($0) }), let number = Int64(text) else {

@@ -1,8 +1,8 @@
-/// The word somebody probably meant, or nil where none is near.
+/// The word that was probably meant, or nil if none is similar.
 ///
-/// Near is an edit distance (insert, delete, replace, swap neighbours) of at most a third of the word's length, one
-/// for short words; to a word of one letter only its other case is near. Case does not count, and the first of equally
-/// near ones wins.
+/// Similar means an edit distance (insert, delete, replace, swap neighbors) of at most a third of the word's length, or
+/// one for short words; for a word of one letter only the other case counts. Case is ignored, and the first of equally
+/// similar words wins.
 public func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
   let wanted = Array(word.lowercased())
   var best: (word: String, distance: Int)?

@@ -1,6 +1,6 @@
 import QuireSQLite
 
-/// What SQLite's messages say of a statement, for errors that do not say where.
+/// Information extracted from SQLite's messages, for errors without an offset.
 package enum SQLMessage {
   /// The name in messages such as `no such column: book.autor` and `table book has no column named autor`.
   package static func name(in message: String) -> String? {

@@ -6,7 +6,7 @@ extension SQLStatements.Statement {
     ["BEGIN", "COMMIT", "END"].contains(words.first) || words.prefix(2) == ["PRAGMA", "FOREIGN_KEYS"]
   }
 
-  /// What SQLite refuses, or ignores, inside a transaction.
+  /// A statement that SQLite refuses or ignores inside a transaction.
   var needsNoTransaction: Bool {
     words.first == "VACUUM" || words.prefix(2) == ["PRAGMA", "JOURNAL_MODE"]
       || words.prefix(2) == ["PRAGMA", "AUTO_VACUUM"] || words.prefix(2) == ["PRAGMA", "PAGE_SIZE"]
@@ -14,7 +14,7 @@ extension SQLStatements.Statement {
 }
 
 extension SQLStatements {
-  /// The script with spaces where a transaction is begun or ended; line ends stay.
+  /// The script with transaction statements replaced by spaces; line endings stay.
   func withoutTransactions() -> String {
     var result = bytes
     for statement in self where statement.isTransaction {

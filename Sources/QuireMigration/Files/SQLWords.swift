@@ -1,11 +1,11 @@
 import QuireSQLite
 
-/// The words of one statement without blanks and comments, for telling the few forms that drop something.
+/// The words of one statement without white space and comments, to recognize the few forms that drop something.
 ///
-/// SQLite has parsed the statement by then, so that its form is known to be right.
+/// SQLite has already parsed the statement, so its form is known to be valid.
 struct SQLWords {
   private let words: [String]
-  /// The same, with names as they are meant.
+  /// The same words, with names unquoted.
   private let names: [String]
   /// The line of the script the statement begins on, from 1.
   private(set) var line = 1
@@ -38,14 +38,14 @@ struct SQLWords {
     words.indices.contains(index) && words[index].uppercased() == word
   }
 
-  /// The name at `index`, behind a schema's where there is one, and where it ends.
+  /// The name at `index`, without a schema's name before it, and where it ends.
   private func name(at index: Int) -> (name: String, end: Int)? {
     guard words.indices.contains(index) else { return nil }
     if words.indices.contains(index + 2), words[index + 1] == "." { return (names[index + 2], index + 3) }
     return (names[index], index + 1)
   }
 
-  /// The kind (`TABLE`, `INDEX`, `TRIGGER`, `VIEW`) and the name of what is dropped.
+  /// The kind (`TABLE`, `INDEX`, `TRIGGER`, `VIEW`) and the name of the dropped object.
   var dropped: (kind: String, name: String)? {
     guard isWord(0, "DROP"), words.count > 2 else { return nil }
     let start = isWord(2, "IF") && isWord(3, "EXISTS") ? 4 : 2
@@ -54,7 +54,7 @@ struct SQLWords {
 
   var droppedTable: String? { dropped.flatMap { $0.kind == "TABLE" ? $0.name : nil } }
 
-  /// What stands behind `ALTER TABLE name`.
+  /// What follows `ALTER TABLE name`.
   private var alteration: (table: String, rest: Int)? {
     guard isWord(0, "ALTER"), isWord(1, "TABLE") else { return nil }
     return name(at: 2).map { ($0.name, $0.end) }
@@ -83,7 +83,7 @@ struct SQLWords {
     return (table, names[column])
   }
 
-  /// The table that an INSERT or UPDATE writes to, and the columns that it names; nil for all of them.
+  /// The table to which an INSERT or UPDATE writes, and the columns it names; nil for all of them.
   var givenColumns: (table: String, columns: [String]?)? {
     if verb == "UPDATE", let (name, end) = name(at: isWord(1, "OR") ? 3 : 1) {
       return (name, Array(names.dropFirst(end)))
@@ -97,7 +97,7 @@ struct SQLWords {
     return (name, words.indices.dropFirst(start + 1).prefix { words[$0] != ")" }.map { names[$0] })
   }
 
-  /// The table of an UPDATE or DELETE that holds for all its rows.
+  /// The table of an UPDATE or DELETE that affects all its rows.
   var changesAllRows: (verb: String, table: String)? {
     guard let verb = words.first?.uppercased(), verb == "UPDATE" || verb == "DELETE" else { return nil }
     if words.contains(where: { $0.uppercased() == "WHERE" }) { return nil }
@@ -122,7 +122,7 @@ struct SQLWords {
     return (name.lowercased(), words.indices.contains(end) && ["=", "("].contains(words[end]))
   }
 
-  /// Whether the statement can take away or rewrite what is there, so that it is worth a rehearsal.
+  /// Whether the statement can remove or rewrite existing data, so that a rehearsal is useful.
   var touchesData: Bool {
     switch words.first?.uppercased() {
     case "DROP": dropped?.kind == "TABLE"

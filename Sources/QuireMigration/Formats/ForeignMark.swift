@@ -1,19 +1,19 @@
 import QuireSQLite
 
-/// A comment by which another tool tells the part of a file that runs from the part that takes it back, such as
-/// `-- +migrate Down` or a bare `-- Down`: who does not know it runs both.
+/// A comment by which another tool separates the part of a file that runs from the part that undoes it, such as `--
+/// +migrate Down` or a bare `-- Down`. A tool that does not know the mark runs both.
 struct ForeignMark: Hashable {
   /// From 1.
   let line: Int
   let text: String
-  /// Nil where several tools have it.
+  /// Nil if several tools use it.
   let tool: String?
-  /// Whether what follows takes something back, or may.
+  /// Whether the part after it undoes something, or may.
   let isDown: Bool
 
-  /// All of a text, in their order. Text in strings and behind a statement in its line is none.
+  /// All marks of a text, in order. Text in strings, and comments after a statement on its line, do not count.
   static func all(in text: String) -> [ForeignMark] {
-    // Nearly every file ends here, without being split into tokens.
+    // Nearly every file returns here, without tokenizing.
     guard mayHold(text) else { return [] }
     let tokens = SQLTokens(text)
     var marks: [ForeignMark] = []
@@ -60,7 +60,7 @@ struct ForeignMark: Hashable {
       return up.contains(second) || down.contains(second) || second.hasPrefix("statement")
         ? (tool, down.contains(second)) : nil
     }
-    // Liquibase's are SQL behind the word.
+    // Liquibase's marks have SQL after the word.
     if first == "rollback", words.count == 1 || text.hasPrefix("--rollback") || sql.contains(words[1]) {
       return (words.count == 1 ? nil : "Liquibase", true)
     }
@@ -81,7 +81,7 @@ struct ForeignMark: Hashable {
     "down", "downs", "downgrade", "undo", "rollback", "revert", "reverse", "backward", "backwards",
   ]
   private static let plusTools = ["migrate": "sql-migrate", "micrate": "micrate"]
-  /// Words that say nothing more beside a direction.
+  /// Words that add no meaning to a direction.
   private static let fillers: Set<String> = [
     "migrate", "migration", "migrations", "script", "scripts", "section", "part", "sql", "statements", "code",
     "changes", "version", "rambler", "micrate", "goose", "dbmate", "yoyo",
@@ -92,7 +92,7 @@ struct ForeignMark: Hashable {
 }
 
 extension ForeignMark {
-  /// Refuses `file`, and says what would make it Quire's where it may be.
+  /// The error for `file`, which says what would make it Quire's if that is possible.
   func refusal(of file: String, canBeOwn: Bool) -> MigrationError {
     let owner = tool.map { "\($0)'s mark" } ?? "another tool's mark"
     return .malformed(

@@ -1,16 +1,16 @@
-/// Whose migrations a folder holds: Quire's, or another tool's, which are read as they are.
+/// The tool for which a folder's migrations were written: Quire, or another tool whose files are read unchanged.
 public enum MigrationFormat: String, Hashable, Sendable, CaseIterable {
   /// `20261120143005_add_isbn.sql`, with `-- migrate: undo`.
   case quire
   /// `20261120143005_add_isbn.sql`, with `-- migrate:up` and `-- migrate:down`.
   case dbmate
-  /// `000001_add_isbn.up.sql` and `000001_add_isbn.down.sql`; sqlx has such pairs too.
+  /// `000001_add_isbn.up.sql` and `000001_add_isbn.down.sql`; sqlx uses such pairs too.
   case golangMigrate = "golang-migrate"
   /// `00001_add_isbn.sql`, with `-- +goose Up` and `-- +goose Down`.
   case goose
-  /// Plain files or pairs, known by the table `_sqlx_migrations`.
+  /// Plain files or pairs, recognized by the table `_sqlx_migrations`.
   case sqlx
-  /// `V1__add_isbn.sql`, known by the table `refinery_schema_history`.
+  /// `V1__add_isbn.sql`, recognized by the table `refinery_schema_history`.
   case refinery
   /// `V1__add_isbn.sql` and its undo `U1__add_isbn.sql`.
   case flyway = "Flyway"
@@ -19,9 +19,9 @@ public enum MigrationFormat: String, Hashable, Sendable, CaseIterable {
 }
 
 extension MigrationFormat {
-  /// Judged by the names of a folder's files, and by the marks in those that could be several tools'.
+  /// Determined by the names of a folder's files, and by the marks in files that could be several tools'.
   ///
-  /// Names that no tool would take for a migration's do not count; where that leaves none, it is Quire's, which says what
+  /// Names that no tool would use for a migration are ignored; if no others are left, it is Quire's, which reports what
   /// is wrong with them.
   init(of files: [(name: String, text: String)]) {
     let names = files.map { MigrationName($0.name) }
@@ -43,13 +43,13 @@ extension MigrationFormat {
     return tools.contains(.goose) ? .goose : tools.first
   }
 
-  /// Of migrations that were read from a folder.
+  /// The format of migrations that were read from a folder.
   public init(of files: [MigrationFile]) {
     self = .quire
     for case .tool(let format)? in [files.first?.directives.first] { self = format }
   }
 
-  /// The version that somebody calls so: `3`, `0003`, or Flyway's `1.2`; nil for no number.
+  /// The version that a user calls `3`, `0003`, or, for Flyway, `1.2`; nil if it is not a number.
   public func version(_ word: String) -> MigrationVersion? {
     switch self {
     case .flyway, .refinery: MigrationVersion(dotted: word)
@@ -57,21 +57,21 @@ extension MigrationFormat {
     }
   }
 
-  /// A line of a file that says what the lines behind it are.
+  /// A line of a file that says what the following lines are.
   struct Mark: Hashable {
     let tool: MigrationFormat
     /// From 0.
     let line: Int
-    /// In small letters, such as `up` or `no transaction`.
+    /// In lower case, such as `up` or `no transaction`.
     let words: String
   }
 
-  /// The lines `-- migrate:up` and `-- +goose Up` and their like, in order.
+  /// The lines `-- migrate:up`, `-- +goose Up` and the like, in order.
   static func marks(_ text: String) -> [Mark] {
     var marks: [Mark] = []
     let bytes = text.utf8.starts(with: [0xEF, 0xBB, 0xBF]) ? text.utf8.dropFirst(3) : text.utf8[...]
     for (number, line) in bytes.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
-      // Nearly every line ends here: no text is made of it.
+      // Nearly every line returns here, without making a string.
       guard line.starts(with: "--".utf8), line.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: ":") })
       else { continue }
       let comment = String(decoding: line.dropFirst(2).prefix(200), as: UTF8.self)
@@ -87,7 +87,7 @@ extension MigrationFormat {
   }
 }
 
-/// What the name of a file says of the migration in it.
+/// What a file's name says about its migration.
 struct MigrationName: Hashable {
   enum Kind: Hashable {
     /// `001_add_isbn`
@@ -107,7 +107,7 @@ struct MigrationName: Hashable {
   }
 
   let kind: Kind
-  /// Nil where there is none, or one too large.
+  /// Nil if there is none, or if it is too large.
   let version: MigrationVersion?
   let title: String
   let direction: Direction?

@@ -1,9 +1,9 @@
 extension MigrationVersion {
-  /// Of a version such as `3`, `1.2` or `1_2_1`: up to four parts, the first below a million, the others below ten
+  /// A version such as `3`, `1.2` or `1_2_1`: up to four parts, the first below a million, the others below ten
   /// thousand; a single larger number stands for itself.
   ///
-  /// They are kept as negative numbers, in their order and before every other: 1.2 comes between 1 and 2, whichever of
-  /// them is written first.
+  /// They are stored as negative numbers, in their order and before every other: 1.2 comes between 1 and 2, whichever
+  /// is written first.
   init?(dotted text: some StringProtocol) {
     let texts = text.split(omittingEmptySubsequences: false) { $0 == "." || $0 == "_" }
     var parts: [Int64] = []
@@ -24,10 +24,10 @@ extension MigrationVersion {
   }
 
   private static let base: Int64 = 10_000
-  /// Where 0 is: what four parts can reach lies between it and 0.
+  /// The position of 0: everything that four parts can express lies between it and 0.
   private static let origin: Int64 = -(1 << 62)
 
-  /// `1.2` of such a number; nil of any other.
+  /// `1.2` for such a number; nil for any other.
   var dotted: String? {
     guard number < 0, number >= Self.origin else { return nil }
     var rest = number - Self.origin

@@ -3,16 +3,16 @@ import QuireRow
 import QuireSQLite
 
 extension Migrator {
-  /// What another tool has recorded in the database; nil where none has.
+  /// What another tool has recorded in the database; nil if there is no such record.
   public func toolHistory() throws(MigrationError) -> ToolHistory? {
     try translating { try ToolHistory.read(from: try open(.readOnly)) }
   }
 
-  /// Records as applied what another tool's table says has run, without running anything. That table stays as it is, so
-  /// that the tool can be used as before.
+  /// Records as applied what another tool's table lists as run, without running anything. That table stays unchanged,
+  /// so that the tool can be used as before.
   ///
-  /// - Returns: what was recorded; what had been recorded before is not among it.
-  /// - Throws: ``MigrationError/tool(_:)`` where the tool's table and the files do not fit.
+  /// - Returns: What was recorded now; earlier records are not included.
+  /// - Throws: ``MigrationError/tool(_:)`` if the tool's table and the files do not fit.
   public func adopt() throws -> (history: ToolHistory, recorded: [AppliedMigration]) {
     let connection = try open(.readWrite)
     return try inTransaction(on: connection, keys: false) {
@@ -40,13 +40,13 @@ extension Migrator {
     }
   }
 
-  /// Records in the other tool's table what has run through Quire, so that the tool goes on from here.
+  /// Records in the other tool's table what has run through Quire, so that the tool can continue from here.
   ///
-  /// - Parameter removing: whether what that table records and Quire does not was taken back through Quire: its rows are
-  ///   taken away.
-  /// - Returns: the versions that were recorded there, and those that no longer are.
-  /// - Throws: ``MigrationError/tool(_:)``: ``ToolProblem/ahead(_:_:)`` where the table records more and `removing` is not
-  ///   set, ``ToolProblem/cannotGiveBack(_:reason:)`` where what the tool keeps of a file cannot be known.
+  /// - Parameter removing: Whether to remove rows that are in that table but not in Quire's: migrations undone through
+  ///   Quire.
+  /// - Returns: The versions that were recorded there, and those that were removed.
+  /// - Throws: ``MigrationError/tool(_:)``: ``ToolProblem/ahead(_:_:)`` if the table records more and `removing` is not
+  ///   set, ``ToolProblem/cannotGiveBack(_:reason:)`` if the tool's data about a file cannot be computed.
   public func giveBack(removing: Bool = false) throws
     -> (history: ToolHistory, recorded: [MigrationVersion], removed: [MigrationVersion])
   {

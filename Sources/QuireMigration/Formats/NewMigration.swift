@@ -1,10 +1,10 @@
 public import Foundation
 import QuireSQLite
 
-/// The file or files of a new migration, named and marked as the folder's tool has them.
+/// The file or files of a new migration, with the names and marks of the folder's tool.
 struct NewMigration {
   let format: MigrationFormat
-  /// The names that are there.
+  /// The existing names.
   let names: [String]
   let title: String
   let up: String
@@ -24,7 +24,7 @@ struct NewMigration {
       return [("V\(number)__\(name).sql", up)] + undoing
     case .dbmate: return [("\(number)_\(name).sql", "-- migrate:up\n\(up)\n-- migrate:down\n\(undo ?? "")")]
     case .goose:
-      // Its own way of telling statements apart ends at a trigger's first semicolon.
+      // Its own statement splitter ends at a trigger's first semicolon.
       func block(_ sql: String) -> String {
         SQLTokens.isEmpty(sql) ? sql : "-- +goose StatementBegin\n\(sql)-- +goose StatementEnd\n"
       }
@@ -33,7 +33,7 @@ struct NewMigration {
     }
   }
 
-  /// One more than the last, as wide as that; the moment where the last is one.
+  /// The last number plus one, with the same width; the present time if the last one is a time.
   private func number(now: Date) -> String {
     let present = names.map { (MigrationName($0), $0) }.filter { $0.0.version != nil && $0.0.direction != .down }
     guard let last = present.max(by: { ($0.0.version?.number ?? 0) < ($1.0.version?.number ?? 0) }) else { return "1" }
@@ -45,10 +45,10 @@ struct NewMigration {
 }
 
 extension MigrationFolder {
-  /// Writes a new migration into a folder of another tool's, as that tool names and marks them, and gives the path of what
-  /// runs it.
+  /// Writes a new migration into another tool's folder, with that tool's names and marks, and returns the path of the
+  /// file that runs it.
   ///
-  /// - Throws: ``MigrationError/folder(_:reason:)`` where nothing can be written there.
+  /// - Throws: ``MigrationError/folder(_:reason:)`` if the folder is not writable.
   public static func write(_ title: String, up: String, undo: String?, to folder: String, now: Date = .now)
     throws(MigrationError) -> String
   {

@@ -1,4 +1,4 @@
-/// The hash SHA-384 of FIPS 180-4, which sqlx keeps of each of its files: to tell texts apart, not to keep a secret.
+/// The hash SHA-384 of FIPS 180-4, which sqlx stores for each of its files: to compare texts, not for security.
 enum SHA384 {
   static func hash(_ message: some Sequence<UInt8>) -> [UInt8] {
     var bytes = Array(message)

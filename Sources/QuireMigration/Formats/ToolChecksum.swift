@@ -1,13 +1,13 @@
 import Foundation
 
-/// What sqlx, refinery and Flyway record of a migration besides its version, to notice that its file was edited.
+/// What sqlx, refinery and Flyway record of a migration besides its version, to detect edited files.
 enum ToolChecksum {
-  /// SHA-384 of the file as it is, byte order mark, line ends and all.
+  /// SHA-384 of the unchanged file, including byte order mark and line endings.
   static func sqlx(_ file: MigrationFile) -> Data { Data(SHA384.hash(file.source.utf8)) }
 
-  /// SipHash-1-3 of name, version and text, as Rust hashes a text, a number and a text.
+  /// SipHash-1-3 of name, version and text, in the form in which Rust hashes them.
   ///
-  /// - Parameter isWide: whether versions are numbers of eight bytes, as the tool may be built; of four otherwise.
+  /// - Parameter isWide: Whether versions are numbers of eight bytes, depending on the tool's build; otherwise of four.
   static func refinery(name: String, version: Int64, _ file: MigrationFile, isWide: Bool) -> UInt64 {
     var bytes = Array(name.utf8) + [0xFF]
     bytes += (0..<(isWide ? 8 : 4)).map { UInt8(truncatingIfNeeded: version >> ($0 * 8)) }

@@ -1,10 +1,10 @@
 import QuireSQLite
 
-/// Another tool's files → migrations, with what that tool's marks and pairs mean.
+/// Another tool's files → migrations, with the meaning of that tool's marks and pairs.
 ///
-/// Each runs in one transaction with its record, so a file's own BEGIN and COMMIT, and `PRAGMA foreign_keys`, which has no
-/// effect inside one, count as blanks. Line numbers stay those of the file. A part that takes back and has no statement
-/// takes back nothing, as it does with the tool.
+/// Each runs in one transaction with its record, so a file's own BEGIN and COMMIT, and `PRAGMA foreign_keys`, which has
+/// no effect inside a transaction, are ignored. Line numbers stay those of the file. An undo part without a statement
+/// undoes nothing, as it does with the tool.
 struct ToolFolder {
   let format: MigrationFormat
   /// In any order.
@@ -13,7 +13,7 @@ struct ToolFolder {
   struct File {
     let path: String
     let name: MigrationName
-    /// As it was read, and without its byte order mark and with LF for line ends.
+    /// As read, and without its byte order mark and with LF for line endings.
     let source, text: String
 
     init(path: String, source: String) throws(MigrationError) {
@@ -37,13 +37,13 @@ struct ToolFolder {
         let undo = undo(of: { $0.kind == .undo && $0.version == file.name.version })
         migrations.append(try migration(file, up: file.text, undo: undo))
       case (.flyway, .undo):
-        // One without its V is refinery's way to say that it may come out of order.
+        // In refinery a name without V means that the migration may run out of order.
         if files.contains(where: { $0.name.kind == .versioned && $0.name.version == file.name.version }) { continue }
         migrations.append(try migration(file, up: file.text, undo: nil))
       case (.golangMigrate, .number):
         if file.name.direction == .down {
           guard files.contains(where: { $0.name.direction != .down && $0.name.version == file.name.version }) else {
-            throw .malformed(file: file.path, line: 1, reason: "there is no file that it takes back")
+            throw .malformed(file: file.path, line: 1, reason: "there is no file that it undoes")
           }
           continue
         }
@@ -61,7 +61,7 @@ struct ToolFolder {
     files.first { isUndo($0.name) }?.text
   }
 
-  /// One with any other number than Quire's, which it is all the same where a line says so.
+  /// A file with a number other than Quire's; it is Quire's nevertheless if a line says so.
   private func plain(_ file: File) throws(MigrationError) -> MigrationFile {
     guard let version = file.name.version else { throw .name(file: file.path) }
     if MigrationText(name: file.path, sql: file.text).directives.isEmpty {
@@ -72,7 +72,7 @@ struct ToolFolder {
       path: file.path, text: file.source, version: version, title: file.name.title, format: format)
   }
 
-  /// A file with two parts, each behind its mark.
+  /// A file with two parts, each after its mark.
   private func marked(_ file: File) throws(MigrationError) -> MigrationFile {
     let lines = file.text.utf8.split(separator: 10, omittingEmptySubsequences: false)
     var up: (line: Int, options: String)?
@@ -102,7 +102,7 @@ struct ToolFolder {
           "no line says -- \(format == .goose ? "+goose Up" : "migrate:up"), as the others of \(format.rawValue) do")
     }
     hasNoTransaction = hasNoTransaction || up.options.split(separator: " ").contains("transaction:false")
-    // Blank lines stand for what is before it and for the mark, so that lines keep their numbers.
+    // Empty lines replace what comes before it and the mark, so that line numbers are kept.
     let blanks = String(repeating: "\n", count: up.line + 1)
     return try migration(
       file, up: blanks + Self.text(lines[(up.line + 1)..<(down ?? lines.count)]),

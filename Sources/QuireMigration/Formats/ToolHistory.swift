@@ -1,15 +1,15 @@
 import QuireRow
 package import QuireSQLite
 
-/// What another tool's version table says has run on a database.
+/// What another tool's version table lists as run on a database.
 public struct ToolHistory: Hashable, Sendable {
   public let tool: MigrationFormat
   public let table: String
-  /// Those it records one by one.
+  /// The versions that it records one by one.
   public let versions: Set<MigrationVersion>
-  /// One that stands for every earlier one too: golang-migrate records only the last, Flyway where a baseline was.
+  /// A version that implies every earlier one: golang-migrate records only the last, Flyway a baseline.
   public let last: MigrationVersion?
-  /// The version that it left half done, as its own record says.
+  /// The version that it recorded as unfinished.
   public let unfinished: MigrationVersion?
 
   public var isEmpty: Bool { versions.isEmpty && last == nil }
@@ -24,7 +24,7 @@ extension ToolHistory {
     "schema_migrations", "goose_db_version", "_sqlx_migrations", "refinery_schema_history", "flyway_schema_history",
   ]
 
-  /// Nil where the database has no other tool's table. Of several the first with something in it counts.
+  /// Nil if the database has no other tool's table. Of several tables, the first that is not empty counts.
   package static func read(from connection: Connection) throws(SQLiteError) -> ToolHistory? {
     let reader = SchemaReader(connection)
     var found: ToolHistory?
@@ -56,7 +56,7 @@ extension ToolHistory {
       return history(
         .dbmate, table, try connection.rows("SELECT version FROM schema_migrations").compactMap { number($0[0]) })
     case "goose_db_version" where has("id", "version_id", "is_applied"):
-      // One row for each time it went up or down: the latest counts. Version 0 is where it begins.
+      // One row for each time it went up or down: the latest counts. Version 0 is the start.
       let rows = try connection.rows(
         """
         SELECT version_id FROM goose_db_version v WHERE is_applied AND version_id > 0
@@ -104,7 +104,7 @@ extension ToolHistory {
     }
   }
 
-  /// What stands in a column of the tool's versions.
+  /// The version in a column of the tool's table.
   func version(of value: Value) -> MigrationVersion? {
     [.refinery, .flyway].contains(tool) ? Self.dotted(value) : Self.number(value)
   }
@@ -118,19 +118,19 @@ extension ToolHistory {
   }
 }
 
-/// Why another tool's history cannot be taken over, or is in the way.
+/// Why another tool's history cannot be imported, or prevents migrating.
 public enum ToolProblem: Error, Hashable, Sendable {
-  /// No tool's table is there.
+  /// There is no tool's table.
   case none
-  /// The tool left a version half done: what of it is in the database only a person can say.
+  /// The tool left a version unfinished: only a person can say what of it is in the database.
   case unfinished(ToolHistory, MigrationVersion)
-  /// The table records what the files lack.
+  /// The table records migrations that the files lack.
   case missing(ToolHistory, [MigrationVersion])
-  /// Nothing is recorded by Quire yet, and by the tool something is: all of it would run again.
+  /// Quire has recorded nothing yet, but the tool has: everything would run again.
   case notAdopted(ToolHistory)
-  /// The table records what Quire does not.
+  /// The table records migrations that Quire does not.
   case ahead(ToolHistory, [MigrationVersion])
-  /// What the table keeps of each file, such as a checksum, cannot be known.
+  /// The tool's data about a file, such as a checksum, cannot be computed.
   case cannotGiveBack(ToolHistory, reason: String)
 }
 
@@ -161,7 +161,7 @@ extension ToolProblem: CustomStringConvertible {
     case .cannotGiveBack(let history, let reason):
       """
       \(history.tool.rawValue)'s table \(history.table) cannot be written: \(reason).
-      Nothing was changed. Its own baseline or repair command takes over what Quire has run.
+      Nothing was changed. Its own baseline or repair command records what Quire has run.
       """
     }
   }

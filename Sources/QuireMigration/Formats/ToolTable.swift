@@ -2,7 +2,7 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// Another tool's version table, written to as that tool writes to it, in the transaction that is open.
+/// Another tool's version table, written as that tool writes it, in the open transaction.
 struct ToolTable {
   let history: ToolHistory
   let connection: Connection
@@ -15,7 +15,7 @@ struct ToolTable {
     isWide = columns.first { $0.name == "version" }.map { SQLName.folded($0.type) == "int8" } ?? false
   }
 
-  /// What the table records that `applied` does not: taken back through Quire, or run by the tool since.
+  /// What the table records and `applied` does not: undone through Quire, or run by the tool since.
   func surplus(over applied: [AppliedMigration]) -> [MigrationVersion] {
     let versions = Set(applied.map(\.version))
     if history.tool == .golangMigrate {
@@ -24,9 +24,9 @@ struct ToolTable {
     return history.versions.subtracting(versions).sorted()
   }
 
-  /// Whether the checksums that the table has are those of the files: only then are new ones the tool's.
+  /// Checks that the table's checksums are those of the files: only then will new ones be right, too.
   ///
-  /// - Throws: ``ToolProblem/cannotGiveBack(_:reason:)`` where one is not.
+  /// - Throws: ``ToolProblem/cannotGiveBack(_:reason:)`` if one differs.
   func checkChecksums(_ files: [MigrationFile]) throws {
     guard keepsChecksums else { return }
     let rows = try connection.rows(
@@ -78,7 +78,7 @@ struct ToolTable {
     }
   }
 
-  /// Takes the rows of `versions` away; of the one row that golang-migrate has it makes one of what `applied` ends with.
+  /// Removes the rows of `versions`; golang-migrate's single row is changed to the last version of `applied`.
   func remove(_ versions: [MigrationVersion], leaving applied: [AppliedMigration]) throws {
     if history.tool == .golangMigrate {
       try connection.execute("DELETE FROM schema_migrations")
@@ -114,7 +114,7 @@ struct ToolTable {
     }
   }
 
-  /// The file a checksum is made of, which has to say what ran, and its name behind the version as the file has it.
+  /// The file to compute a checksum of, which must contain what ran, and its name after the version.
   private func known(_ file: MigrationFile?, _ applied: AppliedMigration) throws -> (MigrationFile, name: String) {
     guard let file else { throw cannot("it keeps a checksum of each file, and that of \(applied.version) is not here") }
     guard SQLTokens.equal(file.up, applied.up) else { throw MigrationError.history(.edited(file, applied)) }

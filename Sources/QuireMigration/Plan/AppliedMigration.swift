@@ -29,8 +29,8 @@ public struct AppliedMigration: Hashable, Sendable {
 }
 
 extension AppliedMigration {
-  /// Whether there is something that takes it back. Another tool's part may be empty, and then takes back nothing; one of
-  /// Quire's that was recorded empty, as files were read once, is none.
+  /// Whether it can be undone. Another tool's undo part may be empty, and then undoes nothing; an empty one of Quire's,
+  /// as earlier versions recorded, counts as none.
   func canBeUndone(in format: MigrationFormat) -> Bool {
     guard let undo else { return false }
     return format != .quire || undo.contains { !$0.isWhitespace }

@@ -1,14 +1,14 @@
-/// Values a migration takes away for good: its undo can bring back the column, not what was in it.
+/// Values that a migration removes permanently: its undo can restore the column, but not its values.
 public struct MigrationLoss: Hashable, Sendable {
-  /// As it was called before the migration.
+  /// Its name before the migration.
   public let table: String
-  /// Nil where whole rows go.
+  /// Nil if whole rows are removed.
   public let column: String?
-  /// How many values, NULL not counted, or how many rows.
+  /// The number of values, without NULL, or of rows.
   public let count: Int
-  /// How many rows the table had.
+  /// The number of rows the table had.
   public let rows: Int
-  /// Where the column stays and its new type makes other values of these: one of them, as `007 becomes 7`.
+  /// If the column stays and its new type changes these values, one example, such as `007 becomes 7`.
   public let change: String?
 
   public init(table: String, column: String?, count: Int, rows: Int, change: String? = nil) {

@@ -1,20 +1,20 @@
 import QuireSQLite
 
-/// What a folder's files and one database's history say together: what has run, what is to run, what is amiss.
+/// The comparison of a folder's files and one database's history: what has run, what is pending, and what is wrong.
 ///
-/// A pure value: made of the two lists, without looking anywhere.
+/// A pure value, computed from the two lists alone.
 public struct MigrationPlan: Hashable, Sendable {
-  /// Every migration either side knows, oldest version first.
+  /// Every migration in the files or the history, oldest version first.
   public let entries: [Entry]
-  /// What forbids running anything, the gravest first.
+  /// The problems that forbid running anything, the most serious first.
   public let problems: [MigrationProblem]
 
   public struct Entry: Hashable, Sendable {
     public let version: MigrationVersion
     public let title: String
-    /// Nil where the files lack it.
+    /// Nil if there is no file.
     public let file: MigrationFile?
-    /// Nil where it has not run.
+    /// Nil if it has not run.
     public let applied: AppliedMigration?
   }
 
@@ -54,10 +54,10 @@ public struct MigrationPlan: Hashable, Sendable {
     self.problems = problems
   }
 
-  /// What is to run, in order.
+  /// The pending migrations, in order.
   public var pending: [MigrationFile] { entries.compactMap { $0.applied == nil ? $0.file : nil } }
 
-  /// Those of them up to `last`; all of them where it is nil.
+  /// The pending migrations up to `last`; all if it is nil.
   public func pending(to last: MigrationVersion?) -> [MigrationFile] {
     guard let last else { return pending }
     return pending.filter { $0.version <= last }

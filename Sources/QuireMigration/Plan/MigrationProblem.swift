@@ -1,12 +1,12 @@
 import QuireSQLite
 
-/// Why files and history do not fit: nothing is run while one stands.
+/// Why files and history do not fit: nothing is run as long as there is a problem.
 public enum MigrationProblem: Hashable, Sendable {
-  /// The file no longer says what was run.
+  /// The file's text differs from what was run.
   case edited(MigrationFile, AppliedMigration)
-  /// Applied, and in the midst of the files there is none for it.
+  /// Applied, but its file is missing among older and newer ones.
   case missing(AppliedMigration)
-  /// Not applied, and older than the newest that is.
+  /// Not applied, although a newer one is.
   case outOfOrder(file: String, MigrationVersion, newest: MigrationVersion)
   case duplicate(MigrationVersion, files: [String])
   /// Applied, and newer than every file.
@@ -59,7 +59,7 @@ extension MigrationProblem: CustomStringConvertible {
     }
   }
 
-  /// The first line that differs, as it was applied and as the file has it; lines of comments and blanks do not count.
+  /// The first line that differs, as it was applied and as it is in the file; comments and empty lines are ignored.
   private static func firstDifference(_ old: String, _ new: String) -> String {
     func lines(_ text: String) -> [(number: Int, text: Substring)] {
       text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in

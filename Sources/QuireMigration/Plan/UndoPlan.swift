@@ -1,17 +1,17 @@
-/// Which migrations are taken back, the last one first. A pure value.
+/// Which migrations are undone, the last one first. A pure value.
 public struct UndoPlan: Hashable, Sendable {
   public let migrations: [AppliedMigration]
 
-  /// The last `count` that ran.
+  /// The last `count` migrations that ran.
   ///
-  /// - Parameter format: Of the folder they are from.
+  /// - Parameter format: The format of their folder.
   public init(last count: Int, of history: [AppliedMigration], format: MigrationFormat = .quire) throws(MigrationError)
   {
     if count > history.count { throw .fewerApplied(history.count) }
     try self.init(Array(history.sorted { $0.sequence < $1.sequence }.suffix(count).reversed()), format)
   }
 
-  /// All that ran after `version`; all there are for 0.
+  /// All that ran after `version`; all of them for 0.
   public init(to version: MigrationVersion, of history: [AppliedMigration], format: MigrationFormat = .quire)
     throws(MigrationError)
   {
@@ -24,7 +24,7 @@ public struct UndoPlan: Hashable, Sendable {
     }
   }
 
-  /// - Throws: ``MigrationError/noUndo(_:)`` for the first that cannot be taken back: nothing is begun then.
+  /// - Throws: ``MigrationError/noUndo(_:)`` for the first that cannot be undone: then nothing is begun.
   private init(_ migrations: [AppliedMigration], _ format: MigrationFormat) throws(MigrationError) {
     if let stuck = migrations.first(where: { !$0.canBeUndone(in: format) }) { throw .noUndo(stuck) }
     self.migrations = migrations

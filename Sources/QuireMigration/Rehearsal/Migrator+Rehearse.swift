@@ -2,15 +2,15 @@ import QuireRow
 import QuireSQLite
 
 extension Migrator {
-  /// Runs what is pending, up to `last`, on a copy of the database that is gone afterwards.
+  /// Runs pending migrations, up to `last`, on a temporary copy of the database.
   ///
-  /// The copy lies in memory and, where it is large, in a temporary file without a name, of which a process that dies
-  /// leaves nothing.
+  /// The copy is in memory and, if it is large, in an unnamed temporary file, of which a process that dies leaves
+  /// nothing.
   ///
   /// - Parameters:
-  ///   - isSchemaOnly: copies tables without their rows: quick whatever the size, but data is not tried.
-  ///   - progress: told pages copied and pages in all, and then each migration before it runs.
-  /// - Throws: what running would throw; nothing was changed. Losses are not refused, but told in the result.
+  ///   - isSchemaOnly: Copies tables without their rows: fast regardless of size, but migrations of data are not tried.
+  ///   - progress: Receives the pages copied and the total, and then each migration before it runs.
+  /// - Throws: What running them would throw; nothing was changed. Losses are not refused, but reported in the result.
   public func rehearse(
     to last: MigrationVersion? = nil, isSchemaOnly: Bool = false,
     _ progress: (RehearsalProgress) -> Void = { _ in }
@@ -19,7 +19,7 @@ extension Migrator {
     do {
       return try rehearseOnCopy(to: last, isSchemaOnly: isSchemaOnly, progress)
     } catch MigrationError.database(.diskFull) {
-      // The copy is all that was written.
+      // Only the copy has been written.
       throw MigrationError.temporaryFull(folder: TemporaryFolder.path)
     }
   }
@@ -92,7 +92,8 @@ extension Migrator {
     return (entry, after)
   }
 
-  /// What went without being named: an index that a DROP INDEX names is meant, and so is one of a dropped table.
+  /// Objects that disappeared without being named: an index named in DROP INDEX is intended, as is one of a dropped
+  /// table.
   private static func forgotten(
     _ differences: [SchemaDifference], in file: MigrationFile, before: DatabaseSchema, after: DatabaseSchema
   ) -> [SchemaDifference] {
@@ -117,7 +118,7 @@ extension Migrator {
     }
   }
 
-  /// The same tables, indexes, triggers and views without a row, and what has run.
+  /// Copies tables, indexes, triggers and views without rows, and the history.
   private func copySchema(of source: Connection, to copy: Connection) throws {
     let reader = SchemaReader(source)
     let shadows = Set(try reader.tables().filter { $0.kind == .shadow }.map { SQLName($0.name) })
@@ -133,7 +134,7 @@ extension Migrator {
     for applied in try MigrationHistory.read(from: source) { try MigrationHistory.record(applied, on: copy) }
   }
 
-  /// A schema and how many rows its tables have.
+  /// A schema and the number of rows of each table.
   private struct State {
     let schema: DatabaseSchema
     let rows: [SQLName: Int]
@@ -151,9 +152,9 @@ extension Migrator {
   }
 }
 
-/// How far a rehearsal is.
+/// The progress of a rehearsal.
 public enum RehearsalProgress: Sendable {
-  /// Pages copied, of so many.
+  /// Pages copied, and the total.
   case copying(Int, of: Int)
   case running(MigrationFile)
 }

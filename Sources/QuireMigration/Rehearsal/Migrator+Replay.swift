@@ -6,9 +6,9 @@ extension Migrator {
     try translating { try DatabaseSchema(on: try open(.readOnly)) }
   }
 
-  /// The schema that the files make of nothing, up to `last`: they run on an empty database that is gone afterwards.
+  /// The schema that results from running the files, up to `last`, on a temporary empty database.
   ///
-  /// - Throws: ``MigrationError`` of the file that does not run from empty.
+  /// - Throws: The ``MigrationError`` of a file that fails on an empty database.
   package func replay(to last: MigrationVersion? = nil) throws -> DatabaseSchema {
     if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
     let connection = try translating { try Connection.temporary(interruption: interruption, beat: beat) }
@@ -21,6 +21,6 @@ extension Migrator {
     return try translating { try DatabaseSchema(on: connection) }
   }
 
-  /// Whether the database has no table but those of migrating: then there is nothing to lose.
+  /// Whether the database has no tables except those for migrations, so that nothing can be lost.
   public var isEmptyDatabase: Bool { (try? schema().isEmpty) ?? false }
 }

@@ -1,13 +1,13 @@
 package import QuireSQLite
 
-/// What came of running the pending migrations on a copy: each with what it changes. Nothing was changed.
+/// The result of running the pending migrations on a copy: what each of them changes. The database was not changed.
 public struct Rehearsal: Sendable {
   public let entries: [Entry]
   /// Size of the copy.
   public let bytes: Int
   /// How long copying took.
   public let copying: Duration
-  /// Whether it was a copy of the schema without rows: then nothing is known of rows and losses.
+  /// Whether it was a copy of the schema without rows: then rows and losses are unknown.
   public let isSchemaOnly: Bool
 
   /// One migration that ran on the copy.
@@ -16,17 +16,17 @@ public struct Rehearsal: Sendable {
     public let milliseconds: Int
     package let differences: [SchemaDifference]
     public let losses: [MigrationLoss]
-    /// Rows of each table that is rebuilt, or has more or fewer of them.
+    /// Rows of each table that is rebuilt, or whose number of rows changes.
     public let rows: [Rows]
-    /// How many indexes and triggers the tables that are rebuilt have kept.
+    /// How many indexes and triggers the rebuilt tables have kept.
     public let kept: (indexes: Int, triggers: Int)
-    /// How many foreign keys point nowhere that did before; with a new one it would have failed.
+    /// How many foreign keys referred to missing rows before; a new one would have been an error.
     public let brokenKeys: Int
-    /// Indexes, triggers and views that are gone although no statement drops them: a rebuild forgot them.
+    /// Indexes, triggers and views that disappeared although no statement drops them: lost in a rebuild.
     package let forgotten: [SchemaDifference]
   }
 
-  /// How many rows a table has before and after; nil where it is not there.
+  /// The number of rows of a table before and after; nil if it does not exist.
   public struct Rows: Hashable, Sendable {
     public let table: String
     public let before: Int?

@@ -1,10 +1,10 @@
 import QuireRow
 import QuireSQLite
 
-/// Foreign keys that point nowhere, counted by what they hold: rebuilt tables number their rows otherwise.
+/// Foreign keys that refer to missing rows, counted by their values: rebuilt tables number their rows differently.
 struct BrokenKeys {
   private var counts: [Key: Int] = [:]
-  /// Tables with a key that SQLite cannot check, and what it says of it.
+  /// Tables with a key that SQLite cannot check, and its message.
   private(set) var mismatches: [String: String] = [:]
 
   private struct Key: Hashable {
@@ -17,7 +17,7 @@ struct BrokenKeys {
 
   init(_ connection: Connection) throws {
     if let rows = try? connection.rows("SELECT 1 FROM pragma_foreign_key_check LIMIT 1"), rows.isEmpty { return }
-    // Table by table: one key that does not fit its parent ends the check of all.
+    // Table by table: a single key that does not fit its parent would end the check of all.
     for table in try Self.tables(of: connection) {
       let rows: [[Value]]
       do throws(SQLiteError) {
@@ -40,7 +40,7 @@ struct BrokenKeys {
       SELECT count(*), \(fields) FROM pragma_foreign_key_check(?) f JOIN \(name) t ON t.rowid = f.rowid
       WHERE f.fkid = ? GROUP BY \(fields)
       """, [.text(table), row[0]])
-    // A table without row ids does not say which of its rows they are.
+    // For a table without row ids, the check does not say which rows.
     let all =
       try counted
       ?? connection.rows(
@@ -51,7 +51,7 @@ struct BrokenKeys {
     }
   }
 
-  /// Those that were not there before, also under the old name of a table that is gone.
+  /// Those that did not exist before, including under the previous name of a renamed table.
   func new(since before: BrokenKeys, on connection: Connection) throws -> BrokenKeys {
     var new = self
     var old = before.counts
@@ -72,7 +72,7 @@ struct BrokenKeys {
     return new
   }
 
-  /// The first rows of them, with what their keys say and how the rows are called.
+  /// The first of these rows, with the values of their keys and their labels.
   func violations(_ limit: Int, on connection: Connection) throws -> [ForeignKeyViolation] {
     var found: [ForeignKeyViolation] = []
     var rest = counts
@@ -90,7 +90,7 @@ struct BrokenKeys {
     return found
   }
 
-  /// A row of `foreign_key_check` with what the key says and how the row is called.
+  /// A row of `foreign_key_check` with the key's values and the row's label.
   private static func violation(_ row: [Value], _ connection: Connection) throws -> ForeignKeyViolation {
     let table = row[0].plainText
     let columns = try columns(of: row[3], table, connection)
@@ -100,7 +100,7 @@ struct BrokenKeys {
     if row[1] != .null {
       let keys = try columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
       values = try connection.rows("SELECT \(keys) FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
-      // The first text of the row is most likely what people call it by.
+      // The row's first text is most likely its name.
       let all = try connection.rows("SELECT * FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
       label = all.lazy.compactMap { if case .text(let text) = $0, text.count <= 60 { text } else { nil } }.first
     }
@@ -120,6 +120,6 @@ struct BrokenKeys {
   }
 }
 
-/// Keys point nowhere after a migration, and it was not looked which did before: everything is to be rolled back and run
-/// again with ``MigrationRun/knowsKeys``.
+/// Foreign keys refer to missing rows after a migration, and it was not checked which did before: everything is rolled
+/// back and run again with ``MigrationRun/knowsKeys``.
 struct BrokenKeysFound: Error {}

@@ -1,37 +1,37 @@
 import QuireRow
 import QuireSQLite
 
-/// Follows one migration statement by statement for the values it takes away.
+/// Observes one migration statement by statement to find values that it removes.
 ///
-/// SQLite reports neither which column ALTER TABLE drops nor that a rebuilt table lacks one, so it is found by counting:
-/// before a table or a column is dropped, and again at the end, where the table may be there again. A column whose values
-/// were moved under another name is not lost. One that a rebuild keeps is, if the statement that copies the rows leaves it
-/// out, if it has fewer values than before, and if its type makes other values of them. Costs a pass over a table that is
-/// dropped and one over what has its name in the end, nothing otherwise.
+/// SQLite reports neither which column ALTER TABLE drops nor that a rebuilt table lacks one, so values are counted:
+/// before a table or a column is dropped, and again at the end, when the table may exist again. A column whose values
+/// were moved to another name is not lost. A column that a rebuild keeps is, if the statement that copies the rows
+/// omits it, if it has fewer values than before, or if its type changes them. Costs a pass over a dropped table and one
+/// over the table that has its name in the end, otherwise nothing.
 final class DataLossDetector {
   private let connection: Connection
   /// The tables at the start, with their columns.
   private let before: [SQLName: [SQLName]]
-  /// What a table that is there now was called at the start.
+  /// The initial name of each existing table.
   private var origins: [SQLName: SQLName] = [:]
   private var dropped: [Dropped] = []
-  /// The columns of tables that statements give values to; tables whose columns are all given some are in `filled`.
+  /// The columns to which statements assign values; tables whose columns are all assigned are in `filled`.
   private var given: [SQLName: Set<SQLName>] = [:]
   private var filled: Set<SQLName> = []
 
   private struct Dropped {
     let table: SQLName
     let rows: Int
-    /// Those that may be lost, with what was in them.
+    /// Those that may be lost, with their content.
     let columns: [SQLName: Fingerprint]
     let isTable: Bool
-    /// The columns that the table in its place has, too.
+    /// The columns that the replacing table has too.
     var kept: TableCensus?
-    /// Of those, what another type makes of their values.
+    /// Of those, the values that another type changes.
     var changes: [(column: SQLName, count: Int, example: String)] = []
   }
 
-  /// The same for two columns with the same values, and as good as never for others.
+  /// Equal for two columns with the same values, and practically never for others.
   private struct Fingerprint: Hashable {
     let count: Int
     let smallest: Value
@@ -39,7 +39,7 @@ final class DataLossDetector {
     let length: Value
   }
 
-  /// Whether anything of the migration could drop something: most cannot, and cost nothing then.
+  /// Whether any statement of the migration can drop something: most cannot, and then this costs nothing.
   static func isNeeded(for pieces: [MigrationText.Piece]) -> Bool {
     pieces.contains { piece in
       guard case .sql(let sql, _) = piece else { return true }
@@ -54,7 +54,7 @@ final class DataLossDetector {
     origins = Dictionary(uniqueKeysWithValues: before.keys.map { ($0, $0) })
   }
 
-  /// To be told of each statement before it runs.
+  /// Must be called for each statement before it runs.
   func willRun(_ statement: ScriptStatement) throws(SQLiteError) {
     let words = SQLWords(statement.text)
     if let name = words.droppedTable {
@@ -72,7 +72,7 @@ final class DataLossDetector {
     } else if let (table, column) = words.droppedColumn.map({ (SQLName($0.table), SQLName($0.column)) }) {
       guard let origin = origins[table] else { return }
       let rows = try count(of: table)
-      // As the table calls it, whatever the statement does.
+      // The column's name in the table, whatever the statement's spelling.
       let name = before[origin]?.first { $0 == column } ?? column
       let prints = try fingerprints(of: [name], in: table)
       dropped.append(Dropped(table: origin, rows: rows, columns: prints, isTable: false))
@@ -80,11 +80,11 @@ final class DataLossDetector {
   }
 
   private func willDrop(_ table: SQLName) throws(SQLiteError) {
-    // One that the migration itself has made is no loss.
+    // A table that the migration itself has made is no loss.
     guard let origin = origins.removeValue(forKey: table), try !isIndex(table) else { return }
     let rows = try count(of: table)
     guard rows > 0 else { return }
-    // Most tables are dropped because a new one has taken their rows: only what that lacks is looked at.
+    // Most tables are dropped because a new one has their rows: only the differences matter.
     let now = try Self.tables(of: connection)
     let columns = now[table] ?? []
     let heirs = now.filter { origins[$0.key] == nil && $0.key != table }
@@ -104,13 +104,14 @@ final class DataLossDetector {
     dropped.append(gone)
   }
 
-  /// Whether it is a full-text index on another table's text, which loses nothing, and cannot be read when that has changed.
+  /// Whether it is a full-text index on another table's text, which loses nothing, and is unreadable once that has
+  /// changed.
   private func isIndex(_ table: SQLName) throws(SQLiteError) -> Bool {
     let found = try SchemaReader(connection).objects(.table, named: table.text).first
     return found?.rootPage == 0 && VirtualTableText(found?.sql ?? "").isIndex
   }
 
-  /// What is gone at the end, in the transaction still.
+  /// The losses at the end, still inside the transaction.
   func losses() throws(SQLiteError) -> [MigrationLoss] {
     guard !dropped.isEmpty else { return [] }
     let now = try Self.tables(of: connection)
@@ -140,7 +141,7 @@ final class DataLossDetector {
     return losses
   }
 
-  /// What the columns that a rebuild keeps have lost.
+  /// What columns have lost that a rebuild keeps.
   private func lost(of before: TableCensus, _ gone: Dropped, in table: SQLName, _ columns: [SQLName])
     throws(SQLiteError) -> [MigrationLoss]
   {
@@ -176,7 +177,7 @@ final class DataLossDetector {
       }, uniquingKeysWith: { first, _ in first })
   }
 
-  // MARK: Asking
+  // MARK: Queries
 
   /// Tables with rows of their own, and their columns.
   private static func tables(of connection: Connection) throws(SQLiteError) -> [SQLName: [SQLName]] {

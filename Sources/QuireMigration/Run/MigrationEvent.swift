@@ -1,11 +1,11 @@
-/// What happens while migrations run, told as it does.
+/// Events reported while migrations run.
 public enum MigrationEvent: Sendable {
-  /// The database as it was before the first change is in this file.
+  /// This file contains the database as it was before the first change.
   case backedUp(MigrationBackup)
-  /// Its transaction is open, and its SQL about to run.
+  /// Its transaction is open, and its SQL is about to run.
   case begins(MigrationVersion, title: String)
   /// Committed.
   case applied(AppliedMigration)
-  /// Taken back and committed, with what was lost for good.
+  /// Undone and committed, with the values that were lost permanently.
   case undone(AppliedMigration, losses: [MigrationLoss])
 }

@@ -1,11 +1,11 @@
 import QuireRow
 import QuireSQLite
 
-/// Finds the place in a migration an error of SQLite is about, and the name that was probably meant.
+/// Finds the place in a migration that an error of SQLite is about, and the name that was probably meant.
 ///
-/// SQLite gives an offset for most errors, but not for "no such table", for an unknown column in `UPDATE … SET` and for
-/// a statement that ends too early. Then the name it quotes is looked up in the statement; failing that, the place is
-/// the statement's first line.
+/// SQLite reports an offset for most errors, but not for "no such table", for an unknown column in `UPDATE … SET` or
+/// for an incomplete statement. Then the name in the message is searched in the statement; if it is not found, the
+/// place is the statement's first line.
 struct MigrationFailureFinder {
   let text: MigrationText
   let error: MigrationScriptError

@@ -1,13 +1,13 @@
 import QuireSQLite
 
 extension MigrationFile {
-  /// Whether it runs without a transaction: it says so, and its statement cannot run in one. Any other statement can, and
-  /// is held to what all are held to.
+  /// Whether it runs without a transaction: it says so, and its statement cannot run in one. Other statements can, and
+  /// follow the usual rules.
   var runsAlone: Bool {
     directives.contains(.noTransaction) && SQLWords.needsNoTransaction(up)
   }
 
-  /// Refuses what cannot run, whatever the database: before the first of several files is committed.
+  /// Refuses what cannot run on any database, before the first of several files is committed.
   ///
   /// - Throws: ``MigrationError/refused(statement:_:)``, ``MigrationError/unknownStep(_:file:)`` or
   ///   ``MigrationError/severalStatementsWithoutTransaction(file:)``.
@@ -27,12 +27,12 @@ extension MigrationFile {
     }
   }
 
-  /// Of other tools' files it is passed over: it has no effect in a transaction, and keys are off while one runs.
+  /// Ignored in other tools' files: it has no effect in a transaction, and keys are off during a migration.
   static let keys = "PRAGMA foreign_keys"
 }
 
 extension AppliedMigration {
-  /// As ``MigrationFile/runsAlone``, of what takes it back.
+  /// As ``MigrationFile/runsAlone``, for its undo.
   var isUndoneAlone: Bool {
     MigrationText(name: "", sql: up).directives.contains(.noTransaction) && SQLWords.needsNoTransaction(undo ?? "")
   }
@@ -43,7 +43,7 @@ extension SQLWords {
     statements(of: script).contains { ["VACUUM", "PRAGMA"].contains($0.verb) }
   }
 
-  /// `PRAGMA name` of one that has no effect in a transaction, or should have none.
+  /// The name in `PRAGMA name`, if it has no effect in a transaction, or must not have any.
   fileprivate var pragmaInTransaction: String? {
     guard let (name, hasValue) = pragma, hasValue, !Connection.migrationPragmas.contains(name) else { return nil }
     return "PRAGMA \(name)"
@@ -51,7 +51,7 @@ extension SQLWords {
 }
 
 extension MigrationError {
-  /// Why a statement has no place in a migration, and what to do instead.
+  /// Why a statement is not allowed in a migration, and what to do instead.
   static func reason(against statement: String) -> String {
     if statement.hasPrefix("writing") { return "That table is the record of what has run, and is kept by running." }
     switch statement {

@@ -6,7 +6,7 @@ package import QuireSQLite
 package enum MigrationHistory {
   package static let table = "_quire_migrations"
 
-  /// `seq` counts in the order they ran; `applied_at` is UTC as `2026-11-02T09:00:11Z`, `by` the program.
+  /// `seq` counts in the order of execution; `applied_at` is UTC as `2026-11-02T09:00:11Z`, `by` the program.
   package static let create = """
     CREATE TABLE IF NOT EXISTS _quire_migrations (
       version INTEGER PRIMARY KEY,
@@ -20,7 +20,7 @@ package enum MigrationHistory {
     ) STRICT
     """
 
-  /// In the order they ran; empty where the table is absent.
+  /// In the order of execution; empty if the table does not exist.
   package static func read(from connection: Connection) throws(SQLiteError)
     -> [AppliedMigration]
   {
@@ -67,7 +67,7 @@ package enum MigrationHistory {
     try connection.execute("DELETE FROM _quire_migrations WHERE version = ?", [.integer(version.number)])
   }
 
-  /// Puts `file`'s present text where the text that ran was; when and by whom it ran stays.
+  /// Replaces the recorded text by that of `file`; time and program stay.
   package static func replace(with file: MigrationFile, on connection: Connection) throws(SQLiteError) {
     try connection.execute(
       "UPDATE _quire_migrations SET title = ?, up = ?, undo = ? WHERE version = ?",

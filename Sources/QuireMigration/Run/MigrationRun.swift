@@ -2,22 +2,22 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// One migration being run, or taken back, on its connection.
+/// One migration being run or undone on its connection.
 struct MigrationRun {
   let connection: Connection
   /// By name.
   let steps: [String: MigrationStep]
   let by: String
-  /// Of the folder the migrations are from.
+  /// The format of the migrations' folder.
   let format: MigrationFormat
-  /// Whether keys that point nowhere are counted before it runs, too: those do not stop it.
+  /// Whether foreign keys to missing rows are also counted before it runs: those are not an error.
   var knowsKeys = false
 
-  /// Runs `file` in the transaction that is open, and records it there; on an error the transaction still is open,
-  /// unless SQLite ended it.
+  /// Runs `file` in the open transaction and records it there; after an error the transaction is still open, unless
+  /// SQLite has ended it.
   ///
-  /// - Throws: ``MigrationError/destructive(_:file:)`` where values are lost and neither `allowsLosses` nor the file
-  ///   says that it is meant.
+  /// - Throws: ``MigrationError/destructive(_:file:)`` if values are lost and neither `allowsLosses` nor the file
+  ///   allows that.
   func up(_ file: MigrationFile, sequence: Int, allowsLosses: Bool) throws -> AppliedMigration {
     let (applied, losses, _) = try upAndLosses(file, sequence: sequence)
     if !losses.isEmpty, !file.allows("M001"), !allowsLosses {
@@ -26,8 +26,8 @@ struct MigrationRun {
     return applied
   }
 
-  /// As ``up(_:sequence:allowsLosses:)``, and says what is lost instead of refusing it, and how many keys point nowhere as
-  /// they did before.
+  /// As ``up(_:sequence:allowsLosses:)``, but returns what is lost instead of refusing it, and how many foreign keys
+  /// still refer to missing rows as before.
   func upAndLosses(_ file: MigrationFile, sequence: Int) throws
     -> (AppliedMigration, losses: [MigrationLoss], brokenKeys: Int)
   {
@@ -42,9 +42,9 @@ struct MigrationRun {
     return (applied, losses, brokenKeys)
   }
 
-  /// Takes `applied` back in the transaction that is open, and removes its row.
+  /// Undoes `applied` in the open transaction, and removes its row.
   ///
-  /// - Returns: what is lost; nothing is refused here.
+  /// - Returns: What is lost; nothing is refused here.
   func undo(_ applied: AppliedMigration, file: MigrationFile?) throws -> [MigrationLoss] {
     guard let text = applied.undoText(in: file) else { throw MigrationError.noUndo(applied) }
     connection.takesQuotedStrings = format != .quire
@@ -77,7 +77,7 @@ struct MigrationRun {
     return (try watch?.losses() ?? [], brokenKeys)
   }
 
-  /// One statement alone, which takes effect whole or not at all; its row follows in a transaction of its own.
+  /// A single statement, which is atomic in itself; its row follows in a separate transaction.
   private func outsideTransaction(_ text: MigrationText, _ pieces: [MigrationText.Piece]) throws {
     guard SQLTokens.countStatements(in: text.sql) <= 1, pieces.count <= 1 else {
       throw MigrationError.severalStatementsWithoutTransaction(file: text.name)
@@ -96,7 +96,7 @@ struct MigrationRun {
       _ = try connection.run(
         script: sql, inTransaction: inTransaction, protected: [MigrationHistory.table], before: before)
     } catch {
-      // A full disk, a damaged page or Ctrl-C is not the statement's fault: said of the database.
+      // A full disk, a damaged page or Ctrl-C is not the statement's fault, but an error of the database.
       if error.error.isInterrupted || error.error.databaseError(path: "", waited: .zero) != nil { throw error.error }
       throw MigrationFailureFinder(text: text, error: error.shifted(by: start), connection: connection).explained()
     }
@@ -117,7 +117,7 @@ struct MigrationRun {
     }
   }
 
-  /// - Returns: how many keys point nowhere that did before.
+  /// - Returns: How many foreign keys already referred to missing rows before.
   private func checkForeignKeys(after text: MigrationText, before: BrokenKeys?) throws -> Int {
     let keys = try BrokenKeys(connection)
     guard keys.total > 0 else { return 0 }

@@ -15,8 +15,8 @@ public import QuireSQLite
 ///       }
 ///     }
 ///
-/// A step runs in the migration's transaction, and once more before it where the migration is rehearsed on a copy: what
-/// it does beside the database must bear that. A step may stand in the undo section too.
+/// A step runs in the migration's transaction, and also in a rehearsal on a copy before it: its effects outside the
+/// database must tolerate that. A step may be in the undo section too.
 public struct MigrationStep: Sendable {
   public let name: String
   let run: @Sendable (MigrationDatabase) throws -> Void
@@ -27,15 +27,15 @@ public struct MigrationStep: Sendable {
   }
 }
 
-/// The database a step works on, in the migration's transaction. Of use only while the step runs.
+/// The database on which a step works, in the migration's transaction. Valid only while the step runs.
 public struct MigrationDatabase {
   let connection: Connection
   let watch: DataLossDetector?
 
-  /// Runs one statement and gives all its rows. What is interpolated is bound, as ``SQL`` says.
+  /// Runs one statement and returns all its rows. Interpolated values are bound, as ``SQL`` says.
   ///
-  /// - Throws: what could not go into the statement; ``SQLiteError``, also for what no migration may do: BEGIN, COMMIT, ATTACH, writing to the record of what
-  ///   has run.
+  /// - Throws: The error of a value that cannot be bound; ``SQLiteError``, also for statements that no migration may
+  ///   run: BEGIN, COMMIT, ATTACH, writing to the migrations' history.
   @discardableResult
   public func query(_ sql: SQL) throws -> [SQLRecord] {
     let statement = try BoundSQL(sql, in: nil)

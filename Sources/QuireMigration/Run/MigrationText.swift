@@ -1,8 +1,8 @@
 import QuireSQLite
 
-/// SQL of a migration on its way to a connection: one of a file's two parts, or one kept in a database.
+/// SQL of a migration to be run: one of a file's two parts, or one stored in a database.
 struct MigrationText: Hashable, Sendable {
-  /// What messages call it: a file's path, or `undo of 20261120143005 add isbn`.
+  /// Its name in messages: a file's path, or `undo of 20261120143005 add isbn`.
   let name: String
   let sql: String
   /// The line of the file that `sql` begins on.
@@ -14,7 +14,7 @@ struct MigrationText: Hashable, Sendable {
     case step(String)
   }
 
-  /// The SQL between the steps, and the steps where they stand.
+  /// The SQL between the steps, and the steps in their places.
   ///
   /// - Throws: ``MigrationError/directive(_:file:line:hint:)`` for a text kept in a database that has an unknown one.
   func pieces() throws(MigrationError) -> [Piece] {
@@ -38,7 +38,7 @@ struct MigrationText: Hashable, Sendable {
     return pieces
   }
 
-  /// The directives of a text kept in a database; what is not understood there is none.
+  /// The directives of a text stored in a database; unknown ones are ignored.
   var directives: [MigrationDirective] {
     let tokens = SQLTokens(sql)
     return tokens.compactMap { token in
@@ -48,7 +48,7 @@ struct MigrationText: Hashable, Sendable {
     }
   }
 
-  /// Where byte `offset` stands.
+  /// The place of byte `offset`.
   func place(of offset: Int, withColumn: Bool) -> SourcePlace {
     let bytes = Array(sql.utf8)
     let offset = min(max(0, offset), bytes.count)
@@ -66,7 +66,7 @@ extension MigrationFile {
 }
 
 extension AppliedMigration {
-  /// Its undo as it was recorded; placed in `file` where that still says the same.
+  /// Its recorded undo; with places in `file` if that has the same text.
   func undoText(in file: MigrationFile?) -> MigrationText? {
     guard let undo else { return nil }
     if let file, file.undo == undo { return MigrationText(name: file.path, sql: undo, firstLine: file.undoLine) }

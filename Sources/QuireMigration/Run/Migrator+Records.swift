@@ -2,10 +2,10 @@ import Foundation
 import QuireSQLite
 
 extension Migrator {
-  /// Records the present text of `version`'s file as the one that ran: for an edit that changes nothing, and for an undo
+  /// Records the present text of `version`'s file as the one that ran: for an edit without effect, or an undo section
   /// written later.
   ///
-  /// - Returns: what was recorded before.
+  /// - Returns: What was recorded before.
   public func accept(_ version: MigrationVersion) throws -> AppliedMigration {
     guard let file = file(version) else { throw MigrationError.unknownVersion(version) }
     let connection = try open(.readWrite)
@@ -19,18 +19,18 @@ extension Migrator {
     }
   }
 
-  /// Records every file up to `version` as applied without running it: for a database that has their tables already.
+  /// Records every file up to `version` as applied without running it: for a database that already has their tables.
   ///
-  /// Whether it has them is for the caller to compare.
+  /// Does not check whether it has them.
   ///
-  /// - Returns: what was recorded; files that had run are not among it.
+  /// - Returns: What was recorded now; files that had run are not included.
   public func baseline(_ version: MigrationVersion) throws -> [AppliedMigration] {
     guard files.contains(where: { $0.version == version }) else { throw MigrationError.unknownVersion(version) }
     let connection = try open(.readWrite)
     return try inTransaction(on: connection, keys: false) {
       let history = try MigrationHistory.read(from: connection)
       let plan = MigrationPlan(files: files, history: history)
-      // Being older than one that has run is what a baseline may mend.
+      // A file older than one that has run is a problem that a baseline may fix.
       for problem in plan.problems {
         if case .outOfOrder = problem { continue }
         throw MigrationError.history(problem)

@@ -1,13 +1,13 @@
 import QuireSQLite
 
 extension Migrator {
-  /// Takes back what `plan` names, by the undo texts that the database keeps: the files are not needed for it.
+  /// Undoes the migrations of `plan`, by the undo texts stored in the database: the files are not needed.
   ///
   /// All in one transaction, unless one of them ran without.
   ///
-  /// - Returns: those it took back; what another process took back meanwhile is not among them.
-  /// - Throws: ``MigrationError/destructive(_:file:)`` where values would be lost and ``allowsLosses`` is not set;
-  ///   ``MigrationError/changedMeanwhile(_:)`` where another process has run one since the plan was made.
+  /// - Returns: The migrations it undid; those that another process undid meanwhile are not included.
+  /// - Throws: ``MigrationError/destructive(_:file:)`` if values would be lost and ``allowsLosses`` is not set;
+  ///   ``MigrationError/changedMeanwhile(_:)`` if another process has run one since the plan was made.
   @discardableResult
   public func undo(_ plan: UndoPlan, _ happened: (MigrationEvent) throws -> Void = { _ in }) throws
     -> [AppliedMigration]
@@ -58,10 +58,10 @@ extension Migrator {
     return done
   }
 
-  /// Takes back the last one that ran, and runs it from its file as that is now: in one transaction, unless one of the
-  /// two needs none.
+  /// Undoes the last migration that ran, and runs it again from its present file: in one transaction, unless one of the
+  /// two must run without.
   ///
-  /// - Throws: as ``undo(_:_:)`` and ``apply(to:_:)``; then the database is as before, unless the file says
+  /// - Throws: As ``undo(_:_:)`` and ``apply(to:_:)``; then the database is unchanged, unless the file says
   ///   `no-transaction`.
   public func redo(_ happened: (MigrationEvent) throws -> Void = { _ in }) throws -> AppliedMigration {
     let plan = try UndoPlan(last: 1, of: try history(), format: MigrationFormat(of: files))
@@ -85,7 +85,7 @@ extension Migrator {
         }
         if !isOne, let backup { try happened(.backedUp(backup.finish())) }
         if file.runsAlone {
-          // What it runs ends the transaction, and the undo must be in the file by then.
+          // The statement ends the transaction, so the undo must be committed before.
           try connection.execute("COMMIT")
           try connection.execute("BEGIN IMMEDIATE")
         }

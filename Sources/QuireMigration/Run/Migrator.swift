@@ -8,26 +8,26 @@ public import QuireSQLite
 ///     for entry in try migrator.plan().entries { … }        // opens the file for reading only
 ///     try migrator.apply { print($0) }
 ///
-/// Each migration runs in one transaction with its row of the version table. There is no lock to break and no
-/// half-applied state: a migration that fails leaves the database as the one before it did.
+/// Each migration runs in one transaction with its row of the version table. There is no lock file and no half-applied
+/// state: a failed migration leaves the database as it was before it.
 public struct Migrator: Sendable {
   public let database: String
   public let files: [MigrationFile]
-  /// The steps the files name that are written in Swift.
+  /// The steps written in Swift that the files name.
   public var steps: [MigrationStep]
   /// How long to wait for another writer.
   public var wait: Duration = .seconds(10)
-  /// What the version table's column `by` says.
+  /// The value of the version table's column `by`.
   public var by: String = ProcessInfo.processInfo.processName
-  /// Whether ``apply(to:_:)`` makes the file where there is none.
+  /// Whether ``apply(to:_:)`` creates the file if it does not exist.
   public var createsDatabase = false
-  /// Whether the database is copied to a ``MigrationBackup`` before the first change, where there is anything in it.
+  /// Whether the database, unless it is empty, is copied to a ``MigrationBackup`` before the first change.
   public var backsUp = false
-  /// Whether migrations may run that take values away and do not say so with `-- migrate: allow M001`.
+  /// Whether migrations may remove values without allowing that by `-- migrate: allow M001`.
   public var allowsLosses = false
-  /// Stops what runs: it is rolled back, and ``MigrationError/interrupted`` thrown.
+  /// Stops a running migration, which is rolled back; ``MigrationError/interrupted`` is thrown.
   public var interruption: MigrationInterruption?
-  /// Called often, from the running thread, while SQL runs or a lock is waited for.
+  /// Called often, on the running thread, while SQL runs or waits for a lock.
   public var beat: (@Sendable () -> Void)?
 
   public init(database: String, files: [MigrationFile], steps: [MigrationStep] = []) {
@@ -36,27 +36,27 @@ public struct Migrator: Sendable {
     self.steps = steps
   }
 
-  /// What the files and the database's history say, without changing anything.
+  /// Compares the files and the database's history, without changing anything.
   public func plan() throws(MigrationError) -> MigrationPlan {
     MigrationPlan(files: files, history: try history())
   }
 
-  /// What has run on the database, in that order.
+  /// The migrations that have run on the database, in that order.
   public func history() throws(MigrationError) -> [AppliedMigration] {
     try translating { try MigrationHistory.read(from: try open(.readOnly)) }
   }
 
-  /// Runs what is pending, oldest first, up to `last` where that is given.
+  /// Runs pending migrations, oldest first, up to `last` if it is given.
   ///
-  /// - Parameter happened: told of each event as it happens; an error of it ends the work after what it was told of.
-  /// - Returns: those it ran; what another process ran meanwhile is not among them.
-  /// - Throws: ``MigrationError/history(_:)`` before anything ran; any other leaves what ran before it in place, and
-  ///   nothing of the one that failed. A file made here is removed again where nothing ran.
+  /// - Parameter happened: Receives each event as it happens; if it throws, no further migration is run.
+  /// - Returns: The migrations it ran; those that another process ran meanwhile are not included.
+  /// - Throws: ``MigrationError/history(_:)`` before anything ran; after any other error the migrations that ran before
+  ///   stay applied, and nothing remains of the one that failed. A file made here is removed if nothing ran.
   @discardableResult
   public func apply(
     to last: MigrationVersion? = nil, _ happened: (MigrationEvent) throws -> Void = { _ in }
   ) throws -> [AppliedMigration] {
-    // Known to be new only where it is absent now; a symbolic link that leads nowhere is left alone.
+    // It is certainly new only if it does not exist now; a broken symbolic link is left alone.
     let isNew = createsDatabase && !FileManager.default.fileExists(atPath: database)
     if isNew, let first = MigrationPlan(files: files, history: []).problems.first {
       throw MigrationError.history(first)
@@ -89,23 +89,23 @@ public struct Migrator: Sendable {
     return applied
   }
 
-  /// What is to run, as of one moment.
+  /// The pending migrations as of one moment.
   private struct Outlook {
-    /// What had run when it was looked first.
+    /// What had run at the first check.
     let known: Set<MigrationVersion>
     var pending: ArraySlice<MigrationFile>
-    /// The number of the next.
+    /// The number of the next migration.
     var sequence: Int
-    /// Another number once another connection has committed.
+    /// Changes when another connection has committed.
     let dataVersion: [[Value]]
-    /// Whether keys pointed nowhere already.
+    /// Whether foreign keys already referred to missing rows.
     var knowsKeys = false
   }
 
   private func look(to last: MigrationVersion?, on connection: Connection, after first: Outlook? = nil) throws
     -> Outlook
   {
-    // Asked first: what is committed meanwhile is noticed, then.
+    // Read first, so that commits after it are noticed.
     let dataVersion = try connection.rows("PRAGMA data_version")
     let history = try MigrationHistory.read(from: connection)
     let plan = MigrationPlan(files: files, history: history)
@@ -117,13 +117,13 @@ public struct Migrator: Sendable {
       pending: plan.pending(to: last)[...], sequence: sequence, dataVersion: dataVersion)
   }
 
-  /// Refuses to run what another tool has run already.
+  /// Refuses to run what another tool has already run.
   func checkAdopted(_ history: [AppliedMigration], on connection: Connection) throws {
     guard history.isEmpty, let tool = try ToolHistory.read(from: connection) else { return }
     if files.contains(where: { tool.contains($0.version) }) { throw MigrationError.tool(.notAdopted(tool)) }
   }
 
-  /// Runs `file`, the oldest pending one; nil where another process has committed since, and it is not that any longer.
+  /// Runs `file`, the oldest pending one; nil if another process has committed since, and it no longer is.
   private func run(
     _ file: MigrationFile, _ outlook: inout Outlook, to last: MigrationVersion?, isFirst: Bool,
     on connection: Connection, _ happened: (MigrationEvent) throws -> Void
@@ -147,7 +147,7 @@ public struct Migrator: Sendable {
       }
       let needsBackup = try isFirst && !isBackedUp(outlook.known, connection)
       let backup = needsBackup ? try backUpIfNeeded(before: "\(file.version)", connection) : nil
-      // What runs without a transaction is in the file before there is a COMMIT to wait for.
+      // A statement without a transaction is in the file before there is a COMMIT to wait for.
       let isAtOnce = file.runsAlone
       if isAtOnce, let backup { try happened(.backedUp(backup.finish(deployed: deployed(connection)))) }
       try happened(.begins(file.version, title: file.title))
@@ -158,8 +158,8 @@ public struct Migrator: Sendable {
     }
   }
 
-  /// Runs `body`; and again, everything rolled back, where keys point nowhere afterwards: then with those known that did
-  /// before.
+  /// Runs `body`. If foreign keys refer to missing rows afterwards, rolls back and runs it again with those known that
+  /// did before it.
   func knowingKeys<T>(_ known: inout Bool, _ body: (_ knowsKeys: Bool) throws -> T) throws -> T {
     do {
       return try body(known)
@@ -185,7 +185,7 @@ public struct Migrator: Sendable {
 
   /// Runs `body` under the write lock and commits; an error rolls back.
   ///
-  /// - Parameter keys: whether foreign keys are enforced statement by statement. Ignored by SQLite inside a
+  /// - Parameter keys: Whether foreign keys are enforced statement by statement. SQLite ignores this setting inside a
   ///   transaction, so it is set before.
   func inTransaction<T>(on connection: Connection, keys: Bool, _ body: () throws -> T) throws -> T {
     try translating {
@@ -204,14 +204,14 @@ public struct Migrator: Sendable {
 
   private func similarFile() -> String? { Self.fileLike(database) }
 
-  /// A file beside `path` whose name is near.
+  /// A file beside `path` with a similar name.
   package static func fileLike(_ path: String) -> String? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard let name = parts.last, !name.isEmpty else { return nil }
     let folder = parts.dropLast().joined(separator: "/")
     let prefix = parts.count > 1 ? folder + "/" : ""
     let names = (try? FileManager.default.contentsOfDirectory(atPath: prefix.isEmpty ? "." : prefix)) ?? []
-    // A link that leads nowhere has the name itself.
+    // A broken link has the name itself.
     return nearest(to: String(name), among: names.filter { $0 != name }.sorted()).map { prefix + $0 }
   }
 
@@ -220,7 +220,7 @@ public struct Migrator: Sendable {
     if attributes?[.size] as? Int == 0 { try? FileManager.default.removeItem(atPath: database) }
   }
 
-  /// Says in what way an error is about the database.
+  /// Converts errors of SQLite that concern the database.
   func translating<T>(_ body: () throws -> T) throws(MigrationError) -> T {
     do {
       return try body()
@@ -232,7 +232,7 @@ public struct Migrator: Sendable {
     }
   }
 
-  /// SQLite's errors in the words of migrating; all others, such as a listener's, as they are.
+  /// Converts SQLite's errors to ``MigrationError``; all others, such as a listener's, stay unchanged.
   private func translated(_ error: any Error) -> any Error {
     switch error {
     case let error as DatabaseError: return MigrationError(error, similarFile: similarFile)

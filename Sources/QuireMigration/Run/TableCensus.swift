@@ -1,16 +1,16 @@
 import QuireRow
 import QuireSQLite
 
-/// How many rows a table has, and how many values its columns: one pass over it.
+/// The number of rows of a table and of values in its columns, counted in one pass.
 struct TableCensus {
   let rows: Int
   let columns: [SQLName: Column]
 
   struct Column {
-    /// Without NULL and empty text, which rebuilds make of each other.
+    /// Without NULL and empty text, which rebuilds convert to each other.
     let values: Int
     let texts: Int
-    /// Whether every row has the same.
+    /// Whether every row has the same value.
     let isConstant: Bool
   }
 
@@ -22,7 +22,7 @@ struct TableCensus {
     let counted = try connection.rows("SELECT count(*) FROM \(table)").first?.first?.plainInteger ?? 0
     rows = Int(counted)
     var columns: [SQLName: Column] = [:]
-    // SQLite gives 2 000 columns at most.
+    // SQLite returns at most 2 000 columns.
     for start in stride(from: 0, to: counted == 0 ? 0 : names.count, by: 400) {
       let part = names[start..<min(names.count, start + 400)]
       let fields = part.compactMap { name -> String? in
@@ -46,7 +46,7 @@ struct TableCensus {
   }
 }
 
-/// Which values a column of another type makes others of, so that they cannot be had back: '007' becomes 7.
+/// The values that a column's new type changes irreversibly: '007' becomes 7.
 struct TypeChange {
   let table, column: SQLName
   let new: Affinity
@@ -68,7 +68,7 @@ struct TypeChange {
     }
   }
 
-  /// How many of the values in `table` would be others, and the first of them with what it becomes.
+  /// How many of the values in `table` would change, and the first of them with its new value.
   func changed(on connection: Connection) throws(SQLiteError) -> (count: Int, example: String)? {
     guard let table = try? quoted(identifier: table.text), let value = try? quoted(identifier: column.text) else {
       return nil
@@ -80,11 +80,11 @@ struct TypeChange {
       becomes = "CAST(\(value) AS TEXT)"
       condition = "typeof(\(value)) = 'real' AND CAST(\(becomes) AS REAL) <> \(value)"
     case .integer, .numeric, .real:
-      // Text that is a number as a whole becomes that number; a REAL column makes 7.0 of it, which counts as another value than 7.
+      // Text that is a number as a whole becomes that number; a REAL column makes it 7.0, which differs from 7.
       becomes = "CAST(\(value) AS NUMERIC)"
       let isNumber = "\(value) = \(becomes) AND typeof(\(value))"
       let other = "(\(isNumber) = 'text' AND CAST(\(becomes) AS TEXT) <> \(value) COLLATE BINARY)"
-      // Integers that no REAL is.
+      // Integers that REAL cannot represent.
       let large = "(\(isNumber) <> 'real' AND CAST(CAST(\(becomes) AS REAL) AS INTEGER) <> \(becomes)"
       condition = new == .real ? "\(other) OR \(large) AND typeof(\(becomes)) = 'integer')" : other
     }

@@ -1,19 +1,19 @@
 package import QuireSQLite
 
 extension DatabaseSchema {
-  /// Of a connection's main database, without the tables in which other tools keep what has run.
+  /// The schema of a connection's main database, without other tools' version tables.
   init(on connection: Connection) throws(SQLiteError) {
     self = try SchemaReader(connection).schema(leavingOut: ToolHistory.tables)
   }
 
-  /// Of the file at `path`, opened for reading only.
+  /// The schema of the file at `path`, opened for reading only.
   ///
-  /// - Throws: ``DatabaseError`` for a path that leads to no database, ``SQLiteError`` for what SQLite says beside that.
+  /// - Throws: ``DatabaseError`` if the path does not lead to a database, ``SQLiteError`` for other errors of SQLite.
   package init(of path: String, wait: Duration = .seconds(10)) throws {
     try self.init(on: Connection(migrating: path, access: .readOnly, busyTimeout: wait))
   }
 
-  /// What `statements` make in an empty database, which lives in memory only.
+  /// The schema that `statements` result in, in an empty database in memory.
   ///
   /// - Throws: ``SQLiteError`` for a statement that SQLite refuses.
   package init(madeBy statements: [String]) throws {

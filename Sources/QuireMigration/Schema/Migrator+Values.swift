@@ -2,10 +2,10 @@ import QuireRow
 package import QuireSQLite
 
 extension Migrator {
-  /// How many rows a table of the database has, and how many of them a value in `column`; nil if there is no such table
-  /// or column.
+  /// The number of rows of a table, and how many of them have a value in `column`; nil if there is no such table or
+  /// column.
   ///
-  /// - Complexity: one pass over the table.
+  /// - Complexity: One pass over the table.
   package func values(in table: SQLName, column: SQLName? = nil) throws(MigrationError) -> (rows: Int, values: Int)? {
     try translating { () throws -> (rows: Int, values: Int)? in
       let connection = try open(.readOnly)

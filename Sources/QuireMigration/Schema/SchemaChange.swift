@@ -2,33 +2,33 @@ package import QuireSQLite
 
 /// The SQL that turns one schema into another and keeps the rows.
 ///
-/// What SQLite can alter is altered. Everything else is a rebuild: a new table, the rows copied, the old one dropped, the
-/// new one renamed, and the indexes, triggers and views that stood in the way made again. It is meant to run as a
-/// migration, where foreign keys are off and checked at the end.
+/// ALTER is used if SQLite supports it. Everything else is a rebuild: a new table, the rows copied, the old one
+/// dropped, the new one renamed, and dependent indexes, triggers and views made again. Run it as a migration, in which
+/// foreign keys are off and checked at the end.
 ///
-/// The SQL is tried while it is written: on an empty copy of the first schema, in memory. What is given makes the second
-/// schema, or there is an error.
+/// The SQL is tested while it is written, on an empty copy of the first schema in memory. The result leads to the
+/// second schema, or there is an error.
 ///
 ///     let change = try SchemaChange(from: database, to: models, renames: [SchemaRename("book.title:book.heading")!])
 ///     print(change.sql)
 package struct SchemaChange: Sendable {
   /// In order; empty if the schemas are equal.
   package let statements: [Statement]
-  /// What is changed, before anything was renamed.
+  /// The differences, before anything is renamed.
   package let differences: [SchemaDifference]
-  /// What takes it back; nil if that cannot be written. What was dropped comes back empty.
+  /// The statements that undo it; nil if that is impossible. Dropped tables and columns come back empty.
   package let undo: [Statement]?
 
   package struct Statement: Hashable, Sendable {
     package let sql: String
-    /// What is to be known before it is run, for a comment above it.
+    /// What to know before running it, for a comment above it.
     package let note: String?
   }
 
   /// - Parameters:
-  ///   - keepingOthers: Whether what only the first schema has may stay: tables, virtual tables, views, triggers, and
-  ///     indexes unless they read a column that goes. Columns of tables that both have may not.
-  ///   - rebuilding: Tables to be rebuilt even if nothing in them changes.
+  ///   - keepingOthers: Whether objects that only the first schema has may stay: tables, virtual tables, views,
+  ///     triggers, and indexes unless they read a dropped column. Columns of tables that both have may not.
+  ///   - rebuilding: Tables to rebuild even if nothing in them changes.
   ///   - dropping: Tables that may not stay although others are kept.
   package init(
     from: DatabaseSchema, to: DatabaseSchema, renames: [SchemaRename] = [], keepingOthers: Bool = false,
@@ -45,7 +45,7 @@ package struct SchemaChange: Sendable {
   }
 
   private static func undo(from: DatabaseSchema, to: DatabaseSchema, renames: [SchemaRename]) -> [Statement]? {
-    // What was renamed and is gone, because the whole table is or because the change itself drops it, comes back new.
+    // A renamed object that is gone, because its table is dropped or the change itself drops it, is made again.
     let names = Dictionary(
       renames.filter { $0.column == nil }.map { ($0.table, $0.newName) }, uniquingKeysWith: { first, _ in first })
     let back = renames.filter { rename in
@@ -73,15 +73,15 @@ package struct SchemaChange: Sendable {
 
 /// Why the SQL of a change cannot be written.
 package enum SchemaChangeError: Error, Hashable, Sendable {
-  /// A rename of what is not there.
+  /// A rename of something that does not exist.
   case rename(SchemaRename, reason: String)
-  /// A virtual table both have, with another text: only its author knows what is to become of its content.
+  /// A virtual table that both have, with different texts: only its author knows what should happen to its content.
   case virtualTable(SQLName)
-  /// A table to be rebuilt that is in neither schema.
+  /// A table to rebuild that is in neither schema.
   case noTable(SQLName)
-  /// What would still differ after all that can be written.
+  /// The differences that would remain after all statements.
   case notReached([SchemaDifference])
-  /// What SQLite says of a statement.
+  /// SQLite's error for a statement.
   case refused(SQLiteError)
 }
 

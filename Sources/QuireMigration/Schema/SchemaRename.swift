@@ -1,12 +1,12 @@
 package import QuireSQLite
 
-/// A table or column that goes on under another name, with its values.
+/// A table or column that gets another name and keeps its values.
 ///
-/// As text `book:volume` renames a table and `book.title:book.heading` a column, whose table may be called by its old or
-/// new name.
+/// As text, `book:volume` renames a table and `book.title:book.heading` a column, whose table may have its old or new
+/// name.
 package struct SchemaRename: Hashable, Sendable {
   package let table: SQLName
-  /// Nil if it is the table that is renamed.
+  /// Nil if a table is renamed.
   package let column: SQLName?
   package let newName: SQLName
 
@@ -16,7 +16,7 @@ package struct SchemaRename: Hashable, Sendable {
     self.newName = newName
   }
 
-  /// What takes this one back.
+  /// The rename that undoes this one.
   var reversed: SchemaRename {
     if let column { return SchemaRename(table: table, column: newName, to: column) }
     return SchemaRename(table: newName, to: table)
@@ -45,19 +45,19 @@ extension SchemaRename: LosslessStringConvertible {
 }
 
 extension DatabaseSchema {
-  /// This schema after `renames`, with every text in it that speaks of what is renamed.
+  /// This schema after `renames`, with every text that mentions a renamed name.
   ///
-  /// - Throws: ``SchemaChangeError/rename(_:reason:)`` for a rename of what is not there.
+  /// - Throws: ``SchemaChangeError/rename(_:reason:)`` for a rename of something that does not exist.
   package func renamed(by renames: [SchemaRename]) throws(SchemaChangeError) -> DatabaseSchema {
     if renames.isEmpty { return self }
     var writer = try SchemaWriter(from: self)
     return try writer.renaming(renames)
   }
 
-  /// Renames that would explain what is gone and what is new in `other`: to be asked about, never to be assumed.
+  /// Renames that would explain what is removed and what is new in `other`: ask about them, never assume them.
   ///
-  /// A table where most columns are the same, a column where it is declared the same and no other in its table is;
-  /// columns of a table that itself may have been renamed are asked about once that is known.
+  /// A table is proposed if most columns are equal, a column if its declaration is equal and no other in its table has
+  /// that one; columns of a table that itself may have been renamed are proposed once that is decided.
   package func possibleRenames(to other: DatabaseSchema) -> [SchemaRename] {
     let gone = tables.filter { other[table: $0.name] == nil }
     var new = other.tables.filter { self[table: $0.name] == nil }
@@ -83,7 +83,7 @@ extension DatabaseSchema {
 }
 
 extension DatabaseSchema.Table {
-  /// How many of the columns both have, of all either has: from 0 to 1.
+  /// The share of common columns among all columns of either: from 0 to 1.
   fileprivate func equalityKey(to other: Self) -> Double {
     let (mine, theirs) = (Set(columns), Set(other.columns))
     let all = mine.union(theirs).count

@@ -1,13 +1,13 @@
 import QuireRow
 import QuireSQLite
 
-/// Writes a ``SchemaChange`` by making it: each statement is run on an empty copy of the first schema, and what to do next
-/// is read off what the copy has become.
+/// Writes a ``SchemaChange`` by executing it: each statement runs on an empty copy of the first schema, and the next
+/// one follows from the copy's schema.
 struct SchemaWriter {
   private(set) var statements: [SchemaChange.Statement] = []
   var isKeepingOthers = false
   var rebuilding: Set<SQLName> = []
-  /// Tables that go although others are kept.
+  /// Tables to drop although others are kept.
   var dropping: Set<SQLName> = []
   private let copy: Connection
 
@@ -16,16 +16,16 @@ struct SchemaWriter {
       let copy = try Connection.inMemory()
       copy.takesQuotedStrings = true
       for table in schema.tables { try copy.execute(table.sql) }
-      // Without its module a virtual table cannot be made; what reads it is then taken away and made again.
+      // A virtual table cannot be made without its module; its readers are then dropped and made again.
       for table in schema.virtualTables { _ = try? copy.execute(table.sql.text) }
       for object in schema.indexes + schema.views + schema.triggers { try copy.execute(object.sql.text) }
       return copy
     }
   }
 
-  /// - Returns: the schema that is reached: `target`, and what was kept beside it.
+  /// - Returns: The resulting schema: `target`, and what was kept beside it.
   mutating func write(to target: DatabaseSchema, renames: [SchemaRename]) throws(SchemaChangeError) -> DatabaseSchema {
-    // What has another text may have it because of a rename.
+    // An object's text may differ because of a rename.
     if !isKeepingOthers { try dropObjects(missingIn: target) { $0.name } }
     try dropBrokenViews()
     try rename(renames)
@@ -48,15 +48,15 @@ struct SchemaWriter {
 
   // MARK: Tables
 
-  /// - Returns: the schema with nothing but these renames.
+  /// - Returns: The schema after these renames only.
   mutating func renaming(_ renames: [SchemaRename]) throws(SchemaChangeError) -> DatabaseSchema {
     try dropBrokenViews()
     try rename(renames)
     return try schema()
   }
 
-  /// Tables first, then columns. Whatever has the new name already is moved out of the way: it is renamed itself in its
-  /// turn, or goes.
+  /// Tables first, then columns. Anything that already has the new name is moved out of the way: it is renamed later
+  /// itself, or dropped.
   private mutating func rename(_ renames: [SchemaRename]) throws(SchemaChangeError) {
     var moved: [SQLName: SQLName] = [:]
     var newNames: [SQLName: SQLName] = [:]
@@ -115,9 +115,9 @@ struct SchemaWriter {
     }
   }
 
-  /// Alters the table if that makes it the new one.
+  /// Alters the table if that results in the new one.
   ///
-  /// - Returns: false if it does not; then nothing has changed.
+  /// - Returns: False if it does not; then nothing has changed.
   private mutating func alter(_ old: DatabaseSchema.Table, to new: DatabaseSchema.Table) throws(SchemaChangeError)
     -> Bool
   {
@@ -139,7 +139,7 @@ struct SchemaWriter {
       }
       isReached = try schema()[table: new.name] == new
     } catch {
-      // SQLite cannot alter it so: it is rebuilt.
+      // SQLite cannot alter it in this way: it is rebuilt.
     }
     try refusing { () throws(SQLiteError) in
       if !isReached { try copy.execute("ROLLBACK TO altering") }
@@ -166,7 +166,7 @@ struct SchemaWriter {
     }
   }
 
-  /// With what it indexes, if that is another table's.
+  /// Makes it with the table whose text it indexes, if there is one.
   private mutating func make(_ table: DatabaseSchema.Object) throws(SchemaChangeError) {
     try run(table.sql.text)
     if table.isIndex { try run("INSERT INTO \(table.name)(\(table.name)) VALUES ('rebuild')") }
@@ -174,7 +174,7 @@ struct SchemaWriter {
 
   // MARK: Indexes, triggers, views
 
-  /// Drops what `target` has nothing like.
+  /// Drops everything that has no equal in `target`.
   private mutating func dropObjects<Likeness: Equatable>(
     missingIn target: DatabaseSchema, by equalityKey: (DatabaseSchema.Object) -> Likeness
   ) throws(SchemaChangeError) {
@@ -189,8 +189,8 @@ struct SchemaWriter {
     }
   }
 
-  /// Drops the views and triggers that read one of the tables, or a view that does: SQLite renames no table while one of
-  /// them leads nowhere. A trigger that reads no other table than its own goes with that.
+  /// Drops the views and triggers that read one of the tables, or a view that does: SQLite renames no table while one
+  /// of them has a broken reference. A trigger that reads only its own table is dropped with that.
   private mutating func dropReaders(of tables: Set<SQLName>) throws(SchemaChangeError) {
     let present = try schema()
     var read = tables
@@ -208,7 +208,7 @@ struct SchemaWriter {
     for view in views { try run("DROP VIEW \(view.name)") }
   }
 
-  /// Drops the views that read what is not there, for the same reason.
+  /// Drops the views that read something that does not exist, for the same reason.
   private mutating func dropBrokenViews() throws(SchemaChangeError) {
     for view in try schema().views {
       do {
@@ -248,13 +248,13 @@ private func refusing<T>(_ body: () throws(SQLiteError) -> T) throws(SchemaChang
 }
 
 extension DatabaseSchema.Object {
-  /// Whether it is a full-text index over another table's text, and so can be made again from that.
+  /// Whether it is a full-text index over another table's text, from which it can be rebuilt.
   fileprivate var isIndex: Bool { VirtualTableText(sql.text).isIndex }
 }
 
 extension DatabaseSchema {
-  /// This schema with what only `other` has: all but columns of tables both have, `dropped` tables, and what belongs to
-  /// those or reads a column that goes.
+  /// This schema with everything that only `other` has, except columns of tables that both have, `dropped` tables, and
+  /// what belongs to those or reads a dropped column.
   func keeping(others other: DatabaseSchema, without dropped: Set<SQLName>) -> DatabaseSchema {
     var result = self
     let gone = Dictionary(

@@ -1,12 +1,12 @@
 import QuireSQLite
 
 extension TableRebuild {
-  /// The rebuild of a table as another one, with what is to be known of each statement.
+  /// The rebuild of a table as another one, with a note for each statement if needed.
   ///
-  /// Values are copied as they are; NULL becomes the default if the column is required now. A required column that is
-  /// new and has no default gets NULL, which SQLite refuses if there is a row: a note says so.
+  /// Values are copied unchanged; NULL becomes the default if the column is now required. A required column that is new
+  /// and has no default gets NULL, which SQLite refuses if there is a row: a note says so.
   ///
-  /// - Parameter schema: What is there, for a free name.
+  /// - Parameter schema: The existing objects, to find a free name.
   static func statements(
     from old: DatabaseSchema.Table, to new: DatabaseSchema.Table, in schema: DatabaseSchema
   ) -> [SchemaChange.Statement] {
@@ -28,7 +28,7 @@ extension TableRebuild {
         rebuild.columns.append((column.name, "\(column.name)"))
       }
     }
-    // The row ids of a table without a key of its own are what an external content table knows its rows by.
+    // An external content table identifies rows by their row ids if the content table has no key of its own.
     if let rowID = rowID(of: old, new), schema.virtualTables.contains(where: { $0.reads(new.name) }) {
       rebuild.columns.insert((SQLName(rowID), rowID), at: 0)
     }
@@ -37,7 +37,7 @@ extension TableRebuild {
     let lost = old.columns.filter { $0.generated == nil && new[$0.name] == nil }.map { "\(new.name).\($0.name)" }
     var notes = lost.isEmpty ? [] : ["without \(lost.joined(separator: ", "))"]
     notes += missing.map {
-      "\($0) needs a value in every row, and there is no default: write it instead of NULL where there are rows"
+      "\($0) needs a value in every row, and there is no default: write it instead of NULL if there are rows"
     }
     return rebuild.statements.map { statement in
       let note: String? =
@@ -64,7 +64,7 @@ extension TableRebuild {
     return candidate
   }
 
-  /// A name of the row id where neither table has a column that is it; nil if there is none.
+  /// A name of the row id that no column of either table has; nil if there is none.
   private static func rowID(of old: DatabaseSchema.Table, _ new: DatabaseSchema.Table) -> String? {
     guard !old.isWithoutRowID, !new.isWithoutRowID, old.primaryKey?.isRowID != true, new.primaryKey?.isRowID != true
     else { return nil }
@@ -73,7 +73,7 @@ extension TableRebuild {
 }
 
 extension DatabaseSchema.Table {
-  /// The statement that makes it, with another name; if it calls its own columns by its name, by that one too.
+  /// The statement that makes it with another name; if it qualifies its own columns, with that name too.
   fileprivate func creation(as name: SQLName) -> String {
     let own = TableText(sql).name
     let tokens = SQLTokens(sql)
@@ -89,7 +89,7 @@ extension DatabaseSchema.Table {
     return result
   }
 
-  /// In words, for a note: one line each, without the table's name.
+  /// As text for a note: one line each, without the table's name.
   fileprivate func changes(to new: Self) -> [String] {
     var (before, after) = (DatabaseSchema(), DatabaseSchema())
     (before.tables, after.tables) = ([self], [new])
@@ -98,7 +98,7 @@ extension DatabaseSchema.Table {
 }
 
 extension DatabaseSchema.Object {
-  /// Whether it says the name anywhere, in a string too: `content='book'`.
+  /// Whether it mentions the name anywhere, even in a string: `content='book'`.
   fileprivate func reads(_ table: SQLName) -> Bool {
     sql.mentions(table) || SQLName.folded(sql.text).contains("'\(SQLName.folded(table.text))'")
   }

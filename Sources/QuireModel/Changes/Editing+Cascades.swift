@@ -1,16 +1,16 @@
 import QuireRow
 import QuireSQLite
 
-/// What goes with objects whose delete is not saved: rows that the file's foreign keys will take along.
+/// Objects that the file's foreign keys will delete together with objects whose deletion is not saved yet.
 ///
-/// A save leaves them to SQLite. A fetch has to know them: they are deleted in the context when something is fetched,
-/// and not before, because a delete that is saved at once has no use for their objects.
+/// A save leaves these rows to SQLite. A fetch must know them, so they are deleted in the context at the next fetch and
+/// not earlier: a deletion that is saved at once never needs their objects.
 extension Editing {
-  /// Deletes in the context what unsaved deletes will take along by their `.cascade` rules, as the file and the unsaved
-  /// edits have it now.
+  /// Deletes in the context what unsaved deletions will delete by `.cascade` rules, according to the file and the
+  /// unsaved edits.
   ///
-  /// - Complexity: One statement for each relationship and level of up to 1 000 parents, and an object for each row that
-  ///   goes; nothing if no delete or commit has come since the last time.
+  /// - Complexity: One statement for each relationship and each level of up to 1 000 parents, and an object for each
+  ///   deleted row; nothing if there was no deletion or commit since the last call.
   func deleteCascades() throws {
     guard !pending.deleted.isEmpty, let store else { return }
     let seen = PendingChanges.Cascades(deleted: pending.deleted.count, commit: position.number)
@@ -49,14 +49,14 @@ extension Editing {
     }
     let moved = pending.edits.filter { self.entity(of: $0)?.index == child.index }
     for model in listed + moved where !model.isDeleted {
-      // One that has an unsaved edit goes with the parent it has then.
+      // A child with an unsaved edit follows its edited parent.
       guard let key = model._quireLink(foreignKey).currentKey, let parent = byKey[key] else { continue }
       delete(model, isCascade: true)
       pending.cascades.children[ObjectIdentifier(parent), default: []].append(model)
     }
   }
 
-  /// A delete is taken back: so are those that it has brought about.
+  /// Undoes the cascaded deletions of an object whose deletion is undone.
   func takeBackCascades(of model: any PersistentModel) {
     var waiting = pending.cascades.children.removeValue(forKey: ObjectIdentifier(model)) ?? []
     while let child = waiting.popLast() {
@@ -67,12 +67,12 @@ extension Editing {
 }
 
 extension PendingChanges {
-  /// What unsaved deletes have taken along in the context.
+  /// What unsaved deletions have cascaded to in the context.
   struct Cascades {
-    /// How many deletes there were, and which commit was shown, when it was last looked.
+    /// The number of deletions and the commit at the last check.
     var deleted = 0
     var commit: Int64 = -1
-    /// The children that went with an object. Both are held by the deletes that are not saved.
+    /// The children deleted with an object. Both are held by the unsaved deletions.
     var children: [ObjectIdentifier: [any PersistentModel]] = [:]
 
     func isSame(as other: Cascades) -> Bool { deleted == other.deleted && commit == other.commit }

@@ -1,11 +1,11 @@
 import QuireRow
 import QuireSQLite
 
-/// What objects held before they were edited in a store that was closed already: nothing can be read of it any longer.
+/// The values that objects had before they were edited in a closed store, which cannot be read any more.
 struct ClosedEdits {
   fileprivate private(set) var values: [ObjectIdentifier: any PersistentModel] = [:]
 
-  /// Before an object's first edit, and before it is deleted.
+  /// Called before an object's first edit, and before it is deleted.
   mutating func keep(_ model: any PersistentModel) {
     if values[ObjectIdentifier(model)] != nil { return }
     let copy = type(of: model).init(_quireVacant: ModelState())
@@ -18,11 +18,11 @@ extension Editing {
   /// Whether the container was closed, with this context or without it.
   var isClosed: Bool { store?.database.isClosed ?? true }
 
-  /// As ``rollback()``. What was edited before the store was closed is read from the file once more, if there is one:
-  /// from its latest commit.
+  /// As ``rollback()``. What was edited before the store was closed is read from the file again, if the file exists, as
+  /// of its latest commit.
   ///
-  /// - Throws: What the file cannot be read for; the objects concerned keep their edits as values, and everything else
-  ///   is as it was.
+  /// - Throws: The error of reading the file; then the affected objects keep their edits as values, and everything else
+  ///   is unchanged.
   func rollbackClosed() throws {
     if core.following.move != nil { core.following.finishMove() }
     var step = Transition(number: position.number)

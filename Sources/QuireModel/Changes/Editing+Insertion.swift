@@ -1,4 +1,4 @@
-/// What objects bring along from before their insertion: nothing but the targets they were given, each by its own side.
+/// Relationships assigned before insertion: only the assigned targets exist, each known by one side.
 extension Editing {
   /// An object that has just come into the context.
   struct Arrival {
@@ -13,8 +13,8 @@ extension Editing {
     let targets: [any PersistentModel]
   }
 
-  /// Adds the objects in no context that one was given, and those in none that were given it and still have it; the
-  /// first is added last.
+  /// Adds the unregistered objects that `model` refers to, and the unregistered objects that were assigned `model` and
+  /// still refer to it; the first is added last.
   func addNeighbours(of model: any PersistentModel, _ entity: Entity, to waiting: inout [any PersistentModel]) {
     let start = waiting.count
     for property in entity.relationships {
@@ -30,13 +30,13 @@ extension Editing {
     }
     if let tracking = tracking(ifOf: model), !tracking.referrers.isEmpty {
       waiting += tracking.referrers.filter { refers($0, to: model) }
-      tracking.referrers = []  // from here on the context knows
+      tracking.referrers = []  // from here on the context keeps them
     }
     if waiting.count > start + 1 { waiting[start...].reverse() }
   }
 
-  /// Whether an object that was given a target has it still. A list is no longer right where its target has been given
-  /// to another one since.
+  /// Whether an object still refers to a target that it was assigned. A list entry is outdated if its target has since
+  /// been assigned to another object.
   private func refers(_ referrer: any PersistentModel, to target: any PersistentModel) -> Bool {
     guard referrer._quireState.owner == nil, let entity = entity(of: referrer) else { return false }
     return entity.relationships.contains { index in
@@ -50,8 +50,8 @@ extension Editing {
     }
   }
 
-  /// Links arrivals with their targets, and notifies the other sides. All lists are there, empty, before anyone is
-  /// notified.
+  /// Links inserted objects with their targets and notifies the other sides. All lists exist, empty, before any
+  /// observer is notified.
   func attachRelationships(of arrivals: [Arrival]) {
     var brought: [BroughtList] = []
     for (number, arrival) in arrivals.enumerated() { startLists(of: arrival, number, &brought) }
@@ -59,7 +59,7 @@ extension Editing {
     for (number, arrival) in arrivals.enumerated() { attach(arrival, number, &next) }
   }
 
-  /// The same for one object.
+  /// Links one inserted object with its targets.
   func attachRelationships(of arrival: Arrival) {
     var brought: [BroughtList] = []
     startLists(of: arrival, 0, &brought)
@@ -77,7 +77,7 @@ extension Editing {
     }
   }
 
-  /// - Parameter brought: In the order of the arrivals and their properties; those of this arrival are taken off.
+  /// - Parameter brought: In the order of the arrivals and their properties; the lists of this arrival are removed.
   private func attach(_ arrival: Arrival, _ number: Int, _ brought: inout ArraySlice<BroughtList>) {
     for index in arrival.entity.relationships {
       if let side = arrival.entity.properties[index].toOne {

@@ -1,16 +1,16 @@
 import QuireRow
 
-/// Objects that have outlived their context: it has gone, or its container was closed.
+/// Objects that have outlived their context: it was released, or its container was closed.
 extension Editing {
-  /// Whether the object's context is gone: what it holds is all there is of it.
+  /// Whether the object's context is gone, so that the object's own values are all that is left.
   static func isOrphan(_ model: any PersistentModel) -> Bool {
     guard let owner = model._quireState.owner else { return false }
     return owner.store == nil
   }
 
-  /// Takes in an object whose context is gone. One that was never saved becomes a new row, and so does one whose row is
-  /// gone or belongs to another store. Else it becomes its row's object, with its values as edits; if that has an object
-  /// here, that one takes the values, and the other stays outside.
+  /// Adopts an object whose context is gone. If it was never saved, or its row is gone or belongs to another store, it
+  /// becomes a new row. Otherwise it becomes its row's object, with its values as edits; if that row already has an
+  /// object here, that object takes the values, and the other one stays outside.
   func takeIn(_ model: any PersistentModel) {
     guard let gone = model._quireState.owner, let store, let entity = entity(of: model) else {
       pending.deferredErrors.append("\(Swift.type(of: model)) is not one of this container's models")
@@ -73,7 +73,8 @@ extension Editing {
     }
   }
 
-  /// A reference to an object of a context that is gone, as one to its row or to the object that is inserted here.
+  /// Translates a reference to an object of a released context into one to its row, or to the object that is inserted
+  /// here.
   private func linkHere(_ link: Link, _ entity: Entity) -> Link {
     guard let object = link.object else { return link }
     let target = entity.model(object)

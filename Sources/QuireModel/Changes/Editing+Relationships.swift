@@ -1,12 +1,12 @@
 import QuireRow
 
-/// Both sides of a relationship kept in step while it is edited.
+/// Keeps both sides of a relationship consistent while it is edited.
 extension Editing {
-  /// Changes a loaded list, telling who tracks it; a list that nobody has read needs no change.
+  /// Changes a loaded list and notifies its observers; a list that was never read needs no change.
   func edit(_ property: Int, of model: any PersistentModel, _ change: (ToManyList) -> Void) {
     guard let list = model._quireLink(property).list else { return }
     if model._quireState.tracking == nil {
-      // Nobody to tell: changed where it is, because copying a long list for each of its children is quadratic.
+      // Without observers it is changed in place: copying a long list for each of its children would be quadratic.
       let version = list.version
       change(list)
       if list.version != version { pending.editedLists.append(ListPlace(model: model, property: property)) }
@@ -39,7 +39,7 @@ extension Editing {
       leaveOthers(target, inverse, property, but: model)
     }
     let isMade = telling(model, property) {
-      _ = edit(model, property)  // who was told may have saved
+      _ = edit(model, property)  // an observer may have saved
       model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
     }
     if !isMade { return core.refuse(assignmentTo: property, of: model) }
@@ -95,15 +95,15 @@ extension Editing {
     }
   }
 
-  /// Whether an object whose list is assigned is deleted, before or by who was told of it: what is left to do is not
-  /// done, and the next save names it.
+  /// Whether the object whose list is being assigned is deleted, by now or by an observer that was notified: then the
+  /// rest of the assignment is skipped, and the next save reports it.
   private func isGone(_ model: any PersistentModel, _ property: Int) -> Bool {
     if !model.isDeleted { return false }
     core.refuse(assignmentTo: property, of: model)
     return true
   }
 
-  /// Makes sure the target is in this context, inserting it where it is in none.
+  /// Makes sure the target is in this context; inserts it if it is in none.
   func belongs(_ target: any PersistentModel, to model: any PersistentModel, _ property: Int) -> Bool {
     if target._quireState.isOwned(by: core) { return true }
     if target._quireState.owner == nil || Editing.isOrphan(target), !target._quireState.flags.contains(.vacant) {
@@ -121,7 +121,7 @@ extension Editing {
     return begin(model)
   }
 
-  /// Who has the target of a one-to-one relationship until now loses it.
+  /// The previous owner of the target of a one-to-one relationship loses it.
   func leaveOthers(
     _ target: any PersistentModel, _ inverse: Int, _ property: Int, but model: any PersistentModel
   ) {

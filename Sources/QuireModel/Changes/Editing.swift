@@ -1,19 +1,19 @@
 import QuireRow
 import QuireSQLite
 
-/// What is done to objects before anything is saved: they are inserted, edited, linked and deleted, and all that is taken
-/// back. Keeps both sides of relationships in step.
+/// Edits of objects before they are saved: insertion, assignment, linking, deletion, and undoing all of these. Keeps
+/// both sides of relationships consistent.
 package final class Editing: ContextPart {
   /// Edits made after the store was closed.
   var closed = ClosedEdits()
 
-  /// An edit that nothing can save any longer: what the object held is kept for a rollback.
+  /// Keeps the object's values for a rollback, before an edit that can no longer be saved.
   func keepClosed(_ model: any PersistentModel) { closed.keep(model) }
 
-  /// The context is gone.
+  /// Called when the context is released.
   func close() { closed = ClosedEdits() }
 
-  /// Registers an object, and what is reachable from it through its relationships.
+  /// Registers an object and everything reachable from it through its relationships.
   func insert(_ model: any PersistentModel) {
     if let owner = model._quireState.owner {
       let flags = model._quireState.flags
@@ -48,8 +48,8 @@ package final class Editing: ContextPart {
     attachRelationships(of: arrivals)
   }
 
-  /// Takes in one object, and adds the objects in no context to which its relationships lead, by either side. What it
-  /// refers to is attached afterwards.
+  /// Registers one object, and adds the unregistered objects to which its relationships lead, by either side.
+  /// Relationships are attached afterwards.
   private func register(
     _ model: any PersistentModel, _ entity: Entity, _ waiting: inout [any PersistentModel]
   ) -> Arrival {
@@ -60,8 +60,9 @@ package final class Editing: ContextPart {
     return Arrival(model: model, entity: entity)
   }
 
-  /// Deletes at the next save. Its children go, or lose their reference, then too: SQLite's foreign keys see to it.
-  /// - Parameter isCascade: Whether it goes with another one: then it is no conflict if others have changed it.
+  /// Deletes at the next save. Its children are then deleted, or lose their reference, by SQLite's foreign keys.
+  /// - Parameter isCascade: Whether it is deleted because of another object: then changes made elsewhere are no
+  ///   conflict.
   func delete(_ model: any PersistentModel, isCascade: Bool = false) {
     let state = model._quireState
     guard state.owner === core, let entity = entity(of: model) else { return }
@@ -72,7 +73,7 @@ package final class Editing: ContextPart {
     if state.flags.contains(.deleted) { return }
     let announcement = _Announcement.ofVanishing(model)
     announcement?.tell(.willSet)
-    if model.isDeleted { return }  // by who was told
+    if model.isDeleted { return }  // by an observer that was notified
     defer { announcement?.tell(.didSet) }
     if state.flags.isSavedAndThere {
       if isClosed { closed.keep(model) } else if core.saver.onConflict == .refuse, !isCascade { keepBase(of: model) }
@@ -91,7 +92,7 @@ package final class Editing: ContextPart {
     core.following.changed()
   }
 
-  /// Unsaved links of an object that will have no row.
+  /// Discards unsaved links of an object that will have no row.
   func forgetPairs(of entity: Entity, _ key: Int64) {
     guard let store, !pending.joinEdits.isEmpty else { return }
     pending.joinEdits.removeAll { pair in
@@ -113,7 +114,7 @@ package final class Editing: ContextPart {
     }
     guard let entity = entity(of: model) else { return }
     do {
-      // What was edited before it was deleted is an edit again.
+      // What was edited before the deletion is an edit again.
       let key = model._quireState.key
       if let row = try read({ try core.loader.staged(entity, keys: [key], on: $0) })[key] {
         let differing = model._quireDifference(from: row)
@@ -131,7 +132,7 @@ package final class Editing: ContextPart {
     }
   }
 
-  /// Rules that no foreign key expresses: deleting the target of a to-one, and the targets of a many-to-many.
+  /// Rules that no foreign key expresses: deletion of the target of a to-one, and of the targets of a many-to-many.
   private func cascade(from model: any PersistentModel, _ entity: Entity) {
     for (index, property) in entity.properties.enumerated() {
       switch property.kind {
@@ -146,7 +147,7 @@ package final class Editing: ContextPart {
             if let target = target as? any PersistentModel { delete(target) }
           }
         case .foreignKey(let foreignKey):
-          // And where the object itself has no row, neither have those that moved to it.
+          // If the object itself has no row, the foreign key does not find objects that moved to it either.
           let moved = model._quireState.flags.contains(.inserted) ? pending.edits : []
           for child in pending.inserted.compactMap({ $0 }) + moved where self.entity(of: child)?.index == side.target {
             if child._quireLink(foreignKey).currentKey == model._quireState.key { delete(child) }
@@ -165,7 +166,7 @@ package final class Editing: ContextPart {
     return core.loader.loadToOne(model, property, key: link.key) as? any PersistentModel
   }
 
-  /// Takes a deleted object out of the loaded lists that show it.
+  /// Removes a deleted object from the loaded lists that show it.
   func leaveLists(_ model: any PersistentModel, _ entity: Entity) {
     let key = model._quireState.key
     for (index, property) in entity.properties.enumerated() {
@@ -193,16 +194,15 @@ package final class Editing: ContextPart {
 
   // MARK: Rolling back
 
-  /// Every object as it is in the file, as of the commit the context stands at, in one step. Inserted objects are let
-  /// go.
+  /// Returns every object to the commit the context shows, in one step. Inserted objects are released.
   func rollback() throws {
     if isClosed { return try rollbackClosed() }
     let store = try requireStore()
     if core.following.move != nil { core.following.finishMove() }
     let edited = pending.edits.filter { $0._quireState.dirty != 0 }
-    // What was edited before it was deleted is not known any more: everything is looked at.
+    // What was edited before the deletion is not known any more, so everything is compared.
     let models = edited.map { ($0, $0._quireState.dirty) } + pending.deleted.map { ($0, UInt64.max) }
-    // All that may fail first.
+    // Everything that may fail comes first.
     var rows: [Int: [Int64: any PersistentModel]] = [:]
     for (index, models) in Dictionary(grouping: models, by: { entity(of: $0.0)?.index ?? 0 }) {
       let keys = models.map(\.0._quireState.key)
@@ -215,7 +215,7 @@ package final class Editing: ContextPart {
       model._quireState.dirty = 0
       guard let entity = entity(of: model), let row = rows[entity.index]?[model._quireState.key] else { continue }
       let differing = model._quireDifference(from: row) & mask
-      // Equal values may be stored otherwise: what the file has is what the next edit is made on.
+      // Equal values may be stored differently; the next edit must be based on the file's own.
       model._quireAdopt(mask & entity.storedMask & ~entity.keysMask & ~differing, from: row)
       if differing != 0 { step.refreshed.append(.init(model: model, row: row, properties: differing)) }
     }
@@ -224,7 +224,7 @@ package final class Editing: ContextPart {
     core.following.changed()
   }
 
-  /// Nothing is pending any longer, except for the values of what was edited.
+  /// Nothing is pending any more, except for the values of edited objects.
   func forgetPending() {
     for model in pending.deleted where isRegistered(model) { model._quireState.flags.remove(.deleted) }
     let gone = pending.inserted.compactMap { $0 }
@@ -232,13 +232,13 @@ package final class Editing: ContextPart {
     for model in gone { model._quireState.leave() }
   }
 
-  /// Whether the object stands for a row: not so one whose row has gone.
+  /// Whether the object stands for a row that still exists.
   private func isRegistered(_ model: any PersistentModel) -> Bool {
     guard let entity = entity(of: model) else { return false }
     return maps[entity.index].find(model._quireState.key) === model
   }
 
-  /// The lists that unsaved edits have changed, as the file has them.
+  /// The lists changed by unsaved edits, with the file's content.
   private func committedLists() throws -> [Transition.ListStep] {
     if pending.editedLists.isEmpty { return [] }
     return try read { try committedLists(on: $0) }
@@ -253,7 +253,7 @@ package final class Editing: ContextPart {
     }
   }
 
-  /// Each list once, without those of objects that have no row.
+  /// Each list once, leaving out those of objects without a row.
   func places(in lists: [ListPlace]) -> [ListPlace] {
     struct Name: Hashable {
       let model: ObjectIdentifier

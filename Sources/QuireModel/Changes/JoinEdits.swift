@@ -1,8 +1,8 @@
-/// Pairs of a join table that have been linked or unlinked and not saved.
+/// Unsaved links and unlinks of pairs in a join table.
 struct JoinEdits {
   struct Pair: Hashable {
     let join: Int
-    /// Keys as they are: of unsaved objects the temporary ones.
+    /// Current keys: temporary ones for unsaved objects.
     var first: Int64
     var second: Int64
   }
@@ -12,7 +12,7 @@ struct JoinEdits {
   var isEmpty: Bool { changes.isEmpty }
   var count: Int { changes.count }
 
-  /// Linking what was unlinked, and the reverse, is no change.
+  /// Linking an unlinked pair, and the reverse, cancel out.
   mutating func link(_ pair: Pair) { set(pair, true) }
   mutating func unlink(_ pair: Pair) { set(pair, false) }
 
@@ -20,8 +20,9 @@ struct JoinEdits {
     if changes[pair] == !linked { changes[pair] = nil } else { changes[pair] = linked }
   }
 
-  /// An object has another key from now on.
-  /// - Parameter sides: which sides of a pair are keys of its entity.
+  /// Replaces an object's key.
+  ///
+  /// - Parameter sides: Which sides of a pair are keys of its entity.
   mutating func rename(_ old: Int64, to new: Int64, _ sides: (Pair) -> (first: Bool, second: Bool)) {
     for (pair, linked) in changes {
       let (first, second) = sides(pair)

@@ -1,25 +1,24 @@
-/// What a context has been told and has not saved: edits, new and deleted objects, links, and what the next save has to
-/// answer for.
+/// Unsaved changes of a context: edits, new and deleted objects, links, and the errors that the next save will throw.
 ///
-/// A value: a copy is what was pending at that moment, though not the values that edited objects had then
+/// A value: a copy is what was pending at that moment, except for the values that edited objects had then
 /// (``PendingCheckpoint``).
 struct PendingChanges {
   /// Saved objects with unsaved edits, in the order of their first edit.
   var edits: [any PersistentModel] = []
-  /// Unsaved objects by arrival: the key of each tells its place. Nil where one was deleted again.
+  /// Unsaved objects by arrival; the key of each gives its position. Nil for one that was deleted again.
   var inserted: [(any PersistentModel)?] = []
-  /// Their places in `inserted` by entity, those of objects deleted again included.
+  /// Their positions in `inserted` by entity, including those of objects that were deleted again.
   var insertedPlaces: [[Int]]
-  /// The key of the first unsaved object. Goes up with every save and rollback: a temporary key is never used twice.
+  /// The key of the first unsaved object. Increases with every save and rollback: a temporary key is never used twice.
   private(set) var firstTemporaryKey: Int64
   var deleted: [any PersistentModel] = []
   var cascades = Cascades()
   var joinEdits = JoinEdits()
-  /// Lists that an unsaved edit has changed, for `rollback()`.
+  /// Lists changed by unsaved edits, for `rollback()`.
   var editedLists: [ListPlace] = []
   /// Assignments to deleted objects, and the like.
   var deferredErrors: [String] = []
-  /// What edited objects held before, where a save is to refuse to overwrite others' changes.
+  /// The values that edited objects had before, if a save must refuse to overwrite others' changes.
   var conflicts = Conflicts()
 
   init(firstTemporaryKey: Int64, entities: Int) {
@@ -27,7 +26,7 @@ struct PendingChanges {
     insertedPlaces = Array(repeating: [], count: entities)
   }
 
-  // Inlined: a context asks at each save, and would copy the whole value to ask.
+  // Inlined, because every save reads it, and a call would copy the whole value.
   @inline(__always) var isEmpty: Bool {
     deleted.isEmpty && joinEdits.isEmpty && deferredErrors.isEmpty && conflicts.lost.isEmpty
       && !inserted.contains { $0 != nil } && !edits.contains { $0._quireState.dirty != 0 }
@@ -48,7 +47,7 @@ struct PendingChanges {
     self = PendingChanges(firstTemporaryKey: firstTemporaryKey &+ Int64(inserted.count), entities: insertedPlaces.count)
   }
 
-  /// Leaves out the temporary keys that were given since this copy was made.
+  /// Skips the temporary keys that were allocated since this copy was made.
   mutating func skipKeys(of later: PendingChanges) {
     let given = later.firstTemporaryKey &+ Int64(later.inserted.count) &- firstTemporaryKey
     while Int64(inserted.count) < given { inserted.append(nil) }

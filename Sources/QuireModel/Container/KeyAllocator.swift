@@ -1,14 +1,14 @@
 import QuireRow
 import QuireSQLite
 
-/// Gives new rows their keys, so that none is used twice.
+/// Allocates keys for new rows, so that no key is used twice.
 ///
-/// A key is one above the highest the table has or ever had. While the store is open the highest is remembered here;
-/// for other stores it is written to `_quire_keys`, and only when the rows with the highest keys are deleted, because
-/// otherwise the table itself tells. That costs inserts nothing where AUTOINCREMENT costs a third.
+/// A new key is one above the highest key that the table has or ever had. While the store is open, the highest key is
+/// remembered here. For later openings it is written to `_quire_keys`, but only when the rows with the highest keys are
+/// deleted: otherwise the table itself shows it. This costs inserts nothing; AUTOINCREMENT would cost a third.
 ///
-/// Every Quire store that has the file open does so. Each looks at both before it gives the first key after a commit
-/// that is not its own, so no key that one has given is given again by another.
+/// Every Quire store that has the file open does the same. Before a store allocates its first key after a foreign
+/// commit it reads both the table and `_quire_keys`, so no two stores allocate the same key.
 final class KeyAllocator: Sendable {
   private struct Known {
     var highest: Int64 = 0
@@ -60,8 +60,8 @@ final class KeyAllocator: Sendable {
     }
   }
 
-  /// At the end of a transaction: writes down the highest keys of the rows it has deleted, in whatever way, if the table
-  /// no longer shows them.
+  /// At the end of a transaction: writes down the highest keys of the rows it has deleted, in whatever way, if the
+  /// table no longer shows them.
   func remember(_ deleted: [(table: String, key: Int64)], in transaction: borrowing Transaction, _ store: Store) throws
   {
     for (table, key) in deleted {

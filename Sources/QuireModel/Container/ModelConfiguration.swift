@@ -12,8 +12,8 @@ public struct ModelConfiguration: Sendable {
   public let isStoredInMemoryOnly: Bool
   /// Whether saves are accepted. If false, the file is opened for reading only.
   public let allowsSave: Bool
-  /// What survives a power loss: with `.full` (the default) every acknowledged commit; with `.normal` the last ones may be
-  /// lost, and the file stays intact. A crash of the program alone loses nothing in either case.
+  /// What survives a power loss: with `.full` (the default) every acknowledged commit; with `.normal` the last ones may
+  /// be lost, and the file stays intact. A crash of the program alone loses nothing in either case.
   public var synchronous: Synchronous = .full
   /// Whether the file keeps a log of all that is committed to it: see ``QuireSQLite/ChangeLog``.
   public var changeLog: ChangeLog

@@ -65,7 +65,8 @@ public final class ModelContainer: Sendable {
 
   /// A store without models, on any SQLite file, which is only read: for queries in SQL.
   ///
-  /// - Parameter trustsSchema: Whether the file's views may use virtual tables: see ``ModelConfiguration/trustsSchema``.
+  /// - Parameter trustsSchema: Whether the file's views may use virtual tables: see
+  ///   ``ModelConfiguration/trustsSchema``.
   public convenience init(reading file: URL, trustsSchema: Bool = false) throws {
     var configuration = ModelConfiguration(url: file, allowsSave: false)
     configuration.trustsSchema = trustsSchema
@@ -179,8 +180,8 @@ public final class ModelContainer: Sendable {
       path: path, differences: differences.map(\.sentence), mending: differences.compactMap(\.sql))
   }
 
-  /// Whether the file's triggers may write to virtual tables: those that keep a full-text index have to. Only where all
-  /// triggers and views are the models' own, or the change log's, which its writer makes anew where they are others.
+  /// Whether the file's triggers may write to virtual tables, as those that maintain a full-text index must. True only
+  /// if all triggers and views belong to the models or to the change log, whose writer recreates any that differ.
   private static func trusts(
     _ location: DatabaseConfiguration.Location, _ entities: [Entity], _ joins: [JoinTable]
   ) throws -> Bool {
@@ -202,10 +203,10 @@ public final class ModelContainer: Sendable {
     }
   }
 
-  /// Refuses a file of another schema before it is opened for writing, which makes it a WAL database: what is refused
-  /// stays as it was to the byte.
+  /// Rejects a file with another schema before it is opened for writing. Opening for writing makes a file a WAL
+  /// database; a rejected file stays unchanged to the byte.
   private static func check(_ file: String, _ entities: [Entity], _ joins: [JoinTable]) throws {
-    // What cannot be opened so is left to the real opening, whose errors say why.
+    // If the file cannot be opened this way, the real opening below reports why.
     guard FileManager.default.fileExists(atPath: file),
       let connection = try? Connection(path: file, access: .readOnly),
       let isEmpty = try? isEmpty(connection), !isEmpty
@@ -251,7 +252,7 @@ public final class ModelContainer: Sendable {
     try write { transaction in
       try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
       for join in store.joins { try transaction.connection.execute("DELETE FROM \(try quoted(identifier: join.name))") }
-      // References that would stand against it go first, then rows before those they refer to.
+      // References that would prevent the deletion are cleared first; then rows are deleted before those they refer to.
       for entity in store.entities {
         let table = try quoted(identifier: entity.table)
         for property in entity.properties {
@@ -299,8 +300,8 @@ public final class ModelContainer: Sendable {
   ///
   /// May be called on any thread. Blocks it while others write, and all other writers while the body runs.
   ///
-  /// - Throws: What the body throws, a ``DatabaseError`` of the commit; then nothing was written. A write inside a write
-  ///   is ``DatabaseError/nestedWrite``.
+  /// - Throws: What the body throws, a ``DatabaseError`` of the commit; then nothing was written. A write inside a
+  ///   write is ``DatabaseError/nestedWrite``.
   public func write<Result>(author: String? = nil, _ body: (borrowing SQLTransaction) throws -> Result) throws -> Result
   {
     try store.database.write(origin: .sql, author: author) { try body($0.naming(store)) }

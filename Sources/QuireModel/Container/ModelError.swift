@@ -6,7 +6,8 @@ public enum ModelError: Error, Sendable {
   case undecodable(model: String, key: Int64?, property: String, reason: ValueError)
   /// A value that no column holds; nothing was saved.
   case notStorable(model: String, property: String, reason: ValueError)
-  /// Assignments to objects that are deleted, or of values that are refused, were ignored; the save that names them saved nothing. The next one will.
+  /// Assignments to objects that are deleted, or of values that are refused, were ignored; the save that names them
+  /// saved nothing. The next one will.
   case ignoredAssignments([String])
   /// A value that a rule of its model refuses; see ``ValidatedModel``. Nothing was changed.
   case refusedValue(model: String, property: String, reason: String)
@@ -24,7 +25,8 @@ public enum ModelError: Error, Sendable {
   case otherContext(model: String)
   /// What was saved cannot be taken back or done again; nothing was changed.
   case undoRefused(String)
-  /// Other writers have changed what was edited here, and the context refuses that: see ``ConflictPolicy/refuse``. Nothing was saved.
+  /// Other writers have changed what was edited here, and the context refuses that: see ``ConflictPolicy/refuse``.
+  /// Nothing was saved.
   case conflict([SaveConflict])
   /// A relationship would have too few or too many objects; nothing was saved.
   case relationshipCount(model: String, property: String, count: Int, allowed: ClosedRange<Int>)

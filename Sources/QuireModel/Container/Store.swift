@@ -11,7 +11,7 @@ package final class Store: Sendable {
   let entityNumbers: [ObjectIdentifier: Int]
   private let contexts = Atomic<UInt64>(0)
   let keys = KeyAllocator()
-  /// Entity indexes so that every entity comes after those its foreign keys point to; nil where that goes in a circle.
+  /// Entity indexes, ordered so that every entity comes after those its foreign keys point to; nil if they are cyclic.
   let insertOrder: [Int]
   let hasCircularKeys: Bool
   /// By entity, whether a foreign key points to it.

@@ -1,6 +1,6 @@
 import QuireSQLite
 
-/// SwiftData's names for some deferredErrors, to catch Quire's by; they are never thrown.
+/// SwiftData's names for some errors, usable in `catch`. Quire itself never throws them.
 ///
 ///     do { … } catch SwiftDataError.historyTokenExpired { startAnew() }
 public struct SwiftDataError: Error, Hashable, Sendable {

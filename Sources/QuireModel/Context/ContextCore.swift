@@ -2,31 +2,32 @@ import QuireRow
 package import QuireSQLite
 import Synchronization
 
-/// The half of a context that its objects hold: what they are, and what they are asked to become.
+/// The half of a context that its objects hold: object state and the parts that act on it.
 ///
-/// ``ModelContext`` is the face of it; its parts do the work: ``Editing``, ``RelationshipLoader``, ``Fetcher``,
-/// ``Saver``, ``Following`` and ``Sweeper``. When the face goes, the core is emptied on the context's isolation; an object
-/// that outlives it keeps its values and loads nothing more. Confined to the isolation of its context.
+/// ``ModelContext`` is the public face; the parts do the work: ``Editing``, ``RelationshipLoader``, ``Fetcher``,
+/// ``Saver``, ``Following`` and ``Sweeper``. When the `ModelContext` is released, the core is emptied on the context's
+/// isolation; an object that outlives it keeps its values and loads nothing more. Confined to the isolation of its
+/// context.
 public final class ContextCore {
   let number: UInt64
   package let storeNumber: UInt32
-  /// By model: what an object's identifier says when the store is no longer known here.
+  /// By model: the entity number of an object's identifier after the store has been closed.
   private let entityNumbers: [ObjectIdentifier: Int]
   /// Nil once the context or its container is closed.
   @exclusivity(unchecked) private(set) package var store: Store?
   weak var context: ModelContext?
   @usableFromInline let monitor: UnsafeMutablePointer<TrackingMonitor>
   @exclusivity(unchecked) private(set) var maps: [IdentityMap]
-  /// What has been edited, inserted and deleted and is not saved.
+  /// Unsaved edits, insertions and deletions.
   @exclusivity(unchecked) var pending: PendingChanges
-  /// Errors of what cannot throw, such as a getter.
+  /// Errors of operations that cannot throw, such as getters.
   package var loadErrors: [any Error] = [] {
-    // They may never be asked for: the latest are kept.
+    // The array may never be drained, so only the latest errors are kept.
     didSet { if loadErrors.count > 1000 { loadErrors.removeFirst(500) } }
   }
-  /// How many times it has read from the database: what tests count.
+  /// The number of reads from the database, for tests.
   package let queriesRun = Count()
-  /// The commit the context stands at.
+  /// The commit that the context shows.
   package let position: SnapshotReader
   package let mailbox: Mailbox
 
@@ -43,13 +44,13 @@ public final class ContextCore {
     entityNumbers = store.entityNumbers
     let number = store.nextContextNumber()
     self.number = number
-    // Contexts share the keys below `firstKey`; after two million of them in one store they begin again.
+    // Contexts share the keys below `firstKey`; after two million contexts in one store the keys start over.
     pending = PendingChanges(
       firstTemporaryKey: Int64.min + Int64(number & 0x1F_FFFF) << 40, entities: store.entities.count)
     monitor = .allocate(capacity: 1)
     monitor.initialize(to: TrackingMonitor())
     maps = store.entities.map { _ in IdentityMap() }
-    // The mailbox before the position: a commit between the two is received twice, and not missed.
+    // The mailbox is created before the position: a commit between the two is received twice instead of missed.
     let mailbox = Mailbox(isolation: isolation)
     self.mailbox = mailbox
     mailbox.subscription = store.database.subscribe(
@@ -70,7 +71,7 @@ public final class ContextCore {
     ContextCore.live.remove()
   }
 
-  /// How many there are: what a leak test counts.
+  /// The number of live cores, for leak tests.
   package static let live = Count()
   /// Whether tracked reads are detected without a registrar for every object; see `TrackingDetector`.
   package static var knowsTracking: Bool { TrackingDetector.works }
@@ -97,7 +98,7 @@ public final class ContextCore {
     for map in maps { map.removeAll() }
   }
 
-  /// Why a live result could not follow, in words that name the file if that is damaged.
+  /// The reason why a live result failed to update; names the file if the file is damaged.
   package func explained(_ error: any Error) -> any Error {
     store.map { DatabaseError.explaining(error, path: $0.database.path) } ?? error
   }
@@ -106,7 +107,7 @@ public final class ContextCore {
 
   func entity(of model: any PersistentModel) -> Entity? { store?.entity(for: type(of: model)) }
 
-  /// Known after the context has gone, too.
+  /// Available after the context is gone, too.
   func entityNumber(of model: any PersistentModel) -> Int? {
     entity(of: model)?.index ?? entityNumbers[ObjectIdentifier(type(of: model))]
   }
@@ -125,14 +126,14 @@ public final class ContextCore {
     return maps[entity].find(key)
   }
 
-  /// How many objects the maps hold, for the sweep's tests.
+  /// The number of objects in the maps, for the sweeper's tests.
   package var objectCount: Int { maps.reduce(0) { $0 + $1.count } }
 
   // MARK: Edits
 
   @usableFromInline func edited(_ model: any PersistentModel) {
     if isClosed {
-      if context == nil { return }  // there is no context left that could save it, or take it back
+      if context == nil { return }  // no context is left that could save or undo it
       editing.keepClosed(model)
     } else if saver.onConflict == .refuse {
       editing.keepBase(of: model)
@@ -147,7 +148,7 @@ public final class ContextCore {
       "\(entity?.name ?? "").\(entity?.properties[property].name ?? "") of \(model.persistentModelID)")
   }
 
-  /// An assignment that was not made; the next save throws it.
+  /// Records an assignment that was rejected; the next save throws the error.
   func refuse(_ error: any Error) {
     guard store != nil else { return }
     pending.deferredErrors.append("\(error)")
@@ -158,18 +159,20 @@ public final class ContextCore {
 
   // MARK: Reading
 
-  /// Reads what the context shows: inside a transaction with what that has written, else as of the context's commit.
+  /// Reads the state that the context shows: inside a transaction including its writes, otherwise as of the context's
+  /// commit.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     guard let open = saver.open else { return try readCommitted(body) }
     queriesRun.add()
     return try body(open.connection)
   }
 
-  /// Reads as of the context's commit. The snapshot stays for the rest of the turn; a context without turns gives it
-  /// back at once.
+  /// Reads as of the context's commit. The snapshot is kept until the end of the current turn, which is one
+  /// uninterrupted run of the actor's executor; a context without an actor releases the snapshot at once.
   ///
-  /// If that state can no longer be read, the context first moves to the newest commit: the state of a context that
-  /// shows nothing is not kept, and a log that has grown too long is cut off from those that lag.
+  /// If that state can no longer be read, the context first moves to the newest commit. This happens because the
+  /// snapshot of a context that shows nothing is not kept, and because a change log that has grown too long drops the
+  /// oldest commits.
   package func readCommitted<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try following.hold()
     queriesRun.add()

@@ -1,11 +1,11 @@
 import QuireSQLite
 
-/// One of the things that a context does, with the state that is needed for it alone.
+/// One responsibility of a context, with the state that only this part needs.
 ///
-/// What all parts use of the context's core has its name here, too. Confined to the isolation of the context.
+/// Also names what every part uses of the context's core. Confined to the isolation of the context.
 package class ContextPart {
-  /// Only the core holds its parts, and they run only while it is held: the reference needs no count of its own, which
-  /// would be kept at each of the many looks that a save takes.
+  /// Only the core holds its parts, and they run only while the core is held. The reference is not counted, because a
+  /// save reads it many times.
   unowned(unsafe) let core: ContextCore
 
   init(_ core: ContextCore) { self.core = core }

@@ -1,25 +1,26 @@
 /// One context's objects of one entity, by key: one row, one object.
 ///
-/// An open-addressing table of positions over a dense list in order of arrival, because freeing and walking objects in
-/// hash order costs twice as much as in the order they were made. Strong references; a ``sweep(_:)`` lets go of those
-/// nobody else holds. Confined to the isolation of its context; the pointers are its own memory.
+/// An open-addressing table of positions in a dense list in order of arrival, because freeing and traversing objects in
+/// hash order costs twice as much as in order of creation. References are strong; ``sweep(_:)`` releases objects that
+/// have no other reference. Confined to the isolation of its context; the pointers refer to memory that the map owns.
 final class IdentityMap {
   private struct Entry {
     let key: Int64
     var object: AnyObject?
   }
 
-  // No access here runs foreign code but the last release of an object in `sweep`, `remove` and `removeAll`, which
-  // happens when nothing is half done: nothing for a check at run time to find.
+  // The only foreign code that runs during an access is an object's deinit, when `sweep`, `remove` or `removeAll`
+  // releases the last reference. The map is consistent at those points, so a runtime exclusivity check would find
+  // nothing.
 
-  /// In order of arrival; without an object where one has left.
+  /// In order of arrival; an entry without an object is a removed one.
   @exclusivity(unchecked) private var entries: [Entry] = []
-  /// Positions in `entries`, or `empty`, or `left`; a power of two of them.
+  /// Positions in `entries`, or `empty`, or `left`; the count is a power of two.
   @exclusivity(unchecked) private var table: UnsafeMutablePointer<Int32>
   @exclusivity(unchecked) private var mask: Int
   @exclusivity(unchecked) private var shift: UInt64
   @exclusivity(unchecked) private(set) var count = 0
-  /// How many objects have come, since the map was made.
+  /// The number of objects inserted since the map was made.
   @exclusivity(unchecked) private(set) var arrivals = 0
   @exclusivity(unchecked) private var hand = 0
 
@@ -39,7 +40,7 @@ final class IdentityMap {
     Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) &>> shift)
   }
 
-  /// The position of the object with that key; -1 where there is none.
+  /// The position of the object with that key, or -1.
   @inline(__always) private func position(_ key: Int64) -> Int {
     var slot = slot(key)
     while true {
@@ -80,32 +81,32 @@ final class IdentityMap {
     entries.removeAll()
   }
 
-  /// Room for so many more at once.
+  /// Reserves capacity for `more` additional objects.
   func reserve(_ more: Int) {
     if (entries.count + more) * 2 > mask + 1 { rebuild(for: count + more) }
     if more > entries.capacity - entries.count {
-      entries.reserveCapacity(entries.count + Swift.max(more, entries.count))  // never by a little: one save, one row
+      entries.reserveCapacity(entries.count + Swift.max(more, entries.count))  // geometric: a save may add one row
     }
   }
 
-  /// Every object that is here, in order of arrival.
+  /// Visits every object, in order of arrival.
   func forEach(_ body: (Int64, AnyObject) throws -> Void) rethrows {
     for entry in entries {
       if let object = entry.object { try body(entry.key, object) }
     }
   }
 
-  /// Up to `limit` objects that arrived after the one with `key`, itself first: its neighbours.
+  /// Up to `limit` objects in order of arrival, beginning with the object with `key`.
   func neighbours(of key: Int64, limit: Int) -> [AnyObject] {
     let position = position(key)
     if position < 0 { return [] }
     return entries[position..<Swift.min(position + limit, entries.count)].compactMap(\.object)
   }
 
-  /// Lets go of objects that nobody else holds, looking at `steps` of them from where the last sweep stopped; at all
-  /// of them by default. Objects with unsaved edits are held by their context's list of edits, so they stay.
+  /// Releases objects that have no other reference, examining `steps` of them from where the last sweep stopped; all of
+  /// them by default. Objects with unsaved edits are also referenced by the context's list of edits, so they stay.
   ///
-  /// - Parameter keeps: asked of those nobody else holds.
+  /// - Parameter keeps: Called for each otherwise unreferenced object; true keeps it.
   func sweep(_ steps: Int = .max, keeps: (Int64, AnyObject) -> Bool = { _, _ in false }) {
     var left = Swift.min(steps, entries.count)
     while left > 0, !entries.isEmpty {
@@ -123,7 +124,7 @@ final class IdentityMap {
     if count * 4 < entries.count && entries.count > 64 { rebuild(for: count) }
   }
 
-  /// The keys of the objects that somebody else holds.
+  /// The keys of the objects that are referenced from outside the map.
   func heldKeys() -> [Int64] {
     entries.indices.compactMap { position in
       entries[position].object != nil && !isKnownUniquelyReferenced(&entries[position].object)

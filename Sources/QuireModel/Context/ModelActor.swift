@@ -13,10 +13,10 @@ import Dispatch
 ///
 ///     let ids = try await Importer(modelContainer: store).add(titles)
 ///
-/// Its objects stay inside; identifiers and snapshots travel. It runs on a queue of its own, so that waiting for SQLite
-/// keeps no thread of the others'. What it saves reaches every other context on its own isolation.
+/// Its objects stay inside; identifiers and snapshots can be passed on. It runs on its own queue, so waiting for SQLite
+/// does not block a thread of the shared pool. What it saves reaches every other context on that context's isolation.
 public protocol ModelActor: Actor {
-  /// The store that its context is on.
+  /// The container of its context.
   nonisolated var modelContainer: ModelContainer { get }
   /// Where it runs, with its context.
   nonisolated var modelExecutor: any ModelExecutor { get }
@@ -28,7 +28,7 @@ extension ModelActor {
   /// The actor's own context. It saves when ``ModelContext/save()`` is called.
   public var modelContext: ModelContext { modelExecutor.modelContext }
 
-  /// The object with this identifier, loaded if need be; nil where there is no such row, or it is no `Model`.
+  /// The object with this identifier, loaded if needed; nil if the row does not exist or is not a `Model`.
   public subscript<Model: PersistentModel>(id: PersistentIdentifier, as type: Model.Type) -> Model? {
     modelContext.model(for: id) as? Model
   }
@@ -40,15 +40,15 @@ public protocol ModelExecutor: SerialExecutor {
   var modelContext: ModelContext { get }
 }
 
-/// One job after the other, on a queue of its own.
+/// A serial executor with its own queue.
 public final class DefaultSerialModelExecutor: ModelExecutor {
   /// The context, for use on this executor only.
-  // Handed over when it is made; used by the jobs of this executor only, one at a time.
+  // Transferred at initialization; used only by jobs of this executor, one at a time.
   public nonisolated(unsafe) let modelContext: ModelContext
   private let queue = JobQueue("quire.model-actor")
   private let home: Home
 
-  /// - Parameter modelContext: A new context that is used only here from now on.
+  /// - Parameter modelContext: A new context, used only by this executor from now on.
   public init(modelContext: ModelContext) {
     self.modelContext = modelContext
     home = Home(queue)
@@ -60,8 +60,8 @@ public final class DefaultSerialModelExecutor: ModelExecutor {
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
   public func checkIsolated() { queue.checkIsolated() }
 
-  /// Where the context's turns end: an actor that runs where the model actor does, because the model actor itself is not
-  /// known yet when its executor is made.
+  /// The isolation at which the context's turns end. This actor shares the model actor's executor; it is needed because
+  /// the model actor itself does not exist yet when its executor is made.
   private actor Home {
     private let queue: JobQueue
     init(_ queue: JobQueue) { self.queue = queue }

@@ -4,19 +4,20 @@ public import QuireSQLite
 
 /// A workspace on a container: fetches objects, keeps one for each row, collects edits, and saves them as one commit.
 ///
-/// Not `Sendable`: a context and its objects belong to the isolation it was made on. Commits made elsewhere reach it
-/// there: by themselves where it was made on an actor, else before its next fetch, save or ``refresh()``.
+/// Not `Sendable`: a context and its objects belong to the isolation it was made on. Commits made elsewhere are merged
+/// there: automatically if it was made on an actor, otherwise before its next fetch, save or ``refresh()``.
 public final class ModelContext {
   package let owner: ContextCore
   private let strongContainer: ModelContainer?
   private weak var weakContainer: ModelContainer?
   private let parts: ModelContainer.Parts
-  /// The name its commits carry: see ``HistoryTransaction/author``.
+  /// The author name of its commits: see ``HistoryTransaction/author``.
   public var author: String? {
     get { owner.saver.author }
     set { owner.saver.author = newValue }
   }
-  /// The error of the last failed autosave; nil if none has failed. With autosave on, the end of a turn saves.
+  /// The error of the last failed autosave; nil if none has failed. With autosave on, unsaved changes are saved at the
+  /// end of each turn: when the actor's executor becomes free.
   public private(set) var autosaveError: (any Error)?
 
   /// A context on the isolation of the caller. In an actor's `init`, where that is not known yet, call ``bind(to:)``.
@@ -50,18 +51,20 @@ public final class ModelContext {
     owner.following.hasTurns = true
   }
 
-  /// Its store. Of a main context that outlives its container another one on the same file.
+  /// The container it was made with. A main context that outlives its container returns another container on the same
+  /// file.
   public var container: ModelContainer { strongContainer ?? weakContainer ?? ModelContainer(parts) }
 
   // MARK: Unit of work
 
-  /// Registers an object, and what is reachable from it; it is written by the next ``save()``.
+  /// Registers an object and everything reachable from it; the next ``save()`` writes it.
   ///
-  /// One whose context is gone is taken in: if it was never saved, or its row is gone, as a new row; else as that row's
-  /// object with its values as edits. If the row's object is in this context already, that one takes the values.
+  /// An object whose context is gone is adopted. If it was never saved, or its row is gone, it becomes a new row;
+  /// otherwise it becomes that row's object with its values as edits. If the row's object is already in this context,
+  /// that object takes the values.
   public func insert<Model: PersistentModel>(_ model: Model) { owner.editing.insert(model) }
 
-  /// Marks an object as deleted; its row goes with the next ``save()``.
+  /// Marks an object as deleted; the next ``save()`` deletes its row.
   public func delete<Model: PersistentModel>(_ model: Model) { owner.editing.delete(model) }
 
   /// Deletes the object if it is not nil.
@@ -69,11 +72,11 @@ public final class ModelContext {
     if let model { owner.editing.delete(model) }
   }
 
-  /// Deletes the rows that match, in SQL and at once: one commit, which reaches all observers.
+  /// Deletes the rows that match, in SQL, immediately, as one commit that reaches all observers.
   ///
   /// - Parameter includeSubclasses: For SwiftData compatibility; has no effect: models have no subclasses.
-  /// - Throws: ``UntranslatablePredicate``, a ``ModelError`` for what a constraint refuses, a ``DatabaseError``; then nothing
-  ///   was deleted.
+  /// - Throws: ``UntranslatablePredicate``, a ``ModelError`` if a constraint refuses the deletion, a ``DatabaseError``;
+  ///   then nothing was deleted.
   public func delete<Model: PersistentModel>(
     model: Model.Type, where predicate: Predicate<Model>? = nil, includeSubclasses: Bool = true
   ) throws {
@@ -82,29 +85,30 @@ public final class ModelContext {
 
   /// Writes all pending changes as one commit.
   ///
-  /// When this method returns, the commit is on disk and the objects and live results of this context show it. Observers of
-  /// other contexts are notified when their isolation is next free. When it throws, nothing was written and all changes are
-  /// still pending.
+  /// When this method returns, the commit is on disk and the objects and live results of this context show it.
+  /// Observers of other contexts are notified when their isolation is next free. When it throws, nothing was written
+  /// and all changes are still pending.
   ///
-  /// Blocks the calling thread while others write.
+  /// Blocks the calling thread while another writer holds the lock.
   ///
-  /// - Throws: A ``ModelError`` for what the models, their rules or the file's constraints refuse, such as
-  ///   ``ModelError/notUnique(model:properties:values:)`` and ``ModelError/conflict(_:)``; a ``DatabaseError`` for a file that
-  ///   is busy, full or damaged.
+  /// - Throws: A ``ModelError`` if the models, their rules or the file's constraints refuse a change, such as
+  ///   ``ModelError/notUnique(model:properties:values:)`` and ``ModelError/conflict(_:)``; a ``DatabaseError`` if the
+  ///   file is busy, full or damaged.
   /// - Complexity: One statement for each changed object; commits made elsewhere are merged first.
   public func save() throws {
     try owner.saver.save()
     owner.following.endTurnIfIdle()
   }
 
-  /// Discards all unsaved changes: objects are as of the commit the context shows, and inserted ones leave it.
+  /// Discards all unsaved changes: objects return to the commit the context shows, and inserted objects leave the
+  /// context.
   ///
-  /// What cannot be read meanwhile is reported by ``drainDeferredErrors()``.
+  /// Errors of the reads that this needs are reported by ``drainDeferredErrors()``.
   public func rollback() {
     do { try owner.editing.rollback() } catch { owner.loadErrors.append(error) }
   }
 
-  /// Runs `block` as one transaction: what it reads does not change before what it writes is committed.
+  /// Runs `block` as one transaction: the state it reads cannot change before its writes are committed.
   ///
   ///     let loan = try context.transaction {
   ///       guard let book = try context.get(Book.self, key: key), book.stock > 0 else { throw Lent() }
@@ -114,28 +118,30 @@ public final class ModelContext {
   ///       return loan
   ///     }
   ///
-  /// First takes the write lock, of this process and of the file, and takes in what others have committed; then all
-  /// reads in the block are of that state and of what the block writes. What is unsaved at its end is saved with it, as
-  /// are edits made before it. `save()`, `delete(model:where:)`, ``execute(_:)`` and ``transaction(block:)`` in it write into this
-  /// transaction, and nothing is committed before its end: until then live results and other contexts stand at the commit
-  /// before. A transaction inside is a part of the outer one: when it throws, it undoes only itself. Another context's
-  /// save and the container's `execute` in it are ``DatabaseError/nestedWrite``.
+  /// Takes the write lock of this process and of the file, merges commits made by others, and then runs the block; all
+  /// reads in the block see that state and the block's own writes. Changes that are unsaved when the block ends are
+  /// saved with it, including edits made before it. Inside the block, `save()`, `delete(model:where:)`, ``execute(_:)``
+  /// and ``transaction(block:)`` write into this transaction, and nothing is committed before the block ends: until
+  /// then live results and other contexts show the previous commit. A nested transaction is part of the outer one: if
+  /// it throws, only its own changes are undone. Another context's save and the container's `execute` inside the block
+  /// throw ``DatabaseError/nestedWrite``.
   ///
-  /// When the block or the commit throws, nothing is written, and all objects, lists and pending changes are as they were
-  /// before the block.
+  /// When the block or the commit throws, nothing is written, and all objects, lists and pending changes are as they
+  /// were before the block.
   ///
-  /// Blocks the calling thread while others write, for up to ``DatabaseConfiguration/writeTimeout`` (60 s) for this
-  /// process and the busy timeout (5 s) for others, and blocks all other writers while the block runs: keep it short.
+  /// Blocks the calling thread while others write: up to ``DatabaseConfiguration/writeTimeout`` (60 s) for writers in
+  /// this process and the busy timeout (5 s) for other processes. All other writers wait while the block runs: keep it
+  /// short.
   ///
-  /// - Returns: What the block returns. An object that it has inserted has its identifier then; before, inside the block,
-  ///   only after a `save()`.
+  /// - Returns: What the block returns. An object that the block has inserted has its identifier then; inside the block
+  ///   it has one only after a `save()`.
   @discardableResult public func transaction<Result>(block: () throws -> Result) throws -> Result {
     defer { owner.following.endTurnIfIdle() }
     return try owner.saver.transaction(block)
   }
 
-  /// ``transaction(block:)`` with the context as an argument: in an actor a block that does not mention the actor may
-  /// use objects made outside of it.
+  /// Runs ``transaction(block:)`` with the context as an argument. In an actor, a block that does not mention the actor
+  /// may use objects made outside of it.
   ///
   ///     let member = Member(name: name)
   ///     try modelContext.transaction { $0.insert(member) }
@@ -144,17 +150,17 @@ public final class ModelContext {
     try transaction { try block(self) }
   }
 
-  /// Runs SQL as one commit of this context, or as part of its transaction. What it changes shows in the context's
-  /// objects when this returns, and in its live results with the commit.
+  /// Runs SQL as one commit of this context, or as part of its current transaction. The context's objects show the
+  /// changes when this method returns; its live results show them with the commit.
   ///
   ///     try context.execute("UPDATE book SET stock = stock - 1 WHERE id = \(key)")
   ///
-  /// What is interpolated is bound, as ``QuireSQLite/SQL`` says. Unsaved edits stay unsaved: save first what the
-  /// statement is to see.
+  /// Interpolated values are bound, as ``QuireSQLite/SQL`` says. Unsaved edits stay unsaved: call ``save()`` first if
+  /// the statement must see them.
   ///
-  /// - Returns: the number of rows it changed, with those changed by triggers and foreign keys.
-  /// - Throws: A ``ModelError`` in the models' words where a constraint refuses, else ``QuireSQLite/SQLiteError`` and
-  ///   ``QuireSQLite/DatabaseError``; then nothing of it is there.
+  /// - Returns: The number of rows it changed, including those changed by triggers and foreign keys.
+  /// - Throws: A ``ModelError`` if a constraint refuses a change, otherwise ``QuireSQLite/SQLiteError`` or
+  ///   ``QuireSQLite/DatabaseError``; then nothing was changed.
   @discardableResult public func execute(_ sql: SQL) throws -> Int {
     defer { owner.following.endTurnIfIdle() }
     return try owner.saver.write { try $0.naming($1).execute(sql) }
@@ -162,7 +168,7 @@ public final class ModelContext {
 
   /// Whether anything is unsaved: inserted, changed or deleted objects, or edits of relationships.
   public var hasChanges: Bool { owner.hasChanges }
-  /// Whether the end of a turn saves. On for a container's main context, else off.
+  /// Whether unsaved changes are saved at the end of each turn. True for a container's main context, otherwise false.
   public var autosaveEnabled: Bool {
     get { owner.saver.autosaves }
     set { owner.saver.autosaves = newValue }
@@ -176,13 +182,14 @@ public final class ModelContext {
 
   /// Merges commits made by other contexts and processes. Unsaved edits stay, property by property.
   ///
-  /// - Throws: What keeps the new state from being read; then the context shows the commit it showed before.
+  /// - Throws: The error that prevented reading the new state; then the context still shows the previous commit.
   public func refresh() throws {
     try owner.following.catchUp()
     owner.following.endTurnIfIdle()
   }
 
-  /// Merges commits made by other contexts and processes, as ``refresh()``; an error is reported by ``drainDeferredErrors()``.
+  /// Merges commits made by other contexts and processes, as ``refresh()``; an error is reported by
+  /// ``drainDeferredErrors()``.
   public func processPendingChanges() { owner.following.settle() }
 
   /// The number of the commit this context shows.
@@ -190,7 +197,7 @@ public final class ModelContext {
 
   // MARK: Objects
 
-  /// The object with this identifier, loaded if need be; nil if there is no such row or it cannot be read.
+  /// The object with this identifier, loaded if needed; nil if there is no such row or it cannot be read.
   public func model(for id: PersistentIdentifier) -> (any PersistentModel)? {
     guard let store = owner.store, let id = store.resolve(id) else { return nil }
     let entity = store.entities[Int(id.entity)]
@@ -203,28 +210,29 @@ public final class ModelContext {
     return owner.registered(Int(id.entity), id.key) as? Model
   }
 
-  /// The object with this row key, loaded if need be; nil if there is no such row or it cannot be read.
+  /// The object with this row key, loaded if needed; nil if there is no such row or it cannot be read.
   public func model<Model: PersistentModel>(_ type: Model.Type, key: Int64) -> Model? {
     guard let entity = owner.store?.entity(for: type) else { return nil }
     if let known = owner.registered(entity.index, key) { return unsafeDowncast(known, to: Model.self) }
     return owner.fetcher.find(entity, key: key) as? Model
   }
 
-  /// The object with this row key, loaded if need be; nil if there is no such row.
-  /// - Throws: What kept the row from being read or made into an object, where ``model(_:key:)`` gives nil.
+  /// The object with this row key, loaded if needed; nil if there is no such row.
+  ///
+  /// - Throws: The error if the row cannot be read or decoded; ``model(_:key:)`` returns nil instead.
   public func get<Model: PersistentModel>(_ type: Model.Type, key: Int64) throws -> Model? {
     guard let entity = try owner.requireStore().entity(for: type) else { throw ModelError.unknownModel("\(type)") }
     return try (owner.registered(entity.index, key) ?? owner.fetcher.lookUp(entity, key: key)) as? Model
   }
 
-  /// Errors of reads that cannot throw, such as those of relationships, since this method was last called; forgets them.
+  /// Returns and clears the errors of reads that cannot throw, such as those of relationships.
   public func drainDeferredErrors() -> [any Error] {
     defer { owner.loadErrors.removeAll() }
     return owner.loadErrors
   }
 
-  /// Called in debug builds if a relationship is loaded again and again for one object at a time: objects that come by one
-  /// fetch load it together, and so does `relationshipKeyPathsForPrefetching`.
+  /// Called in debug builds if a relationship is loaded repeatedly for one object at a time. Objects of one fetch load
+  /// it together, and so does `relationshipKeyPathsForPrefetching`.
   public var onRepeatedLoads: ((String) -> Void)? {
     get { owner.loader.repeatedLoads }
     set { owner.loader.repeatedLoads = newValue }

@@ -1,21 +1,23 @@
-/// Letting go of objects: those nobody else holds, and those that only hold each other.
+/// Releases unreferenced objects: those that only the context holds, and those that only hold each other.
 ///
-/// A to-one holds its target, so that who tracks `book.author.name` and holds the book hears of the author. A to-many
-/// holds keys, so that no graph keeps itself alive; but an element somebody tracks must stay while its list is there,
-/// or who counts `library.books` that are available would not hear of them. Neither can be seen by looking at one
-/// object at a time.
+/// A to-one holds its target, so that code that tracks `book.author.name` and holds the book is notified of changes of
+/// the author. A to-many holds keys, so that no object graph keeps itself alive. But a tracked element must stay while
+/// its list exists, or code that counts the available `library.books` would miss its changes. Neither case can be
+/// recognized from one object alone.
 ///
-/// A turn costs what it did, and not what is alive: objects that came in it pay for looks at as many others, besides a
-/// few at every turn. So where there are many, they go some turns after their last reference.
+/// The cost of a turn (one uninterrupted run of the actor) depends on what the turn did and not on the number of live
+/// objects: each object that arrived pays for examining one other, and every turn examines a few more. So if there are
+/// many objects, they are released some turns after their last reference.
 package final class Sweeper: ContextPart {
-  /// How many objects have come, as of the last sweep.
+  /// `IdentityMap.arrivals` as of the last sweep.
   private var arrivals = 0
-  /// Looks not yet taken at what only the context holds.
+  /// Examinations that earlier turns have saved up, for objects that only the context holds.
   private var saved = 0
 
-  /// How many objects a turn looks at in any case.
+  /// The number of objects that every turn examines.
   private static let looks = 1024
-  /// How many references between them, and to what live results show: each costs many times as much.
+  /// The number of references that every turn examines, between objects and to what live results show: each is far
+  /// costlier.
   private static let looksAtReferences = 64
 
   func sweep() {
@@ -39,7 +41,7 @@ package final class Sweeper: ContextPart {
     }
   }
 
-  /// What it takes to look at all references.
+  /// The cost of examining all references.
   private var referenceCost: Int { core.objectCount + core.following.followers.count }
 
   private struct Reference {
@@ -47,7 +49,7 @@ package final class Sweeper: ContextPart {
     let target: RowName
   }
 
-  /// All objects, those that hold others before those they hold.
+  /// Sweeps all objects, those that hold others before those they hold.
   func sweepAll() {
     guard let store else { return }
     var tracked: [Int: Set<Int64>] = [:]
@@ -68,7 +70,7 @@ package final class Sweeper: ContextPart {
     }
   }
 
-  /// Some objects, where there are many, tracked ones wait for the next time all are looked at.
+  /// Sweeps some objects. If there are many, tracked objects wait until all are examined.
   func sweepSome() {
     guard let store else { return }
     for (index, map) in maps.enumerated() where map.count > 0 {
@@ -77,11 +79,12 @@ package final class Sweeper: ContextPart {
     }
   }
 
-  /// Takes the references between objects in memory away, sees who is still held, and gives those reachable from there
-  /// theirs back: by to-ones, and by loaded lists and live queries where they lead to one of `tracked`.
+  /// Removes the references between objects in memory, finds the objects that are still referenced, and restores the
+  /// references of everything reachable from those: through to-ones, and through loaded lists and live queries that
+  /// lead to one of `tracked`.
   ///
-  /// - Parameter tracked: tracked objects that no reference from outside holds, by entity. Where there are none, only
-  ///   entities that refer to themselves are looked at.
+  /// - Parameter tracked: Tracked objects without a reference from outside, by entity. If empty, only entities that
+  ///   refer to themselves are examined.
   private func reachable(_ store: Store, _ tracked: [Int: Set<Int64>]) -> Set<RowName> {
     let entities = tracked.isEmpty ? store.circular : Set(store.entities.indices)
     var references: [RowName: [Reference]] = [:]

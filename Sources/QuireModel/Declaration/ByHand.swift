@@ -1,7 +1,7 @@
 public import QuireRow
 public import QuireSQLite
 
-/// A class that conforms by hand gets these, and with the first the sentence that says what to write.
+/// Fallbacks for a class that conforms by hand; the first one carries the diagnostic that says what to write.
 extension PersistentModel {
   @available(*, unavailable, message: "conform by marking the class with @Model, never by hand")
   public static var _quireDefinition: _Quire.ModelDefinition { byHand() }
@@ -21,5 +21,5 @@ extension PersistentModel {
   public func _quireTell(_ property: Int, _ moment: _Quire.Moment) { byHand() }
 }
 
-/// Nobody gets here: the conformance does not compile.
+/// Unreachable: the conformance does not compile.
 private func byHand() -> Never { preconditionFailure("a model that was not made by @Model") }

@@ -2,11 +2,12 @@ public import QuireRow
 
 /// What counts as a word of a searched text.
 public enum FullTextWords: String, Hashable, Sendable {
-  /// Letters and digits in a row, whatever their case and diacritics.
+  /// Consecutive letters and digits, regardless of case and diacritics.
   case whole = "unicode61 remove_diacritics 2"
-  /// The same by their English stem: `searching` finds `searched`.
+  /// As ``whole``, by English stem: `searching` finds `searched`.
   case stems = "porter unicode61 remove_diacritics 2"
-  /// Every three characters in a row, so that a part of a word finds it; texts of fewer than three find nothing.
+  /// Every three consecutive characters, so that a part of a word finds it; search texts of fewer than three find
+  /// nothing.
   case parts = "trigram"
 }
 
@@ -17,7 +18,7 @@ extension _Quire {
     public let words: FullTextWords
   }
 
-  /// The declaration, as the macro hands it on.
+  /// The declaration, as the macro passes it on.
   public static func fullText<Model: PersistentModel>(
     _: Model.Type, _ properties: [PartialKeyPath<Model>], words: FullTextWords = .whole
   ) -> FullTextDefinition {

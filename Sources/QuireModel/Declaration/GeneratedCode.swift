@@ -1,6 +1,6 @@
 public import QuireRow
 
-// What is public for generated code only, by the names it has inside the package.
+// Names inside the package for what is public for generated code only.
 
 package typealias Slot<Wrapped> = _Quire.Slot<Wrapped>
 @usableFromInline package typealias Link = _Quire.Link

@@ -1,6 +1,6 @@
 import Observation
 
-/// Makes a class a stored, observable model: one table, one row an object.
+/// Makes a class a stored, observable model: one table for the class, one row for each object.
 ///
 ///     @Model final class Book {
 ///       var title: String
@@ -8,8 +8,8 @@ import Observation
 ///       init(title: String) { self.title = title }
 ///     }
 ///
-/// Every stored `var` becomes a column of its table or, where its type is a model or an array of models, a
-/// relationship. What cannot be stored is refused at the property, with what to write instead.
+/// Every stored `var` becomes a column of its table or, if its type is a model or an array of models, a relationship. A
+/// property that cannot be stored is an error at the property, which says what to write instead.
 @attached(
   member, conformances: PersistentModel,
   names: named(_quireState), named(_quireDefinition), named(init), named(_quireBind), named(_quireDifference),
@@ -24,13 +24,15 @@ public macro Attribute(
   _ options: AttributeOption..., column: String? = nil, originalName: String? = nil, hashModifier: String? = nil
 ) = #externalMacro(module: "QuireMacros", type: "AttributeMacro")
 
-/// What becomes of the other side, and which property the other side is.
+/// Declares what happens to the other side of a relationship when an object is deleted, and which property is the
+/// inverse.
 ///
-/// The inverse is inferred where exactly one property of the other model can be it, and named on one side only:
-/// on both it is a circular reference to the compiler. The side that names it names the join table.
+/// The inverse is inferred if exactly one property of the other model can be it. Name it on one side only: on both
+/// sides the compiler sees a circular reference. The side that names it also names the join table.
 ///
-/// `order` keeps the list as it is assigned: it names a `Double` of the other model, which Quire sets, and whose objects
-/// have a reference back. Without it a list has the order of the keys. A count of 0 is no limit.
+/// `order` keeps the list in the order in which it is assigned: it names a `Double` property of the other model, which
+/// Quire sets; that model must have a reference back. Without it a list has the order of the keys. A count of 0 means
+/// no limit.
 @attached(peer)
 public macro Relationship(
   _ options: AttributeOption..., deleteRule: DeleteRule = .nullify, minimumModelCount: Int? = 0,
@@ -38,7 +40,7 @@ public macro Relationship(
   hashModifier: String? = nil
 ) = #externalMacro(module: "QuireMacros", type: "RelationshipMacro")
 
-/// A property that is observed and not stored; it needs a default.
+/// A property that is observed but not stored; it needs a default.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "QuireMacros", type: "TransientMacro")
 
@@ -47,24 +49,24 @@ public macro Transient() = #externalMacro(module: "QuireMacros", type: "Transien
 public macro Index<Model: PersistentModel>(_ indexes: [PartialKeyPath<Model>]...) =
   #externalMacro(module: "QuireMacros", type: "IndexMacro")
 
-/// Sets of properties that no two rows of a model share.
+/// Sets of properties whose combined values must be unique within a model.
 @freestanding(declaration)
 public macro Unique<Model: PersistentModel>(_ constraints: [PartialKeyPath<Model>]...) =
   #externalMacro(module: "QuireMacros", type: "UniqueMacro")
 
-/// Which properties of a model are searched by their words: see ``PersistentModel/search(_:)``.
+/// Declares which properties of a model are searched by words: see ``PersistentModel/search(_:)``.
 ///
 ///     @Model final class Book {
 ///       #FullText<Book>([\.title, \.summary])
 ///
-/// Text properties, optional or not. Their words stand in an FTS5 table beside the model's own, which triggers keep in
-/// step whoever writes: saves, SQL, other programs. It costs what a second index does.
+/// The properties must be text, optional or not. Their words are stored in an FTS5 table beside the model's own, which
+/// triggers keep up to date for every writer: saves, SQL, other programs. It costs about what a second index costs.
 @freestanding(declaration)
 public macro FullText<Model: PersistentModel>(
   _ properties: [PartialKeyPath<Model>], words: FullTextWords = .whole
 ) = #externalMacro(module: "QuireMacros", type: "FullTextMacro")
 
-/// Written by `@Model` on each stored property: its storage and its accessors.
+/// Written by `@Model` on each stored property; generates its storage and its accessors.
 @attached(accessor, names: named(init), named(get), named(set))
 @attached(peer, names: prefixed(_), prefixed(_isObserving_))
 public macro _Stored(_ index: Int) = #externalMacro(module: "QuireMacros", type: "StoredMacro")
@@ -74,8 +76,8 @@ public macro _Stored(_ index: Int) = #externalMacro(module: "QuireMacros", type:
 @attached(peer, names: prefixed(_), prefixed(_isObserving_))
 public macro _Observed() = #externalMacro(module: "QuireMacros", type: "ObservedMacro")
 
-/// Makes an actor a ``ModelActor``: its executor, its container, and `init(modelContainer:)` where the source has no other
-/// way to be made.
+/// Makes an actor a ``ModelActor``: generates its executor, its container, and `init(modelContainer:)` unless the
+/// source declares another initializer.
 @attached(member, names: named(modelExecutor), named(modelContainer), named(unownedExecutor), named(init))
 @attached(extension, conformances: ModelActor)
 public macro ModelActor(disableGenerateInit: Bool = false) =

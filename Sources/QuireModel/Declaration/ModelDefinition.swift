@@ -10,7 +10,7 @@ extension _Quire {
     public let properties: [PropertyDefinition]
     public let indexes: [[AnyKeyPath]]
     public let uniques: [[AnyKeyPath]]
-    /// Nil where the model cannot be searched.
+    /// Nil if the model cannot be searched.
     public let fullText: FullTextDefinition?
 
     public init(
@@ -33,9 +33,9 @@ extension _Quire {
     public let kind: Kind
     public let attribute: AttributeDefinition
     public let relationship: RelationshipDefinition
-    /// Whether it is a `let`, which an object keeps as it was made.
+    /// Whether it is a `let`, which never changes after the object is made.
     let isConstant: Bool
-    /// Whether an object without a row has something to read here: the declared default, or what its type gives.
+    /// Whether an object without a row has a value to read here: the declared default, or a default of its type.
     let hasPlaceholder: () -> Bool
     /// Binds a value of the property's type; NULL for a relationship.
     let bind: Property.Bind
@@ -68,7 +68,7 @@ extension _Quire {
         form, name, keyPath, isConstant: true, attribute: attribute, relationship: relationship, hasDefault: hasDefault)
     }
 
-    /// A `let` of what is no column's value.
+    /// A `let` whose type no column can hold.
     @available(
       *, unavailable,
       message: "a reference to a model can't be constant, as it is loaded later: write ‘private(set) var’"
@@ -123,11 +123,11 @@ extension _Quire {
 
 /// An option of `@Attribute`.
 public enum AttributeOption: Hashable, Sendable {
-  /// No two rows share the value: a second one is an error, not a silent replacement.
+  /// Two rows cannot share the value: a second one is an error, not a silent replacement.
   case unique
-  /// Accepted for SwiftData's sake: blobs are stored in their row.
+  /// For SwiftData compatibility; has no effect: blobs are stored in their row.
   case externalStorage
-  /// Observed and not stored, as `@Transient` says.
+  /// Observed but not stored, as `@Transient` says.
   case ephemeral
   /// For SwiftData compatibility; has no effect: the value is stored in its Codable form.
   case transformable
@@ -146,7 +146,7 @@ extension AttributeOption {
   public static func transformable(by name: String) -> AttributeOption { .transformable }
 }
 
-// Delete rules without their label: known, so that `@Model` can refuse them by name, and offer the label.
+// Delete rules without their label: declared so that `@Model` can refuse them by name and offer the label.
 extension AttributeOption {
   /// Not an option: write `deleteRule: .cascade`.
   public static var cascade: AttributeOption { .externalStorage }
@@ -159,7 +159,7 @@ extension AttributeOption {
 }
 
 extension _Quire {
-  /// The arguments of `@Relationship`; a count of 0 is no limit.
+  /// The arguments of `@Relationship`; a count of 0 means no limit.
   public struct RelationshipDefinition {
     public let options: [AttributeOption]
     public let deleteRule: DeleteRule
@@ -185,20 +185,20 @@ extension _Quire {
   }
 }
 
-/// What becomes of the objects on the other side when an object is deleted.
+/// What happens to the objects on the other side when an object is deleted.
 public enum DeleteRule: Hashable, Sendable {
   /// They stay, and their reference becomes nil.
   case nullify
   /// They are deleted too.
   case cascade
-  /// Deleting is refused while there are any.
+  /// Deletion is refused while any exist.
   case deny
-  /// They keep a reference to a row that is gone.
+  /// They keep a reference to a deleted row.
   case noAction
 }
 
 extension _Quire {
-  /// Index and unique declarations, as the macro hands them on.
+  /// Index and unique declarations, as the macro passes them on.
   public static func keyPaths<Model: PersistentModel>(_: Model.Type, _ sets: [PartialKeyPath<Model>]...)
     -> [[AnyKeyPath]]
   {

@@ -9,18 +9,18 @@ public import QuireRow
 ///       ]
 ///     }
 ///
-/// A value that a rule refuses is not taken: ``PersistentModel/set(_:to:)`` throws, plain assignment keeps the old value
-/// and the next `save()` throws. An object that is in no context yet takes any value, and is looked at when it is first
-/// saved. What the file says is never refused. Conform in the module of the model; a rule costs the assignments of its
-/// model, and no others.
+/// A value that a rule refuses is not assigned: ``PersistentModel/set(_:to:)`` throws; a plain assignment keeps the old
+/// value and the next `save()` throws. An object that is not in a context yet accepts any value and is validated when
+/// it is first saved. Values read from the file are never refused. Conform in the module of the model; only assignments
+/// of this model's properties pay for its rules.
 public protocol ValidatedModel: PersistentModel {
   /// The class itself.
   associatedtype Ruled: PersistentModel
-  /// The rules; all are asked.
+  /// The rules; all of them are checked.
   static var rules: [ModelRule<Ruled>] { get }
 }
 
-/// What one property may be.
+/// A condition on one property's value.
 public struct ModelRule<Model: PersistentModel>: Sendable {
   let keyPath: any PartialKeyPath<Model> & Sendable
   let sentence: String
@@ -28,7 +28,7 @@ public struct ModelRule<Model: PersistentModel>: Sendable {
   private let admitsObject: @Sendable (Model) -> Bool
 
   /// - Parameters:
-  ///   - sentence: What is wrong with a value that is refused: it follows the property's name in the error.
+  ///   - sentence: The requirement that a refused value violates; it follows the property's name in the error.
   ///   - admits: Must give the same answer for the same value every time.
   public init<Value>(
     _ keyPath: any KeyPath<Model, Value> & Sendable, _ sentence: String, _ admits: @escaping @Sendable (Value) -> Bool
@@ -50,12 +50,12 @@ public struct ModelRule<Model: PersistentModel>: Sendable {
 }
 
 extension ValidatedModel {
-  /// What refuses the value.
+  /// The error if a rule refuses the value.
   static func refusal(of value: Any, at keyPath: AnyKeyPath) -> ModelError? {
     rules.first { $0.refuses(value, at: keyPath) }.map(refusal)
   }
 
-  /// The first of an object's values that is refused.
+  /// The error for the first of an object's values that a rule refuses.
   static func refusal(of object: AnyObject) -> ModelError? { rules.first { $0.refuses(object) }.map(refusal) }
 
   private static func refusal(by rule: ModelRule<Ruled>) -> ModelError {
@@ -66,19 +66,20 @@ extension ValidatedModel {
 }
 
 extension _Quire {
-  /// Whether an assignment may go on; if not, the next save names it. Called by the setters that `@Model` writes.
+  /// Whether an assignment may proceed; if not, the next save throws the error. Called by the setters that `@Model`
+  /// writes.
   public static func admits<Model: ValidatedModel, Value>(
     _ model: Model, _ keyPath: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) -> Bool {
     guard let owner = model._quireState.owner, !model.isDeleted else { return true }
     let keyPath = keyPath()
     guard let refusal = Model.refusal(of: value, at: keyPath) else { return true }
-    if isIdentical(model[keyPath: keyPath], value) { return true }  // it is so already: no change to refuse
+    if isIdentical(model[keyPath: keyPath], value) { return true }  // no change to refuse
     owner.refuse(refusal)
     return false
   }
 
-  /// Of a model without rules.
+  /// For a model without rules: always true.
   @_disfavoredOverload @inlinable public static func admits<Model: PersistentModel, Value>(
     _ model: Model, _ keyPath: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) -> Bool { true }

@@ -4,35 +4,35 @@ public import QuireSQLite
 
 /// A class whose objects are rows: conform with `@Model`, never by hand.
 ///
-/// Objects belong to the context they were inserted in or fetched by, and to its isolation; what travels between
-/// isolations is ``PersistentIdentifier``.
+/// Objects belong to the context they were inserted in or fetched by, and to its isolation; to pass one to another
+/// isolation, pass its ``PersistentIdentifier``.
 public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, SendableMetatype {
   static var _quireDefinition: _Quire.ModelDefinition { get }
   /// Borrowed, not copied: a copy is two retain pairs.
   @_borrowed var _quireState: _Quire.ModelState { get set }
-  /// The row whole or no object: columns in the order of the definition's properties, to-many ones left out.
+  /// Decodes a whole row or throws: columns in the order of the definition's properties, without to-many relationships.
   init(_quireRow row: inout _Quire.RowCursor, _ state: _Quire.ModelState) throws(ValueError)
-  /// An object for a row that is not there: declared defaults, else zeros.
+  /// An object for a row that does not exist: declared defaults, otherwise zeros.
   init(_quireVacant state: _Quire.ModelState)
   /// Binds the properties of the mask, lowest first, to consecutive parameters.
   func _quireBind(_ properties: UInt64, to statement: _Quire.Statement, from index: Int32) throws(ValueError)
-  /// The stored properties (to-many ones left out) in which this object and `other`, of the same class, differ.
+  /// The stored properties (without to-many relationships) in which this object and `other`, of the same class, differ.
   func _quireDifference(from other: AnyObject) -> UInt64
-  /// Takes the storage of those properties from `other`; tells nobody.
+  /// Copies the storage of those properties from `other`; notifies no observers.
   func _quireAdopt(_ properties: UInt64, from other: AnyObject)
   func _quireLink(_ property: Int) -> _Quire.Link
   func _quireSetLink(_ property: Int, _ link: _Quire.Link)
-  /// Tells the observation registrar, if there is one, that a property is about to change, or has.
+  /// Notifies the observation registrar, if there is one, that a property is about to change, or has changed.
   func _quireTell(_ property: Int, _ moment: _Quire.Moment)
 }
 
 extension _Quire {
-  /// Before or after.
+  /// Before or after the change.
   @frozen public enum Moment: Sendable { case willSet, didSet }
 }
 
 extension PersistentModel {
-  /// The object as what it is known to be.
+  /// Casts the object to its known class.
   static func _quireModel(_ object: AnyObject) -> any PersistentModel { unsafeDowncast(object, to: Self.self) }
 
   public static func == (a: Self, b: Self) -> Bool { a === b }

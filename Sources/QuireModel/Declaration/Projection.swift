@@ -1,8 +1,8 @@
 public import QuireRow
 public import QuireSQLite
 
-/// Makes a struct a projection: a value row of chosen columns of a model, of what its to-one relationships lead to, of
-/// aggregates of its to-many relationships, and of what is computed from all these.
+/// Makes a struct a projection: a value row of chosen columns of a model, of properties that its to-one relationships
+/// lead to, of aggregates of its to-many relationships, and of expressions computed from all these.
 ///
 ///     @Projection(of: Author.self) struct AuthorShelf {
 ///       var name: String
@@ -15,16 +15,16 @@ public import QuireSQLite
 ///
 /// Every stored property is read from the model's stored property of the same name, or as its attribute says:
 /// ``From(_:)``, ``Count(_:where:)``, ``Sum(_:_:where:)``, ``Average(_:_:where:)``, ``Min(_:_:where:)``,
-/// ``Max(_:_:where:)``, ``Computed(_:)``. It has the type of what it is read from, optional where a path has a `?`;
-/// another type is an error of the compiler at the field. `var id: PersistentIdentifier` is the object's identifier.
-/// Computed properties, methods and initialisers are left alone, the memberwise initialiser stays.
+/// ``Max(_:_:where:)``, ``Computed(_:)``. It has the type of what it is read from, optional if a path has a `?`; any
+/// other type is a compiler error at the field. `var id: PersistentIdentifier` is the object's identifier. Computed
+/// properties, methods and initializers are left alone; the memberwise initializer remains.
 @attached(
   extension, conformances: Projection,
   names: named(Model), named(_quireDefinition), named(_quireRow), named(init), named(_quireAppend))
 public macro Projection<Model: PersistentModel>(of model: Model.Type) =
   #externalMacro(module: "QuireMacros", type: "ProjectionMacro")
 
-/// The path from the model to the property a field of a projection is read from: `\Book.author?.name`, or
+/// The path from the model to the property that a projection's field is read from: `\Book.author?.name`, or
 /// `\Author.books.count`.
 @attached(peer)
 public macro From<Model: PersistentModel, Value>(_ path: KeyPath<Model, Value>) =
@@ -32,8 +32,8 @@ public macro From<Model: PersistentModel, Value>(_ path: KeyPath<Model, Value>) 
 
 /// A declared value row: conform with `@Projection(of:)`, never by hand.
 ///
-/// Two rows are equal where all their fields are, so every field is `Hashable`; being values they travel between
-/// isolations, so every field is `Sendable`.
+/// Two rows are equal if all their fields are, so every field must be `Hashable`. Rows are values that can be passed
+/// between isolations, so every field must be `Sendable`.
 public protocol Projection: Hashable, Sendable {
   /// The model whose rows it is read from.
   associatedtype Model: PersistentModel
@@ -56,7 +56,7 @@ extension _Quire {
     }
   }
 
-  /// Which store's rows are read, and what the fields that hold an identifier identify.
+  /// The store whose rows are read, and the model of each field that holds an identifier.
   public final class ProjectionOrigin: Sendable {
     private let store: UInt32
     /// By column.
@@ -67,7 +67,7 @@ extension _Quire {
       self.entities = entities
     }
 
-    /// Takes the key at the row's position.
+    /// Reads the key at the row's position.
     @usableFromInline func identifier(_ row: inout RowCursor) throws(ValueError) -> PersistentIdentifier {
       let column = row.position
       row.position &+= 1

@@ -1,6 +1,6 @@
-/// Compares projected rows to the byte: rows that Swift finds equal may hold texts of other bytes.
+/// Compares projected rows to the byte: rows that Swift considers equal may hold texts of different bytes.
 package struct ProjectionComparison<Row: Projection> {
-  /// By field that may hold a text.
+  /// One for each field that may hold text.
   private let textsDiffer: [(Row, Row) -> Bool]
 
   package init() {

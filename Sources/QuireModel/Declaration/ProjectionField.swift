@@ -22,9 +22,9 @@ extension _Quire {
 /// An aggregate of a to-many relationship, as declared.
 struct RelatedField {
   let function: Aggregate.Function
-  /// The properties on the way from the model to the related objects.
+  /// The properties on the path from the model to the related objects.
   let path: [String]
-  /// And from one of those to the value; empty where objects are counted.
+  /// The properties on the path from a related object to the value; empty if objects are counted.
   var value: [String] = []
   let condition: ((SchemaResolver) throws -> RowExpression)?
 
@@ -43,7 +43,7 @@ struct RelatedField {
 // What generated code makes a field with: the types say that the field can hold what it is read from.
 
 extension _Quire {
-  /// A field and the property it is read from: the two are of one type.
+  /// A field and the property it is read from; both have the same type.
   public static func field<Row: Projection, Model: PersistentModel, Form: ProjectedForm>(
     _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
     from source: KeyPath<Model, Form.Value>, _ path: [String]
@@ -125,7 +125,7 @@ extension _Quire {
       source: .computed { try translate(expression, resolving: $0) })
   }
 
-  /// One that is always there, in a field that takes nil.
+  /// A computed value that is never nil, in an optional field.
   public static func computed<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Value>(
     _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
     _ expression: Expression<Model, Value>
@@ -135,7 +135,7 @@ extension _Quire {
   }
 }
 
-// MARK: Refused where the field is
+// MARK: Rejected at the field
 
 extension _Quire {
   @available(*, unavailable, message: "what is computed is of another type than this field: write that type")

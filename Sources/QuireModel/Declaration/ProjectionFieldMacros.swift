@@ -1,57 +1,60 @@
 public import QuireRow
 
-// What a field of a projection is read from, beside a property and a path. An aggregate of a to-many relationship gives
-// what the same question asked of the related objects would: `fetchCount`, `fetchSum`, `fetchAverage`, `fetchMin` and
-// `fetchMax` with a predicate for one object. All fields of a row are read by one statement: an aggregate costs a search
-// by the foreign key's index, and what the object's related rows cost to read.
+// Sources of a projection's fields, beside properties and paths. An aggregate of a to-many relationship has the value
+// that `fetchCount`, `fetchSum`, `fetchAverage`, `fetchMin` or `fetchMax` would return with a predicate for one object.
+// One statement reads all fields of a row: an aggregate costs a search in the foreign key's index, and reading the
+// object's related rows.
 
-/// How many related objects there are, or how many of them a condition holds for.
+/// The number of related objects, or of those that meet a condition.
 ///
 ///     @Count(\Library.books, where: { $0.isAvailable }) var available: Int
 ///
-/// The condition is what `#Predicate` takes.
+/// The condition is a closure as `#Predicate` takes it.
 @attached(peer)
 public macro Count<Model: PersistentModel, Related: PersistentModel>(
   _ objects: KeyPath<Model, [Related]>, where condition: ((Related) -> Bool)? = nil
 ) = #externalMacro(module: "QuireMacros", type: "FieldMacro")
 
-/// The exact sum of a property of the related objects: of whole numbers an `Int`, of reals a `Double`; 0 of nothing.
+/// The exact sum of a property of the related objects: an `Int` for whole numbers, a `Double` for reals; 0 if there are
+/// none.
 ///
-/// A sum beyond `Int`, or of infinities of both signs, is an error when the row is read, which names it.
+/// A sum beyond `Int`, or of infinities of both signs, is an error when the row is read; the error names the row.
 @attached(peer)
 public macro Sum<Model: PersistentModel, Related: PersistentModel, Value: Summable>(
   _ objects: KeyPath<Model, [Related]>, _ property: KeyPath<Related, Value>, where condition: ((Related) -> Bool)? = nil
 ) = #externalMacro(module: "QuireMacros", type: "FieldMacro")
 
-/// The nearest `Double` to the exact average of a property of the related objects; nil of nothing. The field is a
-/// `Double?`.
+/// The nearest `Double` to the exact average of a property of the related objects; nil if there are none. The field is
+/// a `Double?`.
 @attached(peer)
 public macro Average<Model: PersistentModel, Related: PersistentModel, Value: Summable>(
   _ objects: KeyPath<Model, [Related]>, _ property: KeyPath<Related, Value>, where condition: ((Related) -> Bool)? = nil
 ) = #externalMacro(module: "QuireMacros", type: "FieldMacro")
 
-/// The least value of a property of the related objects in the order of its column, text by its bytes; nil of nothing.
+/// The least value of a property of the related objects in the order of its column, text by its bytes; nil if there is
+/// none.
 @attached(peer)
 public macro Min<Model: PersistentModel, Related: PersistentModel, Value>(
   _ objects: KeyPath<Model, [Related]>, _ property: KeyPath<Related, Value>, where condition: ((Related) -> Bool)? = nil
 ) = #externalMacro(module: "QuireMacros", type: "FieldMacro")
 
-/// The greatest value, as ``Min(_:_:where:)`` is the least.
+/// The greatest value, ordered as in ``Min(_:_:where:)``; nil if there is none.
 @attached(peer)
 public macro Max<Model: PersistentModel, Related: PersistentModel, Value>(
   _ objects: KeyPath<Model, [Related]>, _ property: KeyPath<Related, Value>, where condition: ((Related) -> Bool)? = nil
 ) = #externalMacro(module: "QuireMacros", type: "FieldMacro")
 
-/// A value computed by the database from the object's properties, what to-one paths lead to, and questions about to-many
-/// relationships: what `#Expression` takes, with the model named.
+/// A value that the database computes from the object's properties, from what to-one paths lead to, and from aggregates
+/// of to-many relationships. The closure is what `#Expression` takes, with the model named.
 ///
 ///     @Computed({ (book: Book) in book.rating * 20 }) var percent: Double
 ///     @Computed({ (book: Book) in book.author?.name ?? "unknown" }) var by: String
 ///
-/// It has the value Swift would compute. Where Swift would trap (an overflow, a division of whole numbers by zero, `!` of
-/// nil) and where the result is no number, it is nil, and an error naming row and field where the field takes no nil or
-/// the number is beyond its type. As in predicates text is compared by its bytes, and its `count` is of Unicode scalars.
-/// What has no SQL is an error when the query is made, and at compile time where `#Expression` sees it.
+/// It has the value that Swift would compute. If Swift would trap (an overflow, a division of whole numbers by zero,
+/// `!` of nil), or if the result is not a number, the field is nil. It is an error that names row and field if the
+/// field is not optional or the number is beyond its type. As in predicates, text is compared by its bytes, and its
+/// `count` is of Unicode scalars. An expression without SQL is an error when the query is made, or at compile time if
+/// `#Expression` detects it.
 @attached(peer)
 public macro Computed<Model: PersistentModel, Value>(_ value: (Model) -> Value) =
   #externalMacro(module: "QuireMacros", type: "FieldMacro")

@@ -4,8 +4,8 @@ public import QuireSQLite
 extension _Quire {
   /// How a field of one type is read.
   ///
-  /// As with models, a macro sees the words of a declaration and not what they mean: generated code asks
-  /// `_Quire.projected(Genre.self)`, and overload resolution answers.
+  /// As with models, a macro sees the words of a declaration but not their meaning, so generated code calls
+  /// `_Quire.projected(Genre.self)`, and overload resolution selects the form.
   public protocol ProjectedForm<Value> {
     associatedtype Value
     static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value
@@ -46,7 +46,7 @@ extension _Quire {
     }
   }
 
-  /// A sum or an average: where there is no such number, the text that says why is the error.
+  /// A sum or an average. If there is no such number, the column holds the error's text instead.
   public enum ProjectedTotal<Value: StoredValue>: ProjectedForm {
     public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
       let column = row.position
@@ -58,7 +58,8 @@ extension _Quire {
     }
   }
 
-  /// What `_Quire.projected` gives for models and arrays of them: it compiles everywhere but in a projection's definition.
+  /// The result of `_Quire.projected` for models and arrays of them: it compiles everywhere except in a projection's
+  /// definition.
   public enum ProjectedObject<Value> {
     public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
       throw ValueError.notStorable("\(Value.self)", reason: "a projection holds values")
@@ -74,7 +75,7 @@ extension _Quire {
 extension _Quire.ProjectedObject: _Quire.ProjectedForm {}
 
 extension _Quire {
-  /// What `_Quire.projected` gives for a type that no column can hold.
+  /// The result of `_Quire.projected` for a type that no column can hold.
   public enum ProjectedNothing<Value> {
     public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
       throw ValueError.notStorable("\(Value.self)", reason: "it is not Codable")

@@ -4,19 +4,20 @@ public import QuireSQLite
 extension _Quire {
   /// How a property of one type is read, written, bound and decoded.
   ///
-  /// A macro sees the words of a declaration and not what they mean: `Author?` may be a model and `Genre?` an enum. So
-  /// generated code asks `_Quire.form(\Book.author)`, and overload resolution answers.
+  /// A macro sees the words of a declaration but not their meaning: `Author?` may be a model and `Genre?` an enum. So
+  /// generated code calls `_Quire.form(\Book.author)`, and overload resolution selects the form.
   public protocol PropertyForm<Value> {
     associatedtype Value
     static var kind: PropertyDefinition.Kind { get }
-    /// Takes the property's column of a row; a to-many takes none.
+    /// Reads the property's column of a row; a to-many has no column.
     static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value>
-    /// For an object whose row is gone.
+    /// The value for an object whose row is gone.
     static func vacant() -> Slot<Value>
-    /// Whether what `vacant` gives can be read.
+    /// Whether the value of `vacant()` can be read.
     static var hasPlaceholder: Bool { get }
     static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value
-    /// Assigns: compares, refuses on deleted objects, notes the edit, tells who tracks, and stores between the two.
+    /// Assigns: compares, refuses on deleted objects, records the edit, and stores the value between the two
+    /// notifications.
     static func set<Model: PersistentModel>(
       _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
       store: (Slot<Value>) -> Void)

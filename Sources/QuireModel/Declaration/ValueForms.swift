@@ -10,10 +10,10 @@ extension _Quire {
     static func value(of column: SQLValue) throws(ValueError) -> Value
   }
 
-  /// A property whose type is a ``StoredValue`` the macro did not know by name.
+  /// A property whose type is a ``StoredValue`` that the macro did not know by name.
   ///
-  /// As with the forms of relationships, what it does asks for the protocol and not the type itself: the runtime proves
-  /// what a generic type asks for by a walk through all conformances of a program, a tenth of a millisecond for each type.
+  /// As in the forms of relationships, the methods require the conformance, not the type: for a generic type the
+  /// runtime proves a conformance by walking all conformances of a program, a tenth of a millisecond for each type.
   public enum ValueForm<Value> {}
 }
 
@@ -79,8 +79,8 @@ extension _Quire {
     }
   }
 
-  /// Any other Codable type, as JSON text with sorted keys, so that equal values are equal text; nil is NULL. Numbers that
-  /// JSON has not are the texts `inf`, `-inf` and `nan`.
+  /// Any other Codable type, as JSON text with sorted keys, so that equal values are equal text; nil is NULL. Numbers
+  /// that JSON does not have are the texts `inf`, `-inf` and `nan`.
   public enum JSONForm<Value: Codable>: ColumnForm {
     public static var kind: PropertyDefinition.Kind {
       .value(.text, isOptional: Value.self is any ExpressibleByNilLiteral.Type, check: nil)
@@ -147,7 +147,8 @@ extension JSONDecoder {
 }
 
 extension _Quire {
-  /// What `_Quire.form` gives for a type that no column can hold: it compiles everywhere but in a model's definition.
+  /// The result of `_Quire.form` for a type that no column can hold: it compiles everywhere except in a model's
+  /// definition.
   public enum UnstorableForm<Value> {
     public static var kind: PropertyDefinition.Kind { .value(.any, isOptional: true, check: nil) }
     public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> { throw refusal }
@@ -167,17 +168,17 @@ extension _Quire {
   }
 }
 
-/// Only the definition of a model asks for this conformance, so that an unstorable property is refused once.
+/// Only the definition of a model needs this conformance, so that an unstorable property is reported once.
 @available(
   *, unavailable,
   message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
 )
 extension _Quire.UnstorableForm: _Quire.PropertyForm {}
 
-// MARK: What all values do alike
+// MARK: Common to all values
 
 extension _Quire.ColumnForm {
-  /// The value that a column holds, of whatever type; nil for none.
+  /// The value that a column holds, of whatever type; nil if it does not decode.
   static func decoded(_ column: SQLValue) -> Any? { try? value(of: column) }
 
   public static func vacant() -> _Quire.Slot<Value> {
@@ -219,15 +220,15 @@ extension _Quire.ColumnForm {
 // MARK: Constants
 
 extension _Quire {
-  /// The value of a `let` as its row has it.
+  /// The value of a `let` in its row.
   public static func constant<Value>(_ slot: Slot<Value>) throws(ValueError) -> Value {
     guard let value = slot.value else {
-      throw ValueError.notStorable("\(Value.self)", reason: "it is no column's value")
+      throw ValueError.notStorable("\(Value.self)", reason: "no column can hold it")
     }
     return value
   }
 
-  /// The value of a `let` of an object without a row; a schema in which there is none is refused.
+  /// The value of a `let` in an object without a row; a schema without such a value is refused.
   public static func zero<Model: PersistentModel, Value>(_ keyPath: KeyPath<Model, Value>) -> Value {
     let properties = Model._quireDefinition.properties
     return PlaceholderValue.required(

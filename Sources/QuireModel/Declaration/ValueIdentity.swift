@@ -1,11 +1,11 @@
 public import Foundation
 public import QuireRow
 
-// Values are the same where the file has the same for them. Swift takes two spellings of é for equal, whose bytes differ;
-// so does every type that holds texts.
+// Two values are identical if the file stores the same bytes for both. Swift considers two spellings of é equal
+// although their bytes differ; the same holds for every type that contains text.
 
 extension _Quire {
-  /// Whether an assignment changes a plain property, or a row has another value than its object.
+  /// Whether an assignment changes a plain property, or a row's value differs from its object's.
   @inlinable public static func differs<V: Equatable>(_ a: V, _ b: V) -> Bool {
     a != b || (!_isPOD(V.self) && textsDiffer(a, b))
   }
@@ -18,14 +18,15 @@ extension _Quire {
   @_disfavoredOverload @inlinable public static func differs<V>(_ a: V, _ b: V) -> Bool { true }
 }
 
-/// Whether two values of a type that may be `Equatable` are the same to the byte: those of one that is not never are.
+/// Whether two values of a type that may be `Equatable` are identical to the byte; never if the type is not
+/// `Equatable`.
 package func isIdentical<Value>(_ a: Value, _ b: Value) -> Bool {
   func differs<E: Equatable>(_ a: E) -> Bool { (b as? E).map { _Quire.differs(a, $0) } ?? true }
   guard let a = a as? any Equatable else { return false }
   return !differs(a)
 }
 
-/// Whether two values that Swift finds equal hold texts of other bytes.
+/// Whether two values that Swift considers equal contain text of different bytes.
 @usableFromInline @inline(never) package func textsDiffer<V>(_ a: V, _ b: V) -> Bool {
   if let a = a as? any StoredValue, let b = b as? any StoredValue {
     return (try? Value(storing: a)) != (try? Value(storing: b))
@@ -36,10 +37,10 @@ package func isIdentical<Value>(_ a: Value, _ b: Value) -> Bool {
 
 private func precedes(_ a: [UInt8], _ b: [UInt8]) -> Bool { a.lexicographicallyPrecedes(b) }
 
-/// The texts in a value, without those of classes.
+/// The texts in a value, except those inside class instances.
 private struct HeldTexts {
   var bytes: [[UInt8]] = []
-  /// False where a set or dictionary gives them in an order of its own.
+  /// False if a set or dictionary yields them in unspecified order.
   var hasOrder = true
 
   init(of value: Any) {
@@ -60,6 +61,6 @@ private struct HeldTexts {
     }
   }
 
-  /// Whether elements are numbers and the like, in which there is no text to look for.
+  /// Whether elements are numbers or other plain data, which contain no text.
   private static func arePlain<Elements: Collection>(_ elements: Elements) -> Bool { _isPOD(Elements.Element.self) }
 }

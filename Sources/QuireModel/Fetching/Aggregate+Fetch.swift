@@ -2,7 +2,7 @@ public import Foundation
 public import QuireRow
 import QuireSQLite
 
-/// Aggregates asked for once, unsaved edits included.
+/// Fetches of aggregates, unsaved edits included.
 extension Fetcher {
   func aggregate<Model: PersistentModel>(
     _ function: Aggregate.Function, _ keyPath: PartialKeyPath<Model>, where predicate: Predicate<Model>?
@@ -25,11 +25,12 @@ extension Fetcher {
   }
 }
 
-/// Values of all rows that match, unsaved edits included. `live…` follows the same values on the committed state.
+/// Values computed from all rows that match, unsaved edits included. `live…` follows the same values in the committed
+/// state.
 ///
-/// - Throws: as `fetch` does, and ``AggregateError``. NULL is skipped everywhere.
+/// - Throws: As `fetch` does, and ``AggregateError``. NULL is skipped everywhere.
 extension ModelContext {
-  /// The exact sum: of whole numbers an `Int`, of reals the nearest `Double` to it; 0 of nothing.
+  /// The exact sum: of whole numbers an `Int`, of reals the nearest `Double`; 0 if no row matches.
   ///
   /// Reads the column of every row that matches. A sum of whole numbers beyond `Int` is an error.
   public func fetchSum<Model: PersistentModel, Value: Summable>(
@@ -38,28 +39,29 @@ extension ModelContext {
     try Value.total(try owner.fetcher.aggregate(.sum, property, where: predicate))
   }
 
-  /// The nearest `Double` to the exact average; nil of nothing.
+  /// The nearest `Double` to the exact average; nil if no row matches.
   public func fetchAverage<Model: PersistentModel, Value: Summable>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil
   ) throws -> Double? {
     try owner.fetcher.aggregate(.average, property, where: predicate).average()
   }
 
-  /// The least value in the order of its column, text by its bytes; nil of nothing. With an index one look-up.
+  /// The least value in the order of its column, text by its bytes; nil if no row matches. With an index it is one
+  /// look-up.
   public func fetchMin<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil
   ) throws -> Value? {
     try Value?.decoded(try owner.fetcher.aggregate(.minimum, property, where: predicate).extreme)
   }
 
-  /// The least value that is not nil; nil if there is none. As ``fetchMin(_:where:)`` of a property that is not optional.
+  /// The least value that is not nil; nil if there is none. As ``fetchMin(_:where:)``, for an optional property.
   public func fetchMin<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value?>, where predicate: Predicate<Model>? = nil
   ) throws -> Value? {
     try Value?.decoded(try owner.fetcher.aggregate(.minimum, property, where: predicate).extreme)
   }
 
-  /// The greatest value, as ``fetchMin(_:where:)`` finds the least.
+  /// The greatest value, ordered as in ``fetchMin(_:where:)``.
   public func fetchMax<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil
   ) throws -> Value? {

@@ -1,13 +1,13 @@
 import QuireRow
 import QuireSQLite
 
-/// How a fetch finds its objects: what SQL is asked, and what is asked of objects afterwards.
+/// How a fetch finds its objects: the SQL statement, and what is evaluated on objects afterwards.
 public struct FetchExplanation: Hashable, Sendable {
   /// The statement, with `?` for its values.
   public let sql: String
   /// The lines of EXPLAIN QUERY PLAN.
   public let plan: [String]
-  /// The parts of the predicate that have no SQL, in Swift's words: evaluated for each object the statement finds.
+  /// The parts of the predicate without SQL, as Swift source: evaluated for each object that the statement finds.
   public let computed: [String]
 }
 
@@ -18,9 +18,9 @@ extension FetchExplanation: CustomStringConvertible {
 }
 
 extension ModelContext {
-  /// How a fetch would find its objects, without fetching: costs a plan.
+  /// How a fetch would find its objects, without fetching them: prepares the statement and reads its plan.
   ///
-  /// - Throws: as ``fetch(_:)`` does.
+  /// - Throws: As ``fetch(_:)`` does.
   public func explain<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> FetchExplanation {
     try owner.following.catchUp()
     let query = try ResolvedQuery(descriptor, in: try owner.requireStore(), evaluating: true, asking: owner)
@@ -37,7 +37,7 @@ extension ModelContext {
 }
 
 extension RowExpression {
-  /// The words of what Swift computes in it, each once.
+  /// The source of each part that Swift computes, without duplicates.
   fileprivate var computedParts: [String] {
     if case .computed(let value) = self { return [value.words] }
     return operands.flatMap(\.computedParts).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }

@@ -1,9 +1,9 @@
-/// Objects of a fetch that come in batches, as they are read: of the others it holds the identifiers.
+/// A fetch's results whose objects are loaded in batches as they are read; for the rest it holds identifiers only.
 ///
-/// Belongs to its context's isolation. An object whose row is gone when its batch is read says `isDeleted`, and so does
-/// one whose row does not decode: see ``error``.
+/// Belongs to its context's isolation. An object whose row is gone when its batch is read has `isDeleted` set, as does
+/// an object whose row does not decode: see ``error``.
 public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessCollection {
-  /// Of all objects, in order; found when the collection was made.
+  /// Of all objects, in order; determined when the collection was made.
   public let identifiers: [PersistentIdentifier]
   private let context: ModelContext
   private let batchSize: Int
@@ -15,7 +15,7 @@ public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessC
     self.context = context
   }
 
-  /// All in one batch.
+  /// A collection with all objects in one batch.
   init(_ models: [Model], in context: ModelContext) {
     identifiers = models.map(\.persistentModelID)
     batchSize = Swift.max(1, models.count)
@@ -26,7 +26,7 @@ public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessC
   public var startIndex: Int { 0 }
   public var endIndex: Int { identifiers.count }
 
-  /// The error of the first row that was reached and does not decode; nil if all did.
+  /// The error of the first row that was read and did not decode; nil if all did.
   public var error: (any Error)? {
     let owner = context.owner
     return owner.store?.entity(for: Model.self).flatMap { owner.fetcher.undecodable($0, among: identifiers.map(\.key)) }
@@ -45,10 +45,10 @@ public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessC
 }
 
 extension ModelContext {
-  /// The objects that match, of which a batch at a time is in memory.
+  /// The objects that match, of which one batch at a time is in memory.
   ///
-  /// Which rows match is found out now; what they hold, when a batch is read. A model that has a property without a
-  /// value for an object whose row is gone comes all at once.
+  /// Which rows match is determined now; their values are read with each batch. All objects are loaded now if the model
+  /// has a property without a value for an object whose row is gone.
   public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, batchSize: Int) throws
     -> FetchResultsCollection<Model>
   {
@@ -60,7 +60,7 @@ extension ModelContext {
 }
 
 extension Fetcher {
-  /// An object for each key, one that says it is deleted where there is no row.
+  /// An object for each key; if there is no row, an object that is marked as deleted.
   func batch<Model: PersistentModel>(of keys: [Int64]) -> [Model] {
     do { try loadBatch(Model.self, keys: keys) } catch { loadErrors.append(error) }
     guard let entity = store?.entity(for: Model.self) else { return keys.map { ToOneAccess.vacant(key: $0) } }

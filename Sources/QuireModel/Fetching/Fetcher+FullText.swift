@@ -2,7 +2,7 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// Searching by words: what the index finds, by rank, of which the rest of the descriptor keeps some.
+/// Full-text search: the rows the index finds, by rank, filtered by the rest of the descriptor.
 extension Fetcher {
   /// The entity, and the keys that a descriptor with a full-text query finds, in order.
   func found<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, _ text: FullTextQuery) throws -> (
@@ -40,12 +40,12 @@ extension Fetcher {
 }
 
 extension ModelContainer {
-  /// Reads all words of a model again: for a file in which a program has replaced rows by `INSERT OR REPLACE`, which
-  /// leaves the words of the replaced rows behind.
+  /// Rebuilds the full-text index of a model. Needed if a program has replaced rows by `INSERT OR REPLACE`, which
+  /// leaves the words of the replaced rows in the index.
   public func rebuildFullText<Model: PersistentModel>(of type: Model.Type) throws {
     guard let entity = store.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
     guard let index = entity.fullText else {
-      throw ModelError.query("\(entity.name) declares no #FullText, so there are no words to read")
+      throw ModelError.query("\(entity.name) has no #FullText, so it has no full-text index to rebuild")
     }
     try write { _ = try $0.connection.execute(index.rebuilding()) }
   }

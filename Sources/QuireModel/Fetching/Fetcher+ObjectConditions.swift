@@ -1,12 +1,12 @@
 import QuireRow
 import QuireSQLite
 
-/// Fetching by a predicate of which SQL has only a part: it narrows, and objects are asked for the rest.
+/// Fetches by a predicate that SQL can evaluate only in part: SQL narrows, and the rest is evaluated on objects.
 extension Fetcher {
-  /// The objects that the whole predicate accepts, in order, limit and offset counted.
+  /// The objects that the whole predicate accepts, in order, after limit and offset.
   ///
-  /// Rows come a batch at a time until the limit is reached; with unsaved edits among them all at once. What is asked of
-  /// the objects is not tracked.
+  /// Rows are read in batches until the limit is reached; all at once if unsaved edits are among them. Reads of the
+  /// objects are not tracked.
   func fetchByObjects<Model: PersistentModel>(_ query: ResolvedQuery, withEdits: Bool) throws -> [Model] {
     guard let remaining = query.remaining else { return [] }
     var narrowed = query

@@ -1,17 +1,17 @@
 import QuireRow
 import QuireSQLite
 
-/// Unsaved edits of rows that a query asks about through a to-many relationship.
+/// Unsaved edits of rows that a query reaches through a to-many relationship.
 extension Fetcher {
-  /// Whether an unsaved link or its undoing could show in the query.
+  /// Whether an unsaved link or unlink could change the query's result.
   func hasPendingPairs(_ query: ResolvedQuery) -> Bool {
     guard !pending.joinEdits.isEmpty, let store else { return false }
     let tables = query.select.tables
     return pending.joinEdits.changes.keys.contains { tables.contains(store.joins[$0.join].name) }
   }
 
-  /// Keys of the query's rows for which an unsaved edit of a related row, or of what relates it, may change the answer:
-  /// those it belongs to in the file, and those it belongs to now.
+  /// Keys of the query's rows whose result may change by an unsaved edit of a related row or of the relationship: the
+  /// rows it belongs to in the file, and those it belongs to now.
   func rowsRelated(to pending: [any PersistentModel], _ query: ResolvedQuery) throws -> Set<Int64> {
     var result: Set<Int64> = []
     for related in RelatedColumns.all(of: query.select.related) {
@@ -38,7 +38,7 @@ extension Fetcher {
     return result
   }
 
-  /// The query's rows from which these stretches lead, in the file, to rows with these keys.
+  /// The query's rows from which these hops lead, in the file, to rows with these keys.
   private func rows(leadingTo keys: Set<Int64>, _ hops: ArraySlice<RelatedHop>, _ query: ResolvedQuery) throws
     -> Set<Int64>
   {
@@ -59,7 +59,7 @@ extension Fetcher {
 }
 
 extension PendingRows {
-  /// How many related rows an object has, as if all unsaved edits were saved.
+  /// The number of an object's related rows, as if all unsaved edits were saved.
   func count(_ rows: RelatedRows, of model: any PersistentModel, _ entity: Entity) -> Int? {
     guard let (model, entity) = row(behind: rows.steps, of: model, entity) else { return 0 }
     guard

@@ -2,9 +2,9 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// Queries where rows have unsaved edits: answered as if all of them were saved.
+/// Queries over rows with unsaved edits, answered as if all edits were saved.
 extension Fetcher {
-  /// Whether any unsaved edit could show in the query: of its own rows, or of rows its paths reach.
+  /// Whether any unsaved edit could change the result: of the query's own rows, or of rows that its paths reach.
   func hasPendingRows(_ query: ResolvedQuery) throws -> Bool {
     guard hasChanges else { return false }
     try core.editing.deleteCascades()
@@ -17,7 +17,7 @@ extension Fetcher {
     pending.edits.filter { $0._quireState.dirty != 0 } + pending.inserted.compactMap { $0 } + pending.deleted
   }
 
-  /// Rows that no unsaved edit touches come from SQL, the others are judged in memory, by the same condition and order.
+  /// Rows without unsaved edits come from SQL; the others are evaluated in memory, by the same condition and order.
   func fetchWithEdits<Model: PersistentModel>(_ query: ResolvedQuery) throws -> [Model] {
     let store = try requireStore()
     let pending = pendingModels
@@ -43,7 +43,7 @@ extension Fetcher {
     return Array(result.dropFirst(query.select.offset).prefix(query.select.limit ?? .max))
   }
 
-  /// Ordered rows, with others put in where they belong.
+  /// Merges other rows into ordered rows, at their positions.
   private func merged<Model: PersistentModel>(
     _ rows: [Model], _ others: [Model], _ query: ResolvedQuery, _ values: PendingRows
   ) -> [Model] {

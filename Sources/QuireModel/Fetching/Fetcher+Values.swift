@@ -1,15 +1,15 @@
 package import QuireRow
 import QuireSQLite
 
-/// Columns of the rows that match, as they would be if all unsaved edits were saved.
+/// Columns of the rows that match, as if all unsaved edits were saved.
 extension Fetcher {
-  // MARK: In no order
+  // MARK: Unordered
 
-  /// Passes the columns that `select` has of each row that matches.
+  /// Passes the columns of `select` for each row that matches.
   ///
-  /// Where some edits are unsaved, a limit counts for the rows they do not touch.
-  /// - Parameter select: What SQL is asked. Where the predicate has parts without SQL, the query's objects are asked for
-  ///   the same columns.
+  /// If there are unsaved edits, a limit applies to the rows they do not affect.
+  /// - Parameter select: The SQL query. If the predicate has parts without SQL, the same columns are read from the
+  ///   query's objects.
   package func visit<Model: PersistentModel>(
     _ type: Model.Type, _ query: AggregateQuery, _ select: SelectQuery,
     _ body: (_ column: (Int) -> Value) throws -> Void
@@ -37,8 +37,8 @@ extension Fetcher {
     }
   }
 
-  /// The keys of the rows whose answer unsaved edits may change, and the objects that the filter accepts among these and
-  /// the unsaved ones; nil where no edit concerns the query.
+  /// The keys of the rows whose result unsaved edits may change, and the objects among these and the unsaved ones that
+  /// the filter accepts; nil if no edit affects the query.
   private func edited<Model: PersistentModel>(_ type: Model.Type, _ select: SelectQuery, _ entity: Entity) throws
     -> (keys: [Int64], objects: [Model])?
   {
@@ -46,7 +46,7 @@ extension Fetcher {
     var query = try ResolvedQuery(type, where: nil, sortBy: [], limit: nil, offset: 0, in: store)
     query.select = select
     query.select.columns = [ColumnPath(entity.keyColumn)]
-    // What is read counts among what decides: an edited row that a path leads to changes it.
+    // The columns that are read count as deciding columns: an edited row that a path leads to changes them.
     query.select.order += select.columns.map { OrderTerm($0) }
     guard try hasPendingRows(query) else { return nil }
     let pending = pendingModels
@@ -74,10 +74,10 @@ extension Fetcher {
     }
   }
 
-  // MARK: In order
+  // MARK: Ordered
 
-  /// The query's columns of each row, in its order, where objects have to be asked: because of unsaved edits, or for what
-  /// has no SQL. Nil where one statement tells them.
+  /// The query's columns of each row, in order, if objects have to be read because of unsaved edits or parts without
+  /// SQL. Nil if one SQL statement is enough.
   func valuesOfObjects<Model: PersistentModel>(_ type: Model.Type, _ query: ResolvedQuery) throws -> [[Value]]? {
     guard try query.remaining != nil || hasPendingRows(query) else { return nil }
     let objects = query.selectingKeys
@@ -87,7 +87,7 @@ extension Fetcher {
     return try values(of: models, query.select.columns, query.entity)
   }
 
-  /// The different rows of the query's columns, in the order of their values; its limit counts these.
+  /// The distinct rows of the query's columns, ordered by value; the query's limit counts distinct rows.
   func distinctValues<Model: PersistentModel>(_ type: Model.Type, _ query: ResolvedQuery, ascending: Bool) throws
     -> [[Value]]
   {
@@ -118,7 +118,7 @@ extension Fetcher {
 }
 
 extension ResolvedQuery {
-  /// What objects are found by.
+  /// The same query with keys as its columns.
   fileprivate var selectingKeys: ResolvedQuery {
     var query = self
     query.select.columns = [ColumnPath(entity.keyColumn)]

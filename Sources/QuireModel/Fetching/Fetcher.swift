@@ -2,13 +2,13 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// Fetches one object for each row, with unsaved edits judged in memory, and values of rows without objects.
+/// Fetches one object for each row, evaluating unsaved edits in memory, and fetches values without making objects.
 package final class Fetcher: ContextPart {
-  /// Rows that cannot become objects.
+  /// Rows that do not decode.
   var undecodable = UndecodableRows()
-  /// Where a fetch that goes on past them puts the errors of such rows.
+  /// Collects the errors of such rows during a fetch that skips them.
   var badRows: BadRows?
-  /// Called for live results that would read whole tables as rows change.
+  /// Called for live results that would read whole tables when rows change.
   package var slowLiveResult: ((String) -> Void)?
 
   func close() {
@@ -34,8 +34,8 @@ package final class Fetcher: ContextPart {
     return result
   }
 
-  /// The objects, where some must be asked themselves: they have unsaved edits, or the predicate has parts without SQL.
-  /// Nil where SQL alone answers.
+  /// The objects, if the query must be evaluated on some of them: because of unsaved edits, or of parts without SQL.
+  /// Nil if SQL is enough.
   private func judged<Model: PersistentModel>(_ query: ResolvedQuery, withEdits: Bool) throws -> [Model]? {
     if query.remaining != nil { return try fetchByObjects(query, withEdits: withEdits) }
     return withEdits ? try hasPendingRows(query) ? fetchWithEdits(query) : nil : nil
@@ -121,7 +121,7 @@ package final class Fetcher: ContextPart {
     }
   }
 
-  /// Looks one row up by its key; moves nothing.
+  /// Finds one row's object by key; does not advance the context.
   func find(_ entity: Entity, key: Int64) -> AnyObject? {
     do {
       return try lookUp(entity, key: key)
@@ -151,7 +151,7 @@ package final class Fetcher: ContextPart {
   private func prefetch<Model: PersistentModel>(_ keyPath: PartialKeyPath<Model>, of models: [Model], _ entity: Entity)
   {
     guard let index = entity.property(at: keyPath) else { return }
-    // Asked for: all of them in one statement.
+    // A prefetch: all of them in one statement.
     core.loader.batchLimit = max(models.count, RelationshipLoader.batchLimit)
     defer { core.loader.batchLimit = RelationshipLoader.batchLimit }
     for model in models {
@@ -165,7 +165,7 @@ package final class Fetcher: ContextPart {
     }
   }
 
-  /// The objects with these keys; what is not in memory is loaded.
+  /// The objects with these keys; those that are not in memory are loaded.
   func objects<Model: PersistentModel>(_ entity: Entity, keys: [Int64]) throws -> [Model] {
     let known = loadErrors.count
     try loadBatch(Model.self, keys: keys)
@@ -173,7 +173,7 @@ package final class Fetcher: ContextPart {
     return keys.compactMap { registered(entity.index, $0) as? Model }
   }
 
-  /// The objects of rows, by their keys: those in memory as they are, with their edits. Keys without a row are left out.
+  /// The objects of rows, by key: those in memory with their edits. Keys without a row are left out.
   package func objects<Model: PersistentModel>(withKeys keys: Set<Int64>) throws -> [Int64: Model] {
     guard let entity = try requireStore().entity(for: Model.self) else {
       throw ModelError.unknownModel("\(Model.self)")

@@ -1,16 +1,17 @@
 extension ModelContext {
   /// The objects that match, one for each row, in order.
   ///
-  /// Takes in commits made elsewhere first. Cost: one statement, and decoding of the rows that are not in memory. Where a
-  /// part of the predicate has no SQL, the objects are asked that the rest of it leaves, in batches: their number is the
-  /// cost, and ``explain(_:)`` tells the part.
-  /// - Throws: ``ModelError/undecodable(model:key:property:reason:)`` for a row that is no such object,
-  ///   ``UntranslatablePredicate`` for a predicate that neither SQL nor an object can be asked.
+  /// Merges commits made elsewhere first. Cost: one statement, and decoding of the rows that are not in memory. If a
+  /// part of the predicate has no SQL, it is evaluated on the objects that the rest accepts, in batches: their number
+  /// is the cost, and ``explain(_:)`` names the part.
+  ///
+  /// - Throws: ``ModelError/undecodable(model:key:property:reason:)`` for a row that does not decode,
+  ///   ``UntranslatablePredicate`` for a predicate that neither SQL nor objects can evaluate.
   public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
     try owner.fetcher.fetch(descriptor)
   }
 
-  /// How many objects match. One statement, and no object is made unless a part of the predicate has no SQL.
+  /// The number of objects that match. One statement; no object is made unless a part of the predicate has no SQL.
   ///
   /// - Throws: As ``fetch(_:)``.
   public func fetchCount<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
@@ -37,7 +38,8 @@ extension ModelContext {
 
   /// Visits the objects that match, holding no more than a batch of them.
   ///
-  /// - Parameter allowEscapingMutations: For SwiftData compatibility; has no effect: edits are kept until they are saved.
+  /// - Parameter allowEscapingMutations: For SwiftData compatibility; has no effect: edits are kept until they are
+  ///   saved.
   public func enumerate<Model: PersistentModel>(
     _ descriptor: FetchDescriptor<Model>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
     block: (Model) throws -> Void

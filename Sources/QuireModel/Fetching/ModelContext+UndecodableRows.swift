@@ -1,19 +1,19 @@
-/// What a fetch does with rows that are no objects.
+/// What a fetch does with rows that do not decode.
 public enum UndecodableRowPolicy: Hashable, Sendable {
-  /// It throws the first one's error.
+  /// The fetch throws the error of the first such row.
   case refuse
-  /// It gives the others, and the errors.
+  /// The fetch returns the other objects, and the errors.
   case report
 }
 
 extension ModelContext {
-  /// The objects that match, and an error for each row that matches and is none: another tool has written a text where a
-  /// number must be, or NULL.
+  /// The objects that match, and an error for each matching row that does not decode: for example because another tool
+  /// has written text or NULL where a number must be.
   ///
   ///     let (books, badRows) = try context.fetch(descriptor, badRows: .report)
   ///     for error in badRows { print(error) }   // Book 17.year: expected INTEGER, found text
   ///
-  /// With a limit the bad rows count too: there may be fewer objects.
+  /// A limit also counts the rows that do not decode, so there may be fewer objects.
   public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, badRows: UndecodableRowPolicy) throws
     -> (models: [Model], badRows: [ModelError])
   {
@@ -29,7 +29,7 @@ extension ModelContext {
   }
 }
 
-/// Where a fetch puts the errors of rows that are no objects.
+/// Collects the errors of rows that do not decode during a fetch.
 final class BadRows {
   var errors: [ModelError] = []
 }

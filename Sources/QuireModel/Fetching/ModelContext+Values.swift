@@ -2,20 +2,21 @@ public import Foundation
 public import QuireRow
 import QuireSQLite
 
-/// Values of the rows that match, without objects and without declaring a projection, unsaved edits included.
+/// Fetches of values, without objects and without a declared projection, unsaved edits included.
 extension ModelContext {
-  /// A property, or what a to-one path leads to, of the rows that match, in order.
+  /// The values of a property, or of what a to-one path leads to, in the rows that match, in order.
   ///
   ///     let titles = try context.fetch(Book.self, values: \.title, where: #Predicate { $0.isAvailable })
   ///
-  /// A path with a `?` is nil where it leads nowhere. The values of several rows may be the same: see
+  /// A path with a `?` is nil if a reference on it is nil. Several rows may have the same value: see
   /// ``fetchDistinct(_:where:order:limit:)``.
   ///
-  /// Cost: one statement, paths joined, and no object made. Where unsaved edits concern the rows, or the predicate has a
-  /// part without SQL, the objects are fetched and asked.
-  /// - Throws: ``ModelError/query(_:)`` for a key path that is no stored property nor leads to one,
-  ///   ``ModelError/undecodable(model:key:property:reason:)`` for a row without such values,
-  ///   ``UntranslatablePredicate`` for a predicate that neither SQL nor an object can be asked.
+  /// Cost: one statement, with paths joined, and no objects. If unsaved edits affect the rows, or the predicate has a
+  /// part without SQL, the objects are fetched and evaluated.
+  ///
+  /// - Throws: ``ModelError/query(_:)`` for a key path that does not lead to a stored property,
+  ///   ``ModelError/undecodable(model:key:property:reason:)`` for a row that does not decode,
+  ///   ``UntranslatablePredicate`` for a predicate that neither SQL nor objects can evaluate.
   public func fetch<Model: PersistentModel, Value: StoredValue>(
     _ type: Model.Type, values property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil,
     sortBy: [SortDescriptor<Model>] = [], limit: Int? = nil, offset: Int = 0
@@ -23,11 +24,11 @@ extension ModelContext {
     try owner.fetcher.tuples(type, predicate, sortBy, limit, offset, property)
   }
 
-  /// Several properties and paths of the rows that match: a tuple for each row, in order.
+  /// The values of several properties and paths in the rows that match: a tuple for each row, in order.
   ///
   ///     for (title, author) in try context.fetch(Book.self, values: \.title, \.author?.name, limit: 20) { … }
   ///
-  /// - Throws: as ``fetch(_:values:where:sortBy:limit:offset:)``.
+  /// - Throws: As ``fetch(_:values:where:sortBy:limit:offset:)``.
   public func fetch<Model: PersistentModel, First: StoredValue, Second: StoredValue, each Rest: StoredValue>(
     _ type: Model.Type, values first: KeyPath<Model, First>, _ second: KeyPath<Model, Second>,
     _ rest: repeat KeyPath<Model, each Rest>, where predicate: Predicate<Model>? = nil,
@@ -36,7 +37,7 @@ extension ModelContext {
     try owner.fetcher.tuples(type, predicate, sortBy, limit, offset, first, second, repeat each rest)
   }
 
-  /// The value of the first row that matches; nil where none does.
+  /// The value of the first row that matches; nil if no row matches.
   public func fetchOne<Model: PersistentModel, Value: StoredValue>(
     _ type: Model.Type, values property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil,
     sortBy: [SortDescriptor<Model>] = []
@@ -44,7 +45,7 @@ extension ModelContext {
     try owner.fetcher.tuples(type, predicate, sortBy, 1, 0, property).first
   }
 
-  /// The values of the first row that matches; nil where none does.
+  /// The values of the first row that matches; nil if no row matches.
   public func fetchOne<Model: PersistentModel, First: StoredValue, Second: StoredValue, each Rest: StoredValue>(
     _ type: Model.Type, values first: KeyPath<Model, First>, _ second: KeyPath<Model, Second>,
     _ rest: repeat KeyPath<Model, each Rest>, where predicate: Predicate<Model>? = nil,
@@ -53,19 +54,20 @@ extension ModelContext {
     try owner.fetcher.tuples(type, predicate, sortBy, 1, 0, first, second, repeat each rest).first
   }
 
-  /// The different values of a property, or of what a to-one path leads to, among the rows that match.
+  /// The distinct values of a property, or of what a to-one path leads to, in the rows that match.
   ///
   ///     let languages = try context.fetchDistinct(\Book.language)
   ///
   /// Nil counts as a value, as it does in a group's key: leave it out with `where: #Predicate { $0.language != nil }`.
-  /// They come in the order of their column, nil first and text by its bytes.
+  /// Values are in the order of their column, nil first and text by its bytes.
   ///
-  /// Cost: one statement, which reads all rows that match; an index on the property gives the order. With a part of the
-  /// predicate that has no SQL, the objects are fetched and asked.
+  /// Cost: one statement, which reads all rows that match; an index on the property avoids sorting. If a part of the
+  /// predicate has no SQL, the objects are fetched and evaluated.
+  ///
   /// - Parameters:
-  ///   - order: Of the values.
-  ///   - limit: How many different ones.
-  /// - Throws: as ``fetch(_:values:where:sortBy:limit:offset:)``.
+  ///   - order: The order of the values.
+  ///   - limit: The highest number of distinct values.
+  /// - Throws: As ``fetch(_:values:where:sortBy:limit:offset:)``.
   public func fetchDistinct<Model: PersistentModel, Value: StoredValue>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil, order: SortOrder = .forward,
     limit: Int? = nil
@@ -73,11 +75,11 @@ extension ModelContext {
     try owner.fetcher.distinctTuples(predicate, order, limit, property)
   }
 
-  /// The different combinations of several, in the order of their columns from left to right.
+  /// The distinct combinations of several values, in the order of their columns from left to right.
   ///
   ///     for (author, language) in try context.fetchDistinct(\Book.author?.name, \.language) { … }
   ///
-  /// - Throws: as ``fetch(_:values:where:sortBy:limit:offset:)``.
+  /// - Throws: As ``fetch(_:values:where:sortBy:limit:offset:)``.
   public func fetchDistinct<Model: PersistentModel, First: StoredValue, Second: StoredValue, each Rest: StoredValue>(
     _ first: KeyPath<Model, First>, _ second: KeyPath<Model, Second>, _ rest: repeat KeyPath<Model, each Rest>,
     where predicate: Predicate<Model>? = nil, order: SortOrder = .forward, limit: Int? = nil
@@ -85,7 +87,7 @@ extension ModelContext {
     try owner.fetcher.distinctTuples(predicate, order, limit, first, second, repeat each rest)
   }
 
-  /// The first object that matches; nil where none does.
+  /// The first object that matches; nil if none does.
   public func fetchOne<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Model? {
     var first = descriptor
     first.fetchLimit = min(1, descriptor.fetchLimit ?? 1)
@@ -118,9 +120,9 @@ extension Fetcher {
     }
   }
 
-  /// The query's rows as tuples of the columns these key paths lead to.
+  /// The query's rows as tuples of the columns that these key paths lead to.
   ///
-  /// - Parameter rows: What the query's columns are where a statement alone does not tell; nil where it does.
+  /// - Parameter rows: Returns the rows of the query's columns if one SQL statement is not enough; nil if it is.
   private func tuples<Model: PersistentModel, First: StoredValue, each Rest: StoredValue>(
     _ query: ResolvedQuery, _ first: KeyPath<Model, First>, _ rest: repeat KeyPath<Model, each Rest>,
     from rows: (ResolvedQuery) throws -> [[Value]]?
@@ -164,7 +166,7 @@ extension Fetcher {
 }
 
 extension Entity {
-  /// The properties on the way to a column, `author.name`.
+  /// The properties on the path to a column, such as `author.name`.
   fileprivate func name(of path: ColumnPath, in store: Store) -> String {
     var entity = self
     var names: [String] = []

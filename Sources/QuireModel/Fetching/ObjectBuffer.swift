@@ -1,5 +1,5 @@
-/// Objects of one class while they come in: an array of them that does not know the class, because an array of a
-/// generic parameter looks its own type up at every append.
+/// Collects objects of one class. The array does not know the class, because an array of a generic parameter looks up
+/// its own type at every append.
 struct ObjectBuffer: ~Copyable {
   private var start: UnsafeMutablePointer<AnyObject>?
   private var count = 0
@@ -23,7 +23,7 @@ struct ObjectBuffer: ~Copyable {
     start = larger
   }
 
-  /// All of them, which are of that class; the references move, none is counted.
+  /// The array with its class: references are moved, none is counted.
   consuming func models<Model: AnyObject>() -> [Model] {
     guard let start else { return [] }
     let count = count

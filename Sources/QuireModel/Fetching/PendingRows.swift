@@ -1,14 +1,14 @@
 import QuireRow
 import QuireSQLite
 
-/// Objects as the rows they will be: the values a query's columns would have if all unsaved edits were saved.
+/// Objects as the rows that a save would write: the values of a query's columns if all unsaved edits were saved.
 ///
-/// So an unsaved edit is judged by the very condition and order that SQLite is given for the others. Reads storage and
-/// not properties: nobody who tracks depends on what is only looked at here. For one use of one connection.
+/// So an unsaved edit is evaluated by the same condition and order that SQLite uses for other rows. Reads storage and
+/// not properties, so these reads are not tracked. For one use of one connection.
 struct PendingRows {
   let owner: ContextCore
   let store: Store
-  /// `SELECT ?`: gives back what a property binds.
+  /// `SELECT ?`: returns what a property binds.
   private let echo: Statement
 
   init(_ owner: ContextCore, _ store: Store, on connection: Connection) throws {
@@ -31,11 +31,11 @@ struct PendingRows {
       try model._quireBind(1 << UInt64(index), to: echo, from: 1)
       return try echo.step() ? echo.row.value(0) : .null
     } catch {
-      return .null  // what no column holds: the save will say so
+      return .null  // no column can hold it: the save will report that
     }
   }
 
-  /// The object that the steps lead to; nil where they lead nowhere.
+  /// The object that the steps lead to; nil if a reference on the way is nil.
   func row(behind steps: [ColumnPath.Step], of model: any PersistentModel, _ entity: Entity)
     -> (any PersistentModel, Entity)?
   {
@@ -58,7 +58,7 @@ struct PendingRows {
     return store.entities[side.target].model(object)
   }
 
-  /// Where an object stands in the query's order; unsaved objects come after saved ones where all else is equal.
+  /// An object's position in the query's order; unsaved objects come after saved ones that are otherwise equal.
   func place(of model: any PersistentModel, in query: ResolvedQuery) -> Place {
     let terms = query.select.totalOrder
     let values = terms.dropLast().map { term in

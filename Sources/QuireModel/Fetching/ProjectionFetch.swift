@@ -2,17 +2,18 @@ public import Foundation
 import QuireRow
 
 extension ModelContext {
-  /// The rows that match, in order, as values: one statement, to-one paths joined, aggregates and computed fields
-  /// included, no objects made.
+  /// The rows that match, in order, as values: one statement, with to-one paths joined, aggregates and computed fields
+  /// included, and without objects.
   ///
-  /// Takes in commits made elsewhere first, and then shows what has been committed: unsaved edits are in objects and in
-  /// fetches of objects only. What a path leads to is NULL where the row is missing.
+  /// Merges commits made elsewhere first, and then reads committed rows: only objects and fetches of objects include
+  /// unsaved edits. A path's value is NULL if the row it leads to is missing.
   ///
-  /// Cost: that of the statement, and about what reading it by hand costs.
-  /// - Parameter having: A condition on the row's own fields, beside that on the object:
-  ///   `having: #Predicate { $0.books > 3 }`.
-  /// - Throws: ``ModelError/undecodable(model:key:property:reason:)`` for a row that is no such value,
-  ///   ``ModelError/query(_:)`` for a field without SQL, ``UntranslatablePredicate`` for a predicate without.
+  /// Cost: that of the statement, and about what decoding by hand costs.
+  ///
+  /// - Parameter having: A condition on the row's own fields, in addition to the one on the object: `having: #Predicate
+  ///   { $0.books > 3 }`.
+  /// - Throws: ``ModelError/undecodable(model:key:property:reason:)`` for a row that does not decode,
+  ///   ``ModelError/query(_:)`` for a field without SQL, ``UntranslatablePredicate`` for a predicate without SQL.
   public func fetch<Row: Projection>(
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,
     sortBy: [SortDescriptor<Row.Model>] = [], limit: Int? = nil, offset: Int = 0
@@ -20,11 +21,11 @@ extension ModelContext {
     try fetch(type, predicate, having, .properties(sortBy), limit, offset)
   }
 
-  /// The same, ordered by the row's own fields.
+  /// Fetches projected rows, ordered by the row's own fields.
   ///
   ///     try context.fetch(AuthorShelf.self, sortBy: [SortDescriptor(\AuthorShelf.books, order: .reverse)], limit: 20)
   ///
-  /// A key path without a root that both have, such as `\.name`, is the model's: begin the first with the row's type.
+  /// A key path without a root that fits both, such as `\.name`, is the model's: begin the first with the row's type.
   @_disfavoredOverload
   public func fetch<Row: Projection>(
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: Predicate<Row>? = nil,

@@ -1,11 +1,11 @@
 import QuireRow
 package import QuireSQLite
 
-/// Rows that were reached where an object is always given, such as the elements of a live list, and that do not decode:
-/// why, and the object that stands in the place of each.
+/// Rows that did not decode but for which an object must be returned, such as elements of a live list: their errors,
+/// and a stand-in object for each.
 ///
-/// A stand-in says `isDeleted`, reads declared defaults or zeros, and is in no identity map: fetches throw the error. What
-/// is done to it is refused by the next save. When its row decodes, it becomes the row's object.
+/// A stand-in has `isDeleted` set, reads declared defaults or zeros, and is in no identity map: fetches throw the
+/// error. The next save refuses edits of it. When its row decodes, the stand-in becomes the row's object.
 struct UndecodableRows {
   private struct Row {
     let error: ModelError
@@ -29,8 +29,8 @@ struct UndecodableRows {
 }
 
 extension Fetcher {
-  /// What stands in the place of a row that does not decode, always the same object; for a row that is not there, one
-  /// that belongs to no context.
+  /// The stand-in for a row that does not decode, always the same object; for a row that does not exist, an object that
+  /// belongs to no context.
   func standIn<Model: PersistentModel>(_: Model.Type, _ entity: Entity, _ key: Int64) -> Model {
     if let known = undecodable.standIn(entity.index, key) as? Model { return known }
     if undecodable.error(entity.index, key) == nil { return ToOneAccess.vacant(key: key) }
@@ -41,23 +41,23 @@ extension Fetcher {
     return model
   }
 
-  /// The error of the first of these rows that was reached and does not decode.
+  /// The error of the first of these rows that was read and did not decode.
   package func undecodable(_ entity: Entity, among keys: [Int64]) -> (any Error)? {
     let known = Set(undecodable.keys(of: entity.index))
     if known.isEmpty { return nil }
     return keys.first(where: known.contains).flatMap { undecodable.error(entity.index, $0) }
   }
 
-  /// - Throws: the error of a row among these that does not decode.
+  /// - Throws: The error of a row among these that does not decode.
   package func requireDecodable(_ keys: some Sequence<Int64>, _ entity: Entity, on connection: Connection) throws {
     let known = loadErrors.count
     _ = try core.loader.staged(entity, keys: Array(keys), on: connection)
     if loadErrors.count > known, let error = loadErrors.popLast() { throw error }
   }
 
-  // MARK: In a move
+  // MARK: In a transition
 
-  /// Which of these rows decode now, or are gone.
+  /// Finds which of these rows decode now, or are gone.
   func lookAtUndecodable(_ keys: [Int64], _ entity: Entity, on connection: Connection, into step: inout Transition)
     throws
   {
@@ -75,7 +75,7 @@ extension Fetcher {
     }
   }
 
-  /// Stand-ins whose rows decode become their objects.
+  /// Turns stand-ins whose rows decode into their objects.
   func apply(_ readable: [Transition.Readable]) {
     for row in readable {
       undecodable.forget(row.entity, row.key)

@@ -1,15 +1,15 @@
 package import QuireRow
 
-/// Which changes of one table can matter to a follower: what commits are routed by.
+/// Selects the changes of one table that can affect a follower; commits are routed by it.
 ///
-/// May take in more than matters, and must not take in less: what is routed in vain costs the follower a look, what
-/// is not routed is missed.
+/// May select too much but never too little: an extra change costs the follower one check, a missing one is lost.
 package struct ChangeFilter: Hashable {
   package let table: String
-  /// The columns that decide: an update that leaves all of them as they were does not matter. Rows that come or go
-  /// always do. Nil is every column.
+  /// The deciding columns: an update that changes none of them has no effect. Inserted and deleted rows always have.
+  /// Nil stands for every column.
   package let columns: Set<String>?
-  /// Only rows matter that have, before or after, one of its values in each of these columns. None is every row.
+  /// Only rows that have, before or after the change, one of these values in each of these columns. Empty means every
+  /// row.
   let choices: [Choice]
 
   struct Choice: Hashable {
@@ -17,14 +17,14 @@ package struct ChangeFilter: Hashable {
     let values: [Value]
   }
 
-  /// The columns of its choices.
+  /// The columns of `choices`.
   package var equalities: [String] { choices.map(\.column) }
 
   package init(_ table: String, columns: Set<String>? = nil) {
     self.init(table, columns: columns, choices: [])
   }
 
-  /// - Parameter choices: Of columns of this table.
+  /// - Parameter choices: For columns of this table.
   package init(_ table: String, columns: Set<String>?, choices: [RowExpression.Choice]) {
     self.table = table
     self.columns = columns
@@ -39,7 +39,7 @@ package struct ChangeFilter: Hashable {
     self.choices = kept.sorted { $0.column < $1.column }
   }
 
-  /// One for each combination of the values; one without values where there is no choice.
+  /// One key for each combination of values; without choices, one key without values.
   var keys: [RouteKey] {
     choices.reduce([RouteKey()]) { keys, choice in
       keys.flatMap { key in choice.values.map { key.appending($0) } }
@@ -47,12 +47,12 @@ package struct ChangeFilter: Hashable {
   }
 }
 
-/// Values of the columns a route goes by, in the order of their names. One value takes no memory of its own.
+/// Values of the columns that a route is keyed by, in the order of the columns' names. One value needs no allocation.
 struct RouteKey: Hashable {
   private var first: Value?
   private var rest: [Value] = []
 
-  /// - Parameter value: As ``SQLValue/equalityKey`` gives it.
+  /// - Parameter value: As returned by ``SQLValue/equalityKey``.
   mutating func append(_ value: Value) {
     if first == nil { first = value } else { rest.append(value) }
   }

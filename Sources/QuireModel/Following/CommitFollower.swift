@@ -1,35 +1,37 @@
 package import QuireRow
 package import QuireSQLite
 
-/// Something derived that moves with its context from commit to commit: a live query, a projection.
+/// Derived state that moves with its context from commit to commit, such as a live query.
 ///
-/// The four calls come in this order, all followers through one before any enters the next, so that nobody ever sees
-/// two of them at different commits. A commit that does not concern it makes no call. Confined to the context's
-/// isolation.
+/// The four calls come in this order. Each is made on all followers before the next one begins, so that no code ever
+/// sees two followers at different commits. A commit that does not affect the follower makes no call. Confined to the
+/// context's isolation.
 package protocol CommitFollower: AnyObject {
-  /// Tables whose changes concern it.
+  /// Tables whose changes affect it.
   var tables: [String] { get }
-  /// Which changes of them: all, unless it says more. When the answer becomes another one, it is added anew; see
-  /// ``LiveRegistry/add(_:)``.
+  /// The changes of these tables that affect it: all by default. When this changes, the follower must be added again;
+  /// see ``LiveRegistry/add(_:)``.
   var filters: [ChangeFilter] { get }
-  /// Whether changes of the schema concern it, besides those of rows.
+  /// Whether schema changes affect it, in addition to changes of rows.
   var followsSchema: Bool { get }
-  /// Whether it shows what it should. One that does not is asked at every commit of its tables, whatever its concerns.
+  /// Whether its result is up to date. A follower that is not is called at every commit of its tables, whatever its
+  /// filters.
   var isFollowing: Bool { get }
-  /// Computes its step from what changed; `connection` reads exactly the new commit. Shows nothing yet. An error
-  /// becomes the follower's own state.
-  /// - Parameter batch: Of a large commit only the rows that concern it, of a small one all.
-  /// - Returns: whether there is a step to take.
+  /// Computes its step from the changes; `connection` reads exactly the new commit. Shows nothing yet. An error becomes
+  /// the follower's own state.
+  ///
+  /// - Parameter batch: For a large commit only the rows that affect it, for a small one all.
+  /// - Returns: Whether there is a step to apply.
   func compute(_ batch: CommitBatch, on connection: Connection) -> Bool
-  /// Tells who asked to hear before: everything still reads as before.
+  /// Notifies observers that asked for notification before the change; everything still reads as before.
   func willChange()
-  /// Takes the step.
+  /// Applies the step.
   func apply()
-  /// Tells who asked to hear after.
+  /// Notifies observers that asked for notification after the change.
   func didChange()
-  /// The rows it shows: their objects stay while somebody tracks them.
+  /// The rows it shows: tracked objects of these rows stay in memory.
   var shownKeys: (table: String, keys: [Int64])? { get }
-  /// Which of these keys it shows, of ``shownKeys``' table.
+  /// The keys among these that it shows, in the table of ``shownKeys``.
   func shown(of wanted: Set<Int64>) -> [Int64]
 }
 
@@ -41,25 +43,25 @@ extension CommitFollower {
   package func shown(of wanted: Set<Int64>) -> [Int64] { shownKeys?.keys.filter(wanted.contains) ?? [] }
 }
 
-/// What a context moves over: the changes of one or more commits, folded.
+/// What a context advances over: the changes of one or more commits, coalesced.
 package struct CommitBatch {
-  /// The commit it leads to.
+  /// The commit that it leads to.
   package let number: Int64
   package var tables: [TableChanges]
-  /// Whether anything may have changed, besides what `tables` says: another process committed. Then every follower
-  /// asks anew and compares.
+  /// Whether rows beyond those in `tables` may have changed, because another process committed. Then every follower
+  /// runs its query again and compares.
   package var rowsUnknown = false
-  /// Whether tables, views or indexes may be others than before.
+  /// Whether tables, views or indexes may have changed.
   package var altersSchema = false
-  /// Who has committed.
+  /// The origins of the commits.
   package var origins: Set<ChangeSet.Origin> = []
-  /// What has befallen the file: there is nothing to follow any longer. Nothing has changed.
+  /// What happened to the file, if it cannot be followed any more. Then the batch has no changes.
   package var failure: DatabaseError?
 
   package subscript(table: String) -> TableChanges? { tables.first { $0.table.name == table } }
 
-  /// The changes of several commits as one. A table that was altered in between comes once for each commit: its values
-  /// before and after cannot be read by one description.
+  /// The changes of several commits combined. A table that was altered in between occurs once for each commit, because
+  /// one description cannot read its values before and after.
   static func tables(of commits: [ChangeSet]) -> [TableChanges] {
     if commits.count < 2 { return commits.first?.tables ?? [] }
     var forms: [String: ChangedTable] = [:]
@@ -74,14 +76,14 @@ package struct CommitBatch {
 }
 
 extension CommitBatch {
-  /// Commits as one.
+  /// Combines commits into one batch.
   init(of commits: [ChangeSet], number: Int64) {
     self.init(
       number: number, tables: CommitBatch.tables(of: commits), rowsUnknown: commits.contains(where: \.rowsUnknown),
       altersSchema: commits.contains(where: \.altersSchema), origins: Set(commits.map(\.origin)))
   }
 
-  /// What a transaction has written since it had so many row events; nobody but its context knows of it yet.
+  /// What a transaction has written since `events`, a count of row events; only its own context knows of it yet.
   init(_ open: OpenTransaction, since events: Int, number: Int64) {
     self.init(number: number, tables: open.transaction.changes(since: events))
   }

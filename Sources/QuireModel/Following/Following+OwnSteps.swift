@@ -1,9 +1,9 @@
-/// Steps that no commit caused: a live result asks something else from now on, or follows again.
+/// Steps not caused by a commit: a live result replaces its query, or resumes.
 extension Following {
-  /// Takes a follower through the step it has prepared at the commit the context stands at: announced, applied and
-  /// told as in any move, so that a fetch, a save or another such step out of an announcement finds this one done.
+  /// Applies the step that a follower has computed at the context's commit. Observers are notified as in any
+  /// transition, so a fetch, a save or another such step inside a notification completes this one first.
   ///
-  /// To be called when nothing else is under way: after `catchUp()`, and nothing but reads since.
+  /// Call it only when no other transition is under way: after `catchUp()`, with nothing but reads since.
   package func take(_ follower: any CommitFollower) {
     var step = Transition(number: position.number)
     step.followers = [follower]
@@ -11,6 +11,6 @@ extension Following {
     finishMove()
   }
 
-  /// Called from inside an announcement: the rest of that move first.
+  /// Called from inside a notification: completes the current transition first.
   package func finishAnnouncing() { finishMove() }
 }

@@ -1,18 +1,18 @@
 package import QuireRow
 import QuireSQLite
 
-/// The way of a context from commit to commit, and the end of its turns.
+/// Moves a context from commit to commit, and ends its turns. A turn is one uninterrupted run of the context's actor.
 package final class Following: ContextPart {
   /// The live results of the context.
   package let followers = LiveRegistry()
-  /// What runs when the turn ends, and not by itself.
+  /// Readers that run when the turn ends, instead of immediately.
   package let turnReaders = TurnReaders()
-  /// The step that is under way.
+  /// The transition that is under way.
   var move: Transition?
   @exclusivity(unchecked) var isTurnScheduled = false
-  /// Whether turns end by themselves: on an actor they do.
+  /// Whether turns end automatically, as they do on an actor.
   var hasTurns = false
-  /// Whether `position` keeps its state; see ``hold()``.
+  /// Whether `position` keeps its snapshot; see ``hold()``.
   var isHolding = false
 
   func close() {
@@ -22,7 +22,7 @@ package final class Following: ContextPart {
     followers.removeAll()
   }
 
-  /// From now on the state the context stands at is kept for it.
+  /// Keeps the snapshot of the context's commit from now on.
   func hold() throws {
     guard !isHolding, store != nil else { return }
     isHolding = true
@@ -32,18 +32,18 @@ package final class Following: ContextPart {
 
   // MARK: Turns
 
-  /// The first change of a turn asks for its end: one job on the context's isolation.
+  /// Called at the first change of a turn: schedules one job on the context's isolation that ends the turn.
   func changed() {
     guard !isTurnScheduled else { return }
     isTurnScheduled = core.mailbox.scheduleTurnEnd()
   }
 
-  /// At the end of the turn, or now if turns do not end.
+  /// At the end of the turn, or now if turns do not end automatically.
   func giveSnapshotBack() {
     if hasTurns { changed() } else { position.endTurn() }
   }
 
-  /// Saves if autosave is on, runs the readers of its turns, releases unreferenced objects, gives the snapshot back.
+  /// Saves if autosave is on, runs the readers of its turns, releases unreferenced objects, and releases the snapshot.
   func endTurn() {
     isTurnScheduled = false
     guard store != nil else { return }
@@ -54,23 +54,23 @@ package final class Following: ContextPart {
     position.endTurn()
   }
 
-  /// A context made on no actor ends its turn at a save, a refresh, the end of a transaction.
+  /// A context made outside an actor ends its turn at a save, a refresh, or the end of a transaction.
   func endTurnIfIdle() {
     if !hasTurns, core.saver.open == nil { endTurn() }
   }
 
   // MARK: Steps
 
-  /// Moves to the latest commit if there are batch; errors wait for the next call that can throw.
+  /// Moves to the latest commit if there is a newer one; errors are reported by the next call that can throw.
   package func settle() {
     do { try catchUp() } catch { loadErrors.append(error) }
   }
 
-  /// Moves to the latest commit if there are batch.
+  /// Moves to the latest commit if there is a newer one.
   ///
-  /// Inside a reader's run a context that shows anything stays where it is, if it can and is not about to write.
+  /// Inside a reader's run, a context that shows anything stays at its commit if it can and is not about to write.
   package func catchUp(toWrite: Bool = false) throws {
-    if move != nil { finishMove() }  // called from inside an announcement: the rest of it first
+    if move != nil { finishMove() }  // called from inside a notification: finish it first
     guard let store else { return }
     if core.saver.open != nil { return }  // it stands at the newest commit, and holds the write lock
     store.database.lookForForeignCommits()
@@ -81,9 +81,9 @@ package final class Following: ContextPart {
     try moveToNewest()
   }
 
-  /// Moves to the newest commit, whether or not it brings batch, and stands on a snapshot of it.
+  /// Moves to the newest commit, whether or not it changes anything, and takes a snapshot of it.
   ///
-  /// Once, and not until there is nothing new: a writer that never rests would keep the reader here for ever.
+  /// Only once, not until there is nothing new: a writer that never pauses would keep the reader here forever.
   func moveToNewest() throws {
     if move != nil { finishMove() }
     if !showsNothing { ReaderRun.current?.movedInside() }
@@ -91,7 +91,7 @@ package final class Following: ContextPart {
       let advance = try position.prepareAdvance()
       let standing = position.number
       if advance.number > standing { core.mailbox.wait(for: advance.number) }
-      // Nil where commits have been taken together past this snapshot, which happens while it is opened or not at all.
+      // Nil if commits were combined past this snapshot, which can happen only while it is opened.
       guard let commits = core.mailbox.take(upTo: advance.number) else { continue }
       let batch = commits.filter { $0.number > standing }
       if batch.isEmpty {
@@ -103,10 +103,10 @@ package final class Following: ContextPart {
     }
   }
 
-  /// Under the write lock: takes in what others have committed since the context last looked, unless what that
-  /// changes has observers.
+  /// Under the write lock: merges what others have committed since the context's last check, unless the changes have
+  /// observers.
   ///
-  /// - Returns: false where an observer has to be notified, which must not happen under the lock.
+  /// - Returns: False if an observer must be notified, which must not happen under the lock.
   func catchUpUnnotified(_ store: Store, on connection: Connection) throws -> Bool {
     let newest = store.database.commitNumber
     if position.number == newest { return true }
@@ -126,7 +126,7 @@ package final class Following: ContextPart {
     return true
   }
 
-  /// Whether the state it stands at can still be read. What another process has left need not be.
+  /// Whether the context's commit can still be read. The state before a foreign commit may be gone.
   private var canStay: Bool {
     do {
       try position.read { _ in }
@@ -152,7 +152,7 @@ package final class Following: ContextPart {
     move = step
   }
 
-  /// Those that have a step to take.
+  /// The followers that have a step to apply.
   func prepared(_ batch: CommitBatch, on connection: Connection) -> [any CommitFollower] {
     followers.followers(affectedBy: batch).compactMap { follower, batch in
       follower.compute(batch, on: connection) ? follower : nil
@@ -161,12 +161,13 @@ package final class Following: ContextPart {
 
   /// Inside the writer's lock, right after the commit: the writer's connection reads exactly the new state.
   ///
-  /// - Parameter open: What has committed. Rows that its saves have not written themselves are batch to the context.
+  /// - Parameter open: The committed transaction. Rows that its saves did not write themselves are changes to the
+  ///   context.
   func prepareOwn(_ commit: Commit, _ open: OpenTransaction) {
     core.saver.undo?.committed(commit.changes)
     var step = Transition(number: commit.number)
     if let writing = open.saving { saved(writing, &step) }
-    // SQL of the context's own may follow a commit that has not been taken in yet.
+    // SQL executed by the context itself may follow a commit that it has not merged yet.
     let standing = position.number
     let missed = (core.mailbox.take(upTo: commit.number) ?? []).filter { $0.number > standing }
     noteKeys(in: missed)
@@ -187,13 +188,14 @@ package final class Following: ContextPart {
     if step.refreshed.isEmpty, step.lists.isEmpty, step.gone.isEmpty, step.followers.isEmpty {
       position.advanceAfterOwnCommit(commit)
     } else if let store {
-      // Who is told before reads as of the commit before: the context goes on when the step is taken.
+      // Code notified before the change reads as of the previous commit; the context advances when the step is applied.
       step.own = (commit, store.database.makePosition())
     }
     move = step
   }
 
-  /// Keys that another process has used are not given out again; those of this one are known where they are written.
+  /// Keys used by another process are not allocated again; keys used by this process are recorded when they are
+  /// written.
   private func noteKeys(in commits: [ChangeSet]) {
     guard let store else { return }
     for commit in commits where commit.origin == .otherProcess {
@@ -205,13 +207,13 @@ package final class Following: ContextPart {
     }
   }
 
-  // MARK: Announce, apply, tell
+  // MARK: Notify and apply
 
-  /// Who has made the commits of the present move; empty outside one.
+  /// The origins of the commits in the current transition; empty outside one.
   package var toldOrigins: Set<ChangeSet.Origin> { move?.batch?.origins ?? [] }
 
-  /// Takes a prepared move through its remaining stages. Re-entrant: called from inside an announcement (a fetch or a
-  /// save there), it does the rest, and the outer call finds nothing left.
+  /// Takes a computed transition through its remaining stages. Re-entrant: if it is called from inside a notification
+  /// (by a fetch or a save), it completes the transition, and the outer call finds nothing left to do.
   func finishMove() {
     guard let begun = move else { return }
     for announcement in begun.announcements { announcement.tellRest() }
@@ -254,8 +256,10 @@ package final class Following: ContextPart {
     announcement.tell(.willSet)
   }
 
-  /// What was first loaded by somebody who was told before, and so as of the old commit, goes along.
-  /// - Returns: whether there was any, which is to be announced too.
+  /// Adds objects that an observer loaded for the first time during the notifications before the change, at the old
+  /// commit.
+  ///
+  /// - Returns: Whether there were any, which must be notified too.
   private func addLate() -> Bool {
     guard let step = move, !step.isApplied, let batch = step.batch, step.reads != core.queriesRun.value else {
       return false
@@ -283,7 +287,7 @@ package final class Following: ContextPart {
 
   private func apply(_ step: Transition) {
     for refresh in step.refreshed {
-      // A property edited since the announcement keeps the unsaved edit.
+      // A property edited since the notification keeps its unsaved edit.
       let properties =
         refresh.isPutBack ? refresh.properties : refresh.properties & ~refresh.model._quireState.dirty
       refresh.model._quireAdopt(properties, from: refresh.row)
@@ -315,7 +319,7 @@ package final class Following: ContextPart {
     }
   }
 
-  /// The row is gone: what was edited of it and not saved has nowhere to go, and the next save says so.
+  /// The row is gone: its unsaved edits cannot be saved, and the next save reports that.
   private func leave(_ model: any PersistentModel) {
     if core.editing.noteLost(model) {
       model._quireState.dirty = 0
@@ -332,8 +336,8 @@ package final class Following: ContextPart {
     model._quireState.dirty = 0
   }
 
-  /// The save's own objects are as the file is: they get their keys, and no edit is left. Done before anybody is told,
-  /// so that an edit made by who is told is a new one.
+  /// After a save its own objects equal the file: they get their keys and have no edits left. Done before any
+  /// notification, so that an edit by an observer is a new one.
   func saved(_ writing: Writing, _ step: inout Transition) {
     for model in pending.edits { model._quireState.dirty = 0 }
     pending.edits.removeAll(keepingCapacity: true)
@@ -357,7 +361,7 @@ package final class Following: ContextPart {
     pending.editedLists.removeAll()
   }
 
-  /// Lists that hold unsaved objects name them by their new keys from now on.
+  /// Replaces temporary keys of saved objects in lists by their new keys.
   private func replaceTemporaryKeys(_ writing: Writing) {
     for place in pending.editedLists {
       guard let list = place.model._quireLink(place.property).list, let last = list.keys.last,

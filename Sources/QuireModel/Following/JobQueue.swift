@@ -1,9 +1,10 @@
 import Dispatch
 
-/// An actor's jobs on a dispatch queue of its own, which on Linux is no executor itself.
+/// An actor's jobs on their own dispatch queue, because on Linux a dispatch queue is not an executor.
 ///
-/// The threads that all tasks share are as many as the machine has cores: an actor that may hold one for long keeps the
-/// others waiting, and on a small machine who should stop it, too. One that runs here has its own.
+/// The shared pool has as many threads as the machine has cores. An actor that may block a thread for long delays all
+/// other tasks and, on a small machine, even the task that should cancel it. An actor on this queue uses its own
+/// thread.
 package final class JobQueue: SerialExecutor {
   private let queue: DispatchQueue
 

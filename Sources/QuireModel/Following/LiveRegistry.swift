@@ -1,27 +1,28 @@
 import QuireRow
 
-/// The followers of one context, and whom of them a commit concerns.
+/// The followers of one context; finds those that a commit affects.
 ///
-/// Held weakly: nobody tells it when one goes, because that may happen on any thread. Those that are gone are let go of
-/// as they are met: by a commit that concerns them, and a few at every commit and with every new one. So a commit costs
-/// the rows it changed and the followers they concern, however many there are.
+/// Followers are held weakly, and nothing notifies the registry of their deinit, which may happen on any thread.
+/// Released followers are removed when they are met: by a commit that affects them, and a few at every commit and at
+/// every addition. So the cost of a commit depends on the rows it changed and the followers it affects, not on the
+/// number of followers.
 package final class LiveRegistry {
-  /// In no order; each knows its place.
+  /// Unordered; each entry knows its position.
   private var entries: [RouteEntry] = []
   private var entryOf: [ObjectIdentifier: RouteEntry] = [:]
   private var routes: [Route.Form: Route] = [:]
   private var routesOf: [String: [Route]] = [:]
-  /// Those that do not show what they should.
+  /// Those whose results are not up to date.
   private var behind: [RouteEntry] = []
   private var made: UInt64 = 0
   private var rounds: UInt64 = 0
-  /// How often a commit concerned a follower: what tests count.
+  /// How often a commit affected a follower, for tests.
   package private(set) var routed = 0
-  /// Where the search for those that are gone goes on.
+  /// The position at which the search for released followers continues.
   private var hand = 0
 
-  /// From now on commits that concern it prepare it. One that is here already is concerned by what it now says, and
-  /// keeps its place in the order.
+  /// Calls the follower for commits that affect it from now on. For a follower that is already registered, reads its
+  /// filters again and keeps its position in the order.
   package func add(_ follower: any CommitFollower) {
     let filters = Set(follower.filters)
     letGo(looking: 2)
@@ -30,7 +31,7 @@ package final class LiveRegistry {
     let isKnown = known?.follower === follower
     if !isKnown { made += 1 }
     let entry = RouteEntry(follower, number: isKnown ? known?.number ?? made : made)
-    if let known { remove(known) }  // or one that is gone, in whose memory this one lives
+    if let known { remove(known) }  // or a released one whose address this one reuses
     entry.place = entries.count
     entries.append(entry)
     entryOf[name] = entry
@@ -43,7 +44,7 @@ package final class LiveRegistry {
     if known?.isBehind == true { fellBehind(follower) }
   }
 
-  /// From now on no commit concerns it.
+  /// Removes a follower: no commit affects it from now on.
   package func remove(_ follower: any CommitFollower) {
     guard let entry = entryOf[ObjectIdentifier(follower)], entry.follower === follower else { return }
     behind.removeAll { $0 === entry }
@@ -71,7 +72,7 @@ package final class LiveRegistry {
     if entryOf[entry.name] === entry { entryOf[entry.name] = nil }
   }
 
-  /// Looks at some entries, from where it stopped the last time.
+  /// Examines `steps` entries, from where the last call stopped.
   private func letGo(looking steps: Int) {
     for _ in 0..<min(steps, entries.count) {
       if hand >= entries.count { hand = 0 }
@@ -86,10 +87,10 @@ package final class LiveRegistry {
     behind.removeAll()
   }
 
-  /// How many there are, those that are gone and not yet let go of included.
+  /// The number of entries, including released followers that have not been removed yet.
   package var count: Int { entries.count }
 
-  /// Whether all are gone.
+  /// Whether all followers have been released.
   package var isEmpty: Bool {
     while let last = entries.last {
       if last.follower != nil { return false }
@@ -98,13 +99,13 @@ package final class LiveRegistry {
     return true
   }
 
-  /// All of them, in the order of their making.
+  /// All followers, in order of creation.
   package var all: [any CommitFollower] { entries.sorted { $0.number < $1.number }.compactMap(\.follower) }
 
   // MARK: Routing
 
-  /// Those whom the batch may concern, in the order of their making, each with what of the batch is for it: all of it, or
-  /// where it has many rows its own.
+  /// The followers that the batch may affect, in order of creation, each with its part of the batch: all of it, or only
+  /// its own rows if the batch is large.
   package func followers(affectedBy batch: CommitBatch) -> [(follower: any CommitFollower, batch: CommitBatch)] {
     letGo(looking: 4)
     if batch.rowsUnknown || batch.failure != nil { return all.map { ($0, batch) } }
@@ -129,7 +130,7 @@ package final class LiveRegistry {
     }
   }
 
-  /// It could not take its step: from now on every commit of its tables concerns it, until it can.
+  /// Called when a follower could not apply its step: every commit of its tables affects it until it succeeds.
   func fellBehind(_ follower: any CommitFollower) {
     guard let entry = entryOf[ObjectIdentifier(follower)], !entry.isBehind else { return }
     entry.isBehind = true
@@ -149,7 +150,7 @@ package final class LiveRegistry {
     }
   }
 
-  /// Of the keys of that table those that a follower shows.
+  /// The keys of that table that any follower shows.
   ///
   /// - Complexity: O(followers), and for each the lesser of the rows it shows and the keys.
   func shown(of wanted: Set<Int64>, in table: String) -> Set<Int64> {
@@ -161,6 +162,6 @@ package final class LiveRegistry {
     return found
   }
 
-  /// Set by tests alone: routes by what rows are and not by what they were.
+  /// Set only by tests: routes by rows' new values and ignores the old ones.
   package func injectFault() { for route in routes.values { route.forgetsOld = true } }
 }

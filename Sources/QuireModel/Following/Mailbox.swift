@@ -2,22 +2,22 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// Where commits made elsewhere wait for their context, and the way to its isolation.
+/// Holds commits made elsewhere until their context takes them, and gives access to the context's isolation.
 ///
-/// The writer's thread puts commits in; the context takes them out on its own isolation. The context's owner is touched
-/// only on that isolation, and held until it is closed: a weak reference would give it a side table, and then every
-/// object made or freed would count its references the slow way (12 ns instead of 3). The actor is held weakly:
-/// container → mailbox → actor → context would otherwise be a circle.
+/// The writer's thread adds commits; the context removes them on its own isolation. The context's core is accessed only
+/// on that isolation, and is held until it is closed: a weak reference would give it a side table, which slows the
+/// reference counting of every object made or freed (12 ns instead of 3). The actor is held weakly, because container →
+/// mailbox → actor → context would be a reference cycle.
 package final class Mailbox: @unchecked Sendable {
-  // Unchecked for `owner` and `subscription`: set before the mailbox is shared or on the context's isolation only, and
-  // read there only. All else is behind the mutex.
+  // Unchecked for `owner` and `subscription`: both are set before the mailbox is shared or on the context's isolation,
+  // and read only there. Everything else is protected by the mutex.
   fileprivate struct State {
     var commits: [ChangeSet] = []
-    /// Commits before those, taken together: a context that does not move holds each changed row once.
+    /// Combined earlier commits: a context that does not advance stores each changed row once.
     var folded: ChangeSet?
-    /// The latest commit that has arrived, taken or not.
+    /// The latest commit that has arrived, whether taken or not.
     var latest: Int64 = 0
-    /// What has befallen the file, until the context has taken notice.
+    /// What happened to the file, until the context has read it.
     var failure: DatabaseError?
     var isHopScheduled = false
     var isClosed = false
@@ -46,8 +46,8 @@ package final class Mailbox: @unchecked Sendable {
     owner = nil
   }
 
-  /// On the writer's thread, under its lock: only queues. The context's own commits do not come here: it moves to them
-  /// inside its save.
+  /// On the writer's thread, under its lock: only queues. The context's own commits do not come here; it advances to
+  /// them inside its save.
   func receive(_ commit: ChangeSet) {
     let actor: (any Actor)? = state.withLock { state in
       if state.isClosed { return nil }
@@ -61,7 +61,7 @@ package final class Mailbox: @unchecked Sendable {
     if let actor { enqueue(on: actor) { self.deliver(on: $0) } }
   }
 
-  /// On any thread: there will be no more commits, and why.
+  /// On any thread: there will be no more commits, for this reason.
   func fail(_ error: DatabaseError) {
     let actor: (any Actor)? = state.withLock { state in
       if state.isClosed { return nil }
@@ -82,26 +82,26 @@ package final class Mailbox: @unchecked Sendable {
     owner.following.endTurnIfIdle()
   }
 
-  /// - Returns: whether the end of the turn will come by itself: there is an actor to come on.
+  /// - Returns: Whether the turn will end automatically, because there is an actor to run its end.
   func scheduleTurnEnd() -> Bool {
     guard let actor = state.withLock({ $0.isClosed ? nil : $0.isolation }) else { return false }
     enqueue(on: actor) { self.endTurn(on: $0) }
     return true
   }
 
-  /// The context has gone, on whatever thread: its owner is emptied on its isolation, or here where it has none.
+  /// The context was released, on any thread: its core is emptied on its isolation, or here if it has none.
   func closeOwner(_ owner: ContextCore) {
     guard let actor = state.withLock({ $0.isolation }) else {
       owner.close()
       return
     }
-    nonisolated(unsafe) let owner = owner  // handed over: nobody else uses an owner without its context
+    nonisolated(unsafe) let owner = owner  // transferred: no other code uses a core whose context is gone
     enqueue(on: actor) { _ in owner.close() }
   }
 
   private func endTurn(on isolation: isolated any Actor) { owner?.following.endTurn() }
 
-  /// Waits until a commit has arrived here. Readers see it a moment before: the writer is about to hand it out.
+  /// Waits until a commit has arrived here. Readers can see it a moment earlier, before the writer delivers it.
   func wait(for number: Int64) {
     var rounds = 0
     while state.withLock({ !$0.isClosed && $0.latest < number }) {
@@ -112,10 +112,10 @@ package final class Mailbox: @unchecked Sendable {
 
   var isEmpty: Bool { state.withLock { $0.commits.isEmpty && $0.folded == nil } }
 
-  /// How many commits wait singly.
+  /// How many commits wait uncombined.
   private static let bound = 1024
 
-  /// The commits up to and including `number`, which stay here; nil as for ``take(upTo:)``.
+  /// The commits up to and including `number`, without taking them; nil as for ``take(upTo:)``.
   func waiting(upTo number: Int64) -> [ChangeSet]? {
     state.withLock { state in
       if let folded = state.folded, folded.number > number { return nil }
@@ -123,7 +123,7 @@ package final class Mailbox: @unchecked Sendable {
     }
   }
 
-  /// Takes the commits up to and including `number`; nil where those that were taken together go beyond it.
+  /// Takes the commits up to and including `number`; nil if the combined commits extend beyond it.
   func take(upTo number: Int64) -> [ChangeSet]? {
     state.withLock { state in
       if let folded = state.folded, folded.number > number { return nil }

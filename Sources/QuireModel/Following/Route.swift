@@ -1,6 +1,7 @@
 import QuireRow
 
-/// RouteEntries whose concerns look at the same columns of one table: what a change has in those is looked up once for all.
+/// Entries whose filters use the same columns of one table: a change's values in these columns are looked up once for
+/// all.
 final class Route {
   struct Form: Hashable {
     let table: String
@@ -16,11 +17,11 @@ final class Route {
 
   let form: Form
   private var buckets: [RouteKey: RouteBucket] = [:]
-  /// All of them where they are few: then a look at each is quicker than to hash the key of every row.
+  /// All buckets, while there are few: then comparing each is faster than hashing every row's key.
   private var few: [(key: RouteKey, bucket: RouteBucket)] = []
   private let isEmptied: () -> Void
   private var places: RoutePlaces?
-  /// Set by tests alone: forgets what a row was, to prove that the differential test would notice.
+  /// Set only by tests: ignores rows' old values, to prove that the differential test would fail.
   var forgetsOld = false
 
   init(_ form: Form, isEmptied: @escaping () -> Void) {
@@ -46,12 +47,12 @@ final class Route {
 
   private func findFew() { few = buckets.count <= 4 ? buckets.map { ($0, $1) } : [] }
 
-  /// Everybody whom the changes may concern.
+  /// Adds every entry that the changes may affect.
   ///
   /// - Parameters:
-  ///   - table: The place of `changes` in the batch.
-  ///   - isAltered: Whether the table comes in several forms: nothing is judged by its values then.
-  /// - Complexity: O(rows) look-ups, and what is found.
+  ///   - table: The position of `changes` in the batch.
+  ///   - isAltered: Whether the table occurs in several forms: then values cannot be compared.
+  /// - Complexity: O(rows) look-ups, and the entries found.
   func find(_ changes: TableChanges, table: Int, isAltered: Bool, into pass: inout RoutingPass) {
     let places = places(in: changes.table)
     guard places.isComplete, !isAltered else { return addAll(table, &pass) }
@@ -93,21 +94,21 @@ final class Route {
   }
 }
 
-/// Where a route's columns stand in the changes of their table: found by name once for each form of the table.
+/// The positions of a route's columns in the changes of their table: found by name once for each form of the table.
 private struct RoutePlaces {
   let table: ChangedTable
-  /// Nil where any column counts, or one of them is not there any more.
+  /// Nil if every column counts, or if one of them does not exist any more.
   private let columns: [Int]?
   private let choices: [Int]
-  /// The column that is the row's integer key: captured with every change, and never another.
+  /// The column that is the row's integer key: captured with every change, and never changed by an update.
   private let key: Int?
-  /// False where the table has no such column any more.
+  /// False if the table no longer has all these columns.
   let isComplete: Bool
 
-  /// What one side of a change is looked up by.
+  /// The look-up key of one side of a change.
   enum Side: Equatable {
     case absent
-    /// Not captured: the transaction began before anybody asked.
+    /// Not captured, because the transaction began before the capture was requested.
     case unknown
     case key(RouteKey)
   }
@@ -123,7 +124,7 @@ private struct RoutePlaces {
     columns = places?.count == form.columns?.count ? places?.filter { $0 != key } : nil
   }
 
-  /// Whether an update surely left all the columns as they were.
+  /// Whether an update certainly left all the columns unchanged.
   func isSame(_ change: RowChange) -> Bool {
     guard change.kind == .update, let columns, let old = change.old, let new = change.new else { return false }
     for place in columns {

@@ -1,22 +1,22 @@
 import QuireRow
 
-/// One follower among the others of its context. Held by ``LiveRegistry`` and by the buckets it stands in; holds it
-/// weakly.
+/// One follower in its context's registry. Held by ``LiveRegistry`` and by the buckets that contain it; holds the
+/// follower weakly.
 final class RouteEntry {
   private(set) weak var follower: (any CommitFollower)?
-  /// What it is found by, also when it is gone.
+  /// Identifies the follower, even after it was released.
   let name: ObjectIdentifier
-  /// Counts followers in the order of their making.
+  /// Numbers followers in order of creation.
   let number: UInt64
-  /// Where it stands among all.
+  /// Its position in the registry.
   var place = 0
   var buckets: [RouteBucket] = []
-  /// Its follower is gone or sits elsewhere; buckets let go of it when they are tidied.
+  /// The follower was released or moved to another entry; buckets drop this entry when they are compacted.
   private(set) var isRemoved = false
-  /// Among those that do not show what they should.
+  /// Whether it is among the followers that are not up to date.
   var isBehind = false
 
-  /// The pass that last found it, and what that found: rows by the place of their table in the batch.
+  /// The last pass that found this entry, and the rows it found, by their table's position in the batch.
   var pass: UInt64 = 0
   var rows: [Int: [Int]] = [:]
   var wholeTables: Set<Int> = []
@@ -35,11 +35,11 @@ final class RouteEntry {
   }
 }
 
-/// RouteEntries that are concerned by the same values.
+/// Entries whose filters have the same values.
 final class RouteBucket {
   private(set) var entries: [RouteEntry] = []
   private var removed = 0
-  /// The pass that last found it, and the rows by which, in order.
+  /// The last pass that found this bucket, and the rows by which it did, in order.
   private var pass: UInt64 = 0
   private(set) var rows: [Int] = []
   private let isEmptied: () -> Void
@@ -51,7 +51,7 @@ final class RouteBucket {
     entry.buckets.append(self)
   }
 
-  /// - Returns: whether it is the pass's first.
+  /// - Returns: Whether it is the pass's first.
   func note(_ row: Int, in pass: UInt64) -> Bool {
     let isFirst = self.pass != pass
     if isFirst {
@@ -62,7 +62,7 @@ final class RouteBucket {
     return isFirst
   }
 
-  /// Tidied when half have gone, so that each costs the same however many there are.
+  /// Compacts the bucket when half its entries are gone, so that the amortized cost per entry is constant.
   func lose() {
     removed += 1
     if removed * 2 < entries.count { return }
@@ -72,13 +72,14 @@ final class RouteBucket {
   }
 }
 
-/// One look at what a commit concerns: collects entries, each once, and where there are many rows which of them are whose.
+/// One search for the entries that a commit affects: collects each entry once and, if there are many rows, each entry's
+/// own.
 struct RoutingPass {
   let number: UInt64
-  /// Whether each follower gets its own rows alone.
+  /// Whether each follower gets only its own rows.
   let isNarrowing: Bool
   private(set) var found: [RouteEntry] = []
-  /// Met and without a follower.
+  /// Entries that were found but whose follower was released.
   private(set) var gone: [RouteEntry] = []
 
   init(number: UInt64, rows: Int) {
@@ -104,17 +105,17 @@ struct RoutingPass {
       entry.wholeTables.insert(table)
       return
     }
-    entry.rows[table] = entry.rows[table].map { Set($0 + rows).sorted() } ?? rows  // found by several values, or routes
+    entry.rows[table] = entry.rows[table].map { Set($0 + rows).sorted() } ?? rows  // found by several values or routes
   }
 
-  /// What of the batch is for that entry.
+  /// The part of the batch for that entry.
   func batch(_ batch: CommitBatch, for entry: RouteEntry) -> CommitBatch {
     guard isNarrowing else { return batch }
     var own = batch
     own.tables = batch.tables.enumerated().compactMap { place, changes in
       if entry.wholeTables.contains(place) { return changes }
       guard let rows = entry.rows[place] else { return nil }
-      // Most of them: to leave out the others would cost more than a look at them.
+      // Most rows: leaving out the others would cost more than examining them.
       if rows.count * 2 >= changes.rows.count { return changes }
       return TableChanges(table: changes.table, rows: rows.map { changes.rows[$0] })
     }

@@ -1,16 +1,16 @@
 import QuireRow
 import QuireSQLite
 
-/// A move over commits of which nobody knows the rows, because another process made them: everything this context
-/// holds is compared with what the file has now.
+/// A transition over commits of another process, whose rows are unknown: compares everything that the context holds
+/// with the file.
 extension Following {
   private static let comparisonBatch = 1000
 
-  /// What differs of the objects and lists in memory. Reads each of them once, in batches, by key.
+  /// Finds what differs in the objects and lists in memory. Reads each once, in batches, by key.
   func compare(_ store: Store, on connection: Connection, into step: inout Transition) {
     for entity in store.entities {
       do {
-        // Keys that another process has used are not given out again, when it deletes their rows too.
+        // Keys used by another process are not allocated again, even after it deletes their rows.
         store.keys.used(try KeyAllocator.maximum(of: entity, on: connection), for: entity.index)
         try compareRows(of: entity, on: connection, into: &step)
       } catch {
@@ -46,7 +46,7 @@ extension Following {
         let properties = model._quireDifference(from: row) & ~model._quireState.dirty
         if properties != 0 { step.refreshed.append(.init(model: model, row: row, properties: properties)) }
       }
-      // A row that no longer decodes is missing here too, and is not gone.
+      // A row that no longer decodes is missing here too, but it is not deleted.
       let left = missing.isEmpty ? [] : try present(missing, entity, on: connection)
       for key in missing where !left.contains(key) {
         guard let model = map.find(key) as? any PersistentModel, !model._quireState.flags.contains(.vacant) else {
@@ -96,7 +96,7 @@ extension Following {
     }
   }
 
-  /// The file is no longer there to be followed: whoever can say so does, and shows what it showed.
+  /// The file can no longer be followed. Live results that can report an error do so, and keep what they show.
   func fail(_ failure: DatabaseError) {
     loadErrors.append(failure)
     var step = Transition(number: position.number)

@@ -1,9 +1,10 @@
 import QuireRow
 import QuireSQLite
 
-/// What a move means for the objects in memory: rows read anew, children that joined or left a loaded list, pairs.
+/// The part of a transition for objects in memory: rows read again, children that joined or left a loaded list, join
+/// pairs.
 extension Following {
-  /// What changes in objects and lists that are in memory.
+  /// Finds the changes of objects and lists in memory.
   func objects(in batch: CommitBatch, on connection: Connection, into step: inout Transition) {
     guard let store else { return }
     if batch.rowsUnknown { return compare(store, on: connection, into: &step) }
@@ -53,7 +54,7 @@ extension Following {
     }
   }
 
-  /// Children that joined, left or changed parents: the parents' loaded lists.
+  /// Children that joined, left or changed parents: updates the parents' loaded lists.
   private func children(
     of entity: Entity, _ foreignKey: Int, _ side: ToOneSide, _ inverse: Int, _ changes: TableChanges,
     on connection: Connection, into step: inout Transition
@@ -67,7 +68,7 @@ extension Following {
       let new = change.new?[column]
       let isKnown = (change.kind == .insert || old != nil) && (change.kind == .delete || new != nil)
       guard isKnown else {
-        // The list was loaded after that transaction had begun: nobody had asked for the column yet.
+        // The list was loaded after that transaction had begun, so the column was not captured.
         maps[side.target].forEach { key, object in
           if let parent = object as? any PersistentModel, parent._quireLink(inverse).list != nil { parents.insert(key) }
         }
@@ -94,7 +95,7 @@ extension Following {
     }
   }
 
-  /// A parent's committed children, with the unsaved moves of this context kept.
+  /// A parent's committed children, with this context's unsaved moves.
   func withUnsaved(
     _ keys: [Int64], _ list: ToManyList, _ parent: any PersistentModel, _ foreignKey: Int, _ child: Entity
   ) -> [Int64] {
@@ -159,7 +160,7 @@ extension Following {
     }
   }
 
-  /// Links and unlinks of this context that have not been saved win over what others have committed.
+  /// This context's unsaved links and unlinks take precedence over commits made elsewhere.
   func keepUnsaved(_ keys: inout [Int64], _ kind: ListPlace.Kind, _ own: Int64, _ store: Store) {
     let property = store.entities[kind.entity].properties[kind.property]
     guard !pending.joinEdits.isEmpty, case .join(let join, let side)? = property.toMany?.via else { return }

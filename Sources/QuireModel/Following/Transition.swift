@@ -1,37 +1,40 @@
 import QuireRow
 import QuireSQLite
 
-/// One step of a context, from the commit it stands at to a later one, with everything computed and nothing shown yet.
+/// One step of a context, from its commit to a later one: everything is computed, and nothing is shown yet.
 ///
-/// Prepare, announce, apply, tell: who asked to hear *before* hears while everything stands at the old commit,
-/// everyone else when objects, lists and live queries all stand at the new one.
+/// Its stages are prepare, notify before, apply, notify after. Observers that asked for notification *before* the
+/// change are called while everything shows the old commit; all others when objects, lists and live queries show the
+/// new one.
 struct Transition {
   var number: Int64
   var refreshed: [Refresh] = []
   var gone: [any PersistentModel] = []
   var lists: [ListStep] = []
   var followers: [any CommitFollower] = []
-  /// Rows that did not decode and do now, or are gone.
+  /// Rows that did not decode earlier, and now decode or are gone.
   var readable: [Readable] = []
-  /// Objects its own save deleted: in the map until it is applied, so that who reads before finds them.
+  /// Objects deleted by the context's own save: they stay in the map until the step is applied, for code that reads
+  /// before it.
   var removed: [any PersistentModel] = []
   var advance: SnapshotReader.Advance?
-  /// A save of the context's own, with a position that keeps what it leads to.
+  /// The context's own commit, with a position that keeps the resulting state.
   var own: (commit: Commit, place: SnapshotReader)?
   var batch: CommitBatch?
-  /// The context's count of reads when the objects concerned were last looked for.
+  /// The context's count of reads when affected objects were last searched for.
   var reads = 0
   var isApplied = false
-  /// What listeners of objects have been told is coming, and are to be told has come.
+  /// Changes that object listeners were notified of before, and must be notified of after.
   var announcements: [_Announcement] = []
   var announced = Cursor()
   var told = Cursor()
 
-  /// How far telling has come. Kept here and not in a loop, because an observer may fetch or save in the middle of it.
+  /// The progress of the notifications. Stored here and not in a loop, because an observer may fetch or save in the
+  /// middle.
   struct Cursor {
     var announcements = 0
     var refreshed = 0
-    /// Properties of the current object that are still to be told; nil before the first.
+    /// Properties of the current object still to be notified; nil before the first.
     var properties: UInt64?
     var lists = 0
     var gone = 0
@@ -40,7 +43,7 @@ struct Transition {
 
   enum Notification {
     case property(any PersistentModel, Int)
-    /// All that changes of one object, before its properties.
+    /// All changes of one object, before those of its properties.
     case object(any PersistentModel, UInt64, row: any PersistentModel)
     case list(ListStep)
     case gone(any PersistentModel)
@@ -48,7 +51,7 @@ struct Transition {
     case follower(any CommitFollower)
   }
 
-  /// The next to be told; nil when all have been.
+  /// The next notification; nil when all were sent.
   mutating func next(_ moment: Moment) -> Notification? {
     var cursor = moment == .willSet ? announced : told
     defer { if moment == .willSet { announced = cursor } else { told = cursor } }
@@ -90,11 +93,11 @@ struct Transition {
     let model: any PersistentModel
     let row: any PersistentModel
     let properties: UInt64
-    /// Whether the values are unsaved edits that a transaction puts back.
+    /// Whether the values are unsaved edits that a transaction restores.
     var isPutBack = false
   }
 
-  /// Whether what it changes has no observers: then it runs no foreign code.
+  /// Whether its changes have no observers: then it runs no foreign code.
   var isSilent: Bool {
     func isUnobserved(_ model: any PersistentModel) -> Bool { model._quireState.tracking == nil }
     return followers.isEmpty && refreshed.allSatisfy { isUnobserved($0.model) }
@@ -104,18 +107,18 @@ struct Transition {
   struct Readable {
     let entity: Int
     let key: Int64
-    /// What stood for the row, which is its object now.
+    /// The stand-in that becomes the row's object.
     let object: (any PersistentModel)?
   }
 
   struct ListStep {
     let model: any PersistentModel
     let property: Int
-    /// As it was when the step was computed: what differs from that when it is taken was edited meanwhile.
+    /// The keys when the step was computed: any difference at its application was edited meanwhile.
     let was: [Int64]
     let keys: [Int64]
 
-    /// The keys to show, with what was edited since.
+    /// The keys to show, including later edits.
     func keys(from now: [Int64]) -> [Int64] {
       if now == was { return keys }
       let added = now.filter { !was.contains($0) && !keys.contains($0) }

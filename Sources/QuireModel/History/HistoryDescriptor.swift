@@ -3,14 +3,15 @@ import QuireRow
 
 /// Which transactions of a store's history to fetch.
 public struct HistoryDescriptor<Transaction: HistoryTransaction> {
-  /// Which transactions; nil for all. With a lower bound (`>`) on `token` or `transactionIdentifier` the log before it is not read.
+  /// Which transactions; nil for all. With a lower bound (`>`) on `token` or `transactionIdentifier` the log before it
+  /// is not read.
   public var predicate: Predicate<Transaction>?
   /// The order; empty for that of the commits.
   public var sortBy: [SortDescriptor<Transaction>]
-  /// How many at most; nil for all.
+  /// The highest number of transactions; nil for all.
   public var fetchLimit: Int?
 
-  /// All transactions, or those that the arguments leave.
+  /// All transactions, or those that the arguments select.
   public init(
     predicate: Predicate<Transaction>? = nil, sortBy: [SortDescriptor<Transaction>] = [], fetchLimit: Int? = nil
   ) {
@@ -20,19 +21,19 @@ public struct HistoryDescriptor<Transaction: HistoryTransaction> {
   }
 }
 
-/// Where the log has to be read from: a predicate that asks for later ones than some place needs none before it.
+/// The position from which the log must be read: a predicate with a lower bound needs nothing before it.
 enum HistoryStart {
   case token(DefaultHistoryToken)
   case place(Int64)
 
-  /// Nil where the predicate may accept any.
+  /// Nil if the predicate may accept any transaction.
   init?(_ predicate: Predicate<DefaultHistoryTransaction>?) {
     guard let found = (predicate?.expression as? any HistoryStartBearing)?.historyStart else { return nil }
     self = found
   }
 }
 
-/// Parts of a predicate that say from where on it accepts anything.
+/// Parts of a predicate that imply a lower bound.
 private protocol HistoryStartBearing {
   var historyStart: HistoryStart? { get }
 }

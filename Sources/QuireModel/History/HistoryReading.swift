@@ -1,7 +1,7 @@
 import QuireRow
 import QuireSQLite
 
-/// A logged commit as a transaction of the models: rows to objects, columns to properties.
+/// Translates a logged commit to a transaction of the models: rows to objects, columns to properties.
 struct HistoryReading {
   let store: Store
 
@@ -56,13 +56,13 @@ struct HistoryReading {
     case .update:
       let changed = entity.stored.filter { value($0, of: row.old) != value($0, of: row.new) }
       let properties = linked.union(changed).sorted()
-      // A column of the table that is no property's.
+      // A column of the table without a property.
       if properties.isEmpty { return nil }
       return .update(update(entity.type, entity, properties, id(name), transaction))
     }
   }
 
-  /// Which many-to-many relationships of which objects have changed.
+  /// The many-to-many relationships that changed, by object.
   private func pairChanges(in tables: [TableChanges]) -> [RowName: Set<Int>] {
     var result: [RowName: Set<Int>] = [:]
     for changes in tables {

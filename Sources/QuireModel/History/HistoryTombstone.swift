@@ -1,6 +1,6 @@
 import QuireRow
 
-/// What is left of an object that was deleted: the values of its properties with `@Attribute(.preserveValueOnDeletion)`.
+/// The remains of a deleted object: the values of its properties with `@Attribute(.preserveValueOnDeletion)`.
 public struct HistoryTombstone<Model: PersistentModel>: Sendable, Sequence {
   private let entity: Entity
   /// By the property's number.
@@ -11,7 +11,7 @@ public struct HistoryTombstone<Model: PersistentModel>: Sendable, Sequence {
     self.values = values
   }
 
-  /// The value of a property; nil where it is not preserved, was nil, or its column held no such value.
+  /// The value of a property; nil if it is not preserved, was nil, or its column had no such value.
   ///
   ///     let isbn = tombstone[\.isbn] as? String
   public subscript(keyPath: PartialKeyPath<Model>) -> Any? {

@@ -1,42 +1,42 @@
 public import Foundation
 
-/// What was committed at once.
+/// The changes of one commit.
 public protocol HistoryTransaction: Sendable {
-  /// What names a place in the history.
+  /// The type of a position in the history.
   associatedtype TokenType: HistoryToken
-  /// The place after this transaction, from which to go on.
+  /// The position after this transaction, from which to continue.
   var token: TokenType { get }
-  /// The name the writer gave, if any.
+  /// The author's name, if the writer gave one.
   var author: String? { get }
   /// When it was committed.
   var timestamp: Date { get }
-  /// Its number, which grows from one to the next.
+  /// Its number, which increases from one transaction to the next.
   var transactionIdentifier: Int64 { get }
-  /// What it did to the objects.
+  /// Its changes of objects.
   var changes: [HistoryChange] { get }
 }
 
-/// One commit as the file's change log has it.
+/// One commit, as read from the file's change log.
 public struct DefaultHistoryTransaction: HistoryTransaction {
-  /// The place after this transaction, from which to go on.
+  /// The position after this transaction, from which to continue.
   public let token: DefaultHistoryToken
-  /// The name the writer gave: a context's `author`, or that of `execute` and `write`.
+  /// The author's name: a context's `author`, or that of `execute` and `write`.
   public let author: String?
-  /// When it was committed. Programs without Quire leave no time: theirs has that of the commit before it.
+  /// When it was committed. Programs without Quire record no time: theirs is that of the previous commit.
   public let timestamp: Date
-  /// Goes up from one to the next, and stays the same.
+  /// Increases from one transaction to the next, and never changes.
   public let transactionIdentifier: Int64
-  /// The program that committed it; empty where it was one without Quire.
+  /// The program that committed it; empty for a program without Quire.
   public let bundleIdentifier: String
   /// The number of its process.
   public let processIdentifier: String
   /// The file's path.
   public let storeIdentifier: String
-  /// Of the container's models, table by table, in the order in which the transaction first touched each row.
+  /// Changes of the container's models, table by table, in the order in which the transaction first changed each row.
   public let changes: [HistoryChange]
 }
 
-/// One object's part in a transaction.
+/// The changes of one object in a transaction.
 ///
 ///     switch change {
 ///     case .insert(let insert as DefaultHistoryInsert<Book>): …
@@ -47,12 +47,12 @@ public struct DefaultHistoryTransaction: HistoryTransaction {
 public enum HistoryChange: Sendable {
   /// A new object.
   case insert(any HistoryInsert)
-  /// An object with other values.
+  /// An object with changed values.
   case update(any HistoryUpdate)
-  /// An object that is gone.
+  /// A deleted object.
   case delete(any HistoryDelete)
 
-  /// The object's identifier; that of a deleted object leads nowhere.
+  /// The object's identifier; for a deleted object there is no row any more.
   public var changedPersistentIdentifier: PersistentIdentifier {
     switch self {
     case .insert(let insert): insert.changedPersistentIdentifier
@@ -89,7 +89,7 @@ public protocol HistoryUpdate<Model>: Sendable {
   var transactionIdentifier: Int64 { get }
   /// The object's identifier.
   var changedPersistentIdentifier: PersistentIdentifier { get }
-  /// The properties that have another value.
+  /// The properties whose values changed.
   var updatedAttributes: [PartialKeyPath<Model>] { get }
 }
 
@@ -101,7 +101,7 @@ public protocol HistoryDelete<Model>: Sendable {
   var transactionIdentifier: Int64 { get }
   /// The object's identifier.
   var changedPersistentIdentifier: PersistentIdentifier { get }
-  /// Values that the object had, of properties marked `.preserveValueOnDeletion`.
+  /// The object's values of properties marked `.preserveValueOnDeletion`.
   var tombstone: HistoryTombstone<Model> { get }
 }
 
@@ -132,8 +132,8 @@ public struct DefaultHistoryUpdate<Model: PersistentModel>: HistoryUpdate, Hasha
     self.entity = entity
   }
 
-  /// The properties that have another value, in the order of their declaration. Of a relationship that is kept in the
-  /// other side's rows only those tell; of a many-to-many both sides do.
+  /// The properties whose values changed, in the order of their declaration. A relationship stored in the other side's
+  /// rows is reported only for those rows; a many-to-many is reported on both sides.
   public var updatedAttributes: [PartialKeyPath<Model>] {
     properties.compactMap { entity.properties[$0].keyPath as? PartialKeyPath<Model> }
   }
@@ -154,7 +154,7 @@ public struct DefaultHistoryDelete<Model: PersistentModel>: HistoryDelete, Hasha
   public let transactionIdentifier: Int64
   /// The object's identifier.
   public let changedPersistentIdentifier: PersistentIdentifier
-  /// Values that the object had, of properties marked `.preserveValueOnDeletion`.
+  /// The object's values of properties marked `.preserveValueOnDeletion`.
   public let tombstone: HistoryTombstone<Model>
 
   public static func == (a: Self, b: Self) -> Bool {

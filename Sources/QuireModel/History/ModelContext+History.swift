@@ -3,17 +3,17 @@ import QuireRow
 import QuireSQLite
 
 extension ModelContext {
-  /// What was committed to the file, by whomever, from its change log.
+  /// Transactions committed to the file by any program, from its change log.
   ///
   ///     var descriptor = HistoryDescriptor<DefaultHistoryTransaction>()
   ///     descriptor.predicate = #Predicate { $0.token > lastToken }
   ///     for transaction in try context.fetchHistory(descriptor) { … }
   ///
-  /// The log is read from its beginning, or from the token or identifier that the predicate says to begin after; of each
-  /// transaction all changes are read. Unsaved edits are no history.
+  /// Reads the log from its beginning, or from the token or identifier that is the predicate's lower bound, with all
+  /// changes of each transaction. Unsaved edits are not included.
   ///
-  /// - Throws: ``QuireSQLite/ChangeLogError``: the file keeps no log (open it with `changeLog: .on()`), the token is of
-  ///   another one, or the log no longer goes back that far.
+  /// - Throws: ``QuireSQLite/ChangeLogError`` if the file has no log (open it with `changeLog: .on()`), if the token
+  ///   belongs to another log, or if the log no longer goes back that far.
   public func fetchHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws
     -> [DefaultHistoryTransaction]
   {
@@ -28,11 +28,11 @@ extension ModelContext {
     return Array(result.prefix(limit))
   }
 
-  /// Takes transactions out of the file's change log, from its beginning on: who goes on from a token before their end is
-  /// told that they are gone.
+  /// Deletes transactions from the beginning of the file's change log. Continuing from a token before the end of the
+  /// deleted part throws an error.
   ///
-  /// - Throws: ``ModelError/query(_:)`` where what is to be deleted lies behind what is to be kept; then nothing is
-  ///   deleted. ``QuireSQLite/ChangeLogError`` where the file keeps no log.
+  /// - Throws: ``ModelError/query(_:)`` if a transaction to be kept precedes one to be deleted; then nothing is
+  ///   deleted. ``QuireSQLite/ChangeLogError`` if the file has no log.
   public func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
     var end: Int64?
     var isKept = false
@@ -52,7 +52,7 @@ extension ModelContext {
     if let end { try container.store.database.forgetLog(upTo: end) }
   }
 
-  /// - Parameter body: Whether to go on.
+  /// - Parameter body: Returns whether to continue.
   private func eachTransaction(
     _ start: HistoryStart?, _ body: (DefaultHistoryTransaction) throws -> Bool
   ) throws {

@@ -1,10 +1,10 @@
-/// Which objects came together: the siblings whose relationships are loaded in one statement.
+/// Remembers which objects were fetched together: siblings, whose relationships are loaded in one statement.
 ///
 /// The last few fetches of each entity are remembered by their keys until the end of the turn.
 final class FetchGroups {
   private final class Group {
     let keys: [Int64]
-    /// Made when a relationship is first read; most fetches never need it.
+    /// Built when a relationship is first read; most fetches never need it.
     lazy var positions: [Int64: Int] = Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { a, _ in a })
     init(_ keys: [Int64]) { self.keys = keys }
   }
@@ -22,7 +22,7 @@ final class FetchGroups {
 
   func removeAll() { groups.removeAll() }
 
-  /// The object's key and those that came after it in the latest fetch that brought it; `[key]` if none did.
+  /// The object's key and those that followed it in the latest fetch that returned it; `[key]` if none did.
   func siblings(of key: Int64, entity: Int, limit: Int) -> [Int64] {
     for group in (groups[entity] ?? []).reversed() {
       if let position = group.positions[key] {

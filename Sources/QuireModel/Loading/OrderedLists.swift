@@ -1,12 +1,12 @@
-/// To-many relationships in an order of their own: a number on the other side says where an object stands.
+/// To-many relationships with a stored order: a number on the other side is the object's position.
 ///
 ///     @Relationship(inverse: \Chapter.book, order: \Chapter.place) var chapters: [Chapter] = []
 ///
-/// What moves gets a number between its neighbours', so a move writes one row. Only where there is none left between
-/// two, after some fifty moves to the same place, all are numbered anew.
+/// A moved object gets a number between those of its neighbors, so a move writes one row. If no number is left between
+/// two, after some fifty moves to the same place, all are renumbered.
 extension RelationshipLoader {
-  /// Objects by their numbers, equal ones by their keys. Reads the numbers as anybody does: who tracks the list hears of
-  /// a move.
+  /// Sorts objects by their numbers, then by key. Reads the numbers through the properties, so observers that track the
+  /// list are notified of moves.
   func ordered(_ targets: [AnyObject], by order: Int, _ target: Entity) -> [AnyObject] {
     let places = targets.map { place(of: $0, order, target) }
     return targets.indices.sorted { a, b in places[a] == places[b] ? a < b : places[a] < places[b] }.map { targets[$0] }
@@ -16,9 +16,9 @@ extension RelationshipLoader {
     (object as Any)[keyPath: target.properties[order].keyPath] as? Double ?? 0
   }
 
-  /// Numbers the objects of a list so that they stand as they are given.
+  /// Numbers the objects of a list so that they have the given order.
   ///
-  /// - Parameter new: those that have come to the list now, whose numbers mean nothing.
+  /// - Parameter new: Objects that were just added to the list, whose old numbers mean nothing.
   func arrange(_ targets: [any PersistentModel], new: [any PersistentModel], by order: Int, _ target: Entity) {
     var places = targets.map { place(of: $0, order, target) }
     let arrived = Set(new.map(ObjectIdentifier.init))
@@ -58,9 +58,9 @@ extension RelationshipLoader {
     assign(model)
   }
 
-  /// The most of these positions whose numbers rise: they stay where they are.
+  /// A longest subsequence of these positions with increasing numbers: these objects keep their numbers.
   private func longestRising(_ numbers: [Double], among positions: [Int]) -> [Int] {
-    var ends: [Int] = []  // by length, the position with the lowest number that such a run ends with
+    var ends: [Int] = []  // by length, the position with the lowest last number
     var before: [Int: Int] = [:]
     for position in positions {
       var low = 0

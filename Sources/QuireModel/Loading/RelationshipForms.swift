@@ -2,7 +2,7 @@ public import QuireRow
 public import QuireSQLite
 
 extension _Quire {
-  /// `var author: Author`: the column is NOT NULL, and a row that is gone gives a vacant object.
+  /// `var author: Author`: the column is NOT NULL; if the row is gone, it reads as a placeholder object.
   public enum RequiredToOne<Value> {}
 }
 
@@ -123,7 +123,7 @@ extension _Quire.OptionalToMany: _Quire.PropertyForm where Target: PersistentMod
   }
 }
 
-/// Binds a to-one's key as it is now: its target may have been unsaved when it was linked.
+/// Binds a to-one's current key: its target may have been unsaved when it was linked.
 @inlinable func bindKey<Target: PersistentModel>(
   of link: _Quire.Link, _: Target.Type, to statement: _Quire.Statement, at index: Int32
 ) {
@@ -136,7 +136,7 @@ extension _Quire.OptionalToMany: _Quire.PropertyForm where Target: PersistentMod
   }
 }
 
-/// A form that is one side of a relationship: what is alike is in its link.
+/// A form that is one side of a relationship: the common parts are in its link.
 extension _Quire.PropertyForm {
   public static func vacant() -> _Quire.Slot<Value> { _Quire.Slot(link: _Quire.Link()) }
 
@@ -147,7 +147,7 @@ extension _Quire.PropertyForm {
     if !link.hasKey {
       statement.bindNull(index)
     } else if let target = link.object as? any PersistentModel {
-      statement.bind(target._quireState.key, at: index)  // the key it has now: it may have been unsaved when linked
+      statement.bind(target._quireState.key, at: index)  // its current key: it may have been unsaved when linked
     } else {
       statement.bind(link.key, at: index)
     }
@@ -159,7 +159,7 @@ extension _Quire.PropertyForm {
 }
 
 extension _Quire.Link {
-  /// The target's key as it is now, which for a target that was saved since is not the one it had when it was linked.
+  /// The target's current key, which differs from the linked one if the target was saved since.
   package var currentKey: Int64? {
     guard hasKey else { return nil }
     return (object as? any PersistentModel)?._quireState.key ?? key
@@ -231,8 +231,8 @@ enum ToManyAccess {
   }
 }
 
-/// After an object in no context was given targets: it goes where one of them is; else, as where the context of one is
-/// gone, they know of it.
+/// After targets were assigned to an object in no context: it joins the context of a target. If there is none, or the
+/// context is gone, the targets keep a reference to it.
 private func join(_ model: some PersistentModel, _ targets: [any PersistentModel]) {
   for target in targets {
     guard let owner = target._quireState.owner, owner.store != nil else {

@@ -1,21 +1,21 @@
 import QuireRow
 import QuireSQLite
 
-/// Relationships read for the first time: from the commit the context stands at, for the siblings of one fetch in one
-/// statement. A load is no change: nobody is told, and the context does not move.
+/// Loads relationships on first read, as of the context's commit, in one statement for the siblings of one fetch.
+/// Loading is not a change: no observer is notified, and the context does not advance.
 package final class RelationshipLoader: ContextPart {
   package static let batchLimit = 100
-  /// After how many loads for one object at a time somebody is told.
+  /// The number of loads for one object at a time after which `onRepeatedLoads` is called.
   package static let repeatedLoadLimit = 20
 
   let groups = FetchGroups()
-  /// For how many siblings a relationship is loaded at once.
+  /// The number of siblings for which a relationship is loaded at once.
   var batchLimit = RelationshipLoader.batchLimit
   /// Foreign-key columns that must be captured because lists over them are loaded.
   var listInterests: [ListPlace.Kind: CaptureToken] = [:]
-  /// Which lists have been loaded of any object: changes of others concern nothing in memory.
+  /// The relationships whose lists have been loaded for any object: changes of others affect nothing in memory.
   var loadedLists: Set<ListPlace.Kind> = []
-  /// How often a relationship was loaded for one object at a time in this turn, and what is called if it is often.
+  /// How often a relationship was loaded for a single object in this turn, and the closure to call if that is often.
   var singleLoads: [ListPlace.Kind: Int] = [:]
   var repeatedLoads: ((String) -> Void)?
 
@@ -29,7 +29,7 @@ package final class RelationshipLoader: ContextPart {
     repeatedLoads = nil
   }
 
-  /// The target of a to-one that has only its key yet; nil where no such row is.
+  /// The target of a to-one of which only the key is known; nil if the row does not exist.
   func loadToOne(_ model: any PersistentModel, _ property: Int, key: Int64) -> AnyObject? {
     guard let entity = entity(of: model), let side = entity.properties[property].toOne else { return nil }
     if let known = registered(side.target, key) {
@@ -63,7 +63,7 @@ package final class RelationshipLoader: ContextPart {
     model._quireSetLink(property, link)
   }
 
-  /// The objects of a to-many: what is not in memory is loaded, deleted ones are left out.
+  /// The objects of a to-many: those not in memory are loaded, deleted ones are left out.
   package func targets(of model: any PersistentModel, _ property: Int) -> [AnyObject] {
     guard let list = list(of: model, property), let entity = entity(of: model),
       let side = entity.properties[property].toMany
@@ -82,7 +82,7 @@ package final class RelationshipLoader: ContextPart {
     return ordered(targets, by: order, store.entities[side.target])
   }
 
-  /// The list of a to-many, loaded with its siblings' if need be.
+  /// The list of a to-many, loaded with its siblings' lists if needed.
   func list(of model: any PersistentModel, _ property: Int) -> ToManyList? {
     if let list = model._quireLink(property).list { return list }
     guard let entity = entity(of: model), store != nil, entity.properties[property].toMany != nil else { return nil }
@@ -97,7 +97,7 @@ package final class RelationshipLoader: ContextPart {
     return model._quireLink(property).list
   }
 
-  /// Up to a batch of objects of the same fetch, this one first.
+  /// Up to a batch of objects of the same fetch, beginning with this one.
   private func siblings(of model: any PersistentModel, _ entity: Entity) -> [any PersistentModel] {
     let key = model._quireState.key
     var result: [any PersistentModel] = [model]
@@ -126,7 +126,7 @@ package final class RelationshipLoader: ContextPart {
       let committed = loaded?[model._quireState.key] ?? []
       var keys = committed
       overlayEdits(&keys, property, of: model, side, store)
-      // It shows what is unsaved: a save gives that its keys, a rollback takes it back.
+      // It includes unsaved links: a save replaces their keys, a rollback removes them.
       if keys != committed { pending.editedLists.append(ListPlace(model: model, property: property)) }
       model._quireSetLink(property, core.editing.link(to: ToManyList(keys: keys)))
     }
@@ -170,7 +170,7 @@ package final class RelationshipLoader: ContextPart {
     return result
   }
 
-  /// A list as its context sees it: the file's, with what has been edited and not saved.
+  /// A list as its context shows it: the file's content with unsaved edits.
   private func overlayEdits(
     _ keys: inout [Int64], _ property: Int, of model: any PersistentModel, _ side: ToManySide, _ store: Store
   ) {
@@ -208,7 +208,7 @@ package final class RelationshipLoader: ContextPart {
     return try listKeys(place.property, of: [key], entity, on: connection, bringingObjects: false)[key] ?? []
   }
 
-  /// The same with what has been edited and not saved.
+  /// A loaded list's keys with unsaved edits.
   func currentKeys(of place: ListPlace) throws -> [Int64] {
     var keys = try committedKeys(of: place)
     guard let store, let side = entity(of: place.model)?.properties[place.property].toMany else { return keys }
@@ -216,7 +216,8 @@ package final class RelationshipLoader: ContextPart {
     return keys
   }
 
-  /// In debug builds: who walks over objects that came one by one loads what they refer to one by one.
+  /// In debug builds: detects code that traverses objects fetched one by one, and so loads their relationships one by
+  /// one.
   private func noteSingleLoad(_ entity: Entity, _ property: Int) {
     #if DEBUG
       guard let repeatedLoads else { return }
@@ -229,7 +230,7 @@ package final class RelationshipLoader: ContextPart {
     #endif
   }
 
-  /// From now on commits must say which parent a child left: its foreign key's old value.
+  /// Requests that commits include a foreign key's old value, to find the parent that a child left.
   func noteInterest(_ entity: Entity, _ property: Int, _ side: ToManySide, _ store: Store) {
     let kind = ListPlace.Kind(entity: entity.index, property: property)
     guard loadedLists.insert(kind).inserted, case .foreignKey(let foreignKey) = side.via else { return }
@@ -240,7 +241,7 @@ package final class RelationshipLoader: ContextPart {
 
   // MARK: Objects from rows
 
-  /// Makes objects of the rows with these keys that are not in memory yet.
+  /// Makes objects for the rows with these keys that are not in memory yet.
   func load(_ entity: Entity, keys: [Int64], on connection: Connection) throws {
     let statement = try connection.statement(
       entity.findMany,
@@ -263,7 +264,7 @@ package final class RelationshipLoader: ContextPart {
     return registered(entity, key) as? any PersistentModel
   }
 
-  /// The object of the row at the cursor, made unless it is here; nil, with the error noted, for one that does not decode.
+  /// The object of the row at the cursor, made if needed; nil, with the error recorded, if the row does not decode.
   @discardableResult
   private func materialize(_ entity: Entity, _ row: inout RowCursor) -> AnyObject? {
     do {
@@ -301,7 +302,7 @@ package final class RelationshipLoader: ContextPart {
     return ModelError.undecodable(model: entity.name, key: key, property: name, reason: error)
   }
 
-  /// Detached objects for rows as they are on a connection: what an object is compared with.
+  /// Detached objects for rows as they are on a connection, for comparison.
   func staged(_ entity: Entity, keys: [Int64], on connection: Connection) throws -> [Int64: any PersistentModel] {
     let statement = try connection.statement(
       entity.findMany,
@@ -329,7 +330,7 @@ package final class RelationshipLoader: ContextPart {
     return result
   }
 
-  /// Runs a read as of the context's commit; what goes wrong is noted, because a getter cannot throw.
+  /// Runs a read as of the context's commit; errors are recorded, because a getter cannot throw.
   @discardableResult
   private func reading<Result>(_ body: (Connection) throws -> Result) -> Result? {
     do {

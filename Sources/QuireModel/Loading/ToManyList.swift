@@ -1,11 +1,10 @@
-/// The keys on the other side of a relationship, once loaded: saved ones ascending, then unsaved ones in the order in
-/// which they came.
+/// The keys on the other side of a loaded relationship: saved ones ascending, then unsaved ones in order of arrival.
 ///
-/// Keys and not objects, so that a graph loaded both ways does not keep itself alive. Only a list of an object that is
-/// in no context yet holds objects: there are no keys to look them up by.
+/// Keys and not objects, so that a graph loaded from both sides does not keep itself alive. Only a list of an object
+/// that is not in a context yet holds objects, because there are no keys to find them by.
 package final class ToManyList {
   package internal(set) var keys: [Int64] { didSet { version &+= 1 } }
-  /// Another one after each change of the keys.
+  /// Changes with every change of the keys.
   private(set) var version: UInt = 0
   var detached: [AnyObject]
 
@@ -19,7 +18,7 @@ package final class ToManyList {
     self.detached = detached
   }
 
-  /// Saved keys ascending before unsaved ones in order.
+  /// Saved keys ascending, then unsaved ones in order.
   static func sorted(_ keys: [Int64]) -> [Int64] {
     keys.filter { $0 >= ModelState.firstKey }.sorted() + keys.filter { $0 < ModelState.firstKey }.sorted()
   }
@@ -35,7 +34,7 @@ package final class ToManyList {
     return position < keys.count && keys[position] == key
   }
 
-  /// Where the key is, or would be.
+  /// The position of the key, or where it would be inserted.
   private func position(of key: Int64) -> Int {
     var low = 0
     var high = keys.count

@@ -1,23 +1,23 @@
 public import Observation
 public import QuireRow
 
-/// One change of one object on its way to its listeners: made before the change, told before and after it.
+/// One change of one object, as its listeners receive it: made before the change, delivered before and after it.
 ///
-/// Held by generated setters between the two. There is none where nobody listens.
+/// Held by generated setters in between. There is none if the object has no listeners.
 public final class _Announcement {
   let model: any PersistentModel
-  /// Whether the object goes.
+  /// Whether the object is being deleted.
   package let isVanishing: Bool
   let keyPaths: [AnyKeyPath]
   private(set) var moment = Moment.willSet
-  /// Who is being told, and how far that has come.
+  /// The listeners that are being notified, and how far that has come.
   private var listeners: Listeners<_Announcement>?
   private var next = 0
-  /// Of the assignment of one value.
+  /// The values, if one property is assigned.
   private let values: (old: Any, new: Any)?
-  /// The object as it was; its values cannot change any more.
+  /// The object as it was before; its values cannot change any more.
   private let before: AnyObject?
-  /// The row a move takes the new values from, until it has.
+  /// The row that provides the new values, until the change is made.
   private let row: AnyObject?
   /// Those of `keyPaths` that are relationships.
   private let relationships: Set<AnyKeyPath>
@@ -52,7 +52,7 @@ public final class _Announcement {
     return relationships.contains(property) ? nil : (row as? Model)?[keyPath: property]
   }
 
-  /// Whether the model wants it told.
+  /// Whether the model wants this change delivered.
   private var isAnnounced: Bool {
     guard !isVanishing, let model = model as? any ChangeNotificationFiltering else { return true }
     func ask<M: ChangeNotificationFiltering>(_ model: M) -> Bool {
@@ -62,7 +62,7 @@ public final class _Announcement {
     return ask(model)
   }
 
-  /// Tells everybody who listens now.
+  /// Notifies all current listeners.
   func tell(_ moment: Moment) {
     self.moment = moment
     listeners = tracking(ifOf: model)?.listeners
@@ -70,7 +70,7 @@ public final class _Announcement {
     tellRest()
   }
 
-  /// Tells those who have not been told yet: also from inside the telling, where a listener moves its context on.
+  /// Notifies the remaining listeners; also from inside a notification, if a listener advances its context.
   func tellRest() {
     while let all = listeners, next < all.count {
       next += 1
@@ -79,14 +79,14 @@ public final class _Announcement {
     listeners = nil
   }
 
-  // MARK: Making one
+  // MARK: Creation
 
-  /// Of an assignment; nil where nobody is to hear of it.
+  /// For an assignment; nil if there are no listeners.
   static func ofValue(_ model: any PersistentModel, _ keyPath: AnyKeyPath, _ old: Any, _ new: Any) -> _Announcement? {
     _Announcement(model, [keyPath], values: (old, new)).unlessSilent
   }
 
-  /// Of properties that are about to be taken from `row`, or relationships about to be assigned.
+  /// For properties about to be taken from `row`, or relationships about to be assigned.
   static func of(_ model: any PersistentModel, _ properties: [Int], row: AnyObject? = nil) -> _Announcement? {
     guard let tracking = tracking(ifOf: model), tracking.listeners.isAny else { return nil }
     let all = definitions(of: model)
@@ -114,7 +114,7 @@ public final class _Announcement {
 
   private var unlessSilent: _Announcement? { isAnnounced ? self : nil }
 
-  /// An object of its own with the same values, that loads what it refers to as the object does.
+  /// A separate object with the same values, which loads its relationships as the original does.
   private static func copy(of model: any PersistentModel, lists: [Int]) -> AnyObject {
     func copy<M: PersistentModel>(_ model: M) -> M {
       var state = ModelState()
@@ -124,7 +124,7 @@ public final class _Announcement {
       for property in lists {
         guard let list = model._quireLink(property).list, list.detached.isEmpty else { continue }
         var link = Link()
-        link.object = ToManyList(keys: list.keys)  // the list itself is about to change where it is
+        link.object = ToManyList(keys: list.keys)  // the list itself is about to change in place
         copy._quireSetLink(property, link)
       }
       return copy
@@ -133,18 +133,19 @@ public final class _Announcement {
   }
 }
 
-/// An assignment that has been told before, and what there is to tell after it.
+/// An assignment whose listeners were notified before it, and what they will receive after it.
 @frozen public struct _Told {
   @usableFromInline let announcement: _Announcement?
   @inlinable init(_ announcement: _Announcement?) { self.announcement = announcement }
 }
 
 extension _Quire {
-  /// Tells listeners and trackers that a property is about to be assigned.
+  /// Notifies listeners and trackers that a property is about to be assigned.
   ///
-  /// - Parameter property: Its number, noted once more as edited: who was told may have saved what was edited before, and
-  ///   the new value is not among that. Nil for one that is not stored.
-  /// - Returns: Nil where who was told has deleted the object: it is not to be assigned, and the next `save()` names it.
+  /// - Parameter property: Its number, recorded as edited once more: an observer may have saved the earlier edits, and
+  ///   the new value is not among them. Nil for a property that is not stored.
+  /// - Returns: Nil if an observer has deleted the object: then it must not be assigned, and the next `save()` reports
+  ///   it.
   @inlinable public static func willSet<Model: PersistentModel, Value>(
     _ model: Model, _ property: Int?, _ keyPath: KeyPath<Model, Value>, from old: @autoclosure () -> Value,
     to new: Value
@@ -170,7 +171,7 @@ extension _Quire {
 }
 
 extension _Quire {
-  /// Tells trackers and listeners that a property has been assigned.
+  /// Notifies trackers and listeners that a property was assigned.
   @inlinable public static func didSet<Model: PersistentModel>(
     _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ told: _Told
   ) {
@@ -182,9 +183,9 @@ extension _Quire {
 
 @usableFromInline func tellDidSet(_ announcement: _Announcement) { announcement.tell(.didSet) }
 
-/// Tells of a relationship's change before and after it is made.
+/// Notifies observers of a relationship's change before and after making it.
 ///
-/// - Returns: False where who was told before has deleted the object: then it is not made.
+/// - Returns: False if an observer has deleted the object before the change: then it is not made.
 @discardableResult func telling(_ model: any PersistentModel, _ property: Int, _ change: () -> Void) -> Bool {
   let wasDeleted = model.isDeleted
   let announcement = _Announcement.of(model, [property])
@@ -198,6 +199,6 @@ extension _Quire {
 }
 
 extension PersistentModel {
-  /// Whether anybody listens to its changes, besides who tracks its properties.
+  /// Whether the object has listeners, in addition to trackers of its properties.
   var isListenedTo: Bool { _quireState.tracking?.listeners.isAny ?? false }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that tests and the demo read: how many of a thing there are, or how often one happened.
+/// A counter for tests and the demo: of live objects of a kind, or of events.
 package final class Count: Sendable {
   private let number = Atomic<Int>(0)
   package init() {}

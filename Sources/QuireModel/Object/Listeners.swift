@@ -1,13 +1,13 @@
-/// A closure that is told of changes. Held by its token alone: who lets go of that, on whatever thread, ends it.
+/// A closure that is notified of changes. Only its token holds it: releasing the token, on any thread, ends it.
 package final class Listener<Event> {
   private let place: SourcePlace?
   private let body: (Event) -> Void
-  /// How many events it is being told inside one another.
+  /// The number of nested notifications in progress.
   private var depth = 0
-  /// Why it is told nothing any longer.
+  /// The loop for which it was ended, if any.
   package private(set) var loop: ObservationLoop?
 
-  /// - Parameter place: Nil for one that only passes on, and may do so without end.
+  /// - Parameter place: Nil for a closure that only forwards events, and may do so without limit.
   package init(_ place: SourcePlace?, _ body: @escaping (Event) -> Void) {
     self.place = place
     self.body = body
@@ -26,10 +26,10 @@ package final class Listener<Event> {
   }
 }
 
-/// Those who are told, in the order of asking.
+/// The closures to notify, in the order of subscription.
 ///
-/// A value: who tells tells a copy, so that a listener may ask, or end, in the middle of it. One that has gone by the
-/// time its turn comes is not told.
+/// A value: notifying iterates over a copy, so that a listener may subscribe or end in the middle. A listener that has
+/// ended before its notification is skipped.
 package struct Listeners<Event> {
   private struct Weak { weak var listener: Listener<Event>? }
   private var listeners: [Weak] = []
@@ -45,7 +45,7 @@ package struct Listeners<Event> {
 
   package func tell(_ event: Event) { for place in listeners { place.listener?.tell(event) } }
 
-  /// Those who have gone included.
+  /// Includes listeners that have ended.
   var count: Int { listeners.count }
   func tell(_ event: Event, at place: Int) { listeners[place].listener?.tell(event) }
 }
@@ -56,7 +56,7 @@ public final class ChangeToken {
   package init(_ listener: Listener<some Any>) { self.listener = listener }
   /// Ends the subscription; nothing is called after it returns.
   public func cancel() { listener = nil }
-  /// Why it was ended, if it caused itself without end.
+  /// The loop for which it was ended, if it caused itself without end.
   public var loop: ObservationLoop? { listener?.loop }
 }
 

@@ -2,13 +2,13 @@ import Foundation
 public import QuireRow
 import QuireSQLite
 
-/// What an object holds, as a value that may go anywhere: objects stay in their context's isolation.
+/// An object's values as a value that can be sent anywhere; objects themselves stay in their context's isolation.
 ///
 ///     let snapshot = try book.snapshot()                      // where the book is
 ///     await printer.print(try snapshot.title, try snapshot.author)
 ///
-/// Has the object's values, unsaved edits too, and the identifiers of what it refers to. A property that is not stored,
-/// and one that is many objects, is not in it: reading that throws.
+/// Contains the object's values, including unsaved edits, and the identifiers of its to-one targets. Reading a property
+/// that is not stored, or a to-many relationship, throws.
 @dynamicMemberLookup
 public struct ModelSnapshot<Model: PersistentModel>: Hashable, Sendable {
   /// The object's identifier.
@@ -79,17 +79,17 @@ public struct ModelSnapshot<Model: PersistentModel>: Hashable, Sendable {
     }
   }
 
-  /// The identifier of what the object refers to.
+  /// The identifier of the relationship's target.
   public subscript<Target: PersistentModel>(dynamicMember keyPath: KeyPath<Model, Target?>) -> PersistentIdentifier? {
     get throws { references[try position(of: keyPath)] }
   }
 
-  /// The identifier of what the object refers to; nil where that is not there.
+  /// The identifier of the relationship's target; nil if there is none.
   public subscript<Target: PersistentModel>(dynamicMember keyPath: KeyPath<Model, Target>) -> PersistentIdentifier? {
     get throws { references[try position(of: keyPath)] }
   }
 
-  /// Text in JSON; an optional enum's raw text, which is none, as a JSON string.
+  /// Decodes JSON text; an optional enum's raw text, which is not JSON, is decoded as a JSON string.
   private func decoded<V: Decodable>(_ text: String) throws -> V {
     do {
       return try JSONDecoder.ofColumns().decode(V.self, from: Data(text.utf8))
@@ -105,13 +105,14 @@ public struct ModelSnapshot<Model: PersistentModel>: Hashable, Sendable {
 }
 
 extension PersistentModel {
-  /// What the object holds now, to be sent elsewhere.
-  /// - Throws: ``ModelError/notStorable(model:property:reason:)`` for a value that no column holds.
+  /// The object's current values, to be sent elsewhere.
+  ///
+  /// - Throws: ``ModelError/notStorable(model:property:reason:)`` for a value that no column can hold.
   public func snapshot() throws -> ModelSnapshot<Self> { try ModelSnapshot(self) }
 }
 
 extension ModelContext {
-  /// As ``fetch(_:)``, for values that may be sent elsewhere.
+  /// As ``fetch(_:)``, returning values that can be sent elsewhere.
   public func fetchSnapshots<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws
     -> [ModelSnapshot<Model>]
   {
@@ -119,7 +120,7 @@ extension ModelContext {
   }
 }
 
-/// Which property has which number, without those that are many objects: found out once for each model.
+/// The numbers of properties except to-many relationships: determined once for each model.
 private enum SnapshotPlaces {
   private static let known = Locked<[ObjectIdentifier: [AnyKeyPath: Int]]>([:])
 
@@ -135,7 +136,7 @@ private enum SnapshotPlaces {
 }
 
 extension Value {
-  /// A value of a type that was not known when it was read, in its column's form.
+  /// A value whose type was not known when it was read, in its column's form.
   fileprivate init(columnOf any: Any) throws(ValueError) {
     guard let value = flattened(any) else {
       self = .null
@@ -157,7 +158,7 @@ extension Value {
   }
 }
 
-/// What is in an optional, or what is none.
+/// Unwraps nested optionals.
 private func flattened(_ any: Any) -> Any? {
   let mirror = Mirror(reflecting: any)
   if mirror.displayStyle != .optional { return any }

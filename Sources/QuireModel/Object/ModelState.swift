@@ -1,20 +1,20 @@
 public import QuireRow
 
 extension _Quire {
-  /// What an object knows of itself as a row: 41 bytes inside the object, no allocation of its own.
+  /// An object's state as a row: 41 bytes inside the object, without an allocation.
   ///
   /// Belongs to the isolation of the object's context. Accesses are kept short (read a field, write a field), because
-  /// the object's other code reads it too.
+  /// other code of the object reads it too.
   @frozen public struct ModelState {
-    /// Made when somebody first tracks the object; nil for all others.
+    /// Made when the object is first tracked; nil for all others.
     @usableFromInline var tracking: Tracking?
-    /// Properties edited since the last save, by position; from 63 on they share the last bit.
+    /// Properties edited since the last save, by position; those from 63 on share the last bit.
     @usableFromInline var dirty: UInt64 = 0
     /// The row's key; below ``firstKey`` while the object has not been saved.
     @usableFromInline var key: Int64 = 0
-    /// The context's half that objects may hold; nil before insertion.
+    /// The context's core, which objects may hold; nil before insertion.
     @usableFromInline var owner: ContextCore?
-    /// The context's tracking probe: plain memory, because a class reference would cost a retain at every read.
+    /// The context's tracking monitor: plain memory, because a class reference would cost a retain at every read.
     @usableFromInline var monitor: UnsafeMutablePointer<TrackingMonitor>?
     @usableFromInline var flags: Flags = []
 
@@ -26,7 +26,7 @@ extension _Quire {
       self.key = key
     }
 
-    /// From now on an unsaved object of that context.
+    /// Makes it an unsaved object of that context.
     mutating func join(_ owner: ContextCore, key: Int64) {
       self.owner = owner
       monitor = owner.monitor
@@ -34,7 +34,7 @@ extension _Quire {
       flags.insert(.inserted)
     }
 
-    /// In no context any longer, and without a row.
+    /// Removes it from its context; it has no row.
     mutating func leave() {
       owner = nil
       monitor = nil
@@ -43,7 +43,7 @@ extension _Quire {
 
     func isOwned(by owner: ContextCore) -> Bool { self.owner === owner }
 
-    /// A row's object from now on.
+    /// Makes it the object of a row.
     mutating func saved(as key: Int64) {
       self.key = key
       flags.remove(.inserted)
@@ -52,24 +52,24 @@ extension _Quire {
     @frozen @usableFromInline struct Flags: OptionSet, Sendable {
       @usableFromInline var rawValue: UInt8
       @inlinable init(rawValue: UInt8) { self.rawValue = rawValue }
-      /// Somebody tracks, or has tracked, this object: reads go to the registrar.
+      /// The object is or was tracked: reads go to the registrar.
       @inlinable static var tracked: Flags { Flags(rawValue: 1) }
       /// Inserted and not yet saved.
       @inlinable static var inserted: Flags { Flags(rawValue: 2) }
       /// Deleted in the context or gone from the file.
       @inlinable static var deleted: Flags { Flags(rawValue: 4) }
-      /// A row's object: neither deleted nor unsaved.
+      /// The object of a row: neither deleted nor unsaved.
       @inlinable var isSavedAndThere: Bool { rawValue & 6 == 0 }
-      /// Among the edits that the end of a turn could not save.
+      /// Among the edits that the autosave at the end of a turn could not save.
       @inlinable static var unsavable: Flags { Flags(rawValue: 16) }
-      /// Made for a reference whose row is not there.
+      /// Made for a reference whose row does not exist.
       @inlinable static var vacant: Flags { Flags(rawValue: 8) }
     }
 
-    /// Keys below this one belong to objects that have not been saved; no row may have one.
+    /// Keys below this one belong to unsaved objects; no row may have one.
     @usableFromInline static var firstKey: Int64 { -(1 << 62) }
 
-    /// Whether a read has to go to the registrar: somebody is tracking right now, or has tracked this object.
+    /// Whether a read must go to the registrar: reads are being tracked now, or the object was tracked before.
     @inlinable public var isWatched: Bool { flags.contains(.tracked) || isTracking(monitor) }
   }
 }

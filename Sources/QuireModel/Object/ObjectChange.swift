@@ -1,64 +1,64 @@
-/// What one change did to an object: which properties, each with its value before and after.
+/// One change of an object: the changed properties, each with its value before and after.
 ///
-/// One assignment is one change; so is one commit made elsewhere, with all the properties it changed. Used while it is
-/// told, on the object's isolation.
+/// One assignment is one change; so is one commit made elsewhere, with all the properties it changed. Valid only inside
+/// the notification, on the object's isolation.
 public struct ObjectChange<Model: PersistentModel> {
   /// The object.
   public let model: Model
   let announcement: _Announcement
 
-  /// Whether the object goes: it is deleted here, or its row is gone.
+  /// Whether the object is deleted: in this context, or because its row is gone.
   public var vanishes: Bool { announcement.isVanishing }
 
-  /// The properties that change; none of an object that goes.
+  /// The properties that change; empty if the object is deleted.
   public var properties: [PartialKeyPath<Model>] {
     announcement.keyPaths.compactMap { $0 as? PartialKeyPath<Model> }
   }
 
-  /// Whether the change is of this property, among others.
+  /// Whether this property changes, alone or among others.
   public func contains(_ property: PartialKeyPath<Model>) -> Bool { announcement.keyPaths.contains(property) }
 
-  /// The value before; nil of a property that does not change.
+  /// The value before; nil for a property that does not change.
   public func old<Value>(_ property: KeyPath<Model, Value>) -> Value? { announcement.old(property) }
   /// The value before, or nil.
   public func old<Value>(_ property: KeyPath<Model, Value?>) -> Value? { announcement.old(property) ?? nil }
 
-  /// The value after; nil of a property that does not change. Of a relationship it is known when the change has been
-  /// made, and not to who is told before.
+  /// The value after; nil for a property that does not change. For a relationship it is available only after the
+  /// change, not in the notification before it.
   public func new<Value>(_ property: KeyPath<Model, Value>) -> Value? { announcement.new(property) }
   /// The value after, or nil.
   public func new<Value>(_ property: KeyPath<Model, Value?>) -> Value? { announcement.new(property) ?? nil }
 }
 
-/// A model that says itself which of its changes are announced.
+/// A model that decides which of its changes its listeners receive.
 ///
 ///     extension Book: ChangeNotificationFiltering {
 ///       func announces(_ change: ObjectChange<Book>) -> Bool { change.contains(\.title) }
 ///     }
 ///
-/// Asked once for each change, before it is made, while anybody listens with ``PersistentModel/onWillChange(_:)``,
-/// ``PersistentModel/onDidChange(_:)`` or through a reference: either all of them hear of it, before and after, or none. Who
-/// tracks properties, live queries and `store.commits` are not affected, and that an object goes is always told.
+/// Called once for each change, before it is made, if there are listeners: ``PersistentModel/onWillChange(_:)``,
+/// ``PersistentModel/onDidChange(_:)`` or a reference. Either all of them are notified, before and after, or none.
+/// Property tracking, live queries and `store.commits` are not affected, and listeners are always notified of deletion.
 public protocol ChangeNotificationFiltering: PersistentModel {
   /// The class itself.
   associatedtype Announced: PersistentModel
-  /// Whether this change is announced. Called on the object's isolation, before the change is made.
+  /// Whether listeners receive this change. Called on the object's isolation, before the change is made.
   func announces(_ change: ObjectChange<Announced>) -> Bool
 }
 
 extension PersistentModel {
-  /// Calls `body` before each change of this object: it, and all else of its context, still reads as before.
+  /// Calls `body` before each change of this object: the object and the rest of its context still read as before.
   ///
-  /// On the object's isolation, in the middle of what makes the change. Ends with the token.
+  /// Called synchronously on the object's isolation, while the change is being made. Ends with the token.
   public func onWillChange(
     file: String = #fileID, line: Int = #line, _ body: @escaping (ObjectChange<Self>) -> Void
   ) -> ChangeToken {
     listen(.willSet, SourcePlace(file, line), body)
   }
 
-  /// Calls `body` after each change of this object: it, and all else of its context, reads as after it.
+  /// Calls `body` after each change of this object: the object and the rest of its context read as after it.
   ///
-  /// On the object's isolation, in the middle of what makes the change: several of a turn are several calls. Ends with
+  /// Called synchronously on the object's isolation, while the change is being made, once for each change. Ends with
   /// the token.
   public func onDidChange(
     file: String = #fileID, line: Int = #line, _ body: @escaping (ObjectChange<Self>) -> Void
@@ -77,12 +77,12 @@ extension PersistentModel {
     return ChangeToken(listener)
   }
 
-  /// The listener is held weakly.
+  /// Holds the listener weakly.
   package func _listen(_ listener: Listener<_Announcement>) { QuireModel.listen(listener, to: self) }
 }
 
 extension _Announcement {
-  /// This announcement as the change of one class's object.
+  /// Whether this change is one of `model`.
   package func isOf(_ model: some PersistentModel) -> Bool { self.model === model }
 
   package func change<Model: PersistentModel>(of model: Model) -> ObjectChange<Model> {

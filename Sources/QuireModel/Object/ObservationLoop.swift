@@ -1,21 +1,21 @@
 import Foundation
 import QuireSQLite
 
-/// A reader or a listener that set itself off again and again, and was ended for it. All others went on.
+/// A reader or listener that triggered itself repeatedly and was therefore ended. All others continue.
 ///
 ///     Catalog/Shelf.swift:12 runs for what it changes itself, 100 times on end
 ///
-/// Found where its runs are caused by its runs: two readers that write what the other reads, a `didChange` that assigns what
-/// it reads, a listener that changes its own object. What a reader starts as a task of its own begins anew.
+/// Detected if its runs cause its runs: two readers that each write what the other reads, a `didChange` that assigns
+/// what it reads, a listener that changes its own object. A task started by a reader begins a new chain.
 public struct ObservationLoop: Error, Hashable, Sendable {
-  /// The file it was made in, as `#fileID` says.
+  /// The file in which it was made, as `#fileID` gives it.
   public let file: String
-  /// The line it was made at.
+  /// The line on which it was made.
   public let line: Int
-  /// How many of its runs, each caused by the one before.
+  /// The number of its runs, each caused by the one before.
   public let rounds: Int
 
-  /// After so many rounds it is ended.
+  /// The number of rounds after which it is ended.
   public static let limit = 100
 
   private struct Handler {
@@ -25,8 +25,8 @@ public struct ObservationLoop: Error, Hashable, Sendable {
   private static let handler = Locked(
     Handler { FileHandle.standardError.write(Data("quire: \($0)\n".utf8)) })
 
-  /// Calls `body` for every loop found in this process from now on, on whatever isolation it is found. Without one, each
-  /// is a line on standard error.
+  /// Calls `body` for every loop detected in this process from now on, on the isolation where it is detected. Without a
+  /// handler, each loop is printed to standard error.
   public static func onDetection(_ body: @escaping @Sendable (ObservationLoop) -> Void) {
     handler.withLock { $0 = Handler(run: body) }
   }
@@ -40,7 +40,7 @@ extension ObservationLoop: CustomStringConvertible {
   }
 }
 
-/// Where in the source something was made.
+/// The place in the source where something was made.
 package struct SourcePlace: Sendable {
   package let file: String
   package let line: Int

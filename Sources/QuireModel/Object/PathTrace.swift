@@ -1,8 +1,8 @@
-/// Learns which properties a key path of several steps reads, such as `\Book.author?.name`, whose parts the standard
-/// library does not give out: the path is read on a stand-in object whose getters say what they are.
+/// Finds the properties that a key path of several steps reads, such as `\Book.author?.name`. The standard library does
+/// not expose its parts, so the path is read on a stand-in object whose getters record their property.
 final class PathTrace {
   private(set) var steps: [AnyKeyPath] = []
-  /// The model that the path has led to.
+  /// The model that the path has reached.
   private var reached: (any PersistentModel.Type)?
 
   func read(_ keyPath: AnyKeyPath) { steps.append(keyPath) }
@@ -17,8 +17,8 @@ final class PathTrace {
     return Model(_quireVacant: state)
   }
 
-  /// The properties read, in order; none where the path does not lead through them one by one: a computed property reads
-  /// others too, and is another thing.
+  /// The properties read, in order; empty if the path does not lead through them one by one, as in a computed property
+  /// that reads several.
   static func steps<Model: PersistentModel>(of keyPath: PartialKeyPath<Model>) -> [AnyKeyPath] {
     let trace = PathTrace()
     let model: Model = trace.standIn()
@@ -47,8 +47,8 @@ final class PathTrace {
     return count
   }
 
-  /// A constant is read without a getter that could say so; but then it is a stored property, whose name the key path's
-  /// description ends with.
+  /// A `let` is read without a getter that could record it. It is a stored property, though, and the key path's
+  /// description ends with its name.
   private func constant(endOf keyPath: AnyKeyPath) -> AnyKeyPath? {
     guard let reached, let last = keyPath.debugDescription.split(separator: ".").last else { return nil }
     let name = last.prefix { $0 != "?" && $0 != "!" }

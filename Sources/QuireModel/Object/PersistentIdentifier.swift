@@ -1,17 +1,17 @@
 import Foundation
 import QuireSQLite
 
-/// Names one object of one store: what travels between isolations in an object's place.
+/// Identifies one object of one store; send it between isolations in place of the object.
 ///
-/// Three numbers, so that it is cheap to hash. Temporary until the object's first save, and another one afterwards; it
-/// stays what it is when the object's context has gone.
+/// Three numbers, so that it is cheap to hash. It is temporary until the object's first save and changes then; it stays
+/// the same when the object's context is released.
 ///
-/// It is coded as the model's name and the row's key, `{"entity":"Book","key":7}`, and nothing else: no path, so that it can
-/// be given to clients and still names the row when the file has been moved. Decoding takes the open store that has
-/// such a model; where there is none yet, or several, the identifier is of whichever store it is used with, and equal to
-/// no object's identifier. What older versions have written, with the file's path, is read too.
+/// It is encoded as the model's name and the row's key, `{"entity":"Book","key":7}`. It contains no path, so that it
+/// can be given to clients and still identifies the row when the file has been moved. Decoding selects the open store
+/// that has such a model. If there is none yet, or several, the identifier belongs to whichever store it is used with,
+/// and does not equal any object's identifier. The format of older versions, with the file's path, is decoded too.
 public struct PersistentIdentifier: Hashable, Sendable {
-  /// Zero where no store is known: then `entity` numbers a name in ``StoreRegistry``.
+  /// Zero if no store is known: then `entity` is the number of a name in ``StoreRegistry``.
   package let store: UInt32
   package let entity: UInt32
   package let key: Int64
@@ -22,10 +22,10 @@ public struct PersistentIdentifier: Hashable, Sendable {
     self.key = key
   }
 
-  /// The model's name, `Book`; empty where the store has been closed.
+  /// The model's name, `Book`; empty if the store has been closed.
   public var entityName: String { StoreRegistry.shared.entityName(of: self) ?? "" }
 
-  /// The file's path; nil where the store has been closed.
+  /// The file's path; nil if the store has been closed.
   public var storeIdentifier: String? { StoreRegistry.shared.names(of: self)?.store }
 
   /// The row's key in its table; nil until the object has been saved.
@@ -62,7 +62,7 @@ extension PersistentIdentifier: Codable {
     let path = try container.decodeIfPresent(String.self, forKey: .store)
     guard key >= ModelState.firstKey, let numbers = StoreRegistry.shared.numbers(ofEntity: entity, in: path) else {
       throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "\(entity.prefix(40)) \(key) is no row of a model"))
+        .init(codingPath: decoder.codingPath, debugDescription: "\(entity.prefix(40)) \(key) is not a row of a model"))
     }
     self.init(store: numbers.store, entity: numbers.entity, key: key)
   }
@@ -72,7 +72,7 @@ extension PersistentIdentifier: CustomStringConvertible {
   public var description: String { rowKey.map { "\(entityName) \($0)" } ?? "\(entityName), unsaved" }
 }
 
-/// The open stores of the process, by number: what identifiers are read with.
+/// The open stores of the process, by number; identifiers are resolved with it.
 final class StoreRegistry: Sendable {
   static let shared = StoreRegistry()
 
@@ -83,7 +83,7 @@ final class StoreRegistry: Sendable {
   private struct State {
     var next: UInt32 = 1
     var open: [UInt32: Store] = [:]
-    /// Names that were decoded without a store, by their numbers, which begin at 1.
+    /// Names that were decoded without a store, with their numbers, which begin at 1.
     var unplaced: [String: UInt32] = [:]
     var unplacedNames = [""]
   }
@@ -113,9 +113,10 @@ final class StoreRegistry: Sendable {
     }
   }
 
-  /// Of the store at that path, else of the only one that has such a model, else of none yet.
+  /// The numbers in the store at that path, otherwise in the only store that has such a model, otherwise without a
+  /// store.
   ///
-  /// Nil for what is no model's name, or one more than there may be of models that no store has had.
+  /// Nil if the name is not a valid model name, or if too many unknown names have been decoded.
   func numbers(ofEntity name: String, in path: String?) -> (store: UInt32, entity: UInt32)? {
     if name.isEmpty { return nil }
     return stores.withLock { stores in
@@ -127,9 +128,9 @@ final class StoreRegistry: Sendable {
       }
       if found.count == 1 { return found[0] }
       if let known = stores.unplaced[name] { return (0, known) }
-      // Names come from outside: so many are no models'.
+      // Names come from outside, so the number of unknown ones is limited.
       guard stores.unplaced.count < 10_000 else { return nil }
-      let number = UInt32(stores.unplaced.count + 1)  // 0 is nothing's
+      let number = UInt32(stores.unplaced.count + 1)  // 0 is unused
       stores.unplaced[name] = number
       stores.unplacedNames.append(name)
       return (0, number)

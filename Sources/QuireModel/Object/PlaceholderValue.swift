@@ -1,7 +1,7 @@
-/// Values for objects whose row is gone: a required reference to nothing must still read as something.
+/// Values for objects whose row is gone: a required reference to a missing row must still be readable.
 enum PlaceholderValue {
-  /// The value a decoder gives that answers zero, empty and nil to everything; else the first case of an enum. Nil where
-  /// the type accepts neither: then a schema that could need one is refused when the container is opened.
+  /// The value of a decoder that returns zero, empty and nil for everything, otherwise the first case of an enum. Nil
+  /// if the type accepts neither: then a schema that could need one is refused when the container is opened.
   static func make<Value>(_: Value.Type) -> Value? {
     if let type = Value.self as? any ExpressibleByNilLiteral.Type { return type.init(nilLiteral: ()) as? Value }
     if let type = Value.self as? any Decodable.Type, let value = try? type.init(from: ZeroDecoder()) as? Value {
@@ -11,11 +11,11 @@ enum PlaceholderValue {
     return firstCase()
   }
 
-  /// The first case of an enum none of whose cases has a payload. The compiler numbers those from 0 in the order of their
-  /// declaration, and the type's description, whose layout is part of Swift's stable ABI, says whether it is one.
+  /// The first case of an enum without payloads. The compiler numbers these cases from 0 in the order of declaration,
+  /// and the type's metadata, whose layout is part of Swift's stable ABI, says whether the type is such an enum.
   fileprivate static func firstCase<Value>() -> Value? {
     let type = unsafeBitCast(Value.self as Any.Type, to: UnsafeRawPointer.self)
-    guard type.load(as: UInt.self) == 0x201 else { return nil }  // an enum's
+    guard type.load(as: UInt.self) == 0x201 else { return nil }  // the kind of enums
     let description = type.load(fromByteOffset: MemoryLayout<UInt>.size, as: UnsafeRawPointer.self)
     let casesWithPayload = description.load(fromByteOffset: 20, as: UInt32.self) & 0xFF_FFFF
     let casesWithout = description.load(fromByteOffset: 24, as: UInt32.self)
@@ -28,8 +28,8 @@ enum PlaceholderValue {
 
   private static func first<T: CaseIterable>(of _: T.Type) -> Any? { T.allCases.first }
 
-  /// For the read of a property that no decoding has filled: only an object without a row gets here, and none whose
-  /// schema a container has accepted without there being a value.
+  /// For a read of a property that was never decoded: this happens only in an object without a row, and a container
+  /// accepts a schema only if there is a placeholder for it.
   static func required<Value>(_: Value.Type, of model: some PersistentModel, property: Int) -> Value {
     if let value = make(Value.self) { return value }
     let type = type(of: model)
@@ -44,7 +44,7 @@ enum PlaceholderValue {
   }
 }
 
-/// Answers zero, empty and nil to everything.
+/// Returns zero, empty and nil for everything.
 private struct ZeroDecoder: Decoder {
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -64,7 +64,7 @@ private struct ZeroDecoder: Decoder {
 
   private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
-    /// The first of the keys where they are an enum: so an enum with payloads finds its first case.
+    /// The first key, if keys are an enum: so an enum with payloads decodes as its first case.
     var allKeys: [Key] { PlaceholderValue.firstCase().map { [$0] } ?? [] }
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) throws -> Bool { true }

@@ -1,9 +1,9 @@
 public import QuireRow
 
 extension _Quire {
-  /// Notes that a property is about to be assigned another value.
+  /// Records that a property is about to be assigned another value.
   ///
-  /// - Returns: false for a deleted object: the assignment is ignored, and the next `save()` names it.
+  /// - Returns: False for a deleted object: the assignment is ignored, and the next `save()` reports it.
   @inlinable public static func edit<Model: PersistentModel>(_ model: Model, _ property: Int) -> Bool {
     let bit: UInt64 = 1 << UInt64(property)
     let dirty = model._quireState.dirty
@@ -20,7 +20,7 @@ extension _Quire {
   }
 }
 
-/// After a save of the turn's end that failed: this edit may have mended it, and somebody has to try.
+/// An edit after a failed autosave may have fixed its cause, so the autosave is scheduled again.
 @usableFromInline func editAgain(_ model: some PersistentModel) {
   model._quireState.flags.remove(.unsavable)
   model._quireState.owner?.following.changed()
@@ -43,7 +43,7 @@ extension _Quire {
 }
 
 extension PersistentModel {
-  /// Names this object in its store; temporary until its first save. It is the same when the context has gone.
+  /// Identifies this object in its store; temporary until its first save. Unchanged after the context is released.
   public var persistentModelID: PersistentIdentifier {
     let state = _quireState
     guard let owner = state.owner, let entity = owner.entityNumber(of: self) else {
@@ -66,6 +66,6 @@ extension PersistentModel {
 }
 
 extension PersistentModel {
-  /// Whether the object has an observation registrar: what tests count.
+  /// Whether the object has an observation registrar, for tests.
   package var isTracked: Bool { _quireState.tracking != nil }
 }

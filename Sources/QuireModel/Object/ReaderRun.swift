@@ -1,18 +1,19 @@
 import Foundation
 import QuireSQLite
 
-/// One run of a reader: a synchronous stretch of code on one thread.
+/// One run of a reader: synchronous code on one thread.
 ///
-/// While it lasts no context that shows anything moves for a fetch: everything the reader sees is of one commit, and a
-/// change of what it has already read cannot pass unheard, because tracking begins when the closure has ended. What it
-/// causes is known to come from it, so that endless loops are found.
+/// During the run, a fetch does not advance any context that shows something. So everything the reader sees is of one
+/// commit, and no change of what it has already read is missed, although tracking begins only when the closure has
+/// returned. Changes that the run makes are attributed to it, so that endless loops are detected.
 package final class ReaderRun: Sendable {
-  /// The runs that have led to this one, each caused by the one before, and this one: how many of each reader.
+  /// The runs that led to this one, each caused by the one before, including this one: the number of runs of each
+  /// reader.
   package let chain: [ObjectIdentifier: Int]
   private struct State {
     var thread: pthread_t?
     var isAgain = false
-    /// What is to be done when the reader has run.
+    /// Work to do after the reader has run.
     var rest: [() -> Void] = []
   }
   private let state: Locked<State>
@@ -24,7 +25,7 @@ package final class ReaderRun: Sendable {
     state = Locked(State(thread: pthread_self()))
   }
 
-  /// The run this code is part of. A task that a run has started inherits its name, and is no part of it.
+  /// The current run. A task started by a run inherits the task-local value but is not part of the run.
   package static var current: ReaderRun? {
     guard let latest, latest.state.withLock({ $0.thread }) == pthread_self() else { return nil }
     return latest
@@ -46,22 +47,23 @@ package final class ReaderRun: Sendable {
     for work in rest { work() }
   }
 
-  /// Does it when the reader has run: readers it makes, for one.
+  /// Does the work after the reader has run: running readers that it makes, for example.
   package func afterwards(_ work: @escaping () -> Void) { state.withLock { $0.rest.append(work) } }
 
-  /// A write of the reader's own took in what others had committed: what it had read before that may be old.
+  /// A write by the reader merged commits of others, so what it read before may be outdated.
   package func movedInside() { state.withLock { $0.isAgain = true } }
   package var isToRunAgain: Bool { state.withLock { $0.isAgain } }
 }
 
-/// A reader that runs when a context's turn ends, and not by itself.
+/// A reader that runs at the end of a context's turn, instead of immediately.
 package protocol TurnReader: AnyObject {
   /// Runs if anything it read has changed.
-  /// - Returns: whether it did.
+  ///
+  /// - Returns: Whether it ran.
   func runIfDue() -> Bool
 }
 
-/// The readers of one context's turns, held weakly. Confined to the context's isolation.
+/// The readers that run at the end of a context's turns, held weakly. Confined to the context's isolation.
 package final class TurnReaders {
   private struct Weak { weak var reader: (any TurnReader)? }
   private var readers: [Weak] = []
@@ -74,7 +76,7 @@ package final class TurnReaders {
 
   package var count: Int { readers.count { $0.reader != nil } }
 
-  /// Until none is due: one may change what another has read.
+  /// Runs until none is due: one reader may change what another has read.
   func run() {
     if isRunning || readers.isEmpty { return }
     isRunning = true

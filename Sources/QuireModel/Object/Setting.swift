@@ -1,14 +1,14 @@
 extension PersistentModel {
-  /// Assigns a property, or throws what refuses the value; then all is as it was.
+  /// Assigns a property, or throws if the value is refused; then nothing has changed.
   ///
   ///     try book.set(\.isbn, to: "978-0")
   ///
-  /// Refused is what a rule of the model refuses (``ValidatedModel``), what no column holds, what a constraint or a
-  /// trigger of the file refuses, and any value of an object that is deleted. When it returns, the edit is one like any
-  /// other, saved by the next `save()`; another context may still commit a value in between that this one clashes with.
+  /// A value is refused if a rule of the model refuses it (``ValidatedModel``), if no column can hold it, if a
+  /// constraint or trigger of the file refuses it, or if the object is deleted. When this method returns, the edit is
+  /// like any other and is saved by the next `save()`; meanwhile another context may still commit a conflicting value.
   ///
-  /// The constraints are asked in a transaction that is rolled back, which takes the write lock for about the time of
-  /// an update of one row. An object in no context yet is asked its rules only.
+  /// Constraints are checked in a transaction that is rolled back, which holds the write lock for about as long as an
+  /// update of one row. For an object that is not in a context yet, only the rules are checked.
   public func set<Value>(_ keyPath: ReferenceWritableKeyPath<Self, Value>, to value: Value) throws {
     let definition = Self._quireDefinition
     if isDeleted {
@@ -32,7 +32,7 @@ extension PersistentModel {
     throw ModelError.ignoredAssignments(refused)
   }
 
-  /// As ``set(_:to:)``, and what is refused there leaves the old value for the next save to throw.
+  /// As ``set(_:to:)``, but a refused value leaves the old value, and the next save throws the error.
   ///
   /// An object in no context has no save to wait for: it takes the value, and its first save refuses it.
   package func assign<Value>(_ keyPath: ReferenceWritableKeyPath<Self, Value>, _ value: Value) {
@@ -43,12 +43,12 @@ extension PersistentModel {
     do { try set(keyPath, to: value) } catch { refuse(error) }
   }
 
-  /// The next save throws it.
+  /// The next save throws the error.
   package func refuse(_ error: any Error) { _quireState.owner?.refuse(error) }
 }
 
 extension Saver {
-  /// New objects whose values a rule refuses: assignment asked nothing while they were in no context.
+  /// Checks the rules of new objects: assignments were not checked while they were in no context.
   func checkRules() throws(ModelError) {
     for places in pending.insertedPlaces where !places.isEmpty {
       for place in places {

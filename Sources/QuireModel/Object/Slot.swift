@@ -7,7 +7,7 @@ extension _Quire {
     public var value: Wrapped?
     public var link: Link
 
-    /// Disfavoured, so that models and arrays of models become links: see the other initialisers of this name.
+    /// Disfavored, so that models and arrays of models become links: see the other initializers of this name.
     @_disfavoredOverload @inlinable public init(_ value: Wrapped) {
       self.value = value
       self.link = Link()
@@ -21,8 +21,9 @@ extension _Quire {
 
   /// One object's side of a relationship.
   ///
-  /// To-one: the key, and the target once it has been read. Strong, because the side with the foreign key may hold the
-  /// other one; the reverse is held as keys, so that no graph keeps itself alive. To-many: a ``ToManyList``.
+  /// To-one: the key, and the target once it has been read. The reference is strong, because the side with the foreign
+  /// key may hold the other one; the reverse side holds keys, so that no graph keeps itself alive. To-many: a
+  /// ``ToManyList``.
   @frozen public struct Link {
     /// The foreign key; meaningful when `hasKey`.
     public var key: Int64

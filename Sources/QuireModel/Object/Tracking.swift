@@ -2,49 +2,49 @@ public import Observation
 public import QuireRow
 import Synchronization
 
-/// An object's observation registrar, made when somebody first tracks the object.
+/// An object's observation registrar, made when the object is first tracked.
 ///
-/// A class of its own: `ObservationRegistrar` is a resilient struct, and a copy of one out of an optional costs a
+/// A separate class, because `ObservationRegistrar` is a resilient struct: copying one out of an optional costs a
 /// retain pair at every access.
 @usableFromInline final class Tracking {
   @usableFromInline let registrar = ObservationRegistrar()
-  /// Set on the stand-ins whose reads are noted, to learn what a key path of several steps reads.
+  /// Set on stand-ins whose reads are recorded, to find what a key path of several steps reads.
   var trace: PathTrace?
-  /// Whom changes of the object are told, besides those who track its properties.
+  /// Listeners of the object's changes, in addition to trackers of its properties.
   var listeners = Listeners<_Announcement>()
   @usableFromInline var isListenedTo: Bool { listeners.isAny }
-  /// While the object is in no context: objects in none that were given it as a target.
+  /// While the object is in no context: unregistered objects that were assigned this one as a target.
   var referrers: [any PersistentModel] = []
   @usableFromInline init() { Tracking.made.add() }
   deinit { Tracking.made.remove() }
 
-  /// How many there are: what a test counts.
+  /// The number of registrars made, for tests.
   static let made = Count()
 }
 
-/// A context's answer to "is somebody tracking reads right now?", in plain memory that its objects point to.
+/// A context's answer to "are reads being tracked right now?", in plain memory that its objects point to.
 @usableFromInline struct TrackingMonitor {
-  /// Owned: a reference would be counted at every read.
+  /// Unmanaged: a reference would be counted at every read.
   var probe: Unmanaged<TrackingDetector>
-  /// Whether the probe has been seen by a tracking since it was made.
+  /// Whether any tracking has used the probe since it was made.
   var used = false
-  /// Where the probe does not work: every read counts as tracked.
+  /// True if the probe does not work: then every read counts as tracked.
   let isBlind = !TrackingDetector.works
-  /// While a predicate is evaluated: what is only looked at there, nobody depends on.
+  /// True while a predicate is evaluated: reads for that are not tracked.
   var isMuted = false
 
   init() { probe = .passRetained(TrackingDetector()) }
 }
 
-/// Finds out whether code runs inside `withObservationTracking`, without a lock, a thread-local or a private symbol.
+/// Detects whether code runs inside `withObservationTracking`, without a lock, a thread-local or a private symbol.
 ///
-/// `ObservationRegistrar.access` does nothing but one look at a thread-local unless a tracking is active; if one is, it
-/// hashes the key path it is given. This one's key path has an argument whose hash function notes that it was called.
-/// That leans on behaviour and not on a documented contract, so ``TrackingDetector/works`` tests it once per process, and where it
-/// does not hold every object gets its registrar at the first read.
+/// `ObservationRegistrar.access` only reads a thread-local unless a tracking is active; if one is, it hashes the key
+/// path it is given. The detector's key path has an argument whose hash function records the call. This relies on
+/// behavior that is not documented, so ``TrackingDetector/works`` tests it once per process; if it does not hold, every
+/// object gets its registrar at the first read.
 final class TrackingDetector: Observable {
-  /// Outlives the probe where a tracking holds the key path: that hashes it again when it is installed or fires, on
-  /// whatever thread, when the context may be gone.
+  /// Outlives the probe if a tracking holds the key path: the tracking hashes it again when it is installed or fires,
+  /// on any thread, possibly after the context is released.
   final class Hit: Sendable {
     let flag = Atomic(false)
   }
@@ -71,12 +71,12 @@ final class TrackingDetector: Observable {
   subscript(key: Key) -> Int { 0 }
 
   @inline(never) func check() -> Bool {
-    hit.flag.store(false, ordering: .relaxed)  // installing a tracking hashes again, outside of it
+    hit.flag.store(false, ordering: .relaxed)  // installing a tracking hashes the key path again
     registrar.access(self, keyPath: path)
     return hit.flag.load(ordering: .relaxed)
   }
 
-  /// Of this process's standard library.
+  /// Tested once, for this process's standard library.
   static let works: Bool = {
     let probe = TrackingDetector()
     let inside = withObservationTracking {
@@ -87,7 +87,7 @@ final class TrackingDetector: Observable {
   }()
 }
 
-/// Whether reads are being tracked; always so for an object without a context, which has no probe.
+/// Whether reads are being tracked; always true for an object without a context, which has no probe.
 @inlinable func isTracking(_ monitor: UnsafeMutablePointer<TrackingMonitor>?) -> Bool {
   guard let monitor else { return true }
   return checks(monitor)
@@ -103,8 +103,8 @@ final class TrackingDetector: Observable {
   return monitor.pointee.isBlind
 }
 
-/// Replaces a probe that trackings have seen: an immortal one would keep the closure of every tracking that never
-/// fires. Wakes nobody.
+/// Replaces a probe that trackings have used: a probe that lived forever would keep the closure of every tracking that
+/// never fires. Triggers no observers.
 private func retire(_ monitor: UnsafeMutablePointer<TrackingMonitor>) {
   monitor.pointee.probe.release()
   monitor.pointee.probe = .passRetained(TrackingDetector())
@@ -112,7 +112,7 @@ private func retire(_ monitor: UnsafeMutablePointer<TrackingMonitor>) {
 }
 
 extension _Quire {
-  /// Notes a tracked read with the object's registrar, made now if this is the first.
+  /// Records a tracked read in the object's registrar, which is made now if this is the first.
   public static func access<Model: PersistentModel>(_ model: Model, _ keyPath: KeyPath<Model, some Any>) {
     if let monitor = model._quireState.monitor, monitor.pointee.isMuted { return }
     let tracking = tracking(of: model)
@@ -128,7 +128,7 @@ func listen(_ listener: Listener<_Announcement>, to model: some PersistentModel)
   tracking(of: model).listeners.add(listener)
 }
 
-/// Until it is in a context, an object knows who refers to it.
+/// Records who refers to an unregistered object, until it is in a context.
 func note(referrer: any PersistentModel, of target: some PersistentModel) {
   let tracking = tracking(of: target)
   if tracking.referrers.last !== referrer { tracking.referrers.append(referrer) }
@@ -143,7 +143,7 @@ private func tracking(of model: some PersistentModel) -> Tracking {
 }
 
 extension _Quire {
-  /// Tells the object's registrar, if it has one, of a change of the property at `keyPath`.
+  /// Notifies the object's registrar, if it has one, of a change of the property at `keyPath`.
   @inlinable public static func tell<Model: PersistentModel>(
     _ model: Model, _ keyPath: KeyPath<Model, some Any>, _ moment: Moment
   ) {

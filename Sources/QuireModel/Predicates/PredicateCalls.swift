@@ -1,14 +1,14 @@
 public import Foundation
 import QuireRow
 
-// What `#Predicate` writes for calls that Foundation's expressions have no kind for.
+// Calls in `#Predicate` for which Foundation has no expression type.
 
 extension PredicateExpressions {
   /// `hasSuffix`, by bytes.
   public struct StringHasSuffix<Base: PredicateExpression, Suffix: PredicateExpression>: PredicateExpression,
     CustomStringConvertible
   where Base.Output: StringProtocol, Suffix.Output: StringProtocol {
-    /// What it gives.
+    /// Its result type.
     public typealias Output = Bool
     package let base: Base
     package let suffix: Suffix
@@ -27,7 +27,7 @@ extension PredicateExpressions {
     StringHasSuffix(base: base, suffix: suffix)
   }
 
-  /// A call that only Swift can answer, with one value of the row: evaluated for each object.
+  /// A call that only Swift can evaluate, with one value of the row: evaluated for each object.
   public struct Computed<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
     package let input: Input
     package let name: String
@@ -39,7 +39,7 @@ extension PredicateExpressions {
     public var description: String { "Computed(input: \(input), name: \(name))" }
   }
 
-  /// Written by `#Predicate`: a call that SQL has no word for.
+  /// Written by `#Predicate`: a call without an SQL equivalent.
   public static func build_computed<Input, Output>(
     _ input: Input, called name: String, _ body: @escaping @Sendable (Input.Output) -> Output
   ) -> Computed<Input, Output> {
@@ -73,18 +73,18 @@ extension PredicateExpressions.Computed: TranslatableExpression {
     }
     throw translation.refusal(
       self, "it is Swift code, which SQL cannot run",
-      "Fetch with it, or store what it computes where a live result is to follow it.")
+      "Fetch with it, or store what it computes if a live result must follow it.")
   }
   func words(in translation: Translation) -> String { "\(name)(\(translation.words(input)))" }
 }
 
 #if !canImport(Darwin)
   extension PredicateExpressions {
-    /// `caseInsensitiveCompare`: the letters A to Z without case and all else as it is, see ``ASCIICaseFolding``.
+    /// `caseInsensitiveCompare`: ignores the case of the letters A to Z only; see ``ASCIICaseFolding``.
     public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression, CustomStringConvertible
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
-      /// What it gives.
+      /// Its result type.
       public typealias Output = ComparisonResult
       package let root: Root
       package let other: Other

@@ -4,7 +4,7 @@ import QuireRow
 extension PredicateExpressions.Conjunction: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     let first = try translation.expression(of: lhs)
-    if first == .false { return .expression(first) }  // what follows counts on it, and may unwrap nil
+    if first == .false { return .expression(first) }  // what follows relies on it, and may unwrap nil
     return .expression(.all([first, try translation.expression(of: rhs)]).folded)
   }
   func words(in translation: Translation) -> String { "\(translation.words(lhs)) && \(translation.words(rhs))" }
@@ -69,7 +69,7 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
 }
 
 extension Translation {
-  /// `==` and `!=`: of optionals nil equals nil, else what is not there (the end of an optional chain) stays so.
+  /// `==` and `!=`: for optionals, nil equals nil; otherwise a missing value (of an optional chain) stays missing.
   fileprivate func equality<L: PredicateExpression, R: PredicateExpression, E: PredicateExpression>(
     _ lhs: L, _ rhs: R, isEqual: Bool, in part: E
   ) throws(UntranslatablePredicate) -> RowExpression {
@@ -96,7 +96,7 @@ extension Translation {
     return RowExpression.compare(comparison, a, b).folded
   }
 
-  /// - Throws: where SQLite would sort the type's column otherwise than Swift sorts its values.
+  /// - Throws: If SQLite orders the type's column differently from Swift.
   func requireOrder<E: PredicateExpression>(_ type: Any.Type, in part: E) throws(UntranslatablePredicate) {
     if Columns.ordersAlike(type) { return }
     if type == Decimal.self {
@@ -135,7 +135,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
     }
   }
 
-  /// `inner`, and NULL where the optional is nil: as it stands if it is NULL then anyway.
+  /// `inner`, or NULL if the optional is nil; unchanged if it is NULL in that case anyway.
   private func absent(
     _ inner: Term, _ translation: Translation, unless present: RowExpression?, _ isAbsent: (RowExpression) -> Bool
   ) throws(UntranslatablePredicate) -> Term {
@@ -155,7 +155,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
 }
 
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
-  /// Where there is nothing to unwrap, the condition around it is NULL and accepts no row; nothing traps.
+  /// If there is nothing to unwrap, the enclosing condition is NULL and accepts no row; nothing traps.
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     let term = try translation.term(of: inner)
     guard case .captured(let value) = term else { return term }

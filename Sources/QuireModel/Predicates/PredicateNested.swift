@@ -1,7 +1,7 @@
 public import Foundation
 import QuireRow
 
-/// Expressions that stay in the process that made them: Foundation asks of all that they could be archived.
+/// Expressions that stay in the process that made them: Foundation requires all expressions to be `Codable`.
 ///
 /// Encoding one throws, as does decoding.
 public protocol UnarchivedExpression: StandardPredicateExpression {}
@@ -20,9 +20,9 @@ extension UnarchivedExpression {
 
 #if !canImport(Darwin)
   extension PredicateExpressions {
-    /// Another predicate asked of the same row, or of one it leads to.
+    /// Another predicate, evaluated on the same row or on one it leads to.
     public struct NestedPredicate<Input: PredicateExpression>: PredicateExpression, CustomStringConvertible {
-      /// What it gives.
+      /// Its result type.
       public typealias Output = Bool
       package let predicate: Predicate<Input.Output>
       package let input: Input
@@ -35,7 +35,7 @@ extension UnarchivedExpression {
       public var description: String { "NestedPredicate(predicate: \(predicate), input: \(input))" }
     }
 
-    /// An expression's value of the same row, or of one it leads to.
+    /// Another expression, evaluated on the same row or on one it leads to.
     public struct NestedExpression<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
       package let expression: Expression<Input.Output, Output>
       package let input: Input

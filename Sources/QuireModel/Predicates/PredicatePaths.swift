@@ -71,7 +71,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
   private func property(of value: RowExpression, in translation: Translation) throws(UntranslatablePredicate) -> Term {
     let (isText, isBlob) = (Columns.isText(Root.Output.self), Root.Output.self == Data.self)
-    // Data has its own `count` and `isEmpty`, which Foundation does not recognise.
+    // `Data` has its own `count` and `isEmpty`, which Foundation does not recognize.
     if (isText && kind == .collectionCount) || (isBlob && keyPath == \Data.count) {
       return .expression(.count(value).folded)
     }
@@ -92,10 +92,10 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 }
 
 extension Row {
-  /// What a property of the row's model is; nil where it is not stored.
+  /// The property of the row's model that a key path names; nil if it is not stored.
   ///
-  /// - Parameter takesPaths: Whether the key path may be one of several steps. A computed property is told from one only
-  ///   by not asking: it reads others, as a path does.
+  /// - Parameter takesPaths: Whether the key path may have several steps. Pass false for a key path that may be a
+  ///   computed property, because that reads other properties just as a path does.
   func property(_ keyPath: AnyKeyPath, resolving resolver: any PathResolver, takesPaths: Bool) -> Term? {
     let single = resolver.resolve(keyPath, from: type)
     let path = single.map { [$0] } ?? (takesPaths ? resolver.resolvePath(keyPath, from: type) : nil)
@@ -106,7 +106,7 @@ extension Row {
       switch resolution {
       case .column(let name) where isLast: return .expression(.column(ColumnPath(row.steps, name)))
       case .key(let name) where isLast:
-        // The reference has the key already, also where the row is gone: no join.
+        // The reference holds the key, even if the row is gone: no join is needed.
         if let reference = row.reference, row.steps.last?.key == name { return .expression(.column(reference)) }
         return .expression(.column(ColumnPath(row.steps, name)))
       case .expression(let value) where isLast: return .expression(value)
@@ -120,9 +120,9 @@ extension Row {
   }
 }
 
-/// The column a key path from a model names, through to-one relationships: what a sort descriptor sorts by.
+/// The column that a key path from a model names, through to-one relationships; sort descriptors use it.
 ///
-/// Nil where it is not stored, or a to-many relationship.
+/// Nil if it is not stored, or is a to-many relationship.
 package func columnPath(of keyPath: AnyKeyPath, from type: Any.Type, resolving resolver: some PathResolver)
   -> ColumnPath?
 {
@@ -133,11 +133,11 @@ package func columnPath(of keyPath: AnyKeyPath, from type: Any.Type, resolving r
   }
 }
 
-/// What a Swift type is in a column.
+/// How Swift types map to columns.
 enum Columns {
   static func isText(_ type: Any.Type) -> Bool { type is any StringProtocol.Type }
 
-  /// Whether a value of the type is one SQL compares with.
+  /// Whether SQL can compare values of the type.
   static func isStorable(_ type: Any.Type) -> Bool {
     func payload<T: AnyOptional>(_: T.Type) -> Any.Type { T.wrapped }
     func raw<R: RawRepresentable>(_: R.Type) -> Any.Type { R.RawValue.self }
@@ -150,7 +150,7 @@ enum Columns {
   /// Whether SQLite orders the column as Swift orders the type.
   static func ordersAlike(_ type: Any.Type) -> Bool {
     if type == Decimal.self { return false }
-    if type == PersistentIdentifier.self { return true }  // of one model: by the key
+    if type == PersistentIdentifier.self { return true }  // of one model, by key
     if type is any StoredValue.Type, !(type is any RawRepresentable.Type) { return true }
     if type is any StringProtocol.Type { return true }
     guard let listed = type as? any (CaseIterable & RawRepresentable & Comparable).Type else { return false }
@@ -165,8 +165,8 @@ enum Columns {
     }
   }
 
-  /// Whether the path is `\T.rawValue`, found out by trying it on all cases: key paths through a protocol are not
-  /// equal to literal ones, and a computed property of the same type must not be taken for it.
+  /// Whether the path is `\T.rawValue`, determined by trying it on all cases: key paths through a protocol do not equal
+  /// literal ones, and a computed property of the same type must not be mistaken for it.
   static func isRawValue(_ keyPath: AnyKeyPath, of type: Any.Type) -> Bool {
     guard let listed = type as? any (CaseIterable & RawRepresentable).Type else { return false }
     return isRawValue(keyPath, in: listed)

@@ -2,9 +2,10 @@ public import Foundation
 import QuireRow
 
 extension PredicateExpressions {
-  /// A value where an optional is compared with it: `$0.subtitle == $0.title`, which Swift lifts without a word.
+  /// A non-optional value compared with an optional: `$0.subtitle == $0.title`, where Swift promotes the value
+  /// implicitly.
   public struct Present<Wrapped: PredicateExpression>: PredicateExpression, CustomStringConvertible {
-    /// What it gives.
+    /// Its result type.
     public typealias Output = Wrapped.Output?
     package let wrapped: Wrapped
 
@@ -16,7 +17,8 @@ extension PredicateExpressions {
     public var description: String { "Present(\(wrapped))" }
   }
 
-  // `==` and `!=` between two parts of the row, of which one may be optional: Foundation compares like with like only.
+  // `==` and `!=` between two parts of the row, one of which may be optional: Foundation compares only values of one
+  // type.
 
   /// Written by `#Predicate`: `==` of two parts of the row.
   public static func build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)

@@ -1,14 +1,14 @@
 package import QuireRow
 
-/// What the translation asks of a schema: which column a property is.
+/// How the translation of predicates finds out which column a property is.
 package protocol PathResolver {
-  /// What one property of a model is, or of a value in a column (`genre.rawValue`); nil where it is not stored.
+  /// What a property of a model, or of a value in a column (`genre.rawValue`), is; nil if it is not stored.
   func resolve(_ keyPath: AnyKeyPath, from type: Any.Type) -> PathResolution?
-  /// The same for a key path of several steps in one, such as the literal `\Book.author?.name` of a sort descriptor
-  /// (Foundation traps on one in a predicate, whose macro takes every step by itself).
+  /// The steps of a combined key path, such as the literal `\Book.author?.name` of a sort descriptor. (In a predicate
+  /// the macro writes each step separately, because Foundation traps on a combined one.)
   func resolvePath(_ keyPath: AnyKeyPath, from type: Any.Type) -> [PathResolution]?
-  /// The column form of a captured value the schema knows of (a persistent identifier, a Codable struct); nil where it
-  /// knows none, and the value speaks for itself.
+  /// The column form of a captured value that needs the schema (a persistent identifier, a Codable struct); nil for
+  /// other values, which need no translation.
   func value(of captured: Any) throws -> Value?
   /// False for a captured identifier of another model's object.
   func identifies(_ captured: Any, _ model: Any.Type) -> Bool
@@ -25,7 +25,7 @@ extension PathResolver {
 
 package enum PathResolution {
   case column(String)
-  /// The key, as `persistentModelID` and the default `id` are; its column.
+  /// The key column, for `persistentModelID` and the default `id`.
   case key(String)
   case toOne(ColumnPath.Step, Any.Type)
   case toMany(RowRelation, Any.Type)
@@ -35,7 +35,7 @@ package enum PathResolution {
   case sameValue
 }
 
-/// A captured identifier that names nothing which the query could find.
+/// A captured identifier of which the query cannot find an object.
 struct IdentifierOfNothing: Error {
   let reason: String
 }

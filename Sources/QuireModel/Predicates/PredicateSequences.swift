@@ -12,14 +12,14 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
       var values: [Value] = []
       let model = (element as? any IdentifierPath)?.identified
       for element in elements {
-        // Another model's identifier may be in a list, and is no row's of this one.
+        // A list may contain another model's identifier; it matches no row of this one.
         if let model, let captured = translation.unwrapped(element), !translation.resolver.identifies(captured, model) {
           continue
         }
         values.append(try translation.literal(element, in: self))
       }
       let found = RowExpression.contains(values, subject)
-      // nil is in no list without nil: false, and true when negated.
+      // A list without nil does not contain nil: the result is false, and true when negated.
       if RHS.Output.self is any AnyOptional.Type, !values.contains(.null) {
         return .expression(.coalesce(found, .false).folded)
       }

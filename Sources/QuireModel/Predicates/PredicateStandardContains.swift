@@ -3,13 +3,13 @@
   import QuireRow
 
   extension PredicateExpressions {
-    /// `localizedStandardContains` inside `#Predicate`, which Foundation off Apple's platforms lacks.
+    /// `localizedStandardContains` inside `#Predicate`, which Foundation lacks outside Apple's platforms.
     ///
-    /// Here and in SQL it compares the letters A to Z without case and all else as it is: see ``ASCIICaseFolding``.
+    /// Both in Swift and in SQL, only the letters A to Z are compared without case: see ``ASCIICaseFolding``.
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression, CustomStringConvertible
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
-      /// What it gives.
+      /// Its result type.
       public typealias Output = Bool
       package let root: Root
       package let other: Other

@@ -1,9 +1,9 @@
 import Foundation
 import QuireRow
 
-/// Questions about the many rows of a relationship.
+/// Conditions on the related rows of a to-many relationship.
 extension Translation {
-  /// The related rows for which a closure holds.
+  /// The related rows that meet a closure's condition.
   func rows<T: PredicateExpression>(
     _ rows: RelatedRows, of type: Any.Type, meeting test: T, _ variable: PredicateExpressions.VariableID
   ) throws(UntranslatablePredicate) -> RelatedRows {
@@ -19,7 +19,7 @@ extension Translation {
     return try inner.expression(of: test)
   }
 
-  /// What is asked of a to-many by name: how many there are, whether there are none.
+  /// Properties of a to-many: `count` and `isEmpty`.
   func property<Root, Output>(
     _ kind: PredicateExpressions.KeyPath<Root, Output>.CommonKeyPathKind?, of rows: RelatedRows
   ) -> RowExpression? {

@@ -1,13 +1,14 @@
 package import Foundation
 package import QuireRow
 
-/// The predicate as a condition over columns of the model's row and the rows it references.
+/// The predicate as a condition over columns of the model's row and of the rows it references.
 ///
-/// What does not depend on the row (captured values, `search.text`, `ids.count > 3`) is evaluated here, once. Text
-/// compares by its bytes, `count` counts Unicode scalars, dates compare exactly: see ``RowExpression``.
+/// Parts that do not depend on the row (captured values, `search.text`, `ids.count > 3`) are evaluated here, once. Text
+/// is compared by its bytes, `count` counts Unicode scalars, dates compare exactly: see ``RowExpression``.
 ///
-/// - Parameter computed: Where to put what only Swift can tell of the row's object; nil where there will be none to ask.
-/// - Throws: for a part that has no SQL and, with `computed`, cannot be evaluated without risk either.
+/// - Parameter computed: Collects the parts that only Swift can evaluate, on the row's object; nil if there will be no
+///   object.
+/// - Throws: For a part that has no SQL and, with `computed`, cannot be evaluated safely either.
 package func translate<M>(
   _ predicate: Predicate<M>, resolving resolver: some PathResolver, computed: ComputedValues? = nil
 ) throws(UntranslatablePredicate) -> RowExpression {
@@ -19,8 +20,8 @@ package func translate<M>(
 
 /// An expression as a value over the same columns.
 ///
-/// Other than a predicate, which only accepts or not, it has a result that must be what Swift computes: division of reals
-/// by zero is infinite, and arithmetic of `Float`, which SQLite does in double precision, is refused.
+/// Unlike a predicate, which only accepts or rejects, it has a result that must equal Swift's: division of reals by
+/// zero is infinite, and arithmetic of `Float`, which SQLite does in double precision, is refused.
 package func translate<M, V>(_ expression: Expression<M, V>, resolving resolver: some PathResolver)
   throws(UntranslatablePredicate) -> RowExpression
 {
@@ -30,14 +31,14 @@ package func translate<M, V>(_ expression: Expression<M, V>, resolving resolver:
   return try translation.expression(of: expression.expression)
 }
 
-/// A part of a predicate on its way to SQL.
+/// A part of a predicate during translation to SQL.
 enum Term {
   case expression(RowExpression)
-  /// The row a to-one leads to, or the row itself.
+  /// The row that a to-one leads to, or the row itself.
   case row(Row)
   /// The rows of a to-many, of that type.
   case toMany(RelatedRows, Any.Type)
-  /// The same for every row: known already.
+  /// A value that is known already, because it is the same for every row.
   case captured(Any)
   case range(lower: RowExpression?, upper: RowExpression?, isClosed: Bool)
 }
@@ -46,30 +47,30 @@ struct Row {
   let steps: [ColumnPath.Step]
   let type: Any.Type
 
-  /// The foreign key that leads here; nil for the query's own row, which is always there.
+  /// The foreign key that leads here; nil for the query's own row, which always exists.
   var reference: ColumnPath? {
     steps.last.map { ColumnPath(Array(steps.dropLast()), $0.foreignKey) }
   }
 }
 
-/// A kind of expression whose meaning in SQL we know.
+/// A kind of expression with a known meaning in SQL.
 protocol TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term
-  /// In Swift's words, for messages.
+  /// Its Swift source, for messages.
   func words(in translation: Translation) -> String
 }
 
-/// What is known while a predicate is translated: the schema, and what each closure parameter stands for.
+/// The state of a translation: the schema, and the meaning of each closure parameter.
 struct Translation {
   let resolver: any PathResolver
-  /// Whether the result is a value and no condition.
+  /// Whether the result is a value rather than a condition.
   var isComputed = false
   private var variables: [PredicateExpressions.VariableID: (term: Term, name: String)] = [:]
-  /// Parameters of closures around this one that stand for another row.
+  /// Parameters of enclosing closures that stand for another row.
   private var outer: Set<PredicateExpressions.VariableID> = []
-  /// Where values go that only Swift can tell; nil where only SQL will be asked.
+  /// Collects values that only Swift can compute; nil if the query will be SQL only.
   private var computed: ComputedValues?
-  /// Sets each parameter that stands for the row's object, of which values are computed.
+  /// Binds each parameter that stands for the row's object, from which values are computed.
   private var objects: [(inout PredicateBindings, Any) -> Void] = []
 
   init(resolver: any PathResolver) { self.resolver = resolver }
@@ -78,7 +79,8 @@ struct Translation {
     variables[variable] = (term, name)
   }
 
-  /// With a parameter of a closure in the predicate: nothing is computed in it, but of the whole that it belongs to.
+  /// With a parameter of a closure in the predicate: nothing inside it is computed by Swift, only the expression around
+  /// it.
   func binding(_ variable: PredicateExpressions.VariableID, to term: Term, called name: String) -> Translation {
     var copy = self
     copy.bind(variable, to: term, called: name)
@@ -86,7 +88,7 @@ struct Translation {
     return copy
   }
 
-  /// Inside a closure over related rows: what stands for the row around it is out of reach.
+  /// Inside a closure over related rows: parameters of the enclosing row are not available.
   func enteringRow() -> Translation {
     var copy = self
     copy.computed = nil
@@ -103,18 +105,18 @@ struct Translation {
 
   // MARK: What Swift computes
 
-  /// From now on what has no SQL is computed from the object that the parameter stands for.
+  /// From now on, parts without SQL are computed from the object that the parameter stands for.
   mutating func computes<M>(_ values: ComputedValues, from variable: PredicateExpressions.Variable<M>) {
     computed = values
     stands(variable)
   }
 
-  /// One more parameter for the same object.
+  /// Adds another parameter for the same object.
   private mutating func stands<M>(_ variable: PredicateExpressions.Variable<M>) {
     objects.append { bindings, object in if let object = object as? M { bindings[variable] = object } }
   }
 
-  /// Inside a predicate or an expression that is evaluated in this one, with its parameter for the input.
+  /// For a predicate or expression evaluated inside this one, with its parameter bound to the input.
   func evaluating<M>(_ variable: PredicateExpressions.Variable<M>, for input: Term, called name: String) -> Translation
   {
     if case .row(let row) = input, row.steps.isEmpty, computed != nil {
@@ -126,7 +128,7 @@ struct Translation {
     return binding(variable.key, to: input, called: name)
   }
 
-  /// What has no SQL as a value that Swift computes from the object.
+  /// A part without SQL, as a value that Swift computes from the object.
   ///
   /// - Parameter refusal: Why it has no SQL.
   private func computedTerm<E: PredicateExpression>(_ part: E, _ refusal: UntranslatablePredicate)
@@ -161,7 +163,7 @@ struct Translation {
 
   private func sqlTerm<E: PredicateExpression>(of part: E) throws(UntranslatablePredicate) -> Term {
     if let known = part as? any TranslatableExpression { return try known.term(in: self) }
-    // Not known, but perhaps the same for every row.
+    // Not a known kind, but perhaps the same for every row.
     if Trap.inside(part) == nil, let value = try? part.evaluate(PredicateBindings()) { return .captured(value) }
     throw refusal(part, "it has no translation to SQL", "Filter the fetched objects in Swift instead.")
   }
@@ -178,9 +180,9 @@ struct Translation {
     case .captured(let value): return .literal(try literal(value, in: part))
     case .row(let row):
       if let reference = row.reference { return .column(reference) }
-      throw refusal(part, "a whole object is no value", "Compare its persistentModelID.")
+      throw refusal(part, "a whole object is not a value", "Compare its persistentModelID.")
     case .toMany: throw toManyRefusal(part)
-    case .range: throw refusal(part, "a range is no value", "Ask whether it contains a value.")
+    case .range: throw refusal(part, "a range is not a value", "Ask whether it contains a value.")
     }
   }
 
@@ -190,7 +192,7 @@ struct Translation {
 
   // MARK: Captured values
 
-  /// - Throws: for a value no column holds.
+  /// - Throws: For a value that no column can hold.
   func literal<E: PredicateExpression>(_ captured: Any, in part: E) throws(UntranslatablePredicate) -> Value {
     guard let value = unwrapped(captured) else { return .null }
     do {
@@ -208,7 +210,7 @@ struct Translation {
       "Capture a stored property of it, or give it a raw value that is stored.")
   }
 
-  /// - Throws: where a captured identifier is compared with those of another model.
+  /// - Throws: If a captured identifier is compared with identifiers of another model.
   func requireSameModel<L: PredicateExpression, R: PredicateExpression, E: PredicateExpression>(
     _ lhs: L, _ rhs: R, in part: E
   ) throws(UntranslatablePredicate) {
@@ -233,7 +235,7 @@ struct Translation {
 
   private static func rawValue<R: RawRepresentable>(_ value: R) -> Any { value.rawValue }
 
-  /// The payload of an optional, however deep; nil for nil.
+  /// The payload of an optional, however deeply nested; nil for nil.
   func unwrapped(_ value: Any) -> Any? {
     guard let optional = value as? any AnyOptional else { return value }
     return optional.payload.flatMap(unwrapped)
@@ -245,7 +247,7 @@ struct Translation {
     UntranslatablePredicate(part: words(part), reason: reason, advice: advice)
   }
 
-  /// What asks about many rows at once otherwise than `contains`, `allSatisfy`, `filter`, `count` and `isEmpty` do.
+  /// The error for an operation over many rows other than `contains`, `allSatisfy`, `filter`, `count` and `isEmpty`.
   func toManyRefusal<E: PredicateExpression>(_ part: E) -> UntranslatablePredicate {
     refusal(
       part, "of a to-many relationship this is not translated",
@@ -258,9 +260,9 @@ struct Translation {
   }
 }
 
-/// What leads to the identifier of a row.
+/// An expression that leads to a row's identifier.
 protocol IdentifierPath {
-  /// The row's model; nil where it leads to something else.
+  /// The row's model; nil if it leads to something else.
   var identified: Any.Type? { get }
 }
 
@@ -276,7 +278,7 @@ extension PredicateExpressions.ForcedUnwrap: IdentifierPath {
   var identified: Any.Type? { (inner as? any IdentifierPath)?.identified }
 }
 
-/// Optionals, whatever they wrap.
+/// Optionals of any type.
 protocol AnyOptional {
   static var wrapped: Any.Type { get }
   var payload: Any? { get }
@@ -288,7 +290,7 @@ extension Optional: AnyOptional {
 }
 
 extension RowExpression {
-  /// Computed now where no column is in it.
+  /// Evaluated now if it contains no column.
   var folded: RowExpression {
     switch self {
     case .literal, .column, .exists, .countRows, .aggregate, .written, .computed: return self

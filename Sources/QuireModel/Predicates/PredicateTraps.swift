@@ -1,10 +1,10 @@
 import Foundation
 
-/// What in an expression would end the program where Foundation evaluates it: it calculates as Swift does.
+/// Parts of an expression that would trap when Foundation evaluates them: it calculates as Swift does.
 enum Trap {
-  /// Why evaluating it is a risk; nil where it is none.
+  /// Why evaluating it could trap; nil if it cannot.
   ///
-  /// Looks at all parts, by reflection, because an expression of an unknown kind does not give them out.
+  /// Examines all parts by reflection, because an expression of an unknown kind does not expose them.
   static func inside(_ part: Any) -> String? {
     if part is any CapturedValue { return nil }
     if let known = part as? any TrappingExpression, let reason = known.trap { return reason }
@@ -46,7 +46,7 @@ extension PredicateExpressions.ClosedRange: TrappingExpression {
 }
 
 extension PredicateExpressions {
-  /// A range whose bounds are captured and in order is none.
+  /// A range whose bounds are captured and in order cannot trap.
   fileprivate static func bounds<L: PredicateExpression, U: PredicateExpression>(_ lower: L, _ upper: U) -> String?
   where L.Output: Comparable, L.Output == U.Output {
     if let lower = lower as? Value<L.Output>, let upper = upper as? Value<U.Output>, lower.value <= upper.value {

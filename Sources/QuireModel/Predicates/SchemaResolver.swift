@@ -18,10 +18,10 @@ extension Store {
   }
 }
 
-/// Tells the translation of predicates and orders what a key path is: a column, the key, a step to another table.
+/// Resolves key paths for the translation of predicates and orders: to a column, the key, or a step to another table.
 struct SchemaResolver: PathResolver {
   let store: Store
-  /// Whose unsaved objects a predicate may name.
+  /// The context whose unsaved objects a predicate may refer to.
   var owner: ContextCore?
 
   init(_ store: Store, asking owner: ContextCore? = nil) {

@@ -1,14 +1,14 @@
-/// A predicate, or a part of one, that has no meaning in SQL: which part, why, and what to write instead.
+/// A predicate, or a part of one, that has no SQL equivalent: which part, why, and what to write instead.
 ///
-/// Thrown when a query is made, before anything is read. (Foundation has a `PredicateError` already.)
+/// Thrown when a query is made, before anything is read. (The name `PredicateError` is taken by Foundation.)
 public struct UntranslatablePredicate: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The part in Swift's words, `$0.tags.contains(where: …)`. Captured values are not shown: they may be private.
+  /// The part as Swift source, `$0.tags.contains(where: …)`. Captured values are not shown: they may be private.
   public let part: String
-  /// Why it has no meaning in SQL.
+  /// Why it has no SQL equivalent.
   public let reason: String
   /// What to write instead.
   public let advice: String
-  /// Whether Swift may be asked in SQL's place; not where the answer would be as wrong.
+  /// Whether Swift may evaluate it instead; false if the result would be just as wrong.
   package let mayBeComputed: Bool
 
   /// An error for a part of a predicate.

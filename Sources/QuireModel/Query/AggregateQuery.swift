@@ -2,12 +2,12 @@ package import Foundation
 package import QuireRow
 import QuireSQLite
 
-/// Aggregates of a model's rows in terms of tables.
+/// Aggregates of a model's rows, as SQL over tables.
 package struct AggregateQuery {
   package let entity: Entity
-  /// Which rows.
+  /// The rows.
   package let select: SelectQuery
-  /// What their objects are to be asked besides.
+  /// The condition to evaluate on their objects, in addition.
   let remaining: ObjectCondition?
   package let aggregates: [Aggregate]
   /// What the rows are grouped by.
@@ -41,7 +41,7 @@ extension Aggregate.Function {
 }
 
 extension SchemaResolver {
-  /// The column at the end of a key path: a stored value of the model, or of what to-one relationships lead to.
+  /// The column at the end of a key path: a stored property of the model, or of what to-one relationships lead to.
   package func column<Model: PersistentModel>(_ keyPath: PartialKeyPath<Model>, of entity: Entity, isOrdered: Bool)
     throws -> ColumnPath
   {
@@ -57,7 +57,7 @@ extension SchemaResolver {
       default: path.column = ""
       }
     }
-    // `title.count` reads the title, and is another thing.
+    // `title.count` reads `title`, but it is not that property.
     if let last = steps.last, !Self.isSame(type(of: keyPath).valueType, type(of: last).valueType) { path.column = "" }
     if path.column.isEmpty {
       throw ModelError.query(
@@ -72,7 +72,7 @@ extension SchemaResolver {
     return path
   }
 
-  /// Whether a column has the same form for both: optional or not, an enum or its raw value.
+  /// Whether a column has the same form for both types: optional or not, an enum or its raw value.
   static func isSame(_ a: Any.Type, _ b: Any.Type) -> Bool {
     func payload(_ type: Any.Type) -> Any.Type { (type as? any AnyOptional.Type)?.wrapped ?? type }
     func raw<R: RawRepresentable>(_: R.Type) -> Any.Type { R.RawValue.self }

@@ -1,6 +1,6 @@
 import QuireRow
 
-/// What a predicate asks of objects because SQL cannot tell: a closure for each part, by its number.
+/// The parts of a predicate that SQL cannot compute and objects must: a closure for each part, by its number.
 ///
 /// Belongs to the isolation of the context whose objects it is given.
 package final class ComputedValues {
@@ -13,7 +13,7 @@ package final class ComputedValues {
     return ComputedValue(closures.count - 1, words: words)
   }
 
-  /// NULL where Swift's evaluation throws: what is unwrapped is nil, an index is not there.
+  /// NULL if Swift's evaluation throws: nil is unwrapped, or an index does not exist.
   func value(_ computed: ComputedValue, of model: any PersistentModel) -> Value {
     guard closures.indices.contains(computed.number) else { return .null }
     return (try? closures[computed.number](model)) ?? .null

@@ -5,12 +5,13 @@ public struct FullTextQuery: Hashable, Sendable {
   /// In FTS5's language.
   let expression: String
 
-  /// All the words, anywhere and in any order. Whatever the text holds, it is looked for and is no command.
+  /// All the words, anywhere and in any order. Operators and special characters in the text have no effect: it is
+  /// searched for as it is.
   public static func words(_ text: String) -> FullTextQuery {
     FullTextQuery(expression: quoted(text).joined(separator: " "))
   }
 
-  /// The same where the last word may go on: what somebody types.
+  /// As ``words(_:)``, but the last word may be incomplete: for search as you type.
   public static func beginning(_ text: String) -> FullTextQuery {
     let words = quoted(text)
     return FullTextQuery(expression: words.joined(separator: " ") + (words.last == emptyPhrase ? "" : "*"))
@@ -21,13 +22,13 @@ public struct FullTextQuery: Hashable, Sendable {
     FullTextQuery(expression: quoted(text).joined(separator: " OR "))
   }
 
-  /// The words as they follow each other.
+  /// The words as a phrase, directly following each other.
   public static func phrase(_ text: String) -> FullTextQuery {
     FullTextQuery(expression: phrase(of: text))
   }
 
-  /// In FTS5's own language, with its columns and operators: `title : (dune NOT messiah)`. What is wrong with it, the
-  /// fetch says.
+  /// FTS5's own query syntax, with columns and operators: `title : (dune NOT messiah)`. A syntax error is thrown by the
+  /// fetch.
   public static func fts5(_ expression: String) -> FullTextQuery { FullTextQuery(expression: expression) }
 
   /// Finds nothing.
@@ -44,12 +45,13 @@ public struct FullTextQuery: Hashable, Sendable {
 }
 
 extension PersistentModel {
-  /// The objects that have all these words in the properties of their `#FullText`, the best first.
+  /// The objects that have all these words in the properties of their `#FullText`, best matches first.
   ///
   ///     let books = try context.fetch(Book.search("dune"))
   public static func search(_ words: String) -> FetchDescriptor<Self> { search(.words(words)) }
 
-  /// The same with another way to search; what is returned can be filtered, ordered and limited as any descriptor.
+  /// The objects that a full-text query finds, as a descriptor that can be filtered, ordered and limited like any
+  /// other.
   public static func search(_ query: FullTextQuery) -> FetchDescriptor<Self> {
     var descriptor = FetchDescriptor<Self>()
     descriptor.fullText = query
@@ -58,7 +60,8 @@ extension PersistentModel {
 }
 
 extension FetchDescriptor {
-  /// For results that follow their rows, where how one row's words rank depends on all others', and for explanations.
+  /// For live results and explanations: a row's rank depends on the words of all other rows, so results cannot be
+  /// followed.
   package func refuseFullText() throws {
     if fullText == nil { return }
     throw ModelError.query(

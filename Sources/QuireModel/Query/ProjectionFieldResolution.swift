@@ -3,13 +3,13 @@ import QuireRow
 
 /// Turns the fields of a projection into expressions over the tables of a store.
 ///
-/// Refusals are ``ModelError/query(_:)`` and name the field.
+/// Errors are ``ModelError/query(_:)`` and name the field.
 struct FieldResolution {
   let definition: ProjectionDefinition
   let base: Entity
   let store: Store
 
-  /// What the field is, and which entity's rows the identifiers in it are of.
+  /// The field's expression, and the entity of the identifiers in it.
   func resolve(_ field: ProjectionField) throws -> (value: RowExpression, entity: Entity) {
     switch field.source {
     case .path(let names): return try end(of: names, of: field)
@@ -46,11 +46,11 @@ struct FieldResolution {
   private struct Path {
     enum End {
       case column(ColumnPath)
-      /// A to-many, and what is asked of it.
+      /// A to-many, and the aggregate over it.
       case rows(RelatedRows, String)
     }
     let end: End
-    /// The entity of the row it ends in.
+    /// The entity of the path's last row.
     let entity: Entity
     /// The name of the entity that has the last property.
     let owner: String
@@ -67,7 +67,7 @@ struct FieldResolution {
           throw refuse(
             name, "is not stored, so it has no column: compute it in the projection from stored properties")
         }
-        // A foreign key holds the identifier already: no join.
+        // A foreign key holds the identifier already, so no join is needed.
         if let step = column.steps.last, step.key == entity.keyColumn {
           column = ColumnPath(Array(column.steps.dropLast()), step.foreignKey)
         } else {
@@ -124,7 +124,7 @@ struct FieldResolution {
   }
 }
 
-/// Tells what the fields of a projection are: for conditions on its rows and their order.
+/// Resolves the fields of a projection, for conditions on its rows and their order.
 struct ProjectionResolver: PathResolver {
   let schema: SchemaResolver
   let row: Any.Type

@@ -2,14 +2,14 @@ package import Foundation
 package import QuireRow
 package import QuireSQLite
 
-/// A projection in terms of tables: what its fields are, and how their rows are read.
+/// A projection as SQL over tables: its fields' expressions, and how its rows are decoded.
 package struct ProjectionQuery<Row: Projection> {
   package let entity: Entity
   package let definition: ProjectionDefinition
-  /// One for each field, in order, and after them the key where no field is it: what every statement selects first whose
-  /// rows are projected.
+  /// One for each field, in order, followed by the key unless a field is the key. Every statement whose rows are
+  /// projected selects these first.
   package let expressions: [RowExpression]
-  /// Which of them is the key.
+  /// The index of the key among them.
   package let keyPlace: Int32
   package let origin: ProjectionOrigin
   private let store: Store
@@ -38,7 +38,7 @@ package struct ProjectionQuery<Row: Projection> {
 
   // MARK: Which rows
 
-  /// Which objects' rows, in which order; what is selected of them is left to the caller.
+  /// The rows and their order; the caller chooses what is selected of them.
   ///
   /// - Parameter having: A condition on the fields.
   package func select(
@@ -101,7 +101,7 @@ package struct ProjectionQuery<Row: Projection> {
     return rows
   }
 
-  /// What is wrong with a row, by field and key.
+  /// The error of a row that does not decode, with field and key.
   package func undecodable(_ row: RowCursor, _ error: ValueError) -> ModelError {
     let place = Int(row.position) - 1  // past the column that failed
     let name = definition.fields.indices.contains(place) ? definition.fields[place].name : entity.keyColumn
@@ -110,7 +110,7 @@ package struct ProjectionQuery<Row: Projection> {
   }
 }
 
-/// The order of a projection's rows: by the model's properties, or by their own fields.
+/// The order of a projection's rows: by the model's properties, or by the rows' own fields.
 package enum ProjectionOrder<Row: Projection> {
   case properties([SortDescriptor<Row.Model>])
   case fields([SortDescriptor<Row>])

@@ -1,18 +1,18 @@
 package import Foundation
 package import QuireRow
 
-/// The part of a predicate that objects are asked: values that Swift computes, and what is asked of them.
+/// The part of a predicate that objects must evaluate: values that Swift computes, and the condition on them.
 struct ObjectCondition {
   let condition: RowExpression
   let values: ComputedValues
 }
 
-/// A fetch in terms of tables: what a descriptor's predicate and order mean for an entity.
+/// A fetch as SQL over tables: a descriptor's predicate and order for an entity.
 package struct ResolvedQuery {
   package let entity: Entity
   package var select: SelectQuery
-  /// What is to be asked of the objects of the rows besides, where the predicate has parts without SQL; limit and offset
-  /// count what it accepts.
+  /// The condition to evaluate on the rows' objects, if the predicate has parts without SQL; limit and offset count the
+  /// objects it accepts.
   var remaining: ObjectCondition?
 
   package init<Model: PersistentModel>(
@@ -26,8 +26,8 @@ package struct ResolvedQuery {
   }
 
   /// - Parameters:
-  ///   - evaluating: Whether who asks looks at ``remaining``; without that a predicate must be SQL in whole.
-  ///   - owner: Whose unsaved objects the predicate may name; nil where only saved rows are asked.
+  ///   - evaluating: Whether the caller evaluates ``remaining``; if not, the whole predicate must be SQL.
+  ///   - owner: The context whose unsaved objects the predicate may refer to; nil if only saved rows are read.
   package init<Model: PersistentModel>(
     _ type: Model.Type, where predicate: Predicate<Model>?, sortBy: [SortDescriptor<Model>], limit: Int?, offset: Int,
     in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil
@@ -46,7 +46,7 @@ package struct ResolvedQuery {
     }
   }
 
-  /// The rows in sections: by that property before all else, and within a section by key where no order is asked for.
+  /// The rows in sections: ordered by that property first, and within a section by key if no order is given.
   package init<Model: PersistentModel>(
     _ descriptor: FetchDescriptor<Model>, sectionBy property: PartialKeyPath<Model>, ascending: Bool, in store: Store
   ) throws {
@@ -56,9 +56,9 @@ package struct ResolvedQuery {
     select.order.insert(OrderTerm(column, ascending: ascending), at: 0)
   }
 
-  /// The columns of whole objects, in the order an object is read from.
+  /// The columns of whole objects, in the order in which an object is decoded.
   ///
-  /// - Throws: nothing for entities without a mirrored one-to-one side, whose place in the row a NULL takes.
+  /// - Throws: Nothing for entities without a mirrored one-to-one side, which is selected as NULL.
   func selectingObjects() throws -> SQLText {
     try objectStatement { query throws(QueryError) in try query.statement() }
   }
@@ -69,7 +69,7 @@ package struct ResolvedQuery {
     return try make(query)
   }
 
-  /// A mirrored one-to-one side has no column: the key stands in its place, and nobody reads it.
+  /// A mirrored one-to-one side has no column: the key is selected instead, and ignored.
   static func objectColumns(_ entity: Entity) -> [ColumnPath] {
     [ColumnPath(entity.keyColumn)]
       + entity.properties.filter(\.occupiesRow).map { ColumnPath($0.column ?? entity.keyColumn) }

@@ -2,7 +2,7 @@ public import Foundation
 import QuireRow
 public import QuireSQLite
 
-/// Models in SQL: what they are called in the file, their objects' keys, and predicates as sub-queries.
+/// Models in SQL statements: their names in the file, their objects' keys, and predicates as subqueries.
 extension SQL.Interpolation {
   private mutating func append(_ name: String, _ write: @escaping @Sendable (Store) throws -> SQLText) {
     append(name) { (models: any SQLModels) in
@@ -16,15 +16,15 @@ extension SQL.Interpolation {
     append("\(Model.self)") { SQLText(try $0.quotedTable(of: model)) }
   }
 
-  /// A property's column, without its table: `\(\Book.title)`, `b.\(\Book.title)`. Of a to-one relationship it is the
-  /// foreign key, of `\Book.persistentModelID` the table's key.
+  /// A property's column, without its table: `\(\Book.title)`, `b.\(\Book.title)`. For a to-one relationship this is
+  /// the foreign key, for `\Book.persistentModelID` the table's key.
   public mutating func appendInterpolation<Model: PersistentModel, Property>(
     _ property: any KeyPath<Model, Property> & Sendable
   ) {
     append(Self.name(of: property)) { SQLText(try $0.quotedColumn(of: property)) }
   }
 
-  /// An object's key, bound: `\(\Book.author) = \(author)`. One that is not saved has none, which is an error.
+  /// An object's key, bound: `\(\Book.author) = \(author)`. An unsaved object has none, which is an error.
   public mutating func appendInterpolation(_ object: some PersistentModel) { append(keyOf: object.persistentModelID) }
 
   /// An object's key, bound; NULL for nil.
@@ -32,10 +32,10 @@ extension SQL.Interpolation {
     append(keyOf: object?.persistentModelID)
   }
 
-  /// The key of the row an identifier names, bound. It must be of the store the statement is used with.
+  /// The key of an identifier's row, bound. The identifier must belong to the store the statement is used with.
   public mutating func appendInterpolation(_ identifier: PersistentIdentifier) { append(keyOf: identifier) }
 
-  /// The key of the row an identifier names, bound; NULL for nil.
+  /// The key of an identifier's row, bound; NULL for nil.
   public mutating func appendInterpolation(_ identifier: PersistentIdentifier?) { append(keyOf: identifier) }
 
   /// Keys in parentheses, as `IN` wants them.
@@ -53,11 +53,11 @@ extension SQL.Interpolation {
     appendInterpolation(list: objects.map(\.persistentModelID))
   }
 
-  /// A sub-query in parentheses: the keys of the rows that match.
+  /// A subquery in parentheses: the keys of the rows that match.
   ///
   ///     "DELETE FROM loan WHERE book_id IN \(keysOf: Book.self, where: #Predicate { $0.author?.name == name })"
   ///
-  /// The predicate has to be SQL in whole; it looks at what is saved.
+  /// The whole predicate must have SQL; only saved rows are read.
   public mutating func appendInterpolation<Model: PersistentModel>(
     keysOf model: Model.Type, where predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [],
     limit: Int? = nil
@@ -67,9 +67,9 @@ extension SQL.Interpolation {
     }
   }
 
-  /// A sub-query in parentheses: a property, or what a to-one path leads to, of the rows that match.
+  /// A subquery in parentheses: a property, or what a to-one path leads to, in the rows that match.
   ///
-  /// Where one of the values is NULL, SQL's `NOT IN` accepts nothing.
+  /// If one of the values is NULL, SQL's `NOT IN` accepts nothing.
   public mutating func appendInterpolation<Model: PersistentModel, Property>(
     valuesOf property: any KeyPath<Model, Property> & Sendable, where predicate: Predicate<Model>? = nil,
     sortBy: [SortDescriptor<Model>] = [], limit: Int? = nil
@@ -79,7 +79,7 @@ extension SQL.Interpolation {
     }
   }
 
-  /// `Book.title`: what stands for a property until a store is known.
+  /// `Book.title`: represents a property until a store is known.
   private static func name<Model: PersistentModel>(of property: PartialKeyPath<Model>) -> String {
     let known = Model._quireDefinition.properties.first { $0.keyPath == property }
     return "\(Model.self).\(known?.name ?? "…")"

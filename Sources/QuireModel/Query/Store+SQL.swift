@@ -2,13 +2,13 @@ package import Foundation
 package import QuireRow
 import QuireSQLite
 
-/// What models are in the file, for statements that somebody writes.
+/// The SQL names of models, for hand-written statements.
 extension Store: SQLModels {
   package func quotedTable<Model: PersistentModel>(of model: Model.Type) throws -> String {
     try quoted(identifier: requireEntity(model).table)
   }
 
-  /// The column of one property; of a to-one relationship its foreign key.
+  /// The column of one property; for a to-one relationship its foreign key.
   package func quotedColumn<Model: PersistentModel>(of property: PartialKeyPath<Model>) throws -> String {
     let entity = try requireEntity(Model.self)
     switch SchemaResolver(self).resolve(property, from: Model.self) {
@@ -16,25 +16,25 @@ extension Store: SQLModels {
     case .toOne(let step, _): return try quoted(identifier: step.foreignKey)
     default:
       throw ModelError.query(
-        "\(property) is no column of \(entity.table): name a stored property, and join what a path leads to")
+        "\(property) is not a column of \(entity.table): name a stored property, and join the tables of a path")
     }
   }
 
-  /// The key of the row an identifier names.
+  /// The key of an identifier's row.
   package func key(of identifier: PersistentIdentifier) throws -> Int64 {
     guard let identifier = resolve(identifier) else { throw ModelError.query(stranger(identifier)) }
     guard let key = identifier.rowKey else { throw ModelError.query("\(identifier): save it first, then it has a key") }
     return key
   }
 
-  /// Why an identifier names no row here.
+  /// Why an identifier has no row here.
   func stranger(_ identifier: PersistentIdentifier) -> String {
     identifier.entityName.isEmpty
       ? "the identifier is of no row: its object is in no context, or its store has been closed"
       : "\(identifier) is of another store, and has no key in this one"
   }
 
-  /// `(SELECT …)`: one column of the rows that match, the key where none is named.
+  /// `(SELECT …)`: one column of the rows that match, or the key if none is named.
   package func subquery<Model: PersistentModel>(
     of model: Model.Type, _ property: PartialKeyPath<Model>?, where predicate: Predicate<Model>?,
     sortBy: [SortDescriptor<Model>], limit: Int?

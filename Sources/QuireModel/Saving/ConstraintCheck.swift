@@ -1,8 +1,8 @@
 import QuireRow
 import QuireSQLite
 
-/// Whether the file would take a value, found out by writing it in a transaction that is rolled back: no list of the
-/// file's constraints says as much as SQLite does.
+/// Checks whether the file accepts a value by writing it in a transaction that is rolled back: only SQLite itself knows
+/// all constraints of the file.
 extension Saver {
   private struct TriedOut: Error {}
 
@@ -27,7 +27,7 @@ extension Saver {
         }
       }
     } catch let error as SQLiteError where error.isConstraint {
-      // What the object cannot be saved with as it is says nothing of this value.
+      // If the object cannot be saved with its current values either, the error says nothing about the new value.
       do { try trial.run(store, at: index, nil) } catch is SQLiteError { return } catch is ValueError { return }
       guard error.isUnique else { throw error }
       let columns = Set(
@@ -35,7 +35,7 @@ extension Saver {
           $0.split(separator: ".").last.map(String.init)
         } ?? [])
       let places = entity.stored.filter { columns.contains(entity.properties[$0].column ?? "") }
-      if places.isEmpty { throw explained(error, store) }  // of an index over an expression
+      if places.isEmpty { throw explained(error, store) }  // an index over an expression
       if try isFree(value, index, places, model, entity, store) { return }
       throw ModelError.notUnique(
         model: entity.name, properties: places.map { entity.properties[$0].name }, values: [described(value)])
@@ -49,7 +49,7 @@ extension Saver {
     return mirror.displayStyle == .optional ? mirror.children.first.map { "\($0.value)" } ?? "nil" : "\(value)"
   }
 
-  /// Unsaved objects with the same value, where it has to be unique.
+  /// Unsaved objects with the same value, if it must be unique.
   private func pendingClashes<Model: PersistentModel, Value>(
     with value: Value, at keyPath: KeyPath<Model, Value>, of model: Model, _ entity: Entity, _ index: Int
   ) -> [any PersistentModel] {

@@ -4,7 +4,8 @@ import QuireSQLite
 /// Relationships that say how many objects they have at least or at most.
 extension Saver {
   /// Looks at the lists that the save changes, whether or not they have been read, and at those of new objects.
-  /// - Throws: ``ModelError/relationshipCount(model:property:count:allowed:)`` for the first that has too few or too many.
+  /// - Throws: ``ModelError/relationshipCount(model:property:count:allowed:)`` for the first that has too few or too
+  ///   many.
   func checkCounts(_ store: Store) throws {
     guard store.limitsCounts else { return }
     var places = try countedPlaces(store)

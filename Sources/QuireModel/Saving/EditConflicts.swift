@@ -1,7 +1,7 @@
 import QuireRow
 import QuireSQLite
 
-/// What objects held before they were edited or deleted, where a save is to refuse to overwrite others' changes.
+/// The values of objects before they were edited or deleted, for saves that must not overwrite others' changes.
 struct Conflicts {
   fileprivate struct Name: Hashable {
     let entity: Int
@@ -118,7 +118,7 @@ private struct Comparison {
     for index in entity.stored where mask & 1 << UInt64(index) != 0 {
       let before = try value(of: index, in: base)
       if before == row.values[index] { continue }
-      // What another program has written in other words may still be the same value.
+      // Another program may have written the same value in a different form.
       if decoded == nil { decoded = row.model }
       if let decoded, try value(of: index, in: decoded) == before { continue }
       clash |= 1 << UInt64(index)
@@ -172,7 +172,7 @@ private struct Comparison {
     do {
       try model._quireBind(1 << UInt64(property), to: statement, from: 1)
     } catch {
-      return .null  // what no column holds: the save will say so
+      return .null  // no column can hold it: the save will report that
     }
     return try statement.step() ? statement.row.value(0) : .null
   }

@@ -2,12 +2,12 @@ import QuireSQLite
 
 /// The transaction that a context is in, from its BEGIN to its COMMIT.
 ///
-/// While there is one, the context reads and writes on the writing connection, and stands at the newest commit, which
-/// no one else can go beyond: this thread holds the write lock, and the file's.
+/// While there is one, the context reads and writes on the writing connection, and shows the newest commit. There can
+/// be no newer one, because this thread holds the write lock of the process and of the file.
 final class OpenTransaction {
   let transaction: Transaction
   var connection: Connection { transaction.connection }
-  /// The save whose edits are no longer pending when COMMIT has succeeded; nil where each save inside has seen to that.
+  /// The save whose edits stop being pending when COMMIT has succeeded; nil if each inner save has handled its own.
   var saving: Writing?
   /// Row events that the statements of saves have caused; others come from triggers, cascades and SQL.
   private(set) var expectedEvents = 0

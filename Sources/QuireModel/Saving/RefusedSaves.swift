@@ -1,11 +1,11 @@
 import QuireRow
 import QuireSQLite
 
-/// What SQLite refused, in the models' words: which model, which property, which value.
+/// Errors of SQLite in terms of the models: which model, which property, which value.
 extension Saver {
-  /// In the models' words where a constraint refused.
+  /// The error in terms of the models, if a constraint refused.
   ///
-  /// - Parameter model: The object whose row was refused; nil where it was not the row of one.
+  /// - Parameter model: The object whose row was refused; nil if it was not an object's row.
   func explained(_ error: SQLiteError, _ store: Store, of model: (any PersistentModel)? = nil) -> any Error {
     if DeniedDelete.isOne(error.message) {
       return ModelError.relationshipRefused("\(error.message). Nothing was saved.")
@@ -82,7 +82,7 @@ extension Saver {
     return "a reference to an object that is not there was refused. Nothing was saved."
   }
 
-  /// Which delete a `.deny` stands against; nil where it was something else.
+  /// The deletion that a `.deny` prevents; nil if the error has another cause.
   private func refusedRelationship(_ store: Store) -> ModelError? {
     for model in pending.deleted {
       guard let entity = entity(of: model) else { continue }

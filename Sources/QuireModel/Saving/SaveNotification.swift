@@ -1,10 +1,10 @@
 public import Foundation
 import Synchronization
 
-/// What a context announces of its saves, for code that listens to SwiftData's notifications. Who follows rows reads
-/// `store.commits`, which tells every commit and what was in it.
+/// Notifications that a context posts about its saves, for code written for SwiftData. To follow rows, use
+/// `store.commits`, which reports every commit and its changes.
 extension ModelContext {
-  /// Posted by a context before it saves; whoever is told may still edit.
+  /// Posted by a context before it saves; observers may still edit.
   public static var willSave: Notification.Name { SaveNotification.named("QuireModelContextWillSave") }
 
   /// Posted by a context when it has saved and everything shows it, with ``NotificationKey``s.
@@ -21,7 +21,7 @@ extension ModelContext {
   }
 }
 
-/// Whether anybody can be listening: who does has asked for a name before. Saves of programs where nobody has cost
+/// Whether there may be observers: an observer must have read a notification's name before. Without one, saves cost
 /// nothing more.
 enum SaveNotification {
   private static let isKnown = Atomic(false)
@@ -35,14 +35,14 @@ enum SaveNotification {
 }
 
 extension Saver {
-  /// What a save is about to write, of which its announcement speaks afterwards.
+  /// What a save is about to write, for the notification after it.
   struct Announced {
     var inserted: [any PersistentModel] = []
     var updated: [PersistentIdentifier] = []
     var deleted: [PersistentIdentifier] = []
   }
 
-  /// - Returns: nil where nobody listens.
+  /// - Returns: Nil if there are no observers.
   func announceSave() -> Announced? {
     guard SaveNotification.isWanted, let context = core.context else { return nil }
     NotificationCenter.default.post(name: ModelContext.willSave, object: context)

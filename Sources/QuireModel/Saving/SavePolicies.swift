@@ -1,51 +1,51 @@
 public import QuireRow
 
-/// What a save does where a new object has a unique value of a row that is there.
+/// What a save does if a new object has a unique value of an existing row.
 public enum UniqueConflictPolicy: Hashable, Sendable {
   /// ``ModelError/notUnique(model:properties:values:)``, and nothing is saved.
   case refuse
-  /// The row takes the new object's values, as in SwiftData; references and lists that the new object has none of stay.
-  /// The new object becomes the row's; where the row's object is in memory already, that one takes the values and the
-  /// new one says `isDeleted`.
+  /// The row takes the new object's values, as in SwiftData; relationships that the new object does not set are kept.
+  /// The new object becomes the row's object; if the row's object is already in memory, that one takes the values, and
+  /// the new one has `isDeleted` set.
   case upsert
 }
 
-/// What a save does where a row is no longer as it was when it was edited or deleted here, because another context,
-/// SQL or another process has committed meanwhile.
+/// What a save does if a row has changed since it was edited or deleted here, because another context, SQL or another
+/// process has committed meanwhile.
 public enum ConflictPolicy: Hashable, Sendable {
-  /// The edit wins, property by property; a delete wins over their edits, and an edit of a row that they have deleted is
-  /// ``ModelError/ignoredAssignments(_:)``.
+  /// The edit wins, property by property. A delete wins over changes made elsewhere; an edit of a row that was deleted
+  /// elsewhere throws ``ModelError/ignoredAssignments(_:)``.
   ///
-  /// Can lose what others have written: two contexts that read a stock of 5 and each write 4 have taken two and counted
-  /// one. Where a new value follows from the old one, use ``refuse`` or ``ModelContext/transaction(block:)``.
+  /// This can lose changes: if two contexts read a stock of 5 and each write 4, two items are taken and one is counted.
+  /// If a new value depends on the old one, use ``refuse`` or ``ModelContext/transaction(block:)``.
   case merge
-  /// The save throws ``ModelError/conflict(_:)`` and writes nothing, every time, until ``ModelContext/rollback()`` takes
-  /// theirs or ``ModelContext/save(onConflict:)`` with ``merge`` writes ours.
+  /// Each save throws ``ModelError/conflict(_:)`` and writes nothing, until ``ModelContext/rollback()`` accepts the
+  /// committed values or ``ModelContext/save(onConflict:)`` with ``merge`` overwrites them.
   ///
-  /// A conflict is a property edited here whose committed value is no longer the one that the edit was made on, equal to
-  /// the edit or not, compared as the file stores it; a to-one relationship is such a property. So is a row deleted here
-  /// that others have changed or deleted, and a row edited here that they have deleted. It is looked at under the write
-  /// lock, so nothing comes between the look and the commit.
+  /// A conflict is an edited property whose committed value differs from the value that the edit was based on, compared
+  /// as the file stores it, even if it equals the edit; to-one relationships are included. It is also a row deleted
+  /// here that was changed or deleted elsewhere, and a row edited here that was deleted elsewhere. Conflicts are
+  /// checked under the write lock, so nothing can be committed between the check and the save.
   ///
-  /// Guards the rows that are written, and not those that were only read: a rule over several rows needs
-  /// ``ModelContext/transaction(block:)``. Costs a copy of each edited object, and a look at its row in each save.
+  /// Protects rows that are written, not rows that were only read: a rule over several rows needs
+  /// ``ModelContext/transaction(block:)``. Costs a copy of each edited object, and a read of its row in each save.
   case refuse
 }
 
-/// A row that is no longer as it was when it was edited or deleted here.
+/// A row that has changed since it was edited or deleted here.
 public struct SaveConflict: Hashable, Sendable {
   /// The class's name.
   public let model: String
   /// The object's identifier.
   public let identifier: PersistentIdentifier
-  /// What has met what.
+  /// What was done here and elsewhere.
   public let kind: Kind
-  /// The properties that are concerned: of an edited row those that were edited here and have changed there; of one
-  /// deleted here those that have changed there; of one deleted there those that were edited here, or all where it was
-  /// deleted here too.
+  /// The affected properties. Of a row edited here: those edited here that have changed elsewhere. Of a row deleted
+  /// here: those that have changed elsewhere. Of a row deleted elsewhere: those edited here, or all if it was deleted
+  /// here too.
   public let properties: [ConflictingProperty]
 
-  /// What was done here, and what elsewhere.
+  /// What was done here and elsewhere.
   public enum Kind: Hashable, Sendable {
     /// Edited here, and changed elsewhere.
     case edited
@@ -55,11 +55,12 @@ public struct SaveConflict: Hashable, Sendable {
     case deletedElsewhere
   }
 
-  /// One property: as the edit found it, as it is here, and as it is committed, each as a column stores it.
+  /// One property's three values, each as a column stores it: the one the edit was based on, the one here, the
+  /// committed one.
   public struct ConflictingProperty: Hashable, Sendable {
     /// The property's name.
     public let name: String
-    /// The value that the edit was made on.
+    /// The value that the edit was based on.
     public let base: SQLValue
     /// The value here; NULL if the object is deleted here.
     public let mine: SQLValue
@@ -87,20 +88,21 @@ extension SaveConflict: CustomStringConvertible {
 }
 
 extension ModelContext {
-  /// What a save does with a new object whose unique value another row has. The configuration's choice until it is set.
+  /// What a save does with a new object whose unique value another row has. The configuration's policy until it is set.
   public var onUniqueConflict: UniqueConflictPolicy {
     get { owner.saver.onUniqueConflict }
     set { owner.saver.onUniqueConflict = newValue }
   }
 
-  /// What a save does with a row changed elsewhere. The configuration's choice until it is set; concerns edits made from then on.
+  /// What a save does with a row that was changed elsewhere. The configuration's policy until it is set; affects later
+  /// edits.
   public var onConflict: ConflictPolicy {
     get { owner.saver.onConflict }
     set { owner.saver.onConflict = newValue }
   }
 
-  /// Saves with another rule for conflicts than the context's: with ``ConflictPolicy/merge`` after a conflict was thrown,
-  /// the edits are written over what others have committed, and those of rows that are gone are dropped.
+  /// Saves with another policy for conflicts than the context's. With ``ConflictPolicy/merge`` after a conflict was
+  /// thrown, the edits overwrite what others have committed, and edits of deleted rows are dropped.
   public func save(onConflict policy: ConflictPolicy) throws {
     let before = owner.saver.onConflict
     owner.saver.onConflict = policy
@@ -108,7 +110,7 @@ extension ModelContext {
     try save()
   }
 
-  /// Saves with another rule for unique values than the context's.
+  /// Saves with another policy for unique values than the context's.
   public func save(onUniqueConflict policy: UniqueConflictPolicy) throws {
     let before = owner.saver.onUniqueConflict
     owner.saver.onUniqueConflict = policy

@@ -4,14 +4,14 @@ import QuireSQLite
 /// How everything that a context writes becomes a commit: the write lock first, then a look at what others have
 /// committed, then the body, COMMIT, and the step to what was written.
 extension Saver {
-  /// Ends a transaction that has written nothing: others have committed what observers of this context must be notified of
-  /// first, which must not happen under the lock.
+  /// Ends a transaction that has written nothing: others have committed what observers of this context must be notified
+  /// of first, which must not happen under the lock.
   private struct MovedOn: Error {}
 
   /// Runs the body with the write lock held, the file's too, and the context at the newest commit.
   ///
-  /// - Throws: What the body or the commit throws; ``CommitRefusal`` if an observer of commits refuses it. Nothing of it is
-  ///   written then; what is pending is as the body left it.
+  /// - Throws: What the body or the commit throws; ``CommitRefusal`` if an observer of commits refuses it. Nothing of
+  ///   it is written then; what is pending is as the body left it.
   func transact<Result>(_ body: (OpenTransaction, Store) throws -> Result) throws -> Result {
     let store = try requireStore()
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }

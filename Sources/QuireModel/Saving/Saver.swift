@@ -20,8 +20,8 @@ package final class Saver: ContextPart {
     undoInterest = nil
   }
 
-  /// Writes everything that is unsaved as one commit, or inside a transaction as part of that. When this throws, nothing
-  /// of it is written, and the edits are still here.
+  /// Writes everything that is unsaved as one commit, or inside a transaction as part of that. When this throws,
+  /// nothing of it is written, and the edits are still here.
   func save() throws {
     if let open { return try save(in: open) }
     guard hasChanges else { return try core.following.catchUp() }
@@ -121,9 +121,9 @@ package final class Saver: ContextPart {
     return Writing(core, store, order)
   }
 
-  /// Runs SQL of the context's own as one commit, or inside a transaction as part of that, and takes it in.
+  /// Runs the context's own SQL as one commit, or as part of its transaction, and merges the changes.
   ///
-  /// - Parameter explain: What a refusal of SQLite's is in the models' words, where they are others than a save's.
+  /// - Parameter explain: Converts an error of SQLite to one in terms of the models, if that differs from a save's.
   package func write<Result>(
     explain: (SQLiteError, Store) -> (any Error)? = { _, _ in nil }, _ body: (Transaction, Store) throws -> Result
   ) throws -> Result {

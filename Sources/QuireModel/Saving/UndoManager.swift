@@ -1,7 +1,7 @@
 package import QuireRow
 import QuireSQLite
 
-/// Takes back what a context has saved, one save after the other, and does it again.
+/// Undoes the saves of a context, one after the other, and redoes them.
 ///
 ///     context.undoManager = UndoManager()
 ///     book.rating = 5
@@ -9,18 +9,18 @@ import QuireSQLite
 ///     try context.undo()          // a save like any other: every context and live result sees it
 ///     try context.redo()
 ///
-/// A group is one commit of the context: a save, an automatic one too, or a deletion by predicate, with all that
-/// triggers and cascades did. Taking it back writes the rows as they were, where they are still as the group left them,
-/// and else changes nothing and says which row is in the way. From when a manager is set, the context's commits are
-/// kept whole, in memory.
+/// A group is one commit of the context: a save, an autosave, or a deletion by predicate, including changes by triggers
+/// and cascades. Undoing it restores the rows to their state before it, if they are still as the group left them;
+/// otherwise it changes nothing and throws an error that names the row. Once a manager is set, it keeps the context's
+/// commits in memory.
 public final class UndoManager {
-  /// How many groups are kept; 0 is all.
+  /// The highest number of groups; 0 means no limit.
   public var levelsOfUndo = 0 { didSet { trim() } }
-  /// What went wrong in the last ``undo()`` or ``redo()`` of the manager itself, which cannot throw.
+  /// The error of the last ``undo()`` or ``redo()`` of the manager itself, which cannot throw.
   public private(set) var lastError: (any Error)?
   private weak var context: ModelContext?
   package private(set) var undoable: [[TableChanges]] = []
-  /// For tests: loses the latest group, to prove that they would notice.
+  /// For tests: discards the latest group, to prove that tests would fail.
   package func forgetLatest() { _ = undoable.popLast() }
   package private(set) var redoable: [[TableChanges]] = []
   /// Which way the commit under way goes.
@@ -77,13 +77,13 @@ public final class UndoManager {
 
   private func take(_ direction: Direction) throws {
     guard let owner = context?.owner else { return }
-    if owner.hasChanges { try owner.saver.save() }  // what is unsaved is the latest group
+    if owner.hasChanges { try owner.saver.save() }  // unsaved changes are the latest group
     guard let group = direction == .undoing ? undoable.last : redoable.last else { return }
     self.direction = direction
     defer { self.direction = .forward }
     try owner.saver.takeBack(group)
     if self.direction == .forward { return }
-    // Nothing was left to be written: somebody else has.
+    // Nothing was left to write: another writer has done the same.
     if direction == .undoing { undoable.removeLast() } else { redoable.removeLast() }
   }
 
@@ -104,14 +104,15 @@ extension ModelContext {
     }
   }
 
-  /// Saves what is unsaved and takes the latest group back; does nothing where there is none.
-  /// - Throws: ``ModelError/undoRefused(_:)`` where a row is no longer as the group left it; nothing was changed.
+  /// Saves unsaved changes and undoes the latest group; does nothing if there is none.
+  ///
+  /// - Throws: ``ModelError/undoRefused(_:)`` if a row is no longer as the group left it; nothing was changed.
   public func undo() throws {
     try owner.saver.undo?.undoThrowing()
     owner.following.endTurnIfIdle()
   }
 
-  /// Does again what was taken back last; nothing where something was saved since.
+  /// Redoes what was undone last; does nothing if something was saved since.
   public func redo() throws {
     try owner.saver.undo?.redoThrowing()
     owner.following.endTurnIfIdle()

@@ -1,7 +1,7 @@
 import QuireRow
 import QuireSQLite
 
-/// New objects that have a unique value of a row that is there become that row, where the context is told to upsert.
+/// With the upsert policy, a new object with a unique value of an existing row becomes that row's object.
 ///
 /// Done in memory before the save, as edits like any other, so that observers, lists and rules see them as such.
 extension Saver {
@@ -13,7 +13,7 @@ extension Saver {
         for place in pending.insertedPlaces[entity.index] {
           guard let model = pending.inserted[place] else { continue }
           let (values, key) = try holder(of: set, as: model, entity)
-          if values.contains(.null) { continue }  // NULL is like nothing else
+          if values.contains(.null) { continue }  // NULL equals no other NULL
           if let first = seen[values] {
             try merge(model, into: first, entity, store)
           } else if let key, try !isGivenUp(key, set, entity) {
@@ -89,7 +89,7 @@ extension Saver {
     drop(model, entity)
   }
 
-  /// Who refers to an object refers to another one from now on.
+  /// References to an object are redirected to another one.
   private func redirect(
     from model: any PersistentModel, to present: any PersistentModel, _ entity: Entity, _ store: Store
   ) {
@@ -151,7 +151,7 @@ extension Saver {
       else { continue }
       list.keys = ToManyList.sorted(list.keys.map { $0 == temporary ? key : $0 })
     }
-    // Its own lists were those of an object without a row: read anew, with what has been edited.
+    // Its own lists were those of an object without a row: they are read again, with unsaved edits.
     for index in entity.relationships where entity.properties[index].toMany != nil {
       model._quireSetLink(index, Link())
     }

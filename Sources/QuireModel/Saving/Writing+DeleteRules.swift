@@ -2,8 +2,8 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// `.deny`: an object may not go while its relationship leads somewhere. What leads to objects that go in the same save
-/// does not count, nor what was taken away before.
+/// `.deny`: an object may not be deleted while its relationship has objects. Objects deleted in the same save do not
+/// count, nor do references removed before.
 extension Writing {
   /// Before the row of an object goes.
   mutating func refuseDenied(_ model: any PersistentModel, _ entity: Entity, _ connection: Connection) throws {
@@ -29,7 +29,7 @@ extension Writing {
     }
   }
 
-  /// The reference is taken out of the row where it leads nowhere any more, because the file has the rule too.
+  /// Clears references that lead nowhere any more in the rows, because the file has the rule too.
   private mutating func refuse(
     _ model: any PersistentModel, _ entity: Entity, _ index: Int, _ side: ToOneSide, _ column: String,
     _ connection: Connection
@@ -64,7 +64,7 @@ extension Writing {
   }
 }
 
-/// The same where rows are deleted by predicate: SQLite says only that something stands against it.
+/// `.deny` for a deletion by predicate: SQLite reports only that something prevents it.
 extension Saver {
   func deniedDelete(_ error: SQLiteError, _ query: ResolvedQuery, _ keys: SQLText, _ store: Store) -> (any Error)? {
     if DeniedDelete.isOne(error.message) {

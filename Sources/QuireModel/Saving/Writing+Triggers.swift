@@ -1,8 +1,8 @@
 import QuireRow
 import QuireSQLite
 
-/// What triggers of the file make of a save's statements. Rows that they write besides are captured and followed; what
-/// they keep from being written, or take from an object that is new, cannot be, and is an error of the save.
+/// The effects of the file's triggers on a save's statements. Additional rows that triggers write are captured and
+/// followed. If a trigger suppresses a write or changes a new object's key, the save throws an error.
 extension Writing {
   static func ignored(_ what: String) -> ModelError {
     .changedByTrigger("\(what): a trigger of its table has ignored it. Nothing was saved.")
@@ -22,8 +22,8 @@ extension Writing {
     ).rows.isEmpty
   }
 
-  /// Where triggers or cascades have changed rows: every new object must still have its row, which no other statement can
-  /// have made, because its key was given just now.
+  /// Where triggers or cascades have changed rows: every new object must still have its row, which no other statement
+  /// can have made, because its key was given just now.
   func requireInserted(_ connection: Connection) throws {
     for (index, places) in places.enumerated() {
       guard let first = places.first, let last = places.last else { continue }

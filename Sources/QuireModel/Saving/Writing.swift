@@ -145,7 +145,7 @@ struct Writing {
       let table = try quoted(identifier: join.name)
       let first = try quoted(identifier: join.first.name)
       let second = try quoted(identifier: join.second.name)
-      // Somebody else may have made or dropped the same pair: then there is nothing left to do.
+      // Another writer may have made or removed the same pair: then nothing is left to do.
       let sql =
         linked
         ? "INSERT INTO \(table) (\(first), \(second)) VALUES (?, ?) ON CONFLICT DO NOTHING"
@@ -281,7 +281,7 @@ struct Writing {
 }
 
 extension Property {
-  /// A value of the column that differs for each row, and that nobody else writes.
+  /// A value of the column that differs for each row and that no other code writes.
   fileprivate func spareValue(for key: Int64) -> Value {
     let type: ColumnType = if case .value(let type, _, _) = kind { type } else { .integer }
     return switch type {

@@ -2,9 +2,10 @@ package import QuireRow
 import QuireSQLite
 import Synchronization
 
-/// A model class as a table: names decided, relationships tied to their other side. Immutable, shared by all contexts.
+/// A model class as a table: with resolved names, and relationships paired with their inverses. Immutable, shared by
+/// all contexts.
 package final class Entity: @unchecked Sendable {
-  // Unchecked because of the key paths, which are immutable values the standard library does not mark.
+  // Unchecked because key paths are immutable but not declared `Sendable` by the standard library.
   package let index: Int
   package let name: String
   package let table: String
@@ -19,14 +20,14 @@ package final class Entity: @unchecked Sendable {
   package let storedMask: UInt64
   /// Of them those that are foreign keys.
   let keysMask: UInt64
-  /// The sides of one-to-one relationships that have no column: a row has its key in their place, which says nothing.
+  /// The sides of one-to-one relationships that have no column: a row has its own key in their place, which is ignored.
   let mirrors: [Int]
   package let indexes: [[String]]
   package let uniques: [[String]]
-  /// Nil where the model cannot be searched.
+  /// Nil if the model cannot be searched.
   let fullText: FullTextIndex?
 
-  /// Statements that every object of the entity uses, by what they do rather than by text.
+  /// Statements that every object of the entity uses, identified by purpose rather than text.
   let find = StatementID.make()
   let findMany = StatementID.make()
   let insert = StatementID.make()
@@ -65,14 +66,14 @@ package final class Entity: @unchecked Sendable {
     return names.joined(separator: ", ")
   }
 
-  /// Takes out what a new object has read for its mirrors.
+  /// Removes the placeholder values that a decoded object has for its mirrors.
   func clearMirrors(of model: any PersistentModel) {
     for index in mirrors { model._quireSetLink(index, Link()) }
   }
 
   private let standsIn = Atomic<UInt8>(0)
 
-  /// Whether an object can stand in the place of a row that does not decode: each property has a declared value or a zero.
+  /// Whether a stand-in object can be made for a row that does not decode: each property needs a default or a zero.
   package var canStandIn: Bool {
     switch standsIn.load(ordering: .relaxed) {
     case 0:
@@ -83,13 +84,12 @@ package final class Entity: @unchecked Sendable {
     }
   }
 
-  /// An object of this entity as a model, without the search for a conformance that a cast is.
+  /// Casts an object of this entity, without a search for the conformance.
   func model(_ object: AnyObject) -> any PersistentModel { type._quireModel(object) }
 
-  /// What a property has for its column in an object that nobody has assigned to: its declared value, else a zero; NULL
-  /// for a reference.
+  /// A property's column value in a newly made object: its default, otherwise a zero; NULL for a reference.
   ///
-  /// - Parameter connection: any, on which nothing is read.
+  /// - Parameter connection: Any connection; nothing is read on it.
   func defaultValue(of property: Int, on connection: Connection) throws -> Value {
     let model = type.init(_quireVacant: ModelState())
     let statement = try connection.statement("SELECT ?")
@@ -102,26 +102,26 @@ package final class Entity: @unchecked Sendable {
   package func property(named name: String) -> Int? { properties.firstIndex { $0.name == name } }
 }
 
-/// One property of an ``Entity``. A class, because it is looked at for each object and never changes.
+/// One property of an ``Entity``. A class, because it is read for each object and never changes.
 package final class Property: @unchecked Sendable {
-  // Unchecked for the key path, as in Entity, and for `bind`, which captures a type.
+  // Unchecked for the key path, as in `Entity`, and for `bind`, which captures a type.
   package let name: String
   let keyPath: AnyKeyPath
-  /// The column in the entity's own table; nil for what is kept in another table.
+  /// The column in the entity's own table; nil if it is stored in another table.
   package let column: String?
   package let kind: Kind
-  /// Whether reading an object takes a value of the row for it: not so for arrays of models. The side of a one-to-one
-  /// relationship that has no column takes a NULL.
+  /// Whether decoding an object reads a value of the row for it: false for to-many relationships. A one-to-one side
+  /// without a column reads a NULL.
   package let occupiesRow: Bool
   let isUnique: Bool
-  /// What it was called in earlier versions of the model.
+  /// Its name in earlier versions of the model.
   let formerName: String?
-  /// How many objects a to-many may have; nil where any number may be.
+  /// How many objects a to-many may have; nil for any number.
   let counts: ClosedRange<Int>?
   /// Binds a value that is not in an object: see ``PropertyDefinition/bind``.
   let bind: Bind
   typealias Bind = (Any, Statement, Int32) throws(ValueError) -> Void
-  /// The property's value of its column's; nil where it holds no such value.
+  /// Decodes the property's value from its column's; nil if the column holds no such value.
   let decode: Decode
   typealias Decode = (Value) -> Any?
   /// Whether the history keeps its value when the object is deleted.
@@ -163,20 +163,20 @@ package struct ToOneSide: Sendable {
   package let inverse: Int?
   /// Whether the target has one object of these, not many.
   let isOneToOne: Bool
-  /// What becomes of this row when its target goes: the rule declared on the target's side.
+  /// What happens to this row when its target is deleted: the rule declared on the target's side.
   let whenTargetGoes: DeleteRule
-  /// What becomes of the target when this object goes.
+  /// What happens to the target when this object is deleted.
   let deleteRule: DeleteRule
   let batch = StatementID.make()
 }
 
-/// A side that is kept elsewhere: many objects, or the one that points here in a one-to-one relationship.
+/// A side that is stored elsewhere: many objects, or the one that refers to this object in a one-to-one relationship.
 package struct ToManySide: Sendable {
   package let target: Int
   package let via: Via
   package let inverse: Int?
   let deleteRule: DeleteRule
-  /// The property of the target whose number says where it stands; nil for the order of the keys.
+  /// The property of the target that holds its position; nil for the order of the keys.
   let order: Int?
   let batch = StatementID.make()
 

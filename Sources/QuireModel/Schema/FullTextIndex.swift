@@ -1,9 +1,9 @@
 import QuireRow
 
-/// A model's full-text index: an FTS5 table over columns of its own, which holds their words and no text.
+/// A model's full-text index: an FTS5 table that stores the words of its columns but not the text.
 ///
-/// Triggers keep it in step, so that every program's writes are in it. A row that REPLACE evicts in silence leaves its
-/// words behind; they lead to no row, and `rebuild` takes them out.
+/// Triggers keep it up to date for the writes of every program. A row that REPLACE deletes without firing triggers
+/// leaves its words behind; they lead to no row, and `rebuild` removes them.
 struct FullTextIndex: Sendable {
   let table: String
   let columns: [String]

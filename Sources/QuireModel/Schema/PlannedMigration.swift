@@ -2,10 +2,10 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// Takes a file through the stages of a plan that it has not been through, before a container opens it.
+/// Migrates a file through the remaining stages of a plan, before a container opens it.
 ///
-/// Each stage's tables change in one transaction, with the record of the version in `_quire_version`. What a stage's
-/// closures save are commits of their own: a `willMigrate` that was interrupted runs again.
+/// Each stage changes its tables in one transaction, together with the version recorded in `_quire_version`. Saves of a
+/// stage's closures are separate commits: a `willMigrate` that was interrupted runs again.
 struct PlannedMigration {
   private struct Version {
     let type: any VersionedSchema.Type
@@ -44,8 +44,8 @@ struct PlannedMigration {
     }
   }
 
-  /// Which version the file has: the recorded one, else the newest whose very statements made it, else the newest whose
-  /// models fit its tables. Nil for an empty file.
+  /// The file's version: the recorded one, otherwise the newest whose exact statements the file has, otherwise the
+  /// newest whose models fit its tables. Nil for an empty file.
   private func version(of file: String) throws -> Version? {
     let connection = try Connection(path: file, access: .readOnly)
     if try ModelContainer.isEmpty(connection) { return nil }
@@ -74,7 +74,7 @@ struct PlannedMigration {
     return nil
   }
 
-  /// The statements that say which version a file has.
+  /// The statements that record a file's version.
   static func record(_ version: Schema.Version, _ execute: (String, [Value]) throws -> Void) throws {
     try execute("CREATE TABLE IF NOT EXISTS _quire_version (version TEXT NOT NULL) STRICT", [])
     try execute("DELETE FROM _quire_version", [])
@@ -84,7 +84,7 @@ struct PlannedMigration {
   private func change(_ file: String, from old: Version, to new: Version) throws {
     let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: .seconds(5))
     try connection.execute("PRAGMA foreign_keys = OFF")
-    // Views may name a table that is away for a moment, and other tables' references stay as they are written.
+    // Views may name a table that is temporarily missing, and other tables' references must not be rewritten.
     try connection.execute("PRAGMA legacy_alter_table = ON")
     try connection.execute("BEGIN IMMEDIATE")
     do {
@@ -103,7 +103,7 @@ struct PlannedMigration {
     }
   }
 
-  /// A closure of the program's, with a context on the models of that version.
+  /// Calls a closure of the plan, with a context on the models of that version.
   private func call(_ body: (ModelContext) throws -> Void, _ version: Version) throws {
     let container = try ModelContainer(version.entities, version.joins, configuration)
     defer { try? container.store.database.close() }

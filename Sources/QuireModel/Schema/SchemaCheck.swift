@@ -1,7 +1,8 @@
 import QuireRow
 package import QuireSQLite
 
-/// Compares the tables of a file with the models: what the models need must be there; what else is there may stay.
+/// Compares a file's tables with the models: everything that the models need must exist; additional objects are
+/// allowed.
 package struct SchemaCheck {
   let entities: [Entity]
   let joins: [JoinTable]
@@ -11,7 +12,7 @@ package struct SchemaCheck {
     self.joins = joins
   }
 
-  /// A sentence, and the statement that would mend it if one is enough and nothing is lost.
+  /// A sentence, and the statement that would fix the difference, if one is enough and loses nothing.
   package struct Difference {
     package let sentence: String
     var sql: String?
@@ -38,7 +39,7 @@ package struct SchemaCheck {
     return result + (try objects(in: connection))
   }
 
-  /// The same for one model's table alone.
+  /// The differences of one model's table.
   package func differences(of entity: Entity, in connection: Connection) throws -> [Difference] {
     let columns = try columns(of: entity.table, in: connection)
     if columns.isEmpty {
@@ -72,7 +73,7 @@ package struct SchemaCheck {
     return result
   }
 
-  /// Full-text indexes and triggers, which do something only if their text is exactly this.
+  /// Full-text indexes and triggers, which must have exactly this text.
   private func objects(in connection: Connection) throws -> [Difference] {
     var wanted: [(kind: String, name: String, drop: String, sql: String, then: String?)] = []
     for entity in entities {
@@ -99,7 +100,7 @@ package struct SchemaCheck {
     }
   }
 
-  /// The statement that gives a table the column of a property: under its former name it may be there.
+  /// The statement that adds a property's column to a table, or renames the column from the property's former name.
   private func mending(
     _ index: Int, _ entity: Entity, _ columns: [String: SchemaReader.Column], on connection: Connection
   ) throws -> String? {
@@ -109,7 +110,7 @@ package struct SchemaCheck {
     if let former = property.formerColumns.first(where: { columns[$0] != nil }) {
       return "\(table) RENAME COLUMN \(try quoted(identifier: former)) TO \(try quoted(identifier: name))"
     }
-    // SQLite adds no column that is unique.
+    // SQLite cannot add a unique column.
     if property.isUnique { return nil }
     let definition = try SchemaSQL(entities: entities, joins: joins).definition(of: property, column: name)
     if property.isNullable { return "\(table) ADD COLUMN \(definition)" }
@@ -136,7 +137,7 @@ package struct SchemaCheck {
     return result
   }
 
-  /// By SQLite's affinity rules, because tables made elsewhere say VARCHAR(80) and BIGINT.
+  /// By SQLite's affinity rules, because tables made by other tools may say VARCHAR(80) and BIGINT.
   private func fits(declared: String, _ type: ColumnType) -> Bool {
     let name = declared.uppercased()
     let affinity: ColumnType =

@@ -1,6 +1,6 @@
-/// What is wrong with a set of model classes, or with a file that should hold them.
+/// An error in a set of model classes, or in a file that should contain them.
 public enum SchemaError: Error, Hashable, Sendable {
-  /// A container needs one model at least.
+  /// A container needs at least one model.
   case noModels
   /// Two models have this name.
   case duplicateName(String)
@@ -8,31 +8,31 @@ public enum SchemaError: Error, Hashable, Sendable {
   case duplicateColumn(model: String, column: String)
   /// Two properties of `other` could be the inverse; name one with `@Relationship(inverse:)`.
   case ambiguousInverse(model: String, property: String, other: String, candidates: [String])
-  /// What `@Relationship(inverse:)` names cannot be the inverse of the property.
+  /// The property named by `@Relationship(inverse:)` cannot be the inverse of this one.
   case inverseMismatch(model: String, property: String, reason: String)
-  /// What `@Relationship(order:)` names cannot keep the order of the objects.
+  /// The property named by `@Relationship(order:)` cannot store the order of the objects.
   case unusableOrder(model: String, property: String, reason: String)
   /// A declaration such as `#Index` names something that is not a stored property of the model.
   case unknownKeyPath(model: String, in: String)
   /// `#FullText` names something that cannot be searched.
   case unusableFullText(model: String, property: String?, reason: String)
-  /// Models with `#FullText` need a file whose triggers may write to virtual tables, and this one has triggers or views
-  /// that are not the models'.
+  /// Models with `#FullText` need a file whose triggers may write to virtual tables, but this file has triggers or
+  /// views that do not belong to the models.
   case untrusted(path: String, objects: [String])
-  /// Where the row that `reference` must lead to is gone, this property would have no value: give it a default.
+  /// If the row that `reference` leads to is gone, this property would have no value: give it a default.
   case noVacantValue(model: String, property: String, type: String, reference: String)
-  /// A `let` whose type has neither a zero nor a first case, which an object without a row could not be made with.
+  /// A `let` whose type has neither a zero nor a first case, so that no object without a row can be made.
   case noConstantValue(model: String, property: String, type: String)
-  /// The file's tables are not those of the models: one line a difference, and the SQL that would mend those of them
-  /// for which a statement is enough.
+  /// The file's tables do not fit the models: one line for each difference, and the SQL for those that a statement can
+  /// fix.
   case mismatch(path: String, differences: [String], mending: [String])
-  /// A plan has no stage that leads on from the version that the file has.
+  /// The plan has no stage that begins at the file's version.
   case noStage(from: String, to: String)
-  /// The file has none of the versions of the plan; the recorded one, where there is a record.
+  /// The file's version is not one of the plan's; `version` is the recorded one, if there is a record.
   case unknownVersion(path: String, version: String?)
-  /// A new property that must have a value has none for the rows that are there.
+  /// A new property is not optional, and existing rows would have no value for it.
   case noValueForNewColumn(model: String, property: String)
-  /// After a stage a row of the table would lead nowhere.
+  /// After a stage, a row of the table would refer to a missing row.
   case brokenReferences(table: String, to: String)
   /// A container keeps its models in one file.
   case severalConfigurations([String])
@@ -49,14 +49,14 @@ extension SchemaError: CustomStringConvertible {
         + "say which with @Relationship(inverse: \\\(other).\(candidates.first ?? "property"))"
     case .inverseMismatch(let model, let property, let reason): "the inverse of \(model).\(property): \(reason)"
     case .unusableOrder(let model, let property, let reason): "the order of \(model).\(property): \(reason)"
-    case .unknownKeyPath(let model, let place): "\(place) of \(model) names something that is no stored property of it"
+    case .unknownKeyPath(let model, let place): "\(place) of \(model) names something that is not a stored property"
     case .unusableFullText(let model, let property, let reason):
       "#FullText of \(model)\(property.map { ", \($0)" } ?? ""): \(reason)"
     case .untrusted(let path, let objects):
       "the full-text indexes of \(path) are kept by its triggers, and it has triggers or views of its own: "
         + "\(objects.joined(separator: ", ")). Set trustsSchema in the configuration if they are yours"
     case .noVacantValue(let model, let property, let type, let reference):
-      "\(model).\(property) needs a default: \(reference) must lead to a \(model), and where that row is gone, \(type) "
+      "\(model).\(property) needs a default: \(reference) must lead to a \(model), and if that row is gone, \(type) "
         + "has no value to read. Give \(property) a default, or make \(reference) optional"
     case .noConstantValue(let model, let property, let type):
       "\(model).\(property) can't be a constant: \(type) has no value for an object whose row is gone. "
@@ -70,7 +70,7 @@ extension SchemaError: CustomStringConvertible {
         + "\nMigrate the file (quire migrate apply), or open it with the models it was made with."
     case .noStage(let from, let to): "no stage of the plan leads from version \(from) on to \(to): add one"
     case .unknownVersion(let path, let version?):
-      "\(path) has version \(version), which is none of the plan's: open it with the program that made it"
+      "\(path) has version \(version), which is not in the plan: open it with the program that made it"
     case .unknownVersion(let path, nil): "\(path) has the tables of none of the plan's versions; nothing was changed"
     case .noValueForNewColumn(let model, let property):
       "\(model).\(property) is new and must have a value: give it a default, or make it optional"

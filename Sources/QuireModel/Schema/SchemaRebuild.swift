@@ -1,10 +1,10 @@
 import QuireRow
 import QuireSQLite
 
-/// Brings the tables of an older version of the models to the form of a newer one, keeping what both have.
+/// Migrates the tables of an older version of the models to a newer one, and keeps everything that both have.
 ///
-/// A table whose statement is another one is made again and filled from the old: a column of the same name, or of the
-/// name its property had (`originalName`), is copied, a new one gets NULL or its declared default. To be run in a
+/// A table whose statement differs is created again and filled from the old one: a column of the same name, or of the
+/// property's former name (`originalName`), is copied; a new one gets NULL or its declared default. Run it in a
 /// transaction with foreign keys off; the caller checks them afterwards.
 struct SchemaRebuild {
   let old: (entities: [Entity], joins: [JoinTable])
@@ -43,7 +43,8 @@ struct SchemaRebuild {
     try arrangeObjects(target)
   }
 
-  /// Full-text indexes and triggers: those of the old models that are not the new ones' go, and what is missing is made.
+  /// Full-text indexes and triggers: removes those of the old models that the new ones do not have, and makes missing
+  /// ones.
   private func arrangeObjects(_ target: SchemaSQL) throws {
     let former = SchemaSQL(entities: old.entities, joins: old.joins)
     let triggers = try target.triggers()
@@ -70,7 +71,7 @@ struct SchemaRebuild {
     guard let present = try sql(of: entity.table), SQLFragment(present) != SQLFragment(try target.table(entity)) else {
       return
     }
-    // Indexes and triggers of others go with the table, and come back.
+    // Indexes and triggers that are not the models' are dropped with the table and created again.
     let others = try reader.objects(of: entity.table).compactMap { object -> String? in
       guard object.kind != .table, let sql = object.sql, !object.name.hasPrefix("_quire_"),
         !own.contains(SQLFragment(sql))
@@ -103,7 +104,7 @@ struct SchemaRebuild {
 
   private func sql(of table: String) throws -> String? { try reader.objects(.table, named: table).first?.sql }
 
-  /// The name the relationship's table had when its property was called otherwise.
+  /// The name of the relationship's table if its property had another name before.
   private func formerName(of join: JoinTable) throws -> String? {
     for property in new.entities[join.first.entity].properties {
       guard case .join(join, .first)? = property.toMany?.via.asJoin, let former = property.formerName else { continue }
@@ -116,7 +117,7 @@ struct SchemaRebuild {
 }
 
 extension Property {
-  /// The columns it may have had under its former name.
+  /// The column's possible former names.
   var formerColumns: [String] {
     formerName.map { [$0, Naming.snakeCase($0), Naming.snakeCase($0) + "_id"] } ?? []
   }

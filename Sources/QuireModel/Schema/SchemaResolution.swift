@@ -1,5 +1,5 @@
-/// Model classes → entities: reaches every model that a relationship names, and pairs each relationship with its
-/// inverse. Fails rather than guesses.
+/// Model classes → entities: collects every model that a relationship names, and pairs each relationship with its
+/// inverse. Throws rather than guesses.
 package struct SchemaResolution {
   private var types: [any PersistentModel.Type] = []
   private(set) var definitions: [ModelDefinition] = []
@@ -49,7 +49,7 @@ package struct SchemaResolution {
     inverses[other.entity][other.property] = one
   }
 
-  /// A required reference to a row that is gone reads as an object with nothing but defaults and zeros.
+  /// A required reference to a missing row reads as an object with only defaults and zeros.
   private func checkVacancy() throws(SchemaError) {
     for definition in definitions {
       if let property = definition.properties.first(where: { $0.isConstant && !$0.hasPlaceholder() }) {
@@ -102,7 +102,7 @@ package struct SchemaResolution {
         let other = number(of: target)
         let there = candidates(in: other, for: entity).filter { $0 != here }
         let here2 = candidates(in: entity, for: other)
-        // One property on each side that could belong together, or none at all.
+        // Exactly one property on each side that could belong together, or none at all.
         if there.count == 1, here2.filter({ $0 != there[0] }).count == 1 {
           pair(here, there[0])
         } else if there.count > 1, property.isToMany {
@@ -125,7 +125,7 @@ package struct SchemaResolution {
     }
   }
 
-  /// An order is a number of the other side's objects, each of which is in one such list only.
+  /// An order is a number in the other side's objects, each of which can be in only one such list.
   private func checkOrders() throws(SchemaError) {
     for (entity, definition) in definitions.enumerated() {
       for (index, property) in definition.properties.enumerated() where property.relationship.order != nil {
@@ -133,7 +133,7 @@ package struct SchemaResolution {
           throw .unusableOrder(model: definition.name, property: property.name, reason: reason)
         }
         guard property.isToMany, let target = property.target else {
-          try refuse("it is no array of models")
+          try refuse("it is not an array of models")
           continue
         }
         let inverse = self.inverse(of: Side(entity: entity, property: index))
@@ -142,7 +142,7 @@ package struct SchemaResolution {
         }
         let other = number(of: target)
         guard let place = order(of: property, in: other) else {
-          try refuse("the order is no stored property of \(definitions[other].name)")
+          try refuse("the order is not a stored property of \(definitions[other].name)")
           continue
         }
         if definitions[other].properties[place].valueType != "Double" {
@@ -152,7 +152,7 @@ package struct SchemaResolution {
     }
   }
 
-  /// The property that says where an object of the other side stands.
+  /// The property that stores the position of an object of the other side.
   private func order(of property: PropertyDefinition, in other: Int) -> Int? {
     guard let keyPath = property.relationship.order else { return nil }
     return definitions[other].properties.firstIndex { $0.keyPath == keyPath }
@@ -203,7 +203,7 @@ package struct SchemaResolution {
       })
   }
 
-  /// An index of words has columns of text with names that FTS5 has not taken.
+  /// A full-text index needs columns of text whose names are not reserved by FTS5.
   private func fullTextIndex(
     _ definition: FullTextDefinition, columns: [String], _ properties: [Property], _ table: String
   ) throws(SchemaError) -> FullTextIndex {
@@ -222,7 +222,7 @@ package struct SchemaResolution {
             + "@Attribute(column:)")
       }
       guard case .value(.text, _, _) = property.kind else {
-        throw .unusableFullText(model: model, property: property.name, reason: "it is no text")
+        throw .unusableFullText(model: model, property: property.name, reason: "it is not text")
       }
     }
     return FullTextIndex(table: name, columns: columns, words: definition.words)
@@ -276,11 +276,11 @@ package struct SchemaResolution {
 
   private subscript(side: Side) -> PropertyDefinition { definitions[side.entity].properties[side.property] }
 
-  /// In a one-to-one relationship one side has the column: the one that must have a value, or names the inverse, else
-  /// the first.
+  /// In a one-to-one relationship one side has the column: the one that is not optional, otherwise the one that names
+  /// the inverse, otherwise the first.
   private func isMirror(_ side: Side, of other: Side) -> Bool {
     guard !self[other].isToMany else { return false }
-    // A side that must have a value can only be the one with the column.
+    // A side that is not optional must be the one with the column.
     if self[side].isRequired != self[other].isRequired { return self[other].isRequired }
     let names = self[side].relationship.inverse != nil
     let isNamed = self[other].relationship.inverse != nil

@@ -1,7 +1,7 @@
 import QuireRow
 
-/// The statements that make an empty file the models' file: STRICT tables, foreign keys with their actions, checks,
-/// an index on every foreign key, the full-text indexes, and triggers for the rules that no foreign key says.
+/// The statements that make an empty file the models' file: STRICT tables, foreign keys with their actions, checks, an
+/// index on every foreign key, full-text indexes, and triggers for the rules that no foreign key can express.
 struct SchemaSQL {
   let entities: [Entity]
   let joins: [JoinTable]
@@ -15,7 +15,7 @@ struct SchemaSQL {
     try entities.flatMap(indexes) + joins.map(index)
   }
 
-  /// - Parameter name: Where it stands in for the table until it is whole.
+  /// - Parameter name: The name of a temporary table that will replace the old one.
   func table(_ entity: Entity, named name: String? = nil) throws -> String {
     var lines = ["\(try quoted(identifier: entity.keyColumn)) INTEGER PRIMARY KEY"]
     for property in entity.properties {
@@ -69,7 +69,7 @@ struct SchemaSQL {
       """
   }
 
-  /// Whether an object of that side may not go while it has any of the other. Otherwise a pair goes with either.
+  /// Whether an object of that side may not be deleted while it has any of the other. Otherwise its pairs are deleted.
   private func denies(_ entity: Entity, _ join: JoinTable, _ side: JoinSide) -> Bool {
     entity.properties.contains { property in
       guard let toMany = property.toMany, toMany.deleteRule == .deny, case .join(join, side) = toMany.via else {

@@ -1,9 +1,9 @@
 import QuireRow
 
-/// A trigger that the models need: what no foreign key says.
+/// A trigger that the models need, for a rule that no foreign key can express.
 struct SchemaTrigger {
   let name: String
-  /// The table it stands on.
+  /// The table that it belongs to.
   let table: String
   let event: String
   let statements: String
@@ -22,10 +22,10 @@ extension SchemaSQL {
     }
   }
 
-  /// The delete rule of a property of the object that goes, where the foreign key is not the other side's.
+  /// The delete rule of a property of the deleted object, if the foreign key is not on the other side.
   ///
-  /// SQLite runs no trigger inside itself, so a rule that leads from a model to itself takes one step where rows are
-  /// deleted by SQL; objects that are deleted take all.
+  /// In SQLite a trigger does not fire itself, so a rule that leads from a model to itself takes one step if rows are
+  /// deleted by SQL; deletion of objects takes all steps.
   private func rule(_ property: Property, of entity: Entity) throws -> SchemaTrigger? {
     let table = try quoted(identifier: entity.table)
     if let side = property.toOne, let column = property.column {
@@ -53,7 +53,7 @@ extension SchemaSQL {
     let target = entities[side.target]
     let otherKey = try quoted(identifier: target.keyColumn)
     let key = "OLD.\(try quoted(identifier: entity.keyColumn))"
-    // The row itself goes anyway, and not twice.
+    // The row itself is deleted anyway, and must not be deleted twice.
     let others = target.index == entity.index ? " AND \(otherKey) <> \(key)" : ""
     return SchemaTrigger(
       name: "\(entity.table)_\(Naming.snakeCase(property.name))_cascade", table: entity.table,
@@ -66,7 +66,7 @@ extension SchemaSQL {
   }
 }
 
-/// What the file says where a row may not go.
+/// The file's message if a row may not be deleted.
 enum DeniedDelete {
   private static let end = " leads somewhere, and its delete rule is .deny"
 

@@ -1,9 +1,9 @@
-/// One aggregate of a query's rows: which function of which column.
+/// One aggregate of a query's rows: a function of a column.
 package struct Aggregate: Hashable, Sendable {
   package enum Function: Hashable, Sendable { case count, sum, average, minimum, maximum }
 
   package var function: Function
-  /// Nil counts rows, else values: NULL is skipped everywhere.
+  /// Nil counts rows; otherwise values are aggregated, and NULL is always skipped.
   package var column: ColumnPath?
 
   package init(_ function: Function, of column: ColumnPath? = nil) {
@@ -16,9 +16,9 @@ package struct Aggregate: Hashable, Sendable {
 
 /// Why an aggregate has no value.
 public enum AggregateError: Error, Hashable, Sendable {
-  /// A sum of integers is beyond `Int64`, as SQLite says "integer overflow".
+  /// A sum of integers is beyond `Int64`; SQLite says "integer overflow".
   case overflow(column: String)
-  /// A column to be added up holds something that is no number.
+  /// A column to be summed contains a value that is not a number.
   case notANumber(column: String)
 }
 
@@ -27,30 +27,30 @@ extension AggregateError: CustomStringConvertible {
     switch self {
     case .overflow(let column):
       "the sum of \(column) is beyond Int64: it has no value until fewer or smaller ones are left"
-    case .notANumber(let column): "\(column) holds a value that is no number, and cannot be added up"
+    case .notANumber(let column): "\(column) contains a value that is not a number, and cannot be summed"
     }
   }
 }
 
 extension _Quire {
-  /// What an aggregate keeps of the rows it has seen, so that rows can be added and taken away.
+  /// The state of an aggregate, to which rows can be added and from which they can be removed.
   ///
-  /// A count is a number, a sum or average an ``ExactSum``, a minimum or maximum its value alone: when that goes,
-  /// ``needsExtreme`` asks for the one that follows it, which an index finds.
+  /// A count stores a number, a sum or average an ``ExactSum``, a minimum or maximum only its value: when that value is
+  /// removed, ``needsExtreme`` requests the next one, which an index finds.
   public struct AggregateState: Sendable {
     package let aggregate: Aggregate
-    /// Values that are not NULL; rows where a row count is asked for.
+    /// The number of values that are not NULL, or of rows if rows are counted.
     package private(set) var count = 0
     private var sum = ExactSum()
     private var strangers = 0
-    /// The extreme, or, while it is not known, what all values lie behind.
+    /// The extreme value, or, while it is not known, a bound that no value exceeds.
     private var bound: Value = .null
-    /// Whether the extreme has gone and the next is not known: ``setExtreme(_:)`` is due.
+    /// Whether the extreme value was removed and the next is not known: ``setExtreme(_:)`` must be called.
     package private(set) var needsExtreme = false
 
     package init(_ aggregate: Aggregate) { self.aggregate = aggregate }
 
-    /// Of so many rows, where rows are counted.
+    /// The state for this many rows, if rows are counted.
     package init(_ aggregate: Aggregate, count: Int) {
       self.aggregate = aggregate
       self.count = count
@@ -96,7 +96,7 @@ extension _Quire {
       }
     }
 
-    /// Takes the extreme that was asked for.
+    /// Sets the extreme value that was requested.
     package mutating func setExtreme(_ value: Value) {
       bound = value
       needsExtreme = false
@@ -109,23 +109,23 @@ extension _Quire {
 
     // MARK: Results
 
-    /// The least or greatest value; NULL where there is none.
+    /// The least or greatest value; NULL if there is none.
     package var extreme: Value { bound }
 
-    /// The sum of integers, 0 of none.
+    /// The sum of integers; 0 if there are none.
     package func integerSum() throws(AggregateError) -> Int64 {
       try checkNumbers()
       guard let total = sum.integer else { throw AggregateError.overflow(column: name) }
       return total
     }
 
-    /// The sum of reals, 0 of none.
+    /// The sum of reals; 0 if there are none.
     package func realSum() throws(AggregateError) -> Double {
       try checkNumbers()
       return sum.real
     }
 
-    /// Nil of none.
+    /// Nil if there are no values.
     package func average() throws(AggregateError) -> Double? {
       try checkNumbers()
       return count == 0 ? nil : sum.divided(by: count)
@@ -139,7 +139,7 @@ extension _Quire {
 }
 
 extension SelectQuery {
-  /// Of the same rows the one with the least or greatest value of a column, and that value; none where all are NULL.
+  /// The row with the least or greatest value of a column, and that value; no row if all values are NULL.
   package func extreme(of column: ColumnPath, isGreatest: Bool) -> SelectQuery {
     var query = self
     let isThere = RowExpression.not(.isNull(.column(column)))

@@ -1,29 +1,29 @@
-/// A sum without rounding: of integers and reals, to which values are added and from which they are taken again.
+/// A sum of integers and reals without rounding, to which values can be added and from which they can be removed.
 ///
-/// What is read from it is the exact sum, rounded once to the nearest real (ties to even), whatever the order of the
-/// additions and removals: so a sum that follows its rows equals one made afresh, where plain `+` and `-` drift apart
-/// and stay at NaN after an infinity has gone. Infinities are counted; both kinds together give NaN, as adding them
-/// does. An empty sum, and one of zeros of whatever sign, is +0.
+/// The result is the exact sum, rounded once to the nearest real (ties to even), regardless of the order of additions
+/// and removals. So a sum that follows its rows equals one computed from scratch; plain `+` and `-` would drift apart,
+/// and would stay NaN after an infinity is removed. Infinities are counted; both kinds together give NaN, as adding
+/// them does. An empty sum, and one of zeros of either sign, is +0.
 ///
-/// Holds one number of fixed point in digits of 32 bits, those that were ever touched: three for small integers, five
-/// for prices, at most 70. Adding costs O(1), reading O(digits).
+/// Stores one fixed-point number in digits of 32 bits, only those ever used: three for small integers, five for prices,
+/// at most 70. Adding costs O(1), reading O(digits).
 package struct ExactSum: Sendable {
-  /// Digits of weight 2^(32·(first + i) − 1088), each with carries not yet passed on.
+  /// Digits of weight 2^(32·(first + i) − 1088), each with carries not yet propagated.
   private var digits: [Int64] = []
   private var first = 0
-  /// How many additions the digits have room for.
+  /// The number of additions before carries must be propagated.
   private var room = Self.fullRoom
   private var infinities = (positive: 0, negative: 0)
 
   private static let fullRoom = 1 << 30
-  /// The place of the digit of ones: 2⁻¹⁰⁷⁴ lies above the place 0.
+  /// The position of the digit of ones: 2⁻¹⁰⁷⁴ lies above position 0.
   private static let ones = 34
 
   package init() {}
 
   package mutating func add(_ value: Int64) { add(value.magnitude, exponent: 0, isNegative: value < 0) }
   package mutating func subtract(_ value: Int64) { add(value.magnitude, exponent: 0, isNegative: value >= 0) }
-  /// - Parameter value: Not a NaN: no column holds one.
+  /// - Parameter value: Not NaN: no column contains one.
   package mutating func add(_ value: Double) { add(value, sign: 1) }
   package mutating func subtract(_ value: Double) { add(value, sign: -1) }
 
@@ -56,7 +56,7 @@ package struct ExactSum: Sendable {
     digits[at + 2] += sign * Int64(high)
   }
 
-  /// Makes room for three digits from `place` on.
+  /// Makes sure that there are three digits from `place` on.
   private mutating func reach(_ place: Int) {
     if digits.isEmpty { first = place }
     if place < first {
@@ -66,7 +66,7 @@ package struct ExactSum: Sendable {
     while digits.count < place + 3 - first { digits.append(0) }
   }
 
-  /// Brings all digits but the last into 0 ..< 2³², which makes room for as many additions again.
+  /// Normalizes all digits but the last to 0 ..< 2³², which allows as many additions again.
   private mutating func passOn() {
     for place in digits.indices.dropLast() {
       digits[place + 1] += digits[place] >> 32
@@ -79,7 +79,7 @@ package struct ExactSum: Sendable {
     room = Self.fullRoom
   }
 
-  /// Sign, digits from the lowest on, and the place of the first.
+  /// The sign, the digits from the lowest on, and the position of the first.
   private var magnitude: (isNegative: Bool, digits: [UInt32], first: Int) {
     func carried(_ sign: Int64) -> (rest: Int64, digits: [UInt32]) {
       var carry: Int64 = 0
@@ -102,7 +102,7 @@ package struct ExactSum: Sendable {
 
   // MARK: Reading
 
-  /// The sum where all that was added is integers and it fits; nil beyond `Int64`, and for what is no integer.
+  /// The sum if all values are integers and it fits; nil beyond `Int64`, or if a value is not an integer.
   package var integer: Int64? {
     if infinities != (0, 0) { return nil }
     let (isNegative, digits, first) = magnitude
@@ -116,10 +116,10 @@ package struct ExactSum: Sendable {
     return Int64(exactly: result)
   }
 
-  /// The sum, rounded once; infinite where it is beyond all reals.
+  /// The sum, rounded once; infinite if it is beyond all reals.
   package var real: Double { divided(by: 1) }
 
-  /// The exact sum by a count, rounded once: an average. NaN for a count of none.
+  /// The exact sum divided by a count, rounded once: an average. NaN for a count of 0.
   package func divided(by count: Int) -> Double {
     if infinities.positive > 0 { return infinities.negative > 0 ? .nan : .infinity }
     if infinities.negative > 0 { return -.infinity }
@@ -128,7 +128,7 @@ package struct ExactSum: Sendable {
     var (digits, first) = (magnitude, place)
     var isInexact = false
     if count > 1 {
-      // Four digits more than there are give a quotient of more bits than a real has.
+      // Four more digits give a quotient with more bits than a real has.
       digits.insert(contentsOf: repeatElement(0, count: 4), at: 0)
       first -= 4
       let divisor = UInt64(count)
@@ -144,7 +144,8 @@ package struct ExactSum: Sendable {
     return isNegative ? -result : result
   }
 
-  /// digits · 2^exponent to the nearest real, ties to even; `isInexact` says that there is a little more.
+  /// digits · 2^exponent rounded to the nearest real, ties to even; `isInexact` says that the value is slightly
+  /// greater.
   private static func rounded(_ digits: [UInt32], exponent: Int, isInexact: Bool) -> Double {
     guard let top = digits.lastIndex(where: { $0 != 0 }) else { return 0 }
     let high = 32 * top + 31 - digits[top].leadingZeroBitCount

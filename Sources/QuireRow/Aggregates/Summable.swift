@@ -1,16 +1,17 @@
 public import Foundation
 
-/// A property type that can be added up: whole numbers to an `Int`, reals to a `Double`, optionals as their payload.
+/// A property type that can be summed: whole numbers as `Int`, reals as `Double`, optionals as their payload.
 public protocol Summable: StoredValue {
-  /// What a sum is: `Int` or `Double`.
+  /// The type of a sum: `Int` or `Double`.
   associatedtype Total: Equatable & Sendable
-  /// The sum of what was added up.
+  /// The sum of the values.
+  ///
   /// - Throws: ``AggregateError/overflow(column:)`` for a sum of whole numbers beyond `Int`.
   static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Total
 }
 
 extension FixedWidthInteger where Self: Summable {
-  /// The sum of what was added up.
+  /// The sum of the values.
   public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Int {
     let total = try state.integerSum()
     guard let result = Int(exactly: total) else {
@@ -32,7 +33,7 @@ extension UInt32: Summable {}
 extension UInt64: Summable {}
 
 extension BinaryFloatingPoint where Self: Summable {
-  /// The sum of what was added up.
+  /// The sum of the values.
   public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Double { try state.realSum() }
 }
 
@@ -41,7 +42,7 @@ extension Float: Summable {}
 extension CGFloat: Summable {}
 
 extension Optional: Summable where Wrapped: Summable {
-  /// The sum of what was added up.
+  /// The sum of the values.
   public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Wrapped.Total {
     try Wrapped.total(state)
   }

@@ -1,25 +1,25 @@
 /// Everything one commit changed, as rows.
 ///
-/// Folded: a row touched many times in the transaction appears once, from its first old to its last new state; what
-/// was undone by a savepoint or a failed statement, or ended as it began, does not appear.
+/// Net changes: a row changed several times in the transaction appears once, from its first old to its last new state.
+/// Changes undone by a savepoint or a failed statement, and rows that end as they began, do not appear.
 package struct ChangeSet: Sendable {
-  /// Counts this store's commits from 1 in order, those of other processes among them; the number lives in memory and
-  /// begins again when it is opened. 0 for one from before that, told from the change log.
+  /// Counts the commits that this store sees, including those of other processes, from 1; it is not stored, and
+  /// restarts when the store is opened. 0 for an earlier commit, read from the change log.
   package let number: Int64
   package let origin: Origin
-  /// Who says to have written, where the writer has said so: a context's `author`, an `author:` of SQL.
+  /// The author's name, if the writer gave one: a context's `author`, or an `author:` of SQL.
   package let author: String?
-  /// Its place in the file's change log, from which to go on later; nil where the file keeps none.
+  /// Its position in the file's change log, to continue from later; nil if the file has none.
   package let token: CommitToken?
-  /// In the order in which the transaction first touched them.
+  /// In the order in which the transaction first changed them.
   package var tables: [TableChanges]
 
-  /// Whether more may have changed than `tables` says: another process committed, and which rows is not known. Who
-  /// holds anything derived from rows compares it with the state after ``number``.
+  /// Whether more may have changed than `tables` contains: another process committed, and the changed rows are unknown.
+  /// Derived state must then be compared with the state after ``number``.
   package let rowsUnknown: Bool
 
-  /// Whether tables, views or indexes may be others than before; what that does to rows is not told. Said of every
-  /// commit of another process, of which besides the rows of users' tables nothing is known.
+  /// Whether tables, views or indexes may have changed; the effect on rows is not included. True for every commit of
+  /// another process, of which only the rows of users' tables may be known.
   package let altersSchema: Bool
 
   package init(
@@ -40,7 +40,7 @@ package struct ChangeSet: Sendable {
   package subscript(table name: String) -> TableChanges? { tables.first { $0.table.name == name } }
 }
 
-/// What made a commit.
+/// The source of a commit.
 public enum CommitOrigin: Hashable, Sendable {
   /// A model context of this process, by its number.
   case context(UInt64)
@@ -54,7 +54,7 @@ public enum CommitOrigin: Hashable, Sendable {
 public struct TableChanges: Sendable {
   /// The table.
   public let table: ChangedTable
-  /// Its changed rows, in the order in which the transaction first touched them.
+  /// Its changed rows, in the order in which the transaction first changed them.
   public var rows: [RowChange]
 
   package init(table: ChangedTable, rows: [RowChange]) {
@@ -63,15 +63,15 @@ public struct TableChanges: Sendable {
   }
 }
 
-/// The table of a change: its name, its columns and its key. All changes of the table share one.
+/// The table of a change: its name, columns and key. All changes of the table share one object.
 public final class ChangedTable: Hashable, Sendable {
   /// The table's name.
   public let name: String
   /// All columns that have a value in a change, in table order: VIRTUAL generated columns are left out.
   public let columns: [String]
-  /// Positions in `columns` of the declared primary key; empty where the row id is the key.
+  /// Positions in `columns` of the declared primary key; empty if the row id is the key.
   public let keyColumns: [Int]
-  /// Whether it holds no rows of the user's: a table of Quire's own, or one behind a full-text index.
+  /// Whether it contains no rows of the user: a table of Quire, or one that belongs to a full-text index.
   package let isInternal: Bool
 
   package init(name: String, columns: [String], keyColumns: [Int], isInternal: Bool = false) {
@@ -86,7 +86,7 @@ public final class ChangedTable: Hashable, Sendable {
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// What a row is known by: its INTEGER PRIMARY KEY (or row id where none is declared), else all columns of its key.
+/// The identity of a row: its INTEGER PRIMARY KEY (or row id if none is declared), otherwise all columns of its key.
 public enum RowKey: Hashable, Sendable {
   /// An INTEGER PRIMARY KEY, or the row id.
   case integer(Int64)
@@ -94,24 +94,24 @@ public enum RowKey: Hashable, Sendable {
   case composite([SQLValue])
 }
 
-/// One row, before and after a commit.
+/// One row before and after a commit.
 public struct RowChange: Hashable, Sendable {
-  /// Which row.
+  /// The row's key.
   public let key: RowKey
-  /// What was done to it.
+  /// The kind of change.
   public let kind: Kind
-  /// The row before; nil for an insert. Has the columns that were asked for: see ``RowValues``.
+  /// The row before; nil for an insert. Has the captured columns: see ``RowValues``.
   public let old: RowValues?
-  /// The row after, nil for a delete.
+  /// The row after; nil for a delete.
   public let new: RowValues?
 
-  /// What a commit did to a row.
+  /// The kind of change of a row.
   public enum Kind: Hashable, Sendable {
     /// The row is new.
     case insert
-    /// It has other values.
+    /// Its values have changed.
     case update
-    /// It is gone.
+    /// The row is deleted.
     case delete
   }
 
@@ -124,8 +124,8 @@ public struct RowChange: Hashable, Sendable {
 
   /// Values by position in ``ChangedTable/columns``.
   ///
-  /// A column that no subscriber had asked for when the transaction began was not decoded and is absent, which is
-  /// another thing than NULL.
+  /// A column that no subscriber had requested when the transaction began was not captured and is absent, which is
+  /// different from NULL.
   public struct RowValues: Hashable, Sendable {
     /// By position; nil for a column that was not captured.
     public var values: [SQLValue?]

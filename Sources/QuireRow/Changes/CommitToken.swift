@@ -1,11 +1,12 @@
 package import Foundation
 
-/// A place in a file's change log: what is logged after it is what somebody who had seen everything up to it has missed.
+/// A position in a file's change log: the changes logged after it are those that a reader at this position has not
+/// seen.
 ///
-/// Keep it anywhere, as JSON for instance; it is good for the file it came from, for as long as the log goes back that
-/// far.
+/// It is `Codable`, so it can be stored anywhere. It is valid for the file it came from, as long as the log goes back
+/// that far.
 public struct CommitToken: Hashable, Codable, Sendable {
-  /// Which log: a file gets another one when its log is switched off and on again.
+  /// The log's identifier: a file gets a new log when logging is switched off and on again.
   package let log: UUID
   /// The last logged change before it.
   package let place: Int64

@@ -1,6 +1,6 @@
 extension ChangeSet {
-  /// Several commits as one difference: each row from its first old to its last new state, in the order in which rows
-  /// were first touched. One commit is returned as it is.
+  /// Several commits combined into net changes: each row from its first old to its last new state, in the order in
+  /// which rows were first changed. A single commit is returned unchanged.
   package static func folded(_ commits: [ChangeSet]) -> [TableChanges] {
     guard commits.count > 1 else { return commits.first?.tables ?? [] }
     var order: [String] = []
@@ -12,7 +12,7 @@ extension ChangeSet {
           order.append(name)
           tables[name] = (changes.table, RowFold())
         }
-        // A table altered in between has other columns: the later description is the one to read by.
+        // A table altered in between has other columns: its later description is used.
         tables[name]?.table = changes.table
         for row in changes.rows { tables[name]?.fold.add(row) }
       }
@@ -25,7 +25,7 @@ extension ChangeSet {
   }
 }
 
-/// Composes changes of the same rows.
+/// Combines changes of the same rows.
 package struct RowFold {
   private var order: [RowKey] = []
   private var changes: [RowKey: RowChange?] = [:]
@@ -41,7 +41,7 @@ package struct RowFold {
     changes[next.key] = .some(known.map { RowFold.compose($0, next) } ?? next)
   }
 
-  /// `first`, then `second`, of one row; nil where the row ends as it began: inserted and deleted again.
+  /// `first` followed by `second`, of one row; nil if the row ends as it began: inserted and deleted again.
   static func compose(_ first: RowChange, _ second: RowChange) -> RowChange? {
     switch (first.kind, second.kind) {
     case (.insert, .delete): nil

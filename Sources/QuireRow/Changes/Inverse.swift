@@ -1,5 +1,5 @@
 extension ChangeSet {
-  /// What takes the changes of a commit back: the rows in the opposite order, each from its last state to its first.
+  /// The changes that undo a commit: the rows in the opposite order, each from its last state to its first.
   package static func inverse(of tables: [TableChanges]) -> [TableChanges] {
     tables.reversed().map { TableChanges(table: $0.table, rows: $0.rows.reversed().map(\.inverse)) }
   }

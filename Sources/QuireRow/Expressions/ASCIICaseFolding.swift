@@ -1,8 +1,8 @@
 /// How `localizedStandardContains` compares text: the one definition for SQL and for memory.
 ///
-/// The letters A to Z count as a to z; all else, accents too, is compared as it is. That is SQLite's built-in `lower`,
-/// so it needs no function of ours on the connection, and any tool can ask the same question. (Foundation's own also
-/// folds accents and asks the locale, which SQLite cannot.)
+/// The letters A to Z count as a to z; everything else, including accents, is compared exactly. This is SQLite's
+/// built-in `lower`, so it needs no custom function on the connection, and any tool can run the same query.
+/// (Foundation's version also folds accents and depends on the locale, which SQLite cannot do.)
 package enum ASCIICaseFolding {
   package static func folded(_ text: String) -> String { String(decoding: folded(text.utf8), as: UTF8.self) }
 
@@ -16,7 +16,7 @@ package enum ASCIICaseFolding {
   }
 }
 
-/// Search as SQLite's `instr` does it, by bytes.
+/// Searches by bytes, as SQLite's `instr` does.
 enum ByteSearch {
   static func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
     guard let first = part.first else { return true }

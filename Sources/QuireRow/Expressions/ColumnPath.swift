@@ -18,7 +18,7 @@ package struct ColumnPath: Hashable, Sendable, ExpressibleByStringLiteral, Custo
 
   package var description: String { (steps.map(\.foreignKey) + [column]).joined(separator: ".") }
 
-  /// From a row to the one row its foreign key names; to nothing where that is NULL or the row is gone.
+  /// Leads from a row to the one row that its foreign key names; to nothing if that is NULL or the row is missing.
   package struct Step: Hashable, Sendable {
     /// The column of the table stepped from.
     package var foreignKey: String

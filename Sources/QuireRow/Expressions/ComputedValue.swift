@@ -1,8 +1,8 @@
 /// A value that Swift computes from a row's object, because SQL cannot.
 package struct ComputedValue: Hashable, Sendable {
-  /// Which of its query's.
+  /// Its number among its query's computed values.
   package var number: Int
-  /// In Swift's words, for messages.
+  /// Its Swift source, for messages.
   package var words: String
 
   package init(_ number: Int, words: String) {
@@ -17,9 +17,9 @@ extension RowExpression {
     if case .computed = self { true } else { operands.contains(where: \.needsObject) }
   }
 
-  /// A condition without computed values that every row meets which this accepts: what SQL can be asked beforehand.
+  /// A condition without computed values that is true for every row this condition accepts: SQL can evaluate it first.
   ///
-  /// The narrowest that the form of the condition gives; `true` where it gives none.
+  /// The narrowest that the form of the condition allows; `true` if there is none.
   package var necessary: RowExpression {
     if !needsObject { return self }
     switch self {
@@ -34,7 +34,7 @@ extension RowExpression {
     }
   }
 
-  // A column alone is true where it is 1; denied, or chosen as a value, so is what is neither 0 nor 1.
+  // A column alone is true if it is 1; negated, or chosen as a value, so is a value that is neither 0 nor 1.
 
   private var negated: RowExpression {
     if case .column = self { .compare(.unequalIfPresent, self, .literal(1)) } else { !self }
@@ -44,7 +44,7 @@ extension RowExpression {
     if case .column = self { .compare(.unequalIfPresent, self, .literal(0)) } else { self }
   }
 
-  /// What of this condition is still to be asked of rows that meet the ``necessary`` one.
+  /// The rest of this condition, to be evaluated on rows that meet the ``necessary`` one.
   package var beyondNecessary: RowExpression {
     guard case .and(let operands) = self else { return self }
     return .all(operands.filter(\.needsObject))

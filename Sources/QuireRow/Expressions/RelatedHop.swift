@@ -1,9 +1,9 @@
-/// One stretch of the way from a query's row to a row that its condition looks at.
+/// One hop on the path from a query's row to a row that its condition reads.
 package enum RelatedHop: Hashable, Sendable {
   case one(ColumnPath.Step)
   case many(RowRelation)
 
-  /// The table led to.
+  /// The table that it leads to.
   package var table: String {
     switch self {
     case .one(let step): step.table
@@ -19,9 +19,9 @@ package enum RelatedHop: Hashable, Sendable {
     }
   }
 
-  /// The keys of the rows of `table` from which this leads to one of these: one column, NULL where there is none.
+  /// The keys of the rows of `table` from which this hop leads to one of these: one column, NULL if there is none.
   ///
-  /// Each is found by an index: the foreign key's, the pairs' by their other side, or the key's.
+  /// Each is found by an index: the foreign key's, the join table's by its other side, or the key's.
   package func statement(backFrom keys: some Sequence<Int64>, to table: String, key: String) throws(QueryError)
     -> SQLText
   {
@@ -41,11 +41,11 @@ package enum RelatedHop: Hashable, Sendable {
   }
 }
 
-/// What a query looks at in one table it reaches through a to-many relationship.
+/// The columns that a query reads in one table reached through a to-many relationship.
 package struct RelatedColumns: Hashable, Sendable {
-  /// From the query's row; ends at that table.
+  /// The path from the query's row to that table.
   package var hops: [RelatedHop]
-  /// What decides there: columns of conditions, keys stepped through, and the foreign key that leads back.
+  /// The deciding columns: those of conditions, keys on the path, and the foreign key that leads back.
   package var columns: Set<String>
 
   package init(hops: [RelatedHop], columns: Set<String>) {
@@ -53,7 +53,7 @@ package struct RelatedColumns: Hashable, Sendable {
     self.columns = columns
   }
 
-  /// The tables on the way, those of pairs among them.
+  /// The tables on the path, including join tables.
   package var tables: [String] {
     hops.flatMap { hop in
       if case .many(let relation) = hop, case .pairs(let pairs, _, _) = relation.via {
@@ -64,7 +64,7 @@ package struct RelatedColumns: Hashable, Sendable {
     }
   }
 
-  /// All that questions about related rows look at, each way once.
+  /// Everything that these conditions on related rows read, each path once.
   package static func all(of questions: [RelatedRows]) -> [RelatedColumns] {
     var found: [[RelatedHop]: Set<String>] = [:]
     for rows in questions { collect(rows, after: [], into: &found) }

@@ -1,6 +1,6 @@
-/// From a row to the many rows that belong to it: an author's books.
+/// Leads from a row to the many rows that belong to it: an author's books.
 package struct RowRelation: Hashable, Sendable {
-  /// The column of the row stepped from that the others name.
+  /// The column of the starting row that the others refer to.
   package var from: String
   /// The table stepped to.
   package var table: String
@@ -11,7 +11,7 @@ package struct RowRelation: Hashable, Sendable {
   package enum Via: Hashable, Sendable {
     /// The column of the table stepped to that holds `from`.
     case foreignKey(String)
-    /// A table of pairs; one whose target is gone counts for nothing.
+    /// A join table; a pair whose target is missing does not count.
     case pairs(table: String, own: String, other: String)
   }
 
@@ -23,14 +23,14 @@ package struct RowRelation: Hashable, Sendable {
   }
 }
 
-/// The rows that belong to one row and meet a condition: what a question about a to-many relationship is asked of.
+/// The rows that belong to one row and meet a condition: the operand of conditions on a to-many relationship.
 package struct RelatedRows: Hashable, Sendable {
-  /// To the row they belong to; empty for the query's own row. Where these lead nowhere, there are none.
+  /// The steps to the row they belong to; empty for the query's own row. If these lead nowhere, there are no rows.
   package var steps: [ColumnPath.Step]
   package var relation: RowRelation
-  /// Over the columns of the related row, as its own base row.
+  /// A condition on the columns of the related row, which is its base row.
   package var condition: RowExpression
-  /// What of the related row an aggregate is of; nil where rows are counted.
+  /// The aggregated value of the related row; nil if rows are counted.
   package var value: ColumnPath?
 
   package init(
@@ -43,18 +43,18 @@ package struct RelatedRows: Hashable, Sendable {
     self.value = value
   }
 
-  /// Those of them that meet a further condition.
+  /// Those of the rows that also meet another condition.
   package func filtered(_ further: RowExpression) -> RelatedRows {
     RelatedRows(relation, behind: steps, where: .all([condition, further]), value: value)
   }
 
-  /// All that is read of a related row, as columns of it and of what it references.
+  /// All columns that are read of a related row and of what it references.
   var columns: Set<ColumnPath> { value.map { condition.columns.union([$0]) } ?? condition.columns }
 
-  /// What of the row they belong to decides which they are.
+  /// The column that determines which rows belong to a row.
   package var origin: ColumnPath { ColumnPath(steps, relation.from) }
 
-  /// All tables looked at.
+  /// All tables that are read.
   var tables: Set<String> {
     var tables = condition.tables.union([relation.table]).union(value?.steps.map(\.table) ?? [])
     if case .pairs(let table, _, _) = relation.via { tables.insert(table) }
@@ -63,14 +63,14 @@ package struct RelatedRows: Hashable, Sendable {
 }
 
 extension RowExpression {
-  /// Whether all of the related rows meet a condition; so they do where there are none.
+  /// Whether all of the related rows meet a condition; true if there are none.
   ///
   /// A row for which the condition is NULL does not meet it.
   package static func each(of rows: RelatedRows, _ condition: RowExpression) -> RowExpression {
     .not(.exists(rows.filtered(condition.isNeverNull ? !condition : .not(.coalesce(condition, .false)))))
   }
 
-  /// Whether this is surely 0 or 1; false where one would have to know the schema.
+  /// Whether this is certainly 0 or 1; false if that depends on the schema.
   private var isNeverNull: Bool {
     switch self {
     case .literal(let value): value != .null
@@ -81,7 +81,7 @@ extension RowExpression {
     }
   }
 
-  /// The questions about related rows in it, without those inside their conditions.
+  /// The conditions on related rows in it, without those nested inside them.
   package var related: [RelatedRows] {
     switch self {
     case .exists(let rows), .countRows(let rows), .aggregate(_, let rows): [rows]
@@ -89,8 +89,8 @@ extension RowExpression {
     }
   }
 
-  /// Whether one row and those it references are not enough to evaluate it: it asks about rows that reference this one,
-  /// or what only SQLite can tell.
+  /// Whether it cannot be evaluated on one row and those it references: it reads rows that reference this one, or has
+  /// parts that only SQLite can evaluate.
   package var needsRows: Bool {
     switch self {
     case .exists, .countRows, .aggregate, .written: true
@@ -100,7 +100,7 @@ extension RowExpression {
 }
 
 extension ExpressionWriter {
-  /// An aggregate of the value; of no value a count of the rows.
+  /// An aggregate of the value, or, without a value, a count of the rows.
   mutating func aggregate(_ function: Aggregate.Function, _ rows: RelatedRows) throws(QueryError) {
     guard rows.value != nil else { return try related(rows, "count(*)") }
     switch function {
@@ -114,7 +114,7 @@ extension ExpressionWriter {
 
   /// `SELECT \(what) FROM … WHERE …`, correlated to the row they belong to: a search by the foreign key's index.
   ///
-  /// - Parameter end: What follows the rows' value; nil where it is not asked for.
+  /// - Parameter end: What follows the rows' value; nil if the value is not needed.
   mutating func related(_ rows: RelatedRows, _ what: String, _ end: String? = nil) throws(QueryError) {
     let relation = rows.relation
     let origin = "\(joins.alias(of: rows.steps)).\(try quotedName(relation.from))"

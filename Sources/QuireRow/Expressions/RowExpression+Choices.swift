@@ -1,8 +1,8 @@
 extension RowExpression {
-  /// A column of which every accepted row has one of a few values.
+  /// A column that has one of a few values in every accepted row.
   package struct Choice: Hashable, Sendable {
     package let path: ColumnPath
-    /// Each once; NULL is one where the column may be NULL. With none no row is accepted.
+    /// Without duplicates; includes NULL if the column may be NULL. If empty, no row is accepted.
     package let values: [Value]
 
     package init(_ path: ColumnPath, _ values: [Value]) {
@@ -11,13 +11,13 @@ extension RowExpression {
     }
   }
 
-  /// Longer lists are no choice: who is asked for by that many values is better asked every time.
+  /// Longer lists do not count as a choice: routing by that many values costs more than evaluating every change.
   package static let longestChoice = 64
 
-  /// What every accepted row has in common: `column == value`, and `column` one of a few. Each column once.
+  /// Conditions common to every accepted row: `column == value`, and `column` one of a few. Each column once.
   ///
-  /// A row that has, before and after a change, none of a choice's values is not accepted before nor after: the change
-  /// cannot matter to the query.
+  /// A row that has none of a choice's values both before and after a change is accepted neither before nor after it:
+  /// the change cannot affect the query.
   package var choices: [Choice] {
     switch self {
     case .and(let operands):

@@ -1,23 +1,24 @@
 import Foundation
 
 extension RowExpression {
-  /// Whether a row with these columns is accepted: SQL's WHERE, where NULL is no.
+  /// Whether a row with these columns is accepted: SQL's WHERE, in which NULL rejects.
   package func accepts(_ column: (ColumnPath) -> Value) -> Bool { accepts(column, related: { _ in nil }) }
 
-  /// The same where related rows can be counted, and values be computed from the row's object.
+  /// As ``accepts(_:)``, if related rows can be counted and values be computed from the row's object.
   package func accepts(
     _ column: (ColumnPath) -> Value, related: (RelatedRows) -> Int?, computed: (ComputedValue) -> Value = { _ in .null }
   ) -> Bool {
     truth(column, related, computed) == .integer(1)
   }
 
-  /// The value SQLite gives for ``sql()`` on a row with these columns.
+  /// The value that SQLite gives for ``sql()`` on a row with these columns.
   ///
-  /// A column behind a foreign key that leads nowhere must be `.null`. What ``needsRows`` cannot be told from one row,
-  /// nor what is computed from an object: both are NULL here.
+  /// A column behind a foreign key that leads nowhere must be `.null`. Parts that need other rows (``needsRows``) or an
+  /// object cannot be evaluated from one row: both are NULL here.
   package func evaluate(_ column: (ColumnPath) -> Value) -> Value { evaluate(column, related: { _ in nil }) }
 
-  /// The same where related rows can be counted (nil is a number not known), and values be computed from the object.
+  /// As ``evaluate(_:)``, if related rows can be counted (nil for an unknown number) and values be computed from the
+  /// object.
   package func evaluate(
     _ column: (ColumnPath) -> Value, related: (RelatedRows) -> Int?, computed: (ComputedValue) -> Value = { _ in .null }
   ) -> Value {
@@ -81,7 +82,7 @@ extension RowExpression {
     }
   }
 
-  /// 0, 1 or NULL: this as a condition. A column is true when it is 1 and false when it is anything else.
+  /// This as a condition: 0, 1 or NULL. A column is true if it is 1 and false if it is anything else.
   private func truth(
     _ column: (ColumnPath) -> Value, _ related: (RelatedRows) -> Int?, _ computed: (ComputedValue) -> Value
   ) -> Value {
@@ -110,7 +111,7 @@ extension RowExpression.Comparison {
 }
 
 extension RowExpression.TextTest {
-  /// A literal prefix is tested as a range, as its SQL is, so that the two agree also where text is not UTF-8.
+  /// A literal prefix is tested as a range, as in its SQL, so that the two also agree for text that is not UTF-8.
   fileprivate func holds(_ subject: Value, _ part: RowExpression) -> (Value) -> Value {
     { value in
       if subject == .null || value == .null { return .null }
@@ -133,15 +134,15 @@ extension RowExpression.TextTest {
   }
 }
 
-/// The texts with a prefix as a range of text, which an index can serve.
+/// The texts with a prefix as a range of text, for which an index can be used.
 struct PrefixRange {
-  /// The least text above all of them; nil where there is none.
+  /// The least text above all of them; nil if there is none.
   let upper: String?
 
   init(_ prefix: String) {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {
-      // The scalar after: surrogates are no scalars, and after the last one the text before it counts on.
+      // The next scalar: surrogates are not scalars, and after the last scalar the previous position is incremented.
       if let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) {
         scalars.append(next)
         break
@@ -194,12 +195,12 @@ extension RowExpression.Arithmetic {
 extension Value {
   fileprivate init(_ truth: Bool) { self = .integer(truth ? 1 : 0) }
 
-  /// A comparison that is NULL when a side is.
+  /// A comparison that is NULL if a side is.
   fileprivate static func test(_ a: Value, _ b: Value, _ holds: (Int) -> Bool) -> Value {
     a == .null || b == .null ? .null : Value(holds(a.compare(to: b)))
   }
 
-  /// As text, by bytes.
+  /// As text, compared by bytes.
   fileprivate var bytes: [UInt8] {
     switch self {
     case .null: []
@@ -240,7 +241,7 @@ extension Value {
       case .real(let number): number
       }
     }
-    /// Toward zero, and to the nearest that fits.
+    /// Truncated toward zero, and clamped to the range.
     var whole: Int64 {
       switch self {
       case .integer(let number): number
@@ -249,7 +250,7 @@ extension Value {
     }
   }
 
-  /// As a number; of text the digits it begins with.
+  /// As a number; for text, the leading digits.
   fileprivate var number: Number {
     switch self {
     case .integer(let number): return .integer(number)

@@ -10,7 +10,8 @@ extension RowExpression {
     return (writer.sql, try writer.joins.clauses())
   }
 
-  /// The same for a place where only truth counts, such as WHERE: shorter and easier on SQLite's planner.
+  /// The same expression as a condition, such as WHERE, where NULL and false are equivalent: shorter, and easier for
+  /// SQLite's planner.
   package func conditionSQL() throws(QueryError) -> (condition: SQLText, joins: String) {
     var writer = ExpressionWriter()
     try writer.filter(self)
@@ -22,15 +23,15 @@ func quotedName(_ name: String) throws(QueryError) -> String {
   do { return try quoted(identifier: name) } catch { throw .identifier(error) }
 }
 
-/// The tables a statement reaches through foreign keys: `t1`, `t2`, … in the order in which they are first named.
-/// Those of the statements inside it, which ask about related rows, are `r1t0`, `r1t1`, …
+/// The tables that a statement reaches through foreign keys: `t1`, `t2`, … in the order in which they are first used.
+/// Those of nested statements over related rows are `r1t0`, `r1t1`, …
 struct Joins {
   private(set) var paths: [[ColumnPath.Step]] = []
   private let prefix: String
 
   init(scope: Int = 0) { prefix = scope == 0 ? "t" : "r\(scope)t" }
 
-  /// The alias of the row at the end of the steps, joined when it is not yet.
+  /// The alias of the row at the end of the steps; adds the join if needed.
   mutating func alias(of steps: [ColumnPath.Step]) -> String {
     if steps.isEmpty { return "\(prefix)0" }
     if let known = paths.firstIndex(of: steps) { return "\(prefix)\(known + 1)" }
@@ -39,7 +40,7 @@ struct Joins {
     return "\(prefix)\(paths.count)"
   }
 
-  /// LEFT JOINs of all but `present`, which the statement names itself.
+  /// LEFT JOINs of all except `present`, which the statement names itself.
   func clauses(without present: Set<[ColumnPath.Step]> = []) throws(QueryError) -> String {
     var text = ""
     for (index, steps) in paths.enumerated() where !present.contains(steps) {
@@ -57,7 +58,7 @@ struct Joins {
 struct ExpressionWriter {
   var sql = SQLText()
   var joins: Joins
-  /// How many statements inside the statement there are yet.
+  /// The number of nested statements so far.
   var scopes: Int
 
   init(scope: Int = 0) {
@@ -65,7 +66,8 @@ struct ExpressionWriter {
     scopes = scope
   }
 
-  /// Bound one by one up to here, so that one statement serves; longer lists go as one JSON text.
+  /// Lists up to this length are bound one by one, so that one statement is enough; longer ones are passed as one JSON
+  /// text.
   static let shortList = 8
   static let longestList = 30_000  // SQLite takes 32 766 parameters in all
 
@@ -78,7 +80,7 @@ struct ExpressionWriter {
     sql.bindings.append(value)
   }
 
-  /// As a value: what `evaluate` gives.
+  /// As a value: the result of `evaluate`.
   mutating func value(_ expression: RowExpression) throws(QueryError) {
     switch expression {
     case .column(let path): try column(path)
@@ -149,7 +151,7 @@ struct ExpressionWriter {
     }
   }
 
-  /// As a condition, NULL kept: an operand of NOT, AND, OR.
+  /// As a condition that may be NULL: an operand of NOT, AND, OR.
   mutating func condition(_ expression: RowExpression) throws(QueryError) {
     switch expression {
     case .column(let path):
@@ -162,8 +164,8 @@ struct ExpressionWriter {
     }
   }
 
-  /// As a condition where NULL and false are alike. `=` for IS lets SQLite turn LEFT JOIN into JOIN and use indexes
-  /// on both sides of it.
+  /// As a condition for which NULL and false are equivalent. `=` instead of IS lets SQLite turn LEFT JOIN into JOIN and
+  /// use indexes on both sides.
   mutating func filter(_ expression: RowExpression) throws(QueryError) {
     switch expression {
     case .and(let operands): try list(operands[...], " AND ", none: "1", isFilter: true)
@@ -177,7 +179,7 @@ struct ExpressionWriter {
     }
   }
 
-  /// Halved, so that a long list is no deep tree: SQLite refuses depth above 1000.
+  /// Split in halves, so that a long list does not make a deep tree: SQLite refuses a depth above 1000.
   private mutating func list(_ operands: ArraySlice<RowExpression>, _ joint: String, none: String, isFilter: Bool)
     throws(QueryError)
   {
@@ -312,7 +314,7 @@ extension RowExpression.Arithmetic {
   }
 }
 
-/// Lists as one parameter: the JSON text that `json_each(?)` reads.
+/// Lists as one parameter: JSON text for `json_each(?)`.
 package enum KeyList {
   package static func json(_ keys: some Sequence<Int64>) -> String {
     var text = "["
@@ -323,8 +325,8 @@ package enum KeyList {
     return text + "]"
   }
 
-  /// Nil where the values would not come back exactly: SQLite cuts JSON text at an escaped NUL, rounds some reals in
-  /// their last digit, and JSON has no blobs.
+  /// Nil if the values would not be preserved exactly: SQLite cuts JSON text at an escaped NUL, rounds some reals in
+  /// the last digit, and JSON has no blobs.
   static func json(_ values: [Value]) -> String? {
     var text = "["
     for (index, value) in values.enumerated() {

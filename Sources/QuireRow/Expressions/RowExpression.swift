@@ -22,14 +22,14 @@
 package indirect enum RowExpression: Hashable, Sendable {
   case column(ColumnPath)
   case literal(Value)
-  /// True when every operand is, also when there are none. Make them with ``all(_:)``.
+  /// True if every operand is, and if there are none. Use ``all(_:)`` to make it.
   case and([RowExpression])
-  /// True when any operand is, false when there are none. Make them with ``any(_:)``.
+  /// True if any operand is, false if there are none. Use ``any(_:)`` to make it.
   case or([RowExpression])
   case not(RowExpression)
   case compare(Comparison, RowExpression, RowExpression)
   case isNull(RowExpression)
-  /// Without NULL among the values.
+  /// The values must not include NULL.
   case oneOf(RowExpression, [Value])
   case text(TextTest, RowExpression, RowExpression)
   case count(RowExpression)
@@ -37,19 +37,19 @@ package indirect enum RowExpression: Hashable, Sendable {
   /// The first that is not NULL.
   case coalesce(RowExpression, RowExpression)
   case arithmetic(Arithmetic, RowExpression, RowExpression)
-  /// Whether there are such rows.
+  /// Whether there are any such rows.
   case exists(RelatedRows)
-  /// How many such rows there are.
+  /// The number of such rows.
   case countRows(RelatedRows)
-  /// An aggregate of a column of such rows, as the connection's exact functions give it: NULL is skipped, the sum of
-  /// none is 0, and NULL the rest of none. Only a query can tell: `evaluate` gives NULL.
+  /// An aggregate of a column of such rows, as the connection's exact functions compute it: NULL is skipped; without
+  /// values a sum is 0 and everything else NULL. Only a query can compute it: `evaluate` gives NULL.
   case aggregate(Aggregate.Function, RelatedRows)
-  /// The letters A to Z as a to z: SQLite's `lower`, see ``ASCIICaseFolding``.
+  /// Maps the letters A to Z to a to z: SQLite's `lower`, see ``ASCIICaseFolding``.
   case lowercased(RowExpression)
-  /// What only Swift can tell, of the row's object: it has no SQL, and ``necessary`` narrows the rows to ask.
+  /// A value that only Swift can compute, from the row's object: it has no SQL, and ``necessary`` narrows the rows.
   case computed(ComputedValue)
-  /// Pieces of SQL around operands, one more than there are of these: `["substr(", ", 2)"]`. Only a query can tell:
-  /// `evaluate` gives NULL. The same row must always give the same value.
+  /// Pieces of SQL around operands, one more than there are operands: `["substr(", ", 2)"]`. Only a query can compute
+  /// it: `evaluate` gives NULL. The same row must always give the same value.
   case written([String], [RowExpression])
 
   package enum Comparison: Hashable, Sendable {
@@ -64,14 +64,14 @@ package indirect enum RowExpression: Hashable, Sendable {
   package enum Arithmetic: Hashable, Sendable { case add, subtract, multiply, divide, remainder }
 }
 
-// MARK: Making
+// MARK: Construction
 
 extension RowExpression {
   package static let `true` = RowExpression.literal(1)
   package static let `false` = RowExpression.literal(0)
   package static let null = RowExpression.literal(.null)
 
-  /// The conjunction, without what is always true, and false when one operand is.
+  /// The conjunction, without operands that are always true, and false if one is always false.
   package static func all(_ operands: [RowExpression]) -> RowExpression {
     var rest: [RowExpression] = []
     for operand in operands {
@@ -85,7 +85,7 @@ extension RowExpression {
     return rest.isEmpty ? .true : rest.count == 1 ? rest[0] : .and(rest)
   }
 
-  /// The disjunction, without what is always false, and true when one operand is.
+  /// The disjunction, without operands that are always false, and true if one is always true.
   package static func any(_ operands: [RowExpression]) -> RowExpression {
     var rest: [RowExpression] = []
     for operand in operands {
@@ -109,7 +109,7 @@ extension RowExpression {
     }
   }
 
-  /// Whether a value is one of `values`, which may have NULL among them; NULL is then one of them too.
+  /// Whether a value is one of `values`, which may include NULL; NULL then counts as a value.
   package static func contains(_ values: [Value], _ element: RowExpression) -> RowExpression {
     let present = values.filter { $0 != .null }
     let found = RowExpression.oneOf(element, present)
@@ -126,17 +126,17 @@ extension RowExpression {
   }
 }
 
-// MARK: What it reads
+// MARK: Columns and tables
 
 extension RowExpression {
-  /// All columns it reads of its row and those it references; of related rows, what decides which they are.
+  /// All columns it reads of its row and those it references; for related rows, the columns that determine them.
   package var columns: Set<ColumnPath> {
     var found: Set<ColumnPath> = []
     collectColumns(into: &found)
     return found
   }
 
-  /// The tables it reaches through foreign keys, either way; the base table is not named here unless so reached.
+  /// The tables it reaches through foreign keys, in either direction; the base table only if it is reached that way.
   package var tables: Set<String> {
     related.reduce(into: Set(columns.flatMap { $0.steps.map(\.table) })) { $0.formUnion($1.tables) }
   }
@@ -150,7 +150,7 @@ extension RowExpression {
     for operand in operands { operand.collectColumns(into: &found) }
   }
 
-  /// The expressions directly inside, over the same row.
+  /// The direct operands, over the same row.
   package var operands: [RowExpression] {
     switch self {
     case .column, .literal, .exists, .countRows, .aggregate, .computed: []
@@ -162,9 +162,9 @@ extension RowExpression {
     }
   }
 
-  /// Whether this is surely NULL when `absent` says that a part of it is.
+  /// Whether this is certainly NULL if `absent` says that a part of it is.
   ///
-  /// May say false where it would be true: then an optional chain is written with a CASE it could do without.
+  /// May be false although it is NULL: then an optional chain has an unnecessary CASE.
   package func isNull(where absent: (RowExpression) -> Bool) -> Bool {
     if absent(self) { return true }
     switch self {

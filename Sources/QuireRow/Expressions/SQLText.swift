@@ -1,6 +1,6 @@
-/// A statement, or a part of one, with what its `?` stand for, in order.
+/// A statement, or a part of one, with the values for its `?`, in order.
 ///
-/// Names are in the text, quoted; values are only ever bound.
+/// Names are quoted in the text; values are always bound.
 package struct SQLText: Hashable, Sendable {
   package var text: String
   package var bindings: [Value]
@@ -13,11 +13,11 @@ package struct SQLText: Hashable, Sendable {
 
 /// Why a query has no SQL.
 public enum QueryError: Error, Hashable, Sendable {
-  /// A table or column name that cannot stand in SQL.
+  /// A table or column name that cannot be quoted in SQL.
   case identifier(IdentifierError)
-  /// A list of values longer than one statement takes, of a kind that cannot go as JSON.
+  /// A list of values that is too long for one statement and cannot be passed as JSON.
   case tooManyValues(Int)
-  /// A value that only Swift computes: which, in the predicate's words.
+  /// A value that only Swift can compute; the predicate's source text.
   case computed(String)
 }
 

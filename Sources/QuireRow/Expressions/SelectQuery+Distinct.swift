@@ -1,8 +1,8 @@
 extension SelectQuery {
-  /// The different values of the columns that are selected, in the order of these values, NULL first; the query's own
-  /// order does not count. NULL is one value.
+  /// The distinct values of the selected columns, in the order of these values, NULL first; the query's own order is
+  /// ignored. NULL counts as one value.
   ///
-  /// - Parameter excluded: Keys of rows that are left out.
+  /// - Parameter excluded: Keys of rows to leave out.
   package func distinct(ascending: Bool = true, excluding excluded: [Int64] = []) throws(QueryError) -> SQLText {
     var writer = ExpressionWriter()
     for (index, path) in columns.enumerated() {

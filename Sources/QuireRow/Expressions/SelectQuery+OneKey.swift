@@ -1,6 +1,6 @@
 extension SelectQuery {
-  /// ``statement(forKeys:)`` for one key: a look-up by it, without a list of keys and without sorting. The text is the
-  /// same for all keys; the key is the first binding.
+  /// ``statement(forKeys:)`` for one key: a look-up without a list of keys and without sorting. The text is the same
+  /// for all keys; the key is the first binding.
   package func statement(forKey key: Int64) throws(QueryError) -> SQLText {
     var query = self
     let isThis = RowExpression.compare(.equalOrAbsent, .column(ColumnPath(self.key)), .literal(.integer(key)))

@@ -1,16 +1,16 @@
 extension SelectQuery {
-  /// The rows strictly after a place in the order, in order.
+  /// The rows strictly after a position in the order, in order.
   ///
-  /// Run the statements in turn until there are enough rows, giving each its own limit: together they are the rows
-  /// after the place, none twice. The first has the rows that tie with the place in all but the key, the next those
-  /// that tie in all but the last term, and so on: so each is one search in an index on the terms, among however many
-  /// ties. (In one statement SQLite walks the ties: it searches neither `(title, id) > (?, ?)` by its key nor a chain
-  /// of ORs.)
+  /// Run the statements one after the other until there are enough rows, each with its own limit: together they give
+  /// the rows after the position, each once. The first gives the rows that tie with the position in everything but the
+  /// key, the next those that tie in everything but the last term, and so on. So each is one search in an index on the
+  /// terms, however many ties there are. (In a single statement SQLite would scan the ties: it searches neither
+  /// `(title, id) > (?, ?)` by its key nor a chain of ORs.)
   ///
   /// - Parameters:
-  ///   - bound: The values of ``totalOrder`` in the row to resume after, which need not exist any more.
-  ///   - keys: Rows left out: those already held, say.
-  ///   - limit: Of each statement; the query's own limit and offset do not count.
+  ///   - bound: The values of ``totalOrder`` in the row to resume after, which may have been deleted.
+  ///   - keys: Rows to leave out, such as those already held.
+  ///   - limit: The limit of each statement; the query's own limit and offset are ignored.
   package func statements(after bound: [Value], excluding keys: [Int64] = [], limit: Int?) throws(QueryError)
     -> [SQLText]
   {
@@ -26,7 +26,7 @@ extension SelectQuery {
     return statements
   }
 
-  /// Stretches of the order after the bound, one after the other.
+  /// Consecutive ranges of the order after the bound.
   private func conditions(after bound: [Value]) -> [RowExpression] {
     let terms = totalOrder
     var conditions: [RowExpression] = []
@@ -38,7 +38,7 @@ extension SelectQuery {
       }
       let value = bound[place]
       if value == .null {
-        // NULL sorts first: ascending, all that is something comes after it; descending, nothing does.
+        // NULL sorts first: ascending, all other values come after it; descending, nothing does.
         if term.ascending { conditions.append(.all(ties + [!.isNull(term.expression)])) }
         continue
       }

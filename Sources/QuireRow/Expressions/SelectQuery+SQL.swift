@@ -9,26 +9,26 @@ extension SelectQuery {
     try write(excluding: KeyList.json(keys), limit: limit, offset: offset)
   }
 
-  /// Of the rows with these keys those that the filter accepts, in order; limit and offset do not count.
+  /// The rows with these keys that the filter accepts, in order; limit and offset are ignored.
   ///
-  /// The keys come first and drive the search, whatever other index the filter might use. The text is the same for
-  /// all sets of keys; they are one binding, as JSON (``KeyList/json(_:)-(Sequence<Int64>)``), after those of the
-  /// expressions: the first where only columns are selected, the last where there are neither filter nor order.
+  /// The keys come first and drive the search, whatever other index the filter might use. The text is the same for all
+  /// sets of keys; they are one binding, as JSON (``KeyList/json(_:)-(Sequence<Int64>)``), after those of the
+  /// expressions: the first if only columns are selected, the last if there is neither filter nor order.
   package func statement(forKeys keys: some Sequence<Int64>) throws(QueryError) -> SQLText {
     try write(among: KeyList.json(keys), limit: nil, offset: 0)
   }
 
-  /// Of the rows from which `steps` lead to one of these keys those that the filter accepts, in order.
+  /// The rows from which `steps` lead to one of these keys, and which the filter accepts, in order.
   ///
-  /// The keys are of the row at the end of the steps, which may be gone. As with ``statement(forKeys:)`` they are one
-  /// binding; each foreign key on the way wants an index.
+  /// The keys are those of the rows at the end of the steps, which may be missing. As in ``statement(forKeys:)`` they
+  /// are one binding; each foreign key on the path should have an index.
   package func statement(forKeys keys: some Sequence<Int64>, reachedBy steps: [ColumnPath.Step]) throws(QueryError)
     -> SQLText
   {
     try write(among: KeyList.json(keys), reachedBy: steps, limit: nil, offset: 0)
   }
 
-  /// How many rows the query has: one row, one column.
+  /// The number of rows of the query: one row, one column.
   package func count() throws(QueryError) -> SQLText {
     var writer = ExpressionWriter()
     let condition = try whereClause(&writer, excluding: false, after: nil)
@@ -46,8 +46,8 @@ extension SelectQuery {
   }
 
   /// - Parameters:
-  ///   - among: JSON of keys that drive the search: of this table, or of what `steps` lead to.
-  ///   - after: A further condition on the place in the order.
+  ///   - among: JSON of keys that drive the search: of this table, or of the rows that `steps` lead to.
+  ///   - after: A further condition on the position in the order.
   func write(
     among keys: String? = nil, reachedBy steps: [ColumnPath.Step] = [], excluding excluded: String? = nil,
     after: ((inout ExpressionWriter) throws(QueryError) -> Void)? = nil, limit: Int?, offset: Int
@@ -82,7 +82,7 @@ extension SelectQuery {
       selected.bindings + (keys.map { [.text($0)] } ?? []) + condition.bindings + writer.sql.bindings + page.bindings)
   }
 
-  /// By what is in the answer where it is there, so that it is computed once.
+  /// Refers to the selected column if it is selected, so that it is computed only once.
   private func order(_ expression: RowExpression, _ writer: inout ExpressionWriter) throws(QueryError) {
     if case .column = expression { return try writer.value(expression) }
     if let place = expressions.firstIndex(of: expression) {
@@ -92,16 +92,16 @@ extension SelectQuery {
     }
   }
 
-  /// `json_each(?)` joined to the base table, through the tables on the way back from the end of the steps.
+  /// `json_each(?)` joined to the base table, through the tables on the path back from the end of the steps.
   ///
-  /// CROSS JOIN keeps SQLite to this order.
+  /// CROSS JOIN forces SQLite to use this order.
   private func drivenSource(_ steps: [ColumnPath.Step], _ writer: inout ExpressionWriter) throws(QueryError)
     -> (String, Set<[ColumnPath.Step]>)
   {
     var driving: Set<[ColumnPath.Step]> = []
     var text = "json_each(?) AS k"
     var found = "k.value"
-    // From the end: the row before each step is the one whose foreign key holds what was found.
+    // From the end: the row before each step is the one whose foreign key contains the key just found.
     for count in stride(from: steps.count - 1, through: 0, by: -1) {
       let before = Array(steps[..<count])
       let alias = writer.joins.alias(of: before)
@@ -115,7 +115,7 @@ extension SelectQuery {
     return (text, driving)
   }
 
-  /// ` WHERE …`, or nothing; the JSON of excluded keys is bound by the caller, after the rest.
+  /// ` WHERE …`, or nothing; the caller binds the JSON of excluded keys last.
   func whereClause(
     _ writer: inout ExpressionWriter, excluding: Bool, after: ((inout ExpressionWriter) throws(QueryError) -> Void)?
   ) throws(QueryError) -> SQLText {

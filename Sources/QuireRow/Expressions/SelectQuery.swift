@@ -1,21 +1,21 @@
-/// Which rows of a table, in which order, how many, and what of them: a query as data.
+/// A query as data: which rows of a table, in which order, how many, and which of their columns.
 ///
 ///     let query = SelectQuery(from: "book", columns: ["id", "title"], where: .column("is_available"),
 ///       orderedBy: [OrderTerm("title")], limit: 20)
 ///     let statement = try query.statement()   // .text, .bindings
 ///
 /// The order is always total: it ends with the key, in the direction of the last term, which an index on the terms
-/// gives for nothing.
+/// provides without sorting.
 package struct SelectQuery: Hashable, Sendable {
   package var table: String
   /// The table's INTEGER PRIMARY KEY.
   package var key: String
-  /// What each row of the answer has, in this order.
+  /// The columns of each result row, in this order.
   package var columns: [ColumnPath]
-  /// What it has after them.
+  /// The expressions that follow the columns.
   package var expressions: [RowExpression]
   package var filter: RowExpression?
-  /// As asked for; ``totalOrder`` is what is used.
+  /// As requested; ``totalOrder`` is the order that is used.
   package var order: [OrderTerm]
   package var limit: Int?
   package var offset: Int
@@ -34,7 +34,7 @@ package struct SelectQuery: Hashable, Sendable {
     self.offset = offset
   }
 
-  /// The order made total: up to the key, which is added where it is missing.
+  /// The order with the key added at the end, unless it already contains the key.
   package var totalOrder: [OrderTerm] {
     let keyColumn = RowExpression.column(ColumnPath(key))
     let place = order.firstIndex { $0.expression == keyColumn }
@@ -42,17 +42,17 @@ package struct SelectQuery: Hashable, Sendable {
     return order[..<(place ?? order.endIndex)] + [OrderTerm(keyColumn, ascending: ascending, isNullable: false)]
   }
 
-  /// All columns that decide which rows are in the answer and where.
+  /// All columns that determine which rows are in the result, and their order.
   package var decidingColumns: Set<ColumnPath> {
     totalOrder.reduce(into: filter?.columns ?? []) { $0.formUnion($1.expression.columns) }
   }
 
-  /// The questions about related rows that decide which rows are in the answer and where.
+  /// The conditions on related rows that determine which rows are in the result, and their order.
   package var related: [RelatedRows] {
     totalOrder.reduce(into: filter?.related ?? []) { $0 += $1.expression.related }
   }
 
-  /// The base table and all it reaches.
+  /// The base table and all tables it reaches.
   package var tables: Set<String> {
     let reached = Set(columns.flatMap { $0.steps.map(\.table) })
       .union(decidingColumns.flatMap { $0.steps.map(\.table) }).union([table])
@@ -65,7 +65,7 @@ package struct SelectQuery: Hashable, Sendable {
 package struct OrderTerm: Hashable, Sendable {
   package var expression: RowExpression
   package var ascending: Bool
-  /// False only where the schema says NOT NULL: then resuming after a row of a descending order needs one statement less.
+  /// False only if the schema says NOT NULL: then resuming after a row of a descending order needs one statement less.
   package var isNullable: Bool
 
   package init(_ expression: RowExpression, ascending: Bool = true, isNullable: Bool = true) {

@@ -1,4 +1,4 @@
-/// Quotes a name for SQL: the one place where a name becomes SQL text.
+/// Quotes a name for SQL: the only place where a name becomes SQL text.
 ///
 /// - Throws: ``IdentifierError`` for an empty name and for one with a NUL, which SQLite cannot quote.
 package func quoted(identifier name: String) throws(IdentifierError) -> String {
@@ -7,7 +7,7 @@ package func quoted(identifier name: String) throws(IdentifierError) -> String {
   return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
 }
 
-/// A name that cannot stand in SQL.
+/// A name that cannot be quoted in SQL.
 public struct IdentifierError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public let name: String

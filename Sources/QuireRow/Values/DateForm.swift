@@ -1,11 +1,12 @@
 public import Foundation
 
-/// `2026-11-20 10:15:30.123456`: UTC, with six decimals, and with more where six do not read back as the same `Date`; one
-/// date has one text, and text order is time order.
+/// `2026-11-20 10:15:30.123456`: UTC, with six decimals, or more if six do not read back as the same `Date`. Each date
+/// has exactly one text, and text order is time order.
 ///
-/// What was written reads back as it was, bit for bit (a negative zero as zero), and writing what was read gives the same
-/// text: that of earlier versions, which wrote six decimals always, too. Reading also accepts what other SQLite tools write: a date alone, minutes alone, any number of decimals, `T` for the blank, `Z` or an
-/// offset such as `+01:00`. Days that no calendar has are refused.
+/// A written date reads back bit for bit (a negative zero as zero), and writing a date that was read gives the same
+/// text. That includes text of earlier versions, which always wrote six decimals. Reading also accepts what other
+/// SQLite tools write: a date alone, a time without seconds, any number of decimals, `T` instead of the space, `Z` or
+/// an offset such as `+01:00`. Days that do not exist in the calendar are refused.
 extension Date: StoredValue {
   public static var columnType: ColumnType { .text }
 
@@ -31,11 +32,11 @@ enum DateForm {
   /// Days from 0000-03-01 (proleptic Gregorian) to 2001-01-01, where `Date` counts from.
   private static let daysToReference = 730_791
 
-  /// Nil where the year would not be 0000 to 9999, and for what is not finite.
+  /// Nil if the year is not in 0000 to 9999, and for values that are not finite.
   static func text(of interval: Double) -> String? {
     guard interval > -64e9, interval < 253e9 else { return nil }  // roughly; the year below decides
     var whole = Int(interval.rounded(.down))
-    // Exact: both have the same exponent, or the fraction alone is left.
+    // Exact: both have the same exponent, or only the fraction remains.
     var micros = Int(((interval - Double(whole)) * 1e6).rounded())
     if micros == 1_000_000 {
       whole += 1
@@ -44,7 +45,7 @@ enum DateForm {
     if micros == 0 ? Double(whole) == interval : seconds(whole, micros, decimals: 6) == interval {
       return text(whole, digits(micros, 6))
     }
-    // What a clock gives in this century.
+    // The values that a clock gives in this century.
     let floor = Int(interval.rounded(.down))
     let tenths = Int(((interval - Double(floor)) * 1e7).rounded())
     if tenths % 10 != 0, seconds(floor, tenths, decimals: 7) == interval { return text(floor, digits(tenths, 7)) }
@@ -94,16 +95,16 @@ enum DateForm {
 
   private static let powers = [1, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7]
 
-  /// Whole seconds and so many decimals, up to seven, as the nearest number.
+  /// Whole seconds with up to seven decimals, as the nearest number.
   private static func seconds(_ whole: Int, _ fraction: Int, decimals: Int) -> Double {
     let power = powers[decimals]
     let all = whole * Int(power) + fraction  // of 10,000 years: below 2⁶²
-    // Both exact, so that the quotient is rounded once.
+    // Both are exact, so the quotient is rounded only once.
     if all.magnitude <= 1 << 53 { return Double(all) / power }
     return ExactSeconds.join(whole, digits(fraction, decimals))
   }
 
-  /// Seconds since the reference date; nil where the text is none of the accepted forms.
+  /// Seconds since the reference date; nil if the text does not have an accepted form.
   static func read(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     var reader = Reader(text: text)
     guard let year = reader.number(4), reader.take(45), let month = reader.number(2), reader.take(45),
@@ -134,8 +135,8 @@ enum DateForm {
     return self.seconds(seconds, fraction, decimals: decimals.count)
   }
 
-  /// Year, month and day of a day counted from the reference date; the year begins in March inside, so that the leap
-  /// day comes last (Howard Hinnant's `civil_from_days`).
+  /// Year, month and day of a day counted from the reference date. Internally the year begins in March, so that the
+  /// leap day comes last (Howard Hinnant's `civil_from_days`).
   private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + daysToReference
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -189,7 +190,7 @@ enum DateForm {
       return value
     }
 
-    /// Where the decimals of a second stand, of which there must be one.
+    /// The range of the decimals of a second, of which there must be at least one.
     mutating func decimals() -> Range<Int>? {
       let start = position
       while position < text.count, text[position] &- 48 < 10 { position += 1 }

@@ -1,8 +1,8 @@
-/// Seconds as a whole number and any number of decimals behind it, in which nothing is rounded but the result.
+/// Seconds as a whole number with any number of decimals; only the result is rounded.
 ///
-/// The decimals count upwards from the whole second below, of times before the reference date too: -0.25 is -1 and .75.
+/// The decimals count upward from the whole second below, also before the reference date: -0.25 is -1 and .75.
 enum ExactSeconds {
-  /// The fewest decimals, of at least six, that are nearest to this number and to no other.
+  /// The fewest decimals, at least six, whose nearest number is this one.
   static func split(_ interval: Double) -> (floor: Int, decimals: [UInt8]) {
     // Swift writes the shortest digits that read back, as in `812345678.1234567` or `1.5e-07`.
     let parts = interval.magnitude.description.utf8.split(separator: UInt8(ascii: "e"))
@@ -23,7 +23,7 @@ enum ExactSeconds {
     return (whole, decimals + [UInt8](repeating: 48, count: max(0, 6 - decimals.count)))
   }
 
-  /// The number nearest to a whole second and decimals behind it. More than 1100 of these say nothing more.
+  /// The number nearest to a whole second with decimals. More than 1100 of these make no difference.
   static func join(_ floor: Int, _ decimals: some Collection<UInt8>) -> Double {
     var digits = Array(decimals.prefix(1100))
     while digits.last == 48 { digits.removeLast() }
@@ -33,7 +33,7 @@ enum ExactSeconds {
     return Double("-\(-(floor + 1)).\(String(decoding: digits, as: UTF8.self))") ?? Double(floor)
   }
 
-  /// What is missing to one, of decimals that do not end with a zero.
+  /// One minus the decimals, which must not end with a zero.
   private static func complement(_ decimals: ArraySlice<UInt8>) -> [UInt8] {
     guard let last = decimals.last else { return [] }
     return decimals.dropLast().map { 48 + 57 - $0 } + [48 + 58 - last]

@@ -1,11 +1,11 @@
 extension SQLValue {
-  /// One value for all that SQLite may find equal to this one, whatever the affinity of the columns compared: what
-  /// equality is looked up by.
+  /// A common key for all values that SQLite may consider equal to this one, whatever the affinity of the compared
+  /// columns: equality look-ups use it.
   ///
-  /// `1`, `1.0` and `'1'` are alike, because a column of numbers compares with text as a number, and one of text with a
-  /// number as text. So values that are alike may differ; values that are not alike are never equal. NULL is alike NULL
-  /// alone, for `IS`: `=` asks for no value that is NULL. (Not so for a real beyond 10¹⁵ that a column of text keeps:
-  /// SQLite writes fifteen of its digits.)
+  /// `1`, `1.0` and `'1'` have the same key, because a numeric column compares with text as a number, and a text column
+  /// compares with a number as text. So different values may share a key, but values with different keys are never
+  /// equal. NULL shares its key with NULL only, for `IS`; `=` never matches NULL. (There is one exception: a real
+  /// beyond 10¹⁵ in a text column, of which SQLite writes only fifteen digits.)
   package var equalityKey: SQLValue {
     switch self {
     case .null, .integer, .blob, .malformedText: self
@@ -14,12 +14,12 @@ extension SQLValue {
     }
   }
 
-  /// Numbers that are no integers are all alike: as text SQLite rounds them, and nobody looks rows up by one.
+  /// Numbers that are not integers share one key: as text SQLite rounds them, and they are rarely used for look-ups.
   private static func equalityKey(of number: Double) -> SQLValue {
     Int64(exactly: number).map(SQLValue.integer) ?? .real(0.5)
   }
 
-  /// Text that a column of numbers would keep as a number: digits with what may stand around them.
+  /// Text that a numeric column would store as a number: digits with optional surrounding characters.
   private static func number(in text: String) -> SQLValue? {
     func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
     guard let first = text.utf8.first, isSpace(first) || (43...57).contains(first) else { return nil }

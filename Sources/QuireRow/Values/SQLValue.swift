@@ -1,9 +1,9 @@
 public import Foundation
 
-/// What one column of one row holds: SQLite's five storage classes, and text that is not UTF-8.
+/// The value of one column in one row: SQLite's five storage classes, and text that is not UTF-8.
 ///
-/// Equality is exact: `.integer(1)` and `.real(1)` differ, text is equal when its bytes are, and a NaN equals itself,
-/// so that a value compares equal to what was written.
+/// Equality is exact: `.integer(1)` and `.real(1)` differ, text is equal if its bytes are, and a NaN equals itself, so
+/// that a value equals what was written.
 @frozen public enum SQLValue: Sendable {
   /// NULL.
   case null
@@ -61,7 +61,7 @@ extension SQLValue {
   /// integer above 2⁵³ is not rounded to be compared with a real), text and blobs by their bytes (collation BINARY).
   package func precedes(_ other: SQLValue) -> Bool { compare(to: other) < 0 }
 
-  /// Below, at or above zero, as `self` sorts before, with or after `other` in SQLite (see ``precedes(_:)``).
+  /// Below, at or above zero if `self` sorts before, with or after `other` in SQLite (see ``precedes(_:)``).
   package func compare(to other: SQLValue) -> Int {
     switch (self, other) {
     case (.integer(let a), .integer(let b)): return a < b ? -1 : a == b ? 0 : 1
@@ -86,9 +86,9 @@ extension SQLValue {
     }
   }
 
-  /// An integer against a real without rounding the integer.
+  /// Compares an integer with a real without rounding the integer.
   private static func compare(_ a: Int64, _ b: Double) -> Int {
-    if b.isNaN { return 1 }  // SQLite keeps no NaN: as NULL it sorts first
+    if b.isNaN { return 1 }  // SQLite stores NaN as NULL, which sorts first
     if b >= 0x1p63 { return -1 }
     if b < -0x1p63 { return 1 }
     let whole = Int64(b)  // toward zero; in range by the two lines above
@@ -123,7 +123,7 @@ extension SQLValue {
 }
 
 extension SQLValue: CustomStringConvertible {
-  /// As an SQL literal; for messages and dumps, never to build a statement from.
+  /// As an SQL literal, for messages and dumps; do not build statements from it.
   public var description: String {
     switch self {
     case .null: "NULL"

@@ -4,7 +4,7 @@ extension FixedWidthInteger where Self: StoredValue {
   /// INTEGER.
   @inlinable public static var columnType: ColumnType { .integer }
 
-  /// The whole number in the column; one that does not fit this type is an error.
+  /// The whole number in the column; a number out of this type's range is an error.
   @inlinable public static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
     throws(ValueError) -> Self
   {

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A Swift type with one documented form in a column.
 ///
-/// The standard types conform already, and any `RawRepresentable` type whose raw value is stored gets its conformance
-/// for free; other `Codable` types are stored as JSON text by models without conforming.
+/// The standard types conform already. A `RawRepresentable` type whose raw value is stored only declares the
+/// conformance; other `Codable` types need none: models store them as JSON text.
 ///
 /// | Swift | column | form |
 /// |---|---|---|
@@ -23,11 +23,13 @@ public protocol StoredValue {
   /// Whether NULL is one of the values.
   static var isOptional: Bool { get }
   /// Reads column `index` of the current row.
-  /// - Throws: ``ValueError`` when the storage class or the content is not one this type was written as.
+  ///
+  /// - Throws: ``ValueError`` if the storage class or the content is not one that this type writes.
   static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32) throws(ValueError)
     -> Self
   /// Binds this value to parameter `index`, counted from 1.
-  /// - Throws: ``ValueError/notStorable(_:reason:)`` for the few values a column cannot hold.
+  ///
+  /// - Throws: ``ValueError/notStorable(_:reason:)`` for the few values that no column can hold.
   func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError)
 }
 
@@ -35,7 +37,7 @@ extension StoredValue {
   @inlinable public static var isOptional: Bool { false }
 }
 
-/// The declared type of a column, as STRICT tables know it.
+/// The declared type of a column in a STRICT table.
 @frozen public enum ColumnType: String, Hashable, Sendable, Codable {
   /// Whole numbers of 64 bits.
   case integer = "INTEGER"
@@ -45,27 +47,28 @@ extension StoredValue {
   case text = "TEXT"
   /// Bytes.
   case blob = "BLOB"
-  /// A value of any kind, kept as it is.
+  /// A value of any kind, stored unchanged.
   case any = "ANY"
 }
 
-/// One row to read columns from: a stepped statement, or a captured row.
+/// A row whose columns can be read: that of a stepped statement, or a captured one.
 public protocol ColumnSource: ~Copyable {
   /// Whether the column holds NULL.
   func isNull(_ index: Int32) -> Bool
   /// The INTEGER in the column; anything else is an error.
   func int64(_ index: Int32) throws(ValueError) -> Int64
-  /// The REAL or INTEGER in the column, because SQLite keeps an integral REAL as an integer; anything else is an error.
+  /// The REAL or INTEGER in the column, because SQLite stores an integral REAL as an integer; anything else is an
+  /// error.
   func double(_ index: Int32) throws(ValueError) -> Double
   /// The TEXT in the column; anything else, and text that is not UTF-8, is an error.
   func text(_ index: Int32) throws(ValueError) -> String
   /// The BLOB in the column; anything else is an error.
   func blob(_ index: Int32) throws(ValueError) -> Data
-  /// Whatever the column holds.
+  /// The value of the column, of any storage class.
   func value(_ index: Int32) -> SQLValue
 }
 
-/// Where a statement's parameters go.
+/// The parameters of a statement.
 public protocol ColumnSink: ~Copyable {
   /// Binds NULL to a parameter, counted from 1.
   func bindNull(_ index: Int32)
@@ -81,17 +84,17 @@ public protocol ColumnSink: ~Copyable {
   func bind(_ value: SQLValue, at index: Int32)
 }
 
-/// Why a column's content is not the value asked for, or a value cannot go into a column.
+/// Why a column's content is not the requested value, or why a value cannot be stored in a column.
 ///
-/// Knows no table and no key: who reads a row adds them.
+/// Contains no table and no key: the code that reads a row adds them.
 public enum ValueError: Error, Hashable, Sendable {
-  /// The column holds another storage class, or NULL where there must be a value.
+  /// The column has another storage class, or NULL if the value is not optional.
   case wrongStorageClass(column: Int32, expected: ColumnType, found: String)
   /// TEXT that is not UTF-8; nothing is repaired.
   case malformedText(column: Int32)
-  /// The storage class is right and the content is not: text that is no date, an enum's unknown raw value, …
+  /// The storage class is right but the content is not: text that is not a date, an unknown raw value of an enum, …
   case notA(type: String, column: Int32, found: String)
-  /// A value no column holds: NaN, an unsigned number above `Int64.max`, a date of year 10 000.
+  /// A value that no column can hold: NaN, an unsigned number above `Int64.max`, a date of year 10 000.
   case notStorable(String, reason: String)
 }
 

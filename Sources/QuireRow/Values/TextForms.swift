@@ -1,6 +1,6 @@
 public import Foundation
 
-/// `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`; reading accepts small letters too.
+/// `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`; reading accepts lowercase letters too.
 extension UUID: StoredValue {
   public static var columnType: ColumnType { .text }
 
@@ -19,7 +19,7 @@ extension UUID: StoredValue {
   }
 }
 
-/// The absolute string; text that is no URL as it stands is refused, not escaped.
+/// The absolute string; text that is not a valid URL is refused, not escaped.
 extension URL: StoredValue {
   public static var columnType: ColumnType { .text }
 
@@ -48,7 +48,8 @@ extension Decimal: StoredValue {
     throws(ValueError) -> Decimal
   {
     let text = try source.text(index)
-    // `Decimal(string:)` reads "12abc" as 12 and rounds a 39th digit away: written again it must be what was read.
+    // `Decimal(string:)` reads "12abc" as 12 and rounds a 39th digit: writing the value must give the text that was
+    // read.
     guard let plain = DecimalForm.plain(text), let value = Decimal(string: plain), !value.isNaN,
       DecimalForm.text(of: value) == plain
     else { throw ValueError.notA(type: "Decimal", column: index, found: String(text.prefix(60))) }
@@ -64,7 +65,7 @@ extension Decimal: StoredValue {
 private enum DecimalForm {
   static func text(of value: Decimal) -> String { plain(value.description) ?? value.description }
 
-  /// Without leading and trailing zeros, or nil where there is more than a sign, digits and a point.
+  /// Removes leading and trailing zeros; nil if there is more than a sign, digits and a point.
   static func plain(_ text: String) -> String? {
     var rest = text[...]
     let isNegative = rest.first == "-"

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Parameters as values: what a statement would be bound to.
+/// Collects parameters as values.
 package final class ValueSink: ColumnSink {
-  /// By parameter, the first at 0; NULL where nothing was bound.
+  /// By parameter, the first at 0; NULL if nothing was bound.
   package private(set) var values: [Value] = []
 
   package init() {}
@@ -20,7 +20,8 @@ package final class ValueSink: ColumnSink {
 
 extension SQLValue {
   /// The column form of a Swift value.
-  /// - Throws: ``ValueError/notStorable(_:reason:)`` for the few values a column cannot hold.
+  ///
+  /// - Throws: ``ValueError/notStorable(_:reason:)`` for the few values that no column can hold.
   public init(storing value: some StoredValue) throws(ValueError) {
     let sink = ValueSink()
     try value.write(to: sink, at: 1)
@@ -28,7 +29,7 @@ extension SQLValue {
   }
 }
 
-/// Columns as values: a captured row, read as a stepped statement is.
+/// Values as columns: a captured row, read like that of a stepped statement.
 package struct ImageSource: ColumnSource {
   package let values: [Value]
 

@@ -2,21 +2,21 @@ internal import CSQLite
 internal import Foundation
 internal import QuireRow
 
-/// The writer's capture: the log of the transaction at hand, and the tables it speaks of.
+/// The writer's capture: the event log of the current transaction, and the tables that its events refer to.
 ///
-/// Guarded by the write lock. The log itself is plain memory that C fills (`CSQLiteCapture.h`); here is decided which
-/// tables are reported and which columns decoded.
+/// Guarded by the write lock. The log itself is plain memory that C fills (`CSQLiteCapture.h`); this class decides
+/// which tables are reported and which columns decoded.
 final class Capture {
-  /// Belongs to the connection.
+  /// Owned by the connection.
   let log: UnsafeMutablePointer<quire_capture>
   let connection: Connection
   private let interests: Interests
   private let known: ChangedTables
   private var interestGeneration = -1
-  /// All tables events may speak of, by the number in the event.
+  /// All tables that events may refer to, by the number in the event.
   private(set) var records: [TableRecord] = []
   private var shapes: [String: TableShape] = [:]
-  /// Kept over changes of the schema, so that a table that did not change keeps its object.
+  /// Kept across schema changes, so that an unchanged table keeps its object.
   private var tables: [String: (shape: TableShape, table: ChangedTable)] = [:]
   private var shadowTables: Set<String> = []
   private var knowsShadowTables = false
@@ -29,14 +29,14 @@ final class Capture {
     let code = quire_capture_install(connection.handle, &made)
     guard let made else { throw connection.error(code, sql: nil) }
     log = made
-    log.pointee.context = Unmanaged.passUnretained(self).toOpaque()  // taken back in deinit
+    log.pointee.context = Unmanaged.passUnretained(self).toOpaque()  // removed in deinit
     log.pointee.find = { context, name in
       guard let context, let name else { return nil }
       return Unmanaged<Capture>.fromOpaque(context).takeUnretainedValue().find(String(cString: name))
     }
   }
 
-  /// The sensor's module stays, and may be asked until the connection is closed.
+  /// The sensor's module stays installed, and may be called until the connection is closed.
   deinit { quire_capture_uninstall(log, connection.handle) }
 
   // MARK: a transaction
@@ -57,9 +57,9 @@ final class Capture {
 
   var eventCount: Int { log.pointee.count }
   var indirectEventCount: Int { log.pointee.indirect }
-  /// How many rows of our own tables were changed, undone ones included.
+  /// The number of changed rows in our own tables, including undone changes.
   var ownCount: Int { log.pointee.own }
-  /// The highest row id of those that have been deleted or given up by each table, by its name.
+  /// The highest row id of each table that was deleted or changed to another one, by table name.
   func highestDeletedKeys() -> [(table: String, key: Int64)] {
     let events = UnsafeBufferPointer(start: log.pointee.events, count: log.pointee.count)
     guard let first = events.firstIndex(where: Capture.isRemoval) else { return [] }
@@ -71,13 +71,13 @@ final class Capture {
     return highest.indices.compactMap { index in highest[index].map { (records[index].table.name, $0) } }
   }
 
-  /// Whether a key has no row any longer.
+  /// Whether a key no longer has a row.
   private static func isRemoval(_ event: quire_event) -> Bool {
     if event.op == SQLITE_INSERT || event.is_blob_write != 0 { return false }
     return event.op != SQLITE_UPDATE || event.old_key != event.new_key
   }
 
-  /// Why the log is not whole; such a transaction must not commit.
+  /// The error if the log is incomplete; then the transaction must not commit.
   var failure: (code: Int32, table: String?)? {
     let code = log.pointee.failure
     return code == 0 ? nil : (code, log.pointee.failed_table.map { String(cString: $0) })
@@ -85,13 +85,13 @@ final class Capture {
 
   // MARK: the schema
 
-  /// The schema is, or may be, another one than before. Events already in the log keep their tables.
+  /// Called when the schema has changed, or may have. Events already in the log keep their tables.
   func schemaDidChange(inTransaction: Bool) {
     shapes.removeAll()
     knowsShadowTables = false
     quire_capture_forget(log)
     if inTransaction { try? readShadowTables() }
-    interestGeneration = -1  // the records are made anew at the next transaction
+    interestGeneration = -1  // the records are made again at the next transaction
   }
 
   private func readShadowTables() throws(SQLiteError) {
@@ -131,8 +131,8 @@ final class Capture {
     return record
   }
 
-  /// Whether it is told of only to who asks for it by name: our own tables, and those in which virtual tables keep their
-  /// content.
+  /// Whether it is reported only to subscribers that request it by name: our own tables, and those in which virtual
+  /// tables store their content.
   private func isInternal(_ name: String) -> Bool {
     name.lowercased().hasPrefix("_quire_") || shadowTables.contains(name)
   }

@@ -1,11 +1,12 @@
 internal import Synchronization
 
-/// Which columns somebody wants to see in changes. What nobody asks for is not decoded, and then capture is nearly free.
+/// The columns that a subscriber needs in changes. Columns that are not requested are not decoded, which makes capture
+/// nearly free.
 package struct CapturedColumns: Hashable, Sendable {
-  /// Nil is every table.
+  /// Nil for every table.
   package var table: String?
-  /// Nil is all columns; empty is keys only, which are captured anyway, of a table of Quire's own or behind a full-text
-  /// index only where it is asked for by name.
+  /// Nil for all columns; empty for keys only, which are captured anyway. A table of Quire, or one that belongs to a
+  /// full-text index, is captured only if it is requested by name.
   package var columns: Set<String>?
 
   package init(table: String?, columns: Set<String>? = nil) {
@@ -17,7 +18,7 @@ package struct CapturedColumns: Hashable, Sendable {
   package static let everything = CapturedColumns(table: nil)
 }
 
-/// Keeps an ``CapturedColumns`` alive; it ends with the token.
+/// Keeps a request for ``CapturedColumns`` alive; it ends when the token is released.
 package final class CaptureToken: Sendable {
   private let interest: CapturedColumns
   private weak let interests: Interests?
@@ -36,10 +37,10 @@ package final class CaptureToken: Sendable {
   }
 }
 
-/// All interests in one database, counted. A transaction takes what holds when it begins.
+/// All requests on one database, counted. A transaction uses those that exist when it begins.
 final class Interests: Sendable {
   fileprivate let counts = Locked(InterestCounts())
-  /// Changes whenever another set of columns would have to be decoded.
+  /// Changes whenever the set of decoded columns changes.
   let generation = Atomic(0)
 
   func add(_ interest: CapturedColumns) -> CaptureToken {
@@ -51,14 +52,14 @@ final class Interests: Sendable {
     if counts.withLock({ $0.add(interest, by: -1) }) { generation.add(1, ordering: .releasing) }
   }
 
-  /// Names are compared as SQLite compares them, without regard to ASCII case.
+  /// Names are compared as SQLite compares them, ignoring ASCII case.
   func wants(table: String, columns: [String]) -> [Bool] {
     counts.withLock { $0.wants(table: table, columns: columns) }
   }
 }
 
 extension Interests {
-  /// Whether somebody asks for the table by its name.
+  /// Whether the table is requested by name.
   func names(table: String) -> Bool { counts.withLock { $0.names(table: table) } }
 }
 
@@ -67,18 +68,18 @@ struct InterestCounts {
   private struct Columns {
     var all = 0
     var named: [String: Int] = [:]
-    /// How many interests there are, in whatever columns or none.
+    /// The number of requests, for any columns or none.
     var count = 0
   }
   private var everyTable = Columns()
   private var tables: [String: Columns] = [:]
 
-  /// - Returns: whether another set of columns is wanted than before.
+  /// - Returns: Whether the set of requested columns has changed.
   mutating func add(_ interest: CapturedColumns, by step: Int) -> Bool {
     guard let table = interest.table?.lowercased() else { return Self.add(interest.columns, by: step, to: &everyTable) }
     var changed = Self.add(interest.columns, by: step, to: &tables[table, default: Columns()])
     tables[table]?.count += step
-    // One that is asked for by name alone is a table to be told of, where it would not be otherwise.
+    // A request without columns makes an internal table reported.
     if tables[table]?.count == (step > 0 ? 1 : 0) { changed = true }
     if tables[table]?.count == 0 { tables[table] = nil }
     return changed

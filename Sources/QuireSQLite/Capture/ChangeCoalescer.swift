@@ -2,11 +2,11 @@ internal import CSQLite
 internal import Foundation
 internal import QuireRow
 
-/// Makes row changes of a transaction's log: for each key the first old and the last new state.
+/// Computes net changes from a transaction's log: for each key the first old and the last new state.
 ///
-/// Runs under the write lock, after COMMIT, and only when somebody wants the changes. INSERT after DELETE of a key is
-/// an update, DELETE after INSERT nothing, a change of the key a deletion and an insertion; an update that left all
-/// columns as they were is dropped where all columns were decoded.
+/// Runs under the write lock, after COMMIT, and only if there are subscribers. INSERT after DELETE of a key is an
+/// update, DELETE after INSERT nothing, a change of the key a deletion and an insertion. An update that left all
+/// columns unchanged is dropped if all columns were decoded.
 struct ChangeCoalescer {
   private let log: UnsafeMutablePointer<quire_capture>
   private let records: [TableRecord]
@@ -18,7 +18,7 @@ struct ChangeCoalescer {
     connection = capture.connection
   }
 
-  /// - Parameter first: The first event that counts: what was before it is the old state.
+  /// - Parameter first: The first event to include: the state before it is the old state.
   func tables(from first: Int = 0) -> [TableChanges] {
     var folds: [TableCoalescer?] = Array(repeating: nil, count: records.count)
     var order: [Int] = []
@@ -38,24 +38,24 @@ struct ChangeCoalescer {
   }
 }
 
-/// One table's part of the fold.
+/// The net changes of one table.
 private final class TableCoalescer {
   private let record: TableRecord
   private let log: UnsafeMutablePointer<quire_capture>
   private let memory: UnsafeRawPointer
   private var rows: [Row] = []
-  /// Open addressing into `rows`, -1 for empty; empty while a look through all rows is quicker.
+  /// Open addressing into `rows`, -1 for empty; has no slots while a linear search through all rows is faster.
   private var slots: [Int32] = []
 
   private struct Row {
     let key: Key
-    /// The event whose old side is the row before the transaction; -1 when it was not there.
+    /// The event whose old side is the row before the transaction; -1 if there was none.
     let before: Int32
-    /// The event whose new side is the row now; -1 when it is gone.
+    /// The event whose new side is the row now; -1 if it is deleted.
     var after: Int32
   }
 
-  /// An integer, or where a composite key's bytes are.
+  /// An integer, or the position of a composite key's bytes.
   private struct Key {
     let value: Int64
     let length: Int
@@ -64,7 +64,7 @@ private final class TableCoalescer {
   init(_ record: TableRecord, _ log: UnsafeMutablePointer<quire_capture>) {
     self.record = record
     self.log = log
-    memory = UnsafeRawPointer(log.pointee.bytes) ?? UnsafeRawPointer(log)  // never read where there are none
+    memory = UnsafeRawPointer(log.pointee.bytes) ?? UnsafeRawPointer(log)  // never read if there are none
   }
 
   func add(_ event: quire_event, number: Int32) {
@@ -208,8 +208,8 @@ extension TableCoalescer {
     return RowChange.RowValues(all)
   }
 
-  /// Both sides of one event; a new value equal to the old one is the same object. All of them are there: optional as an
-  /// image has them, so that none is copied for it.
+  /// Both sides of one event; a new value equal to the old one is the same object. All values are present; they are
+  /// optional as in `RowValues`, so that the array is not copied.
   private func values(of number: Int, reusing known: [Value?]? = nil) -> (old: [Value?]?, new: [Value?]?) {
     let event = log.pointee.events[number]
     var at = event.image

@@ -1,11 +1,11 @@
 internal import CSQLite
 package import QuireRow
 
-/// A connection on anybody's file that tells what rows a statement has changed, without a store around it: for tools
-/// that take a write back.
+/// A connection on any SQLite file that reports the rows a statement has changed, without a store: for tools that undo
+/// writes.
 ///
-/// The file keeps its journal mode, and users' SQL may do what it likes, transactions and ATTACH included. Where the file
-/// keeps a change log, what is committed has its record there. Belongs to one thread at a time, as a ``Connection`` does.
+/// The file keeps its journal mode, and users' SQL is not restricted, transactions and ATTACH included. If the file has
+/// a change log, commits are recorded there. Belongs to one thread at a time, like a ``Connection``.
 package final class RecordingConnection {
   package let connection: Connection
   private let capture: Capture
@@ -17,19 +17,19 @@ package final class RecordingConnection {
   private let log: LogWriter
   private let own: LocalCommits
   private let author: String?
-  /// Whether the log has been opened in the present transaction.
+  /// Whether the log has been opened in the current transaction.
   private var isLogOpen = false
   /// Numbers its commits in the log.
   private var number: Int64 = 0
 
   /// - Parameters:
-  ///   - own: is told of its commits.
-  ///   - author: who made them, for the change log.
+  ///   - own: Is notified of its commits.
+  ///   - author: The author of its commits, for the change log.
   package init(path: String, busyTimeout: Duration, own: LocalCommits, author: String? = nil) throws {
     var options = ConnectionOptions()
     options.keepsJournalMode = true
     options.leavesNothing = true
-    options.trustsSchema = true  // an index that triggers keep is kept
+    options.trustsSchema = true  // triggers must maintain full-text indexes
     options.busyTimeout = busyTimeout
     connection = try Connection(path: path, access: .readWrite, options: options)
     everything = interests.add(.everything)
@@ -42,11 +42,11 @@ package final class RecordingConnection {
 
   // MARK: Writing
 
-  /// Runs the body and tells the rows it changed, folded, also those that triggers and foreign keys changed.
+  /// Runs the body and returns the net changes of rows, including those by triggers and foreign keys.
   ///
-  /// Where no transaction is open the body is one of its own, and nothing of it stays if it throws; otherwise it is part
-  /// of the one that is open, which SQLite's rules for a failed statement hold for. Costs memory for every row that is
-  /// changed.
+  /// If no transaction is open, the body is a transaction of its own, which is rolled back if it throws; otherwise it
+  /// is part of the open one, for which SQLite's rules for a failed statement apply. Costs memory for every changed
+  /// row.
   package func record<T>(_ body: () throws -> T) throws -> (result: T, tables: [TableChanges]) {
     try transaction {
       try look()
@@ -61,13 +61,13 @@ package final class RecordingConnection {
     }
   }
 
-  /// Runs the body and keeps nothing of what it changed: for more rows than memory should be spent on. Otherwise as
+  /// Runs the body without recording its changes: for more rows than should be kept in memory. Otherwise as
   /// ``record(_:)``.
   package func unrecorded(_ body: () throws -> Void) throws { try transaction(body) }
 
-  /// Runs what alters the schema.
+  /// Runs a change of the schema.
   ///
-  /// - Parameter table: Whether it may alter a table that is there.
+  /// - Parameter table: Whether it may alter an existing table.
   package func alter(table: Bool, _ body: () throws -> Void) throws {
     try transaction {
       if table { log.tableWillBeAltered() }
@@ -77,10 +77,10 @@ package final class RecordingConnection {
     }
   }
 
-  /// Runs the body with triggers and foreign keys' actions off, those of the change log too: of what it changes the log
-  /// says that something has.
+  /// Runs the body with triggers and foreign keys' actions off, including those of the change log, which records only
+  /// that something has changed.
   ///
-  /// - Parameter savepoint: Where a transaction is open: what to go back to where the body throws.
+  /// - Parameter savepoint: If a transaction is open, the savepoint to roll back to if the body throws.
   package func withoutTriggers<T>(savepoint: String, _ body: () throws -> T) throws -> T {
     try connection.setTriggers(false)
     defer { try? connection.setTriggers(true) }
@@ -91,7 +91,7 @@ package final class RecordingConnection {
     }
   }
 
-  /// A transaction of its own where none is open.
+  /// A transaction of its own, unless one is open.
   private func transaction<T>(savepoint: String? = nil, _ body: () throws -> T) throws -> T {
     let isOwn = connection.isAutocommit
     if isOwn {
@@ -121,7 +121,7 @@ package final class RecordingConnection {
 
   // MARK: The end of a transaction
 
-  /// Runs what commits the open transaction.
+  /// Runs a statement that commits the open transaction.
   package func ending(_ body: () throws -> Void) throws {
     guard sqlite3_txn_state(connection.handle, "main") == SQLITE_TXN_WRITE else {
       defer { transactionEnded() }
@@ -131,7 +131,7 @@ package final class RecordingConnection {
       number += 1
       try log.record(origin: .sql, author: author, number: number)
     }
-    // Nobody else can commit meanwhile, so the next number is that of this one.
+    // No other connection can commit meanwhile, so this commit gets the next number.
     let next = try connection.fileCommitCount().map { Int64(UInt32(truncatingIfNeeded: $0 + 1)) }
     let written = pagesWritten
     if let next { own.add(next) }
@@ -143,14 +143,14 @@ package final class RecordingConnection {
     log.committed()
   }
 
-  /// To be called when a transaction may have ended otherwise.
+  /// Must be called if a transaction may have ended in another way.
   package func transactionEnded() {
     guard isLogOpen, connection.isAutocommit else { return }
     log.end()
     isLogOpen = false
   }
 
-  /// How many pages have been written to the file or its log.
+  /// The number of pages written to the file or its log.
   private var pagesWritten: Int32 {
     var (now, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(connection.handle, SQLITE_DBSTATUS_CACHE_WRITE, &now, &highest, 0)
@@ -159,7 +159,7 @@ package final class RecordingConnection {
 
   // MARK: The schema and the log
 
-  /// Before anything is written in a transaction.
+  /// Called before anything is written in a transaction.
   private func openLog() throws {
     if isLogOpen { return }
     let version = try connection.schemaVersion()
@@ -168,10 +168,10 @@ package final class RecordingConnection {
     isLogOpen = true
   }
 
-  /// The schema for which the log's state holds.
+  /// The schema version for which the log's state is valid.
   private var loggedVersion: Int64?
 
-  /// Takes notice of a schema that is another than at the last record.
+  /// Updates the state if the schema has changed since the last record.
   private func look() throws {
     let version = try connection.schemaVersion()
     if version == schemaVersion { return }

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import QuireRow
 
-/// One table as the hook knows it: the plain memory it reads, and what the fold makes of it.
+/// One table's data for the hook and the coalescer: the plain memory that the hook reads, and the columns to decode.
 final class TableRecord {
   let pointer: UnsafeMutablePointer<quire_table>
   let shape: TableShape?
@@ -80,7 +80,7 @@ final class TableRecord {
     return try connection.prepare("SELECT \(list) FROM main.\(table) WHERE \(condition)")
   }
 
-  /// The decoded columns of a row as it is now: for blob writes, which report no new value.
+  /// The decoded columns of a row as it is now: for blob writes, whose events have no new value.
   func currentValues(rowID: Int64, in connection: Connection) throws -> [Value]? {
     guard let shape else { return nil }
     if decoded.isEmpty { return [] }
@@ -92,7 +92,7 @@ final class TableRecord {
 }
 
 extension TableShape {
-  /// A name of the row id that no column has taken.
+  /// A name of the row id that is not also a column's name.
   var rowIDName: String {
     let names = Set(columns.map { $0.name.lowercased() })
     return ["rowid", "_rowid_", "oid"].first { !names.contains($0) } ?? "rowid"

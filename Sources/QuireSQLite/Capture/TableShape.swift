@@ -1,18 +1,18 @@
 internal import CSQLite
 internal import QuireRow
 
-/// What the schema says of one table, as far as capturing its changes needs it.
+/// The parts of a table's schema that capture needs.
 struct TableShape: Equatable {
   struct Column: Equatable {
     var name: String
-    /// REAL affinity: SQLite keeps 3.0 as the integer 3, and an INSERT event shows it so.
+    /// REAL affinity: SQLite stores 3.0 as the integer 3, and an INSERT event shows it so.
     var isReal: Bool
     /// Rows older than `ADD COLUMN … DEFAULT` show NULL as the old value until they are rewritten.
     var hasDefault: Bool
     var isVirtual: Bool
     /// VIRTUAL or STORED.
     var isGenerated: Bool
-    /// Place in the primary key from 1, 0 outside it.
+    /// Position in the primary key from 1; 0 outside it.
     var keyPlace: Int
   }
 
@@ -23,26 +23,26 @@ struct TableShape: Equatable {
   /// The INTEGER PRIMARY KEY.
   var rowIDColumn: Int?
 
-  /// Places in `columns` of the stored ones, which are those a change shows.
+  /// Positions in `columns` of the stored ones, which are those that a change contains.
   var stored: [Int] { columns.indices.filter { !columns[$0].isVirtual } }
-  /// Places in `columns` of the declared primary key, in its order.
+  /// Positions in `columns` of the declared primary key, in its order.
   var keys: [Int] {
     columns.indices.filter { columns[$0].keyPlace > 0 }.sorted { columns[$0].keyPlace < columns[$1].keyPlace }
   }
-  /// Whether a row is known by its declared key and not by its row id.
+  /// Whether a row is identified by its declared key and not by its row id.
   var hasCompositeKey: Bool { rowIDColumn == nil && !keys.isEmpty }
 
-  /// Whether `sqlite3_preupdate_old` may give a wrong value.
+  /// Whether `sqlite3_preupdate_old` may return a wrong value.
   ///
-  /// 3.40 looks up the affinity of the *n*-th stored column as that of the *n*-th declared column. The two orders
-  /// differ after a VIRTUAL column, and in a WITHOUT ROWID table whose key is not its leading columns; then an integer
-  /// may come as a real. Such tables are asked by SELECT, which costs 1.5 µs an event.
+  /// SQLite 3.40 uses the affinity of the *n*-th declared column for the *n*-th stored column. The two orders differ
+  /// after a VIRTUAL column, and in a WITHOUT ROWID table whose key is not its leading columns; then an integer may be
+  /// returned as a real. Such tables are read by SELECT, which costs 1.5 µs an event.
   var misreadsOldValues: Bool {
     if columns.contains(where: \.isVirtual) { return true }
     return isWithoutRowID && columns.contains(where: \.isReal) && keys != Array(0..<keys.count)
   }
 
-  /// How the hook reads the column at place `index` of `columns`: its numbering differs between the kinds of event.
+  /// How the hook reads the column at index `index` of `columns`: its numbering differs between kinds of events.
   func hookColumn(_ index: Int) -> quire_column {
     let stored = columns[..<index].count { !$0.isVirtual }
     let first = isWithoutRowID ? index : stored
@@ -61,7 +61,7 @@ struct TableShape: Equatable {
 }
 
 extension TableShape {
-  /// Asks the schema. May run inside the preupdate hook, as SQLite's own sessions do.
+  /// Reads the schema. May run inside the preupdate hook, as SQLite's own session extension does.
   init(_ name: String, in connection: Connection) throws {
     self.name = name
     let reader = SchemaReader(connection)
@@ -75,7 +75,7 @@ extension TableShape {
     if !isWithoutRowID, keys.count == 1, try !reader.hasKeyIndex(name) { rowIDColumn = keys[0] }
   }
 
-  /// Asks for the row id by whichever of its names is no column.
+  /// Tries to read the row id by a name that is not a column's.
   private static func hasRowID(_ name: String, columns: [Column], _ connection: Connection) -> Bool {
     let names = Set(columns.map { $0.name.lowercased() })
     guard let free = ["rowid", "_rowid_", "oid"].first(where: { !names.contains($0) }) else { return true }

@@ -85,9 +85,9 @@ extension LogForm {
 
   /// The triggers by name, for the form's number in `_quire_forms`.
   ///
-  /// A REPLACE deletes the rows that are in its way without a word to triggers. So a trigger before it notes those that
-  /// have a unique value of the new row, and the one after it, which runs only where the row did come in, logs those
-  /// of them that are gone.
+  /// A REPLACE deletes conflicting rows without firing triggers. So a trigger before it notes the rows with a unique
+  /// value of the new row, and a trigger after it, which runs only if the new row was inserted, logs those of them that
+  /// are gone.
   func triggers(_ number: Int64) throws -> [(name: String, sql: String)] {
     let table = try quoted(identifier: definition.table)
     let isSame = try keeping.map { "OLD.\($0) IS NEW.\($0)" }.joined(separator: " AND ")
@@ -192,8 +192,9 @@ extension LogForm {
     get throws { try keys().map { "_quire_r.old_\($0.place) IS OLD.\($0.name)" }.joined(separator: " AND ") }
   }
 
-  /// That a noted row is no longer in the table, or another one is in its place; and that nothing has been logged since
-  /// of how it went: what an insert or update met that was then ignored stays noted, and may have gone another way.
+  /// The noted row is no longer in the table, or another row has replaced it, and nothing has been logged since that
+  /// explains it: rows noted for an insert or update that was then ignored stay noted, and may have been deleted in
+  /// another way.
   private func isGone(_ number: Int64, from table: String) throws -> String {
     let keys = try keys()
     let hasLeft = keys.map { "_quire_c.old_\($0.place) IS _quire_r.old_\($0.place)" }.joined(separator: " AND ")

@@ -1,7 +1,7 @@
-/// The numbers that other processes' commits were given here, by their last place in the log: who reads them from it
-/// later finds them under the same.
+/// The numbers that other processes' commits were given here, by their last position in the log: later readers of the
+/// log find the commits under the same numbers.
 ///
-/// Kept as runs in which places and numbers go up evenly, as they do where one writes, or two by turns.
+/// Stored as runs in which positions and numbers increase evenly, as they do for one writer, or for two that alternate.
 struct LogNumbers {
   private struct Run {
     let place, number: Int64
@@ -33,7 +33,7 @@ struct LogNumbers {
     }
   }
 
-  /// The number under which the change at a place was told here; nil where nobody has looked that far.
+  /// The number of the commit at a position; nil if no commit has been numbered that far.
   func number(at place: Int64) -> Int64? {
     var (low, high) = (0, runs.count)
     while low < high {
@@ -43,7 +43,7 @@ struct LogNumbers {
     guard low < runs.count else { return nil }
     let run = runs[low]
     if place <= run.place { return run.number }
-    // Of several that were told at once the last one's place is known.
+    // Of several reported together, only the last one's position is known.
     let steps = (place - run.place + run.placeStep - 1) / run.placeStep
     return run.number + steps * run.numberStep
   }

@@ -29,10 +29,10 @@ struct LogPlace {
     start = last
   }
 
-  /// Notes under which number another process's commit is told.
+  /// Records the number under which another process's commit is reported.
   mutating func note(_ number: Int64, of set: LoggedSet) { numbers.add(number, at: set.place) }
 
-  /// The number under which another process's commit was told; 0 for one from before the store was opened.
+  /// The number under which another process's commit was reported; 0 for one from before the store was opened.
   func number(of set: LoggedSet) -> Int64 { set.place <= start ? 0 : numbers.number(at: set.place) ?? 0 }
 
   var token: CommitToken? { state.map { CommitToken(log: $0.log, place: last) } }
@@ -49,13 +49,13 @@ struct LogPlace {
     forms = nil
   }
 
-  /// It is not known what has been committed: at the next look everything is looked at.
+  /// Unknown commits have been made: the next check compares everything.
   mutating func lose() { schema = nil }
 
   /// What others have committed since, on a connection that shows one of their commits.
   ///
-  /// One set that is a comparison where the log does not tell it all: there is none, tables were altered, triggers are
-  /// missing, the log was trimmed beyond this place, or a commit has left nothing in it.
+  /// One set with unknown rows if the log is not sufficient: there is none, tables were altered, triggers are missing,
+  /// the log was trimmed past this position, or a commit has left nothing in it.
   mutating func follow(_ connection: Connection, process: String?, known: ChangedTables) throws -> [LoggedSet] {
     if try schema != LogState.schema(of: connection) {
       let now = try LogPlace(on: connection)

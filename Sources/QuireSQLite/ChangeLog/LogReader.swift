@@ -1,7 +1,7 @@
 internal import Foundation
 internal import QuireRow
 
-/// What the log says of one commit, or of what programs that keep no records of theirs have committed in a row.
+/// One logged commit, or consecutive commits of programs that write no records.
 struct LoggedSet {
   var origin: ChangeSet.Origin = .otherProcess
   var author: String?
@@ -30,7 +30,7 @@ extension LoggedSet {
     return set
   }
 
-  /// For tests: what somebody would be told who overlooks rows that are gone.
+  /// For tests: the set as seen by a reader that overlooks deleted rows.
   var withoutDeletes: LoggedSet {
     var set = self
     for place in set.tables.indices { set.tables[place].rows.removeAll { $0.kind == .delete } }
@@ -119,7 +119,7 @@ struct LogReader {
     mutating func add(_ row: inout RowCursor, _ seq: Int64) throws {
       place = seq
       guard case .integer(let number) = row.value(1), let form = forms.forms[number] else {
-        rowsUnknown = true  // a gap, or what nobody can read
+        rowsUnknown = true  // a gap, or an unreadable row
         return
       }
       if !form.isExact { rowsUnknown = true }
@@ -172,7 +172,7 @@ struct LogForms {
     for (number, definition) in try tables.definitions() {
       let columns = definition.identity == .rowID ? Array(definition.columns.dropFirst()) : definition.columns
       let keys = definition.identity == .rowID ? [] : definition.key.compactMap { columns.firstIndex(of: $0) }
-      // Somebody may have written to it: a row without its key cannot be told.
+      // Another program may have written to the log: a row without its key cannot be reported.
       let isReadable = definition.identity == .rowID ? !definition.columns.isEmpty : !keys.isEmpty
       guard isReadable, keys.count == definition.key.count || definition.identity == .rowID else { continue }
       let table = known.same(ChangedTable(name: definition.table, columns: columns, keyColumns: keys))

@@ -29,7 +29,7 @@ struct LogState: Equatable {
 
   static let version: Int64 = 1
 
-  /// The number of the schema's version: it goes up with every change of it, whoever makes it.
+  /// The schema version: it increases with every change of the schema, by any program.
   static func schema(of connection: Connection) throws -> Int64 {
     if case .integer(let version)? = try connection.query("PRAGMA schema_version").first { version } else { 0 }
   }

@@ -4,11 +4,11 @@ internal import QuireRow
 /// The writer's side of the change log: keeps its triggers as the tables need them, closes each commit of ours with a
 /// record, and trims. Belongs to the writer, and is guarded by the write lock.
 ///
-/// Rows are logged by the file's triggers, ours like everybody's; everything here runs in the transaction it concerns.
+/// Rows are logged by the file's triggers, for every program; everything here runs in the transaction that it is for.
 final class LogWriter {
   private unowned let connection: Connection  // both belong to the writer
   private(set) var state: LogState?
-  /// The last logged change, where nobody else can have committed since it was looked at.
+  /// The last logged change, if no other connection can have committed since it was read.
   private(set) var last: Int64?
   /// The last change when it was last looked what can be trimmed.
   private var lookedForTrimming: Int64 = 0
@@ -73,7 +73,7 @@ final class LogWriter {
 
   /// Makes the triggers right, and marks the place: until here changes may be missing.
   private func mend() throws {
-    // Somebody else may have made a table that does not fit: that is no reason to write nothing any more.
+    // Another program may have made a table that does not fit: this must not block all writes.
     try arranging { hasGap = try LogTables(connection).arrange(isLenient: true) || hasGap }
     guard hasGap else { return }  // it stays so until the transaction that mends it has been committed
     try connection.execute("INSERT INTO _quire_changes (kind) VALUES ('gap')")
@@ -187,8 +187,8 @@ final class LogWriter {
   /// After how many changes it looks again what can go.
   private static let trimStep: Int64 = 1000
 
-  /// Deletes what is logged up to a place, which is the end of a commit. The last change of all stays, because its number
-  /// is the log's place, and is told to nobody any more.
+  /// Deletes the log up to a position, which is the end of a commit. The last change of all stays, because its number
+  /// is the log's position, but it is no longer delivered.
   func forget(upTo place: Int64) throws {
     guard let state, place > state.trimmed else { return }
     let last = try LogState.last(on: connection)
@@ -199,8 +199,8 @@ final class LogWriter {
     self.state?.trimmed = cut
   }
 
-  /// Deletes what is older than the log is to go back; never a part of a commit, and never the last change of all, whose
-  /// number is the log's place.
+  /// Deletes what is older than the log's limit; never part of a commit, and never the last change of all, whose number
+  /// is the log's position.
   private func trim(upTo base: Int64, last: Int64) throws {
     guard let state, state.keepsSeconds != nil || state.keepsCount != nil else { return }
     var cut: Int64 = 0

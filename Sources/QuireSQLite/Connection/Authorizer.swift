@@ -1,8 +1,8 @@
 internal import CSQLite
 internal import Foundation
 
-// SQL that users run on a store stays inside the store's own transaction and leaves its settings alone. SQLite asks
-// while it prepares, so what is refused never runs.
+// Users' SQL on a store stays inside the store's own transaction and cannot change its settings. SQLite calls the
+// authorizer while it prepares a statement, so a refused statement never runs.
 
 extension Connection {
   func installAuthorizer() {
@@ -61,7 +61,7 @@ extension Connection {
     guard reads != nil else { return }
     if operation == SQLITE_SELECT { reads?.hasSelect = true }
     guard operation == SQLITE_READ, let first else { return }
-    // Without columns it comes without a database too.
+    // Without columns there is no database name either.
     if let database, strcmp(database, "main") != 0 { return }
     reads?.note(second.map { String(cString: $0) } ?? "", of: String(cString: first))
   }
@@ -71,7 +71,7 @@ extension Connection {
     return SQLITE_DENY
   }
 
-  /// Whether a PRAGMA only tells something, or sets what belongs to the data.
+  /// Whether a PRAGMA only reads, or sets something that belongs to the data.
   static func allows(pragma name: String, hasArgument: Bool) -> Bool {
     hasArgument ? argumentPragmas.contains(name) : !actingPragmas.contains(name)
   }

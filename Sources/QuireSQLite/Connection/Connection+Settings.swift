@@ -1,8 +1,8 @@
 internal import CSQLite
 internal import QuireRow
 
-// Each setting that promises depend on is read back: SQLite passes over a PRAGMA it does not know, or will not do,
-// in silence.
+// Each setting that guarantees depend on is read back: SQLite silently ignores a PRAGMA that it does not know or cannot
+// apply.
 
 extension Connection {
   func configure() throws {
@@ -11,7 +11,7 @@ extension Connection {
     if options.trustsSchema { try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) }
     let code = quire_totals_install(handle)
     if code != SQLITE_OK { throw error(code, sql: nil) }
-    // A file that is no database is found out at the first look, not at open.
+    // A file that is not a database is detected at the first read, not at open.
     _ = try query("PRAGMA schema_version")
     if access != .readOnly {
       if options.role != .reader, !options.keepsJournalMode { try set("journal_mode", "WAL", reads: "wal") }
@@ -28,22 +28,21 @@ extension Connection {
     cache.removeAll()
   }
 
-  /// The journal mode stays, and foreign keys are off until they are switched on.
+  /// The journal mode is kept, and foreign keys are off until they are switched on.
   ///
-  /// The schema is trusted, because it is what a migration is about: without that SQLite 3.40 refuses an index on
-  /// `json_extract(…)`, and writing to a table whose triggers keep a full-text index. There is no function here but
-  /// SQLite's own.
+  /// The schema is trusted, because migrations change it: otherwise SQLite 3.40 refuses an index on `json_extract(…)`,
+  /// and writes to a table whose triggers maintain a full-text index. This connection has only SQLite's own functions.
   func configureForMigrations() throws {
     pulse?.install(on: handle)
     for (option, value) in Connection.switches where option != SQLITE_DBCONFIG_ENABLE_FKEY {
       try set(option, option == SQLITE_DBCONFIG_TRUSTED_SCHEMA ? 1 : value)
     }
     try execute("PRAGMA cell_size_check = ON")
-    // SQLite looks at the content at the first statement only.
+    // SQLite reads the content only at the first statement.
     try execute("SELECT count(*) FROM sqlite_schema")
   }
 
-  /// Switches triggers and the actions of foreign keys; the latter only while no transaction is open.
+  /// Switches triggers and the actions of foreign keys on or off; the latter only if no transaction is open.
   func setTriggers(_ areOn: Bool) throws(SQLiteError) {
     for option in [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY] { try set(option, areOn ? 1 : 0) }
   }
@@ -83,7 +82,7 @@ extension Synchronous {
 }
 
 extension Duration {
-  /// Whole milliseconds, within what SQLite takes.
+  /// Whole milliseconds, clamped to SQLite's range.
   var milliseconds: Int32 {
     let (seconds, attoseconds) = components
     if seconds < 0 { return 0 }

@@ -2,15 +2,16 @@ internal import CSQLite
 internal import Foundation
 package import QuireRow
 
-/// One connection of SQLite with defensive settings, verified by reading them back.
+/// A SQLite connection with defensive settings, which are verified by reading them back.
 ///
-/// Belongs to one thread at a time and has no locks of its own: the code that lends it out ensures that. Untrusted schema
-/// functions, extensions and writes to SQLite's own tables are off, foreign keys are on, `mmap` is off (a file cut
-/// short would be a SIGBUS), text keeps its NULs. What stands in double quotes is a name, and never a string, in SQL
-/// that is given to it; in the file's own views, triggers and checks it is either, as it is by SQLite's default.
+/// Belongs to one thread at a time and has no locks of its own: the code that lends it out ensures that. Untrusted
+/// schema functions, extensions and writes to SQLite's own tables are off, foreign keys are on, `mmap` is off (a
+/// truncated file would cause a SIGBUS), text keeps its NULs. In SQL passed to the connection, double quotes enclose
+/// names and never strings; in the file's own views, triggers and checks they may enclose either, as is SQLite's
+/// default.
 @usableFromInline package final class Connection {
   package let handle: OpaquePointer
-  /// Absolute, symbolic links resolved.
+  /// Absolute, with symbolic links resolved.
   package let path: String
   package let access: Access
   let options: ConnectionOptions
@@ -18,25 +19,25 @@ package import QuireRow
   var own = OwnStatements()
   weak var guardian: (any ConnectionGuardian)?
 
-  // What the authorizer knows while a statement is prepared.
+  // Effects that the authorizer records while a statement is prepared.
   var effects: Statement.Effects = []
   var refusal: String?
-  /// What it reads, while that is asked for.
+  /// The columns a statement reads, while they are being recorded.
   var reads: StatementReads?
   /// Above 0 while our own statements are prepared or run.
   var privilege = 0
-  /// What may end the statement that runs.
+  /// What may end the running statement.
   var interruption: Interruption?
   private let footprint: SidecarFiles?
   private let unlocked: UnlockedFile?
-  /// Who counts and may stop what runs.
+  /// Counts the steps of running statements and may stop them.
   var watch: RunWatch?
-  /// Of a migration's connection: whether to go on, and how long to wait for a lock.
+  /// For a migration's connection: whether to continue, and how long to wait for a lock.
   let pulse: MigrationPulse?
-  /// What a migration's statement was refused last, while a script runs.
+  /// Why a migration's statement was refused last, while a script runs.
   var refused: String?
-  /// Whether strings may stand in double quotes in SQL that is given to it, as it is written for SQLite's shell or other
-  /// tools. Of a migration, `PRAGMA foreign_keys` is no error then either.
+  /// Whether double quotes may enclose strings in SQL passed to it, as in SQL written for SQLite's shell or other
+  /// tools. In a migration, `PRAGMA foreign_keys` is not an error then either.
   package var takesQuotedStrings = false
 
   package init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions()) throws(DatabaseError) {
@@ -59,8 +60,8 @@ package import QuireRow
   /// With the settings of a migration: see ``init(migrating:access:busyTimeout:interruption:beat:)``.
   ///
   /// - Parameters:
-  ///   - path: What SQLite opens.
-  ///   - name: What messages call it.
+  ///   - path: The path that SQLite opens.
+  ///   - name: The file's name in messages.
   init(migrating path: String, as name: String, access: Access, unlocked: UnlockedFile?, pulse: MigrationPulse) throws {
     self.path = path
     self.access = access
@@ -81,10 +82,10 @@ package import QuireRow
     cache.removeAll()
     own = OwnStatements()
     sqlite3_set_authorizer(handle, nil, nil)
-    // An interruption stays until the next statement begins, and would end the last checkpoint with it: then the file is
-    // left with its log beside it.
+    // An interruption lasts until the next statement begins. It would also end the last checkpoint, and the file would
+    // keep its log beside it.
     sqlite3_exec(handle, "SELECT 1", nil, nil, nil)
-    sqlite3_close_v2(handle)  // waits for statements that are still held
+    sqlite3_close_v2(handle)  // closes after the last held statement
     footprint?.sweep()
   }
 
@@ -108,7 +109,7 @@ package import QuireRow
     return handle
   }
 
-  /// Words for what the first look into the file gave.
+  /// Explains the error of the first read of a file.
   private static func explain(_ error: any Error, path: String, waited: Duration) -> DatabaseError {
     guard let error = error as? SQLiteError else {
       return error as? DatabaseError ?? .unreadable(path: path, reason: "\(error)")
@@ -137,7 +138,7 @@ extension Connection {
     }
   }
 
-  /// As ``statement(_:)``, found by number; the text is made only when it must be prepared.
+  /// As ``statement(_:)``, found by number; the text is only made if the statement must be prepared.
   package func statement(_ id: StatementID, _ sql: @autoclosure () throws -> String) throws -> Statement {
     switch cache.take(id) {
     case .free(let statement): return renewed(statement)
@@ -156,7 +157,7 @@ extension Connection {
     return statement
   }
 
-  /// A statement that is not kept. Text after the first statement, other than comments, is an error.
+  /// A statement that is not cached. Text after the first statement, other than comments, is an error.
   package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
     var rest = Script(sql, takesQuotedStrings: takesQuotedStrings)
     guard let statement = try next(of: &rest) else {
@@ -168,9 +169,9 @@ extension Connection {
     return statement
   }
 
-  /// Runs one statement with values, or several without; rows they give are passed over.
+  /// Runs one statement with values, or several without; result rows are ignored.
   ///
-  /// - Returns: how many rows the last statement inserted, updated or deleted.
+  /// - Returns: The number of rows that the last statement inserted, updated or deleted.
   @discardableResult
   package func execute(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> Int {
     if !arguments.isEmpty {
@@ -200,7 +201,7 @@ extension Connection {
     return QueryResult(columns: statement.columnNames, rows: rows)
   }
 
-  /// As ``query(_:_:)``, without the columns' names; a statement without arguments is not kept.
+  /// As ``query(_:_:)``, without the columns' names; a statement without arguments is not cached.
   @discardableResult
   package func rows(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> [[Value]] {
     if !arguments.isEmpty { return try query(sql, arguments).rows }
@@ -214,7 +215,7 @@ extension Connection {
     return rows
   }
 
-  /// Runs our own SQL, which the rules for users' SQL do not concern.
+  /// Runs our own SQL, to which the rules for users' SQL do not apply.
   func privileged<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
     privilege += 1
     defer { privilege -= 1 }
@@ -222,7 +223,7 @@ extension Connection {
   }
 }
 
-/// Rows by value, for tests, tools and small questions.
+/// Rows as values, for tests, tools and small queries.
 package struct QueryResult: Hashable, Sendable {
   package let columns: [String]
   package let rows: [[Value]]
@@ -233,21 +234,21 @@ package struct QueryResult: Hashable, Sendable {
 // MARK: state
 
 extension Connection {
-  /// Rows the last INSERT, UPDATE or DELETE changed, without those of triggers and cascades.
+  /// The number of rows that the last INSERT, UPDATE or DELETE changed, without those of triggers and cascades.
   package var changes: Int { Int(sqlite3_changes64(handle)) }
   package var totalChanges: Int { Int(sqlite3_total_changes64(handle)) }
   package var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
-  /// Whether the file is read without locks and is another than when it was opened: then what was read may be of several
-  /// states, and it must be opened again.
+  /// Whether the file is read without locks and has changed since it was opened: then reads may mix several states, and
+  /// the file must be opened again.
   package var isPassed: Bool { unlocked?.hasChanged ?? false }
   /// Whether the file is read without locks, so that other programs' commits are not noticed.
   package var isUnlocked: Bool { unlocked != nil }
-  /// Whether no transaction is open: asked after every error, because some errors end it.
+  /// Whether no transaction is open; must be checked after every error, because some errors end the transaction.
   package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
-  /// Ends what runs on this connection with SQLITE_INTERRUPT.
+  /// Ends the running statements of this connection with SQLITE_INTERRUPT.
   package func interrupt() { sqlite3_interrupt(handle) }
 
-  /// - Parameter begin: Where in `sql` the text begins that was being prepared; nil if something else failed.
+  /// - Parameter begin: Where the text that was being prepared begins in `sql`; nil if something else failed.
   func error(_ code: Int32, sql: String?, begin: Int? = nil) -> SQLiteError {
     if code & 0xff == SQLITE_AUTH, let refusal {
       return SQLiteError(code: code, message: refusal, sql: sql)
@@ -258,7 +259,7 @@ extension Connection {
     return SQLiteError(code: code, message: message, sql: sql, offset: place < 0 ? nil : begin.map { $0 + place })
   }
 
-  /// Resets statements left in the middle, which would hold the transaction open.
+  /// Resets unfinished statements, which would keep the transaction open.
   func resetBusyStatements() {
     var statement = sqlite3_next_stmt(handle, nil)
     while let found = statement {

@@ -1,24 +1,24 @@
 /// How a connection is opened.
 package struct ConnectionOptions: Hashable, Sendable {
   package var synchronous = Synchronous.full
-  /// How long a lock held by another connection is waited for.
+  /// How long to wait for a lock held by another connection.
   package var busyTimeout = Duration.seconds(5)
   package var cacheSizeInBytes = ConnectionOptions.defaultCacheSizeInBytes
-  /// Whether SQLite checkpoints by itself after 1 000 pages. A ``Database`` does it by its own rules.
+  /// Whether SQLite checkpoints automatically after 1 000 pages. A ``Database`` uses its own rules.
   package var checkpointsItself = true
-  /// Whether triggers and views may use virtual tables, such as a full-text index, and functions that SQLite does not
-  /// hold harmless in the hands of whoever made the file.
+  /// Whether triggers and views may use virtual tables, such as a full-text index, and functions that SQLite considers
+  /// unsafe in a file of unknown origin.
   package var trustsSchema = false
-  /// Whether the file's journal mode stays what it is. Otherwise a file opened for writing becomes one with a
-  /// write-ahead log, which is so for everybody from then on.
+  /// Whether the file's journal mode is kept. Otherwise a file opened for writing gets a write-ahead log, permanently
+  /// and for all programs.
   package var keepsJournalMode = false
-  /// Whether the files that SQLite makes beside one with a write-ahead log, for a reader too, are taken away at the end
-  /// where they were not there before and nobody else uses them. A file to be read, in a folder where they cannot be made, is
-  /// read without them.
+  /// Whether the sidecar files that SQLite makes beside a file with a write-ahead log, even for a reader, are removed
+  /// at the end if they did not exist before and no other connection uses them. If a file is only read, and its folder
+  /// does not allow sidecar files, it is read without them.
   package var leavesNothing = false
-  /// Refuses transaction control, ATTACH and settings in SQL that is prepared, and every write.
+  /// The restrictions on prepared SQL: transaction control, ATTACH and settings, or also every write.
   var role = Role.free
-  /// A registered VFS of SQLite; nil is the system's.
+  /// A registered SQLite VFS; nil for the system's.
   package var vfs: String?
 
   package init() {}
@@ -29,20 +29,21 @@ package struct ConnectionOptions: Hashable, Sendable {
   enum Role { case free, writer, reader }
 }
 
-/// When a commit is on the disk.
+/// When a commit is guaranteed to be on disk.
 public enum Synchronous: String, Hashable, Sendable {
-  /// At once: survives power loss.
+  /// Immediately: survives power loss.
   case full = "FULL"
-  /// At the next checkpoint: survives the end of the process; power loss may take the last commits, never more.
+  /// At the next checkpoint: survives the end of the process; power loss may lose the last commits, but does not damage
+  /// the file.
   case normal = "NORMAL"
-  /// When the system likes: for files that need not survive.
+  /// Whenever the system writes it: for files that need not survive.
   case off = "OFF"
 }
 
 package enum Access: Hashable, Sendable {
   case readOnly
-  /// The file must be there.
+  /// The file must exist.
   case readWrite
-  /// The file is made when it is missing; an empty one becomes a database.
+  /// The file is created if it is missing; an empty one becomes a database.
   case create
 }

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// A path that is to become a connection, looked at before SQLite touches it.
+/// A path that will be opened as a connection, checked before SQLite touches it.
 struct DatabaseFile {
   let path: String
   init(_ path: String) { self.path = path }
 
   /// The absolute path without symbolic links.
   ///
-  /// Absolute, so that SQLite takes it for a path and not for `:memory:` or a `file:` URI.
+  /// Absolute, so that SQLite does not interpret it as `:memory:` or a `file:` URI.
   func checked(for access: Access) throws(DatabaseError) -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw .unreadable(path: path, reason: "this is not the path of a file")
@@ -26,7 +26,7 @@ struct DatabaseFile {
     return try resolved(path)
   }
 
-  /// The folder is resolved, the name is taken as it is.
+  /// The folder is resolved; the name is kept.
   private func newPath() throws(DatabaseError) -> String {
     let cut = path.lastIndex(of: "/")
     let folder = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

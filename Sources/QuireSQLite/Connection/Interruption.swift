@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// Who decides whether the statements of a connection go on, and who decided before.
+/// Decides whether the statements of a connection continue; linked to the previous interruption.
 final class Interruption {
   let isOver: () -> Bool
   let outer: Interruption?
@@ -12,18 +12,18 @@ final class Interruption {
 
   var hasCome: Bool { isOver() || (outer?.hasCome ?? false) }
 
-  /// How many steps of its machine SQLite takes between two questions: some 10 µs of work.
+  /// The number of virtual-machine steps between two checks: some 10 µs of work.
   static let steps: Int32 = 1_000
 }
 
 extension Connection {
-  /// Runs the body, and ends the statement that runs in it with SQLITE_INTERRUPT as soon as `isOver` says so.
+  /// Runs the body, and ends the statement running in it with SQLITE_INTERRUPT as soon as `isOver` returns true.
   ///
   ///     try connection.interrupted(when: { Task.isCancelled }) { try connection.query("SELECT …") }
   ///
-  /// It is asked about every 1 000 steps of SQLite's machine, on the thread that runs the statement: a short statement
-  /// is never asked about, and waiting for a lock is none of those steps. A read that is ended leaves nothing behind; of
-  /// a write SQLite takes back the statement, or the transaction. One within another ends when either says so.
+  /// `isOver` is called about every 1 000 steps of SQLite's virtual machine, on the thread that runs the statement:
+  /// never during a short statement, and not while it waits for a lock. Ending a read has no further effect; for a
+  /// write, SQLite rolls back the statement or the transaction. A nested call ends when either closure returns true.
   package func interrupted<Result>(when isOver: () -> Bool, _ body: () throws -> Result) rethrows -> Result {
     try withoutActuallyEscaping(isOver) { isOver in
       let outer = interruption
@@ -34,7 +34,7 @@ extension Connection {
     }
   }
 
-  /// SQLite holds it without owning it: it is the connection's own `interruption` until the next one is set.
+  /// SQLite does not retain it: the connection's own `interruption` holds it until the next one is set.
   private func observe(_ interruption: Interruption?) {
     self.interruption = interruption
     guard let interruption else { return sqlite3_progress_handler(handle, 0, nil, nil) }

@@ -1,17 +1,17 @@
 internal import CSQLite
 internal import QuireRow
 
-/// The tables and columns a query's answer depends on.
+/// The tables and columns on which a query's result depends.
 ///
-/// What a virtual table reads SQLite does not tell. A full-text or spatial index keeps its rows in tables of its own,
-/// which are followed in its place, and the table whose text it indexes; of any other virtual table that is not known, and
-/// the query depends on every table.
+/// SQLite does not report what a virtual table reads. A full-text or spatial index stores its rows in shadow tables,
+/// which are followed instead, together with the table whose text it indexes. For any other virtual table this is
+/// unknown, and the query depends on every table.
 package struct QuerySources: Hashable, Sendable {
-  /// By table: the columns whose values matter besides which rows there are; nil if any change matters.
+  /// By table: the columns whose values matter, in addition to which rows exist; nil if any change matters.
   package private(set) var tables: [String: Set<String>?] = [:]
-  /// Whether some of the tables hold no rows of the user's, and are left out if commits come from a log.
+  /// Whether some of the tables contain no rows of the user, and are missing in commits read from a log.
   package private(set) var hasInternal = false
-  /// What the schema was when this was found out.
+  /// The schema version at that time.
   package private(set) var schemaVersion: Int64 = 0
 
   init(_ reads: StatementReads, on connection: Connection) throws {
@@ -40,8 +40,7 @@ package struct QuerySources: Hashable, Sendable {
     }
   }
 
-  /// Whether nothing but its arguments, or the schema, makes a table what it is. A change of the schema is followed
-  /// anyhow.
+  /// Whether the table's content depends only on its arguments or the schema. Schema changes are followed anyway.
   private static func isConstant(_ table: String) -> Bool {
     let name = table.lowercased()
     return ["json_each", "json_tree", "generate_series", "sqlite_master", "sqlite_schema"].contains(name)

@@ -2,10 +2,10 @@ internal import CSQLite
 internal import Foundation
 
 extension Double {
-  /// As SQLite makes text of it, with 15 digits: `12.0`, `1.0e+20`, `Inf`.
+  /// The text that SQLite makes of it, with 15 digits: `12.0`, `1.0e+20`, `Inf`.
   package var sqliteText: String { withSQLiteText { String(decoding: $0, as: UTF8.self) } }
 
-  /// The same without a string being made.
+  /// Passes the same text to the body without making a string.
   package func withSQLiteText<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { text in
       guard let start = text.baseAddress else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
@@ -15,13 +15,13 @@ extension Double {
   }
 }
 
-/// Reads numbers as SQLite reads them in a statement. That is not always the nearest number: of texts with 17 digits some in
-/// a hundred thousand come out beside it, of very small and very large numbers some in a thousand.
+/// Reads numbers as SQLite reads them in a statement. The result is not always the nearest number: it is wrong for
+/// about one in a hundred thousand texts with 17 digits, and for one in a thousand very small or very large numbers.
 package final class RealReader {
   private let handle: OpaquePointer
   private let statement: OpaquePointer
 
-  /// Nil where there is no memory for it.
+  /// Nil if there is not enough memory.
   package init?() {
     var handle: OpaquePointer?
     var statement: OpaquePointer?

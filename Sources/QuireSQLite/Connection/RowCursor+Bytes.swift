@@ -1,17 +1,17 @@
 internal import CSQLite
 
-/// Values as SQLite holds them, for who writes them on without keeping them.
+/// Values as SQLite holds them, for code that writes them elsewhere without keeping them.
 extension RowCursor {
   package enum Cell {
     case null
     case integer(Int64)
     case real(Double)
-    /// Bytes that need not be UTF-8.
+    /// Bytes that may not be valid UTF-8.
     case text(UnsafeRawBufferPointer)
     case blob(UnsafeRawBufferPointer)
   }
 
-  /// The column's value; its bytes are there until the statement's next `step()` or `reset()`.
+  /// The column's value; its bytes are valid until the statement's next `step()` or `reset()`.
   package func cell(_ index: Int32) -> Cell {
     let value = sqlite3_column_value(statement, index)
     switch sqlite3_value_type(value) {
@@ -25,7 +25,7 @@ extension RowCursor {
     }
   }
 
-  /// Without memory SQLite gives no bytes, and the next step fails.
+  /// If memory is exhausted, SQLite returns no bytes, and the next step fails.
   private static func buffer(_ start: UnsafeRawPointer?, _ count: Int32) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(count))
   }

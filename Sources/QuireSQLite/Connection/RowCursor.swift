@@ -3,13 +3,13 @@ public import Foundation
 public import QuireRow
 
 extension _Quire {
-  /// The row a statement stands on. Valid until the statement's next `step()` or `reset()`.
+  /// The current row of a statement. Valid until the statement's next `step()` or `reset()`.
   ///
   /// It reads by position, or column after column with ``next(_:)``. Nothing is converted: a wrong storage class is an
   /// error, except that an INTEGER is read as a `Double`, because SQLite keeps an integral REAL as an integer.
   @frozen public struct RowCursor: ColumnSource {
     @usableFromInline let statement: OpaquePointer
-    /// The column ``next(_:)`` reads next.
+    /// The column that ``next(_:)`` reads next.
     public var position: Int32
 
     @inlinable init(_ statement: OpaquePointer) {
@@ -24,8 +24,8 @@ extension _Quire {
       return try T.read(from: self, at: index)
     }
 
-    // One look-up of the column by `sqlite3_column_value`, and the rest on the value: half the time of asking the
-    // statement for type, content and length in turn. Such a value must not be shared between threads; a statement is not.
+    // One look-up of the column by `sqlite3_column_value`, then calls on the value: half the time of separate calls for
+    // type, content and length. Such a value must not be shared between threads; a statement is not either.
 
     @inlinable public func isNull(_ index: Int32) -> Bool { sqlite3_column_type(statement, index) == SQLITE_NULL }
 

@@ -1,25 +1,25 @@
 internal import CSQLite
 internal import Synchronization
 
-/// Counts the steps of what runs on a connection and stops it, from any thread.
+/// Counts the steps of statements on a connection and stops them, from any thread.
 ///
 ///     let watch = connection.watched()
 ///     …                     // in another thread:  watch.stop()
 ///     try statement.step()  // throws SQLITE_INTERRUPT
 ///
-/// A stop holds until ``start()``: one that comes before the statement has begun is not lost. What SQLite does in one
-/// step, such as counting a whole table, is stopped too.
+/// A stop lasts until ``start()``, so one that comes before the statement has begun is not lost. Work that SQLite does
+/// in a single step, such as counting a whole table, is stopped too.
 package final class RunWatch: Sendable {
   private let isStopped = Atomic(false)
   private let count = Atomic(0)
-  /// Nil once the connection is gone: its memory is not touched after that.
+  /// Nil once the connection is closed: its memory is not accessed after that.
   private let handle: Locked<OpaquePointer?>
-  /// How many steps of SQLite's machine lie between two looks: about 20 µs.
+  /// The number of virtual-machine steps between two checks: about 20 µs.
   private static let stride: Int32 = 1000
 
   fileprivate init(_ handle: OpaquePointer) {
     self.handle = Locked(handle)
-    let context = Unmanaged.passUnretained(self).toOpaque()  // the connection holds it, and lets it go by `leave`
+    let context = Unmanaged.passUnretained(self).toOpaque()  // the connection holds it until `leave`
     sqlite3_progress_handler(
       handle, Self.stride,
       { context in
@@ -37,7 +37,7 @@ package final class RunWatch: Sendable {
   package var steps: Int { count.load(ordering: .relaxed) }
   package var wasStopped: Bool { isStopped.load(ordering: .relaxed) }
 
-  /// Begins to count anew, and forgets a stop.
+  /// Resets the count and clears a stop.
   package func start() {
     isStopped.store(false, ordering: .relaxed)
     count.store(0, ordering: .relaxed)
@@ -57,7 +57,7 @@ package final class RunWatch: Sendable {
 }
 
 extension Connection {
-  /// Has what runs here counted from now on; the same watch at every call.
+  /// Counts the statements on this connection from now on; returns the same watch at every call.
   package func watched() -> RunWatch {
     if let watch { return watch }
     let made = RunWatch(handle)

@@ -1,8 +1,8 @@
 internal import CSQLite
 
-/// The functions that SQL may call, by name in small letters: the same on every connection of the program.
+/// The functions that SQL may call, by name in lower case: the same on every connection of the program.
 package enum SQLiteFunctions {
-  /// Read when somebody first asks: there are hundreds.
+  /// Read at first use: there are hundreds.
   package static let names: Set<String> = {
     var names: Set<String> = []
     var handle: OpaquePointer?

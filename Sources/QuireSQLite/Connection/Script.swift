@@ -4,7 +4,7 @@ internal import CSQLite
 package struct Script {
   package let sql: String
   private var bytes: ArraySlice<UInt8>
-  /// The whole text with names in backticks, byte for byte beside it; nil if it has none in double quotes.
+  /// The whole text with names in backticks, aligned byte for byte; nil if it has no double quotes.
   private let quoted: [UInt8]?
   private let hasNul: Bool
 
@@ -15,13 +15,13 @@ package struct Script {
     hasNul = bytes.contains(0)
   }
 
-  /// How many bytes have been used.
+  /// The number of bytes already read.
   package var position: Int { bytes.startIndex }
 
-  /// What is left, as text for messages.
+  /// The remaining text, for messages.
   var rest: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Whether there is more than white space, comments and semicolons left; it need not be valid.
+  /// Whether more than white space, comments and semicolons is left; it may be invalid SQL.
   package var hasMore: Bool { !SQLTokens(bytes: Array(bytes)).isEmpty }
 
   /// Prepares the next statement; nil at the end of the text.
@@ -49,7 +49,7 @@ package struct Script {
     return result
   }
 
-  /// What was read from byte `begin` on.
+  /// The text that was read, from byte `begin` on.
   func text(from begin: Int) -> String {
     let start = sql.utf8.index(sql.startIndex, offsetBy: begin)
     return String(decoding: sql.utf8[start...].prefix(position - begin), as: UTF8.self)
@@ -57,7 +57,7 @@ package struct Script {
 }
 
 extension Connection {
-  /// The next statement of a script, nil at its end; white space and comments are passed over.
+  /// The next statement of a script, nil at its end; white space and comments are skipped.
   package func next(of script: inout Script) throws(SQLiteError) -> Statement? {
     while true {
       let begin = script.position

@@ -50,7 +50,7 @@ extension Statement: ColumnSink {
 
   /// Binds all values from parameter 1 on.
   ///
-  /// - Throws: ``SQLiteError`` when there are more or fewer values than parameters.
+  /// - Throws: ``SQLiteError`` if there are more or fewer values than parameters.
   package func bind(all values: [Value]) throws(SQLiteError) {
     guard values.count == Int(parameterCount) else {
       let message = "\(parameterCount) parameters, and \(values.count) values were given"

@@ -11,9 +11,9 @@ extension _Quire {
     @usableFromInline let pointer: OpaquePointer
     weak var connection: Connection?
     let effects: Effects
-    /// The text as it was written, where it was prepared with other quotes around its names.
+    /// The original text, if it was prepared with other quotes around its names.
     private let written: String?
-    /// Whether `step()` must take the slow way: a binding failed, or the statement alters the schema.
+    /// Whether `step()` must take the slow path: a binding failed, or the statement alters the schema.
     @exclusivity(unchecked) @usableFromInline var needsCare: Bool
     @exclusivity(unchecked) var bindFailure: BindFailure?
 
@@ -27,7 +27,7 @@ extension _Quire {
 
     deinit { sqlite3_finalize(pointer) }
 
-    /// What preparing told of a statement besides rows.
+    /// Further effects of a statement, found when it was prepared.
     struct Effects: OptionSet {
       let rawValue: UInt8
       static let altersSchema = Effects(rawValue: 1)
@@ -54,7 +54,7 @@ extension Statement {
     throw failed(code)
   }
 
-  /// Ends the current run. Bindings stay, as SQLite has it.
+  /// Ends the current run. Bindings are kept, as in SQLite.
   @inlinable package func reset() {
     sqlite3_reset(pointer)
     if needsCare { forgetBindFailure() }
@@ -65,7 +65,7 @@ extension Statement {
     forgetBindFailure()
   }
 
-  /// Steps to the end and resets: for statements whose rows nobody reads.
+  /// Steps to the end and resets: for statements whose rows are not needed.
   @inlinable package func run() throws(SQLiteError) {
     while try step() {}
     sqlite3_reset(pointer)
@@ -86,7 +86,7 @@ extension Statement {
     }
   }
 
-  /// What the body makes of the first row, nil without one; resets in any case.
+  /// The body's result for the first row, nil without one; resets in any case.
   @inlinable package func firstRow<T>(_ body: (inout RowCursor) throws -> T) throws -> T? {
     defer { reset() }
     guard try step() else { return nil }
@@ -97,7 +97,7 @@ extension Statement {
   /// The row the last `step()` went to.
   @inlinable package var row: RowCursor { RowCursor(pointer) }
   @inlinable package var columnCount: Int32 { sqlite3_column_count(pointer) }
-  /// After a change of the schema right only once stepped: SQLite prepares again then.
+  /// After a schema change it is correct only after a step, when SQLite prepares the statement again.
   package func columnName(_ index: Int32) -> String {
     let name = sqlite3_column_name(pointer, index).map { String(cString: $0) } ?? ""
     return written.map { QuotedNames.column(name, of: Array(prepared.utf8), written: $0) } ?? name
@@ -144,7 +144,7 @@ extension Statement {
     return code == SQLITE_ROW
   }
 
-  /// Makes the error, resets the statement, and lets the connection ask what became of the transaction.
+  /// Makes the error, resets the statement, and lets the connection check the state of the transaction.
   @usableFromInline @inline(never) func failed(_ code: Int32) -> SQLiteError {
     guard let connection else {
       sqlite3_reset(pointer)
@@ -170,11 +170,11 @@ extension Statement {
   }
 }
 
-/// Whose transaction a connection's statements run in: told of what only a statement knows.
+/// The owner of the transaction in which a connection's statements run: notified of what only a statement knows.
 protocol ConnectionGuardian: AnyObject {
   func schemaWillChange(_ effects: Statement.Effects)
   func schemaDidChange()
-  /// Gives the error to throw: another one when the transaction was lost before.
+  /// Returns the error to throw: another one if the transaction was lost before.
   func statementFailed(_ error: SQLiteError) -> SQLiteError
 }
 

@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// What a statement does, as numbers: found in a connection without making and comparing its text.
+/// Identifies a statement by number, so that it is found without making and comparing its text.
 ///
-/// Made once for each kind of statement of a store, never for each use: with every identifier that is prepared a
-/// connection keeps a statement.
+/// Make one for each kind of statement of a store, never for each use: a connection keeps a statement for every
+/// identifier that it has prepared.
 package struct StatementID: Hashable, Sendable {
   private let number: Int
-  /// Which columns it concerns, where one kind of statement comes with several sets of them.
+  /// The columns it uses, if a kind of statement exists for several sets of columns.
   private let columns: UInt64
   private static let next = Atomic(0)
 
-  /// An identifier that differs from all others.
+  /// A new identifier, different from all others.
   package static func make() -> StatementID {
     StatementID(number: next.wrappingAdd(1, ordering: .relaxed).oldValue, columns: 0)
   }
@@ -21,17 +21,16 @@ package struct StatementID: Hashable, Sendable {
     return (number &+ Int(truncatingIfNeeded: columns >> 40)) & Int(Int32.max)
   }
 
-  /// The same kind of statement for a set of columns.
+  /// The identifier of this kind of statement for a set of columns.
   package func of(columns: UInt64) -> StatementID { StatementID(number: number, columns: columns) }
 }
 
-/// A connection's prepared statements, by text and by what they do. Of each as many as were used last.
+/// A connection's prepared statements, by text and by identifier: of each the most recently used ones.
 ///
-/// A statement that is still held is never handed out a second time: a caller that asks for it meanwhile gets a fresh
-/// one that is not kept.
+/// A statement that is still held is never returned a second time: another caller gets a new one, which is not cached.
 struct StatementCache {
-  /// How many statements are kept by text, and how many by identifier. Preparing costs 4 µs and more, keeping one a few
-  /// kilobytes.
+  /// How many statements are cached by text, and how many by identifier. Preparing one costs 4 µs and more, keeping one
+  /// a few kilobytes.
   static let capacity = 128
 
   private var byText = StatementsByText()
@@ -83,7 +82,7 @@ private struct StatementsByText {
   }
 }
 
-/// In sets of four, of which the one used longest ago makes room: a look is a few comparisons, with nothing hashed.
+/// In sets of four, from which the least recently used one is removed: a look-up is a few comparisons, without hashing.
 private struct StatementsByID {
   private struct Entry {
     var id: StatementID?

@@ -1,10 +1,10 @@
-/// What SQLite says while it prepares a statement: which columns it reads, and whether it is a query.
+/// What SQLite reports while it prepares a statement: the columns it reads, and whether it is a query.
 ///
-/// Names come from the authorizer, which sees through views, common table expressions and sub-queries. A table of which
-/// no column is read, as by `count(*)`, comes without columns.
+/// Names come from the authorizer, which resolves views, common table expressions and subqueries. A table of which no
+/// column is read, as in `count(*)`, has no columns.
 struct StatementReads {
   private(set) var columns: [String: Set<String>] = [:]
-  /// Whether there is a SELECT in it: there is none in PRAGMA, BEGIN or ATTACH.
+  /// Whether it contains a SELECT: there is none in PRAGMA, BEGIN or ATTACH.
   var hasSelect = false
 
   mutating func note(_ column: String, of table: String) {
@@ -13,17 +13,17 @@ struct StatementReads {
 }
 
 extension Connection {
-  /// Prepares the text's one statement and says what its answer depends on.
+  /// Prepares the text's one statement and returns what its result depends on.
   ///
-  /// Runs nothing of it. Costs the preparing, and two looks at the schema.
+  /// Runs nothing. Costs the preparation, and two reads of the schema.
   ///
-  /// - Throws: ``StatementError`` where the text is no query or not one; ``SQLiteError`` where SQLite refuses it.
+  /// - Throws: ``StatementError`` if the text is not exactly one query; ``SQLiteError`` if SQLite refuses it.
   package func sources(ofQuery sql: String) throws -> QuerySources {
     let reads = try reads(ofQuery: sql)
     return try privileged { try QuerySources(reads, on: self) }
   }
 
-  /// - Throws: as ``sources(ofQuery:)``, where the text is not one query.
+  /// - Throws: As ``sources(ofQuery:)``, if the text is not one query.
   package func requireQuery(_ sql: String) throws { _ = try reads(ofQuery: sql) }
 
   func reads(ofQuery sql: String) throws -> StatementReads {

@@ -1,22 +1,24 @@
 internal import Foundation
 
-/// A file that can be read only without locks: its journal is a write-ahead log, of which nothing is there, and its folder
-/// takes no files, so that SQLite cannot make the one that its readers lock.
+/// A file that can be read only without locks: its journal mode is a write-ahead log, which does not exist, and its
+/// folder is not writable, so that SQLite cannot make the file that readers lock.
 ///
-/// SQLite reads it where it is promised that nobody writes. Nobody can make that promise for another program; so what the
-/// file looked like is kept, and looked at again.
+/// SQLite reads it if it is promised that the file does not change. This cannot be guaranteed for other programs, so
+/// the file's state is recorded, and checked again.
 struct UnlockedFile {
   private let path: String
   private let opened: Stamp
 
   /// Nil for all other files.
-  /// - Throws: ``DatabaseError/unreadable(path:reason:)`` if commits wait in the log: they cannot be read without locks.
+  ///
+  /// - Throws: ``DatabaseError/unreadable(path:reason:)`` if commits wait in the log: they cannot be read without
+  ///   locks.
   init?(_ path: String) throws(DatabaseError) {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     if access(folder, W_OK) == 0 { return nil }
     let log = SidecarFiles.size(of: path + "-wal")
     if log != nil, SidecarFiles.size(of: path + "-shm") != nil { return nil }
-    // Looked at last: closing the file ends locks that this process has on it, and it has none where there is no log.
+    // Checked last: closing the file releases this process's locks on it, and without a log it has none.
     guard Self.hasLog(path), let stamp = Stamp(path) else { return nil }
     if let log, log > 0 {
       throw .unreadable(
@@ -27,7 +29,7 @@ struct UnlockedFile {
     (self.path, opened) = (path, stamp)
   }
 
-  /// What SQLite opens.
+  /// The URI that SQLite opens.
   var uri: String {
     var uri = "file:"
     for scalar in path.unicodeScalars {
@@ -41,10 +43,10 @@ struct UnlockedFile {
     return uri + "?immutable=1"
   }
 
-  /// Whether the file is another than when it was opened, or has a log by now.
+  /// Whether the file has changed since it was opened, or has a log now.
   var hasChanged: Bool { Stamp(path) != opened }
 
-  /// Whether its header says that it is written by way of a log.
+  /// Whether its header says that its journal mode is a write-ahead log.
   private static func hasLog(_ path: String) -> Bool {
     guard let file = FileHandle(forReadingAtPath: path), let header = try? file.read(upToCount: 20) else {
       return false

@@ -1,6 +1,6 @@
 package import QuireRow
 
-/// A transaction that is about to be committed: everything in it is written, nothing of it is in the file yet.
+/// A transaction before its COMMIT: everything in it is written, but nothing of it is in the file yet.
 ///
 /// Valid inside the closure of ``Database/beforeCommit(_:)`` only, on the writing thread.
 package final class PendingTransaction {
@@ -37,7 +37,7 @@ package final class PendingTransaction {
   func finish() { connection = nil }
 }
 
-/// Somebody has refused a commit: everything was rolled back.
+/// A closure has refused a commit: everything was rolled back.
 package struct CommitRefusal: Error {
   /// The error it threw.
   package let reason: any Error
@@ -57,14 +57,14 @@ public final class CommitValidator: Sendable {
 
   deinit { cancel() }
 
-  /// No call begins after this returns, except one that another thread is in the middle of.
+  /// After this returns, no call begins, except one that another thread has already started.
   public func cancel() {
     validators?.remove(id)
     interest.cancel()
   }
 }
 
-/// Who looks at transactions before their commit, in the order of adding.
+/// The closures that inspect transactions before their commit, in the order in which they were added.
 final class CommitValidators: Sendable {
   typealias Body = @Sendable (PendingTransaction) throws -> Void
   private let state = Locked((next: UInt64(0), bodies: [(id: UInt64, body: Body)]()))
@@ -94,11 +94,12 @@ final class CommitValidators: Sendable {
 
 extension Database {
   /// Calls the body with every transaction before its commit, on the writing thread, after all its statements; if it
-  /// throws, everything is rolled back and the writer gets that very error.
+  /// throws, everything is rolled back and the writer receives that error.
   ///
-  /// Several are called in the order of adding; the first that throws ends it. What SQLite looks at in COMMIT itself, a
-  /// deferred foreign key, comes after. The body sees whole rows, so while there is one every write captures them
-  /// (about 1 µs a row). A transaction that is under way when this is called is committed without it.
+  /// Several bodies are called in the order in which they were added; the first that throws ends the transaction.
+  /// Checks that SQLite makes in COMMIT itself, of deferred foreign keys, come after them. The body sees whole rows, so
+  /// while there is one, every write captures them (about 1 µs a row). A transaction that is under way when this is
+  /// called is committed without it.
   ///
   /// The write lock is held: a write in the body is ``DatabaseError/nestedWrite``, and not run.
   package func beforeCommit(_ body: @escaping @Sendable (PendingTransaction) throws -> Void) -> CommitValidator {

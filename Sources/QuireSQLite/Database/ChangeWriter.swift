@@ -1,6 +1,7 @@
 package import QuireRow
 
-/// Writes changes into a file whose rows are still as the changes found them: a commit that is taken back, or done again.
+/// Writes changes into a file whose rows are still as the changes found them: a commit that is taken back, or done
+/// again.
 ///
 /// To be used in a transaction, which is rolled back if it throws.
 package struct ChangeWriter {
@@ -44,8 +45,8 @@ package struct ChangeWriter {
 
   // MARK: Two ways to write
 
-  /// With triggers and foreign keys' actions off: every row has to be as it was found. All rows go before any comes, so that
-  /// values that must be unique may change places.
+  /// With triggers and foreign keys' actions off: every row has to be as it was found. All rows go before any comes, so
+  /// that values that must be unique may change places.
   package func replace() throws {
     for step in steps {
       let found = try row(step)
@@ -56,8 +57,8 @@ package struct ChangeWriter {
   }
 
   /// With triggers and foreign keys' actions on, of which some may have been done already: a row that is already as it
-  /// should become is passed over. Rows that come or change are written before others go, with foreign keys checked by the
-  /// commit.
+  /// should become is passed over. Rows that come or change are written before others go, with foreign keys checked by
+  /// the commit.
   package func merge() throws {
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     for step in steps {

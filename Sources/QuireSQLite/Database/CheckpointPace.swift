@@ -1,14 +1,14 @@
-/// When the write-ahead log is copied into the database again, as a value: decided by the log's length in frames.
+/// Decides when the write-ahead log is copied into the database, by the log's length in frames. A value.
 ///
-/// The log starts over, at its beginning, only with a write before which all of it had been copied and nobody read it.
-/// A snapshot of an older commit prevents the copying, and any snapshot opened before it the starting over. So a
-/// checkpoint stays due until the log has started over:
+/// The log starts over at its beginning only with a write before which all of it was copied and had no readers. A
+/// snapshot of an older commit prevents copying, and any snapshot opened before that prevents starting over. So a
+/// checkpoint stays due until the log has started over, and is tried:
 ///
-/// - when it has reached `pages`, and each time it has grown by as much again;
-/// - before a write, when a snapshot has ended since and none of an older commit is left;
-/// - when it is a quarter longer than that, beside readers that never all stand at the latest commit: once with a short
-///   wait for them, in which they come to stand there, because meanwhile nothing is written. Where that was in vain, a
-///   reader's thread may be this one: it is done again after twice as many frames each time.
+/// - when the log has reached `pages`, and each time it has grown by as much again;
+/// - before a write, if a snapshot has ended since and none of an older commit is left;
+/// - when the log is a quarter longer, if there are always readers of older commits: once with a short wait, in which
+///   they reach the latest commit, because nothing is written meanwhile. If the wait was in vain, a reader may be on
+///   this very thread: the next wait comes after twice as many frames each time.
 struct CheckpointPace {
   private let pages: Int
   /// The log's length at the last try; 0 when it has started over since.

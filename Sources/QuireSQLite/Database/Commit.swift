@@ -3,8 +3,8 @@ package import QuireRow
 
 /// A transaction that has just been committed, seen with the write lock still held.
 ///
-/// Valid inside the `committed` closure only: until it returns, nobody in this process commits, so ``connection`` reads
-/// exactly the state after commit ``number``.
+/// Valid inside the `committed` closure only: until it returns, no other thread of this process commits, so
+/// ``connection`` reads exactly the state after commit ``number``.
 package final class Commit {
   package let number: Int64
   /// Whether another process has committed right behind: then ``number`` is that commit's and ``connection`` shows it,
@@ -22,7 +22,7 @@ package final class Commit {
   package let schemaChanged: Bool
   /// Counts the changes of the schema, of other connections too as far as seen.
   package let schemaGeneration: Int
-  /// False for a transaction that changed nothing anybody can see: it has the number of the commit before.
+  /// False for a transaction without a visible change: it has the number of the previous commit.
   package let isNew: Bool
   private var capture: Capture?
   private var folded: ChangeSet?

@@ -1,13 +1,14 @@
 internal import QuireRow
 
-/// Commits of other processes: noticed, numbered, told.
+/// Commits of other processes: detected, numbered, and reported to subscribers.
 extension Database {
-  /// Takes notice of what other processes have committed until now, so that it has a number and subscribers are told.
+  /// Detects what other processes have committed until now, numbers it, and notifies subscribers.
   ///
-  /// Costs a look at shared memory where there is nothing new. Not for a temporary database, which nobody else has.
+  /// Costs one read of shared memory if there is nothing new. Does nothing for a temporary database, which no other
+  /// process can open.
   package func lookForForeignCommits() { numberForeign() }
 
-  /// Commits of this program that others make in the same file are told as its own SQL from now on.
+  /// From now on, commits that other code of this program makes in the same file are reported as its own SQL.
   package func recognize(_ commits: LocalCommits) {
     numberForeign()
     let seen = clock.count.isBlocking ? try? read { try $0.fileCommitCount() } : clock.count.value
@@ -57,14 +58,14 @@ extension Database {
         reader.endSnapshot()
       }
     } catch {
-      // Closed, or damaged: whoever reads finds out.
+      // The file is closed or damaged: the next read reports it.
     }
     place.lose()
     return (clock.count.value, [LoggedSet(tables: [], place: place.last, rowsUnknown: true)])
   }
 
-  /// The sets with who made them: by the record in the log, or by the file's count. A comparison that is of both comes
-  /// twice, once for each.
+  /// The sets with their origins: by the record in the log, or by the file's count. A set with unknown rows that comes
+  /// from both occurs twice, once for each.
   private func attributed(_ sets: [LoggedSet], _ reader: Connection, _ count: Int64) throws -> [LoggedSet] {
     try own.withLock { own in
       if own.commits.isEmpty { return sets.map { $0.made(by: .otherProcess) } }
@@ -91,7 +92,7 @@ extension Database {
     if isShared { positions.secure() }
   }
 
-  /// The thread that looks out runs while somebody is subscribed; it ends itself.
+  /// The watching thread runs while there are subscribers; it ends itself.
   func watch() {
     guard identity != nil, !isClosed else { return }
     watcher.withLock { watcher in

@@ -6,7 +6,7 @@ extension Database {
   /// The place of the latest commit in the file's change log; nil where it keeps none.
   package var latestToken: CommitToken? { order.withLock { $0.token } }
 
-  /// Subscribes, and gives the place after which commits come: none in between, none twice.
+  /// Subscribes, and returns the position after which commits are delivered: none is missed, none comes twice.
   package func subscribeFromHere(
     failed: (@Sendable (DatabaseError) -> Void)? = nil, _ body: @escaping @Sendable (ChangeSet) -> Void
   ) -> (Subscription, CommitToken?) {
@@ -14,15 +14,15 @@ extension Database {
     return order.withLock { place in (subscribers.add(exceptTo: nil, failed: failed, body), place.token) }
   }
 
-  /// What has been committed after a place, whoever did, as far as the log says.
+  /// What has been committed after a position, by any process, as far as it is logged.
   ///
-  /// Each has the number under which it was told here; 0 where that was before the store was opened.
+  /// Each has the number that subscribers received here; 0 if it was made before the store was opened.
   ///
   /// - Parameters:
-  ///   - end: The last change to be told, which is the last of a commit; nil for the end of the log.
-  ///   - limit: Stops after the commit with which so many changes are reached.
-  /// - Returns: the commits, and whether they lead to the end.
-  /// - Throws: ``ChangeLogError`` for a place from which the log cannot be followed.
+  ///   - end: The last change to return, which is the last of a commit; nil for the end of the log.
+  ///   - limit: Stops after the commit that reaches this number of changes.
+  /// - Returns: The commits, and whether they lead to the end.
+  /// - Throws: ``ChangeLogError`` if the log cannot be followed from the position.
   package func loggedCommits(after token: CommitToken, upTo end: Int64? = nil, atMost limit: Int = .max) throws -> (
     commits: [ChangeSet], isEnd: Bool
   ) {
@@ -47,19 +47,19 @@ extension Database {
 
 // MARK: history
 
-/// A commit as the log has it, with what its record says of who made it.
+/// A logged commit, with the writer from its record.
 package struct LoggedCommit: Sendable {
   package let changes: ChangeSet
-  /// That of the commit before it where it has left no record.
+  /// The previous commit's if there is no record.
   package let date: Date
-  /// Program, process number and a number; empty where it has left no record.
+  /// Program, process number and a number; empty if there is no record.
   package let process: String
 }
 
 extension Database {
   /// From where the log can be read: after a token, after a place, or from its beginning.
   ///
-  /// - Throws: ``ChangeLogError`` where there is no log, or it cannot be followed from the token.
+  /// - Throws: ``ChangeLogError`` if there is no log, or it cannot be followed from the token.
   package func logStart(after token: CommitToken?, or place: Int64?) throws -> CommitToken {
     if let token {
       _ = try loggedCommits(after: token, atMost: 0)

@@ -2,7 +2,7 @@ internal import Foundation
 package import QuireRow
 internal import Synchronization
 
-/// One database file: its writer, its readers, the numbering of its commits, and who is told of them.
+/// One database file: its writer, its readers, the numbering of its commits, and its subscribers.
 ///
 /// Writing is for one thread at a time, which takes the lock itself; reading never waits for writing. Every commit of
 /// this store has a number, counted from 1, and every reader knows the number of what it sees.
@@ -26,8 +26,8 @@ package final class Database: Sendable {
   /// A checkpoint is due and waits for a position that has yet to leave the commit before.
   private let awaitsCheckpoint = Atomic(false)
   private let closed = Atomic(false)
-  /// Held from COMMIT until its subscribers are told, and while a commit of another process is numbered and told: so
-  /// that all are told in the order of their numbers. Under it nobody waits for the file.
+  /// Held from COMMIT until subscribers are notified, and while a commit of another process is numbered and reported,
+  /// so that notifications are in the order of the numbers. No thread waits for the file while it holds this lock.
   ///
   /// Guards how far the file's change log has been followed.
   let order = Locked(LogPlace())
@@ -37,7 +37,7 @@ package final class Database: Sendable {
   let process: String?
   let identity: FileIdentity?
   let watcher = Locked<ForeignWatcher?>(nil)
-  /// Commits of this program that are none of the store's, and the file's count of commits when it was last looked.
+  /// Commits of this program outside the store, and the file's count of commits at the last check.
   let own = Locked((commits: [LocalCommits](), seen: Int64?.none))
 
   package init(_ configuration: DatabaseConfiguration) throws {
@@ -105,13 +105,13 @@ package final class Database: Sendable {
   ///
   /// The body must only put it somewhere: a write in it is ``DatabaseError/nestedWrite``.
   ///
-  /// Commits of other processes come too: as rows where the file keeps a change log (``ChangeLog``), else each run of
-  /// them as one set without rows (``QuireRow/ChangeSet/rowsUnknown``); from whichever thread noticed first. While
-  /// anybody is subscribed to a file, a thread of its own looks out for them.
+  /// Commits of other processes come too: as rows if the file has a change log (``ChangeLog``), otherwise consecutive
+  /// ones as one set without rows (``QuireRow/ChangeSet/rowsUnknown``); from whichever thread noticed first. While a
+  /// file has subscribers, a separate thread watches for them.
   ///
   /// - Parameters:
-  ///   - origin: Whose commits it does not want to hear of: its own.
-  ///   - failed: Called at most once, when the file has been replaced, moved or deleted; it too must only note it.
+  ///   - origin: The origin of commits that are not delivered: the subscriber's own.
+  ///   - failed: Called at most once, when the file has been replaced, moved or deleted; it too must only record it.
   package func subscribe(
     exceptTo origin: ChangeSet.Origin? = nil, failed: (@Sendable (DatabaseError) -> Void)? = nil,
     _ body: @escaping @Sendable (ChangeSet) -> Void
@@ -168,7 +168,7 @@ package final class Database: Sendable {
 // MARK: writing
 
 extension Database {
-  /// Runs the body in a transaction and commits it; if it throws, nothing of it is there.
+  /// Runs the body in a transaction and commits it; if it throws, nothing is written.
   ///
   /// The calling thread holds the write lock until this returns: never call it across an `await`.
   ///
@@ -177,8 +177,9 @@ extension Database {
   ///   - leaving: a position that leaves the commit before this one with it (see
   ///     ``SnapshotReader/advanceAfterOwnCommit(_:)``), so that nothing has to be held for it.
   ///   - committed: called right after COMMIT with the lock held, after the subscribers.
-  /// - Throws: what the body throws, or who refuses the commit (``beforeCommit(_:)``); ``DatabaseError`` for the rest. After ``DatabaseError/commitOutcomeUnknown`` and
-  ///   ``DatabaseError/corrupt`` every later write throws the same until the database is opened again.
+  /// - Throws: What the body or a closure of ``beforeCommit(_:)`` throws; otherwise ``DatabaseError``. After
+  ///   ``DatabaseError/commitOutcomeUnknown`` and ``DatabaseError/corrupt`` every later write throws the same error
+  ///   until the database is opened again.
   @discardableResult package func write<T>(
     origin: ChangeSet.Origin = .sql, author: String? = nil, leaving position: SnapshotReader? = nil,
     _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void = { _, _ in }
@@ -190,7 +191,7 @@ extension Database {
     }
   }
 
-  /// The same with a refusal told apart from other errors: ``CommitRefusal``.
+  /// As `write`, with a refused commit distinguishable from other errors: ``CommitRefusal``.
   @discardableResult package func transact<T>(
     origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, _ body: (Transaction) throws -> T,
     committed: (T, Commit) -> Void
@@ -250,7 +251,8 @@ extension Database {
     return result
   }
 
-  /// Where others commit too, what is read right after a commit is read from one snapshot, which may show more than it.
+  /// If other processes commit too, reads right after a commit use one snapshot, which may include more than the
+  /// commit.
   private func showing(_ commit: Commit, of writer: Writer, _ body: (Commit) -> Void) {
     let connection = writer.connection
     var shown: Int64?
@@ -313,8 +315,9 @@ extension Database {
     }
   }
 
-  /// For who left the commit before its own only after that write: what it read kept the log from starting anew, so that
-  /// the checkpoint waited for it. If somebody writes just now, that is for the next one.
+  /// For a reader that left the commit before its own only after that write: its snapshot kept the log from starting
+  /// over, so that the checkpoint had to wait. If another thread is writing now, the checkpoint is left to the next
+  /// write.
   package func checkpointIfDue() {
     guard awaitsCheckpoint.load(ordering: .relaxed), (try? lock.lock(timeout: .zero)) != nil else { return }
     defer { lock.unlock() }

@@ -21,14 +21,14 @@ package struct DatabaseConfiguration: Hashable, Sendable {
   package var cacheSizeInBytes = ConnectionOptions.defaultCacheSizeInBytes
   /// How many reading connections there are at most, besides those that hold an old snapshot for lagging readers.
   package var readers = 8
-  /// A passive checkpoint is tried when the write-ahead log has grown by this many pages, and again when a snapshot that
-  /// prevented it has ended; nil is 1 000 with `synchronous` full and 4 000 otherwise.
+  /// A passive checkpoint is tried when the write-ahead log has grown by this many pages, and again when a snapshot
+  /// that prevented it has ended; nil is 1 000 with `synchronous` full and 4 000 otherwise.
   ///
   /// Measured: with full, a one-page commit took 235 µs while the log was still growing and 110 µs once it was being
   /// written over, so the log should be short. Without a sync at each commit that makes no difference, and fewer
   /// checkpoints save time: 13.6 µs a commit at 1 000 pages, 10.9 at 4 000, 11.1 at 16 000 (CPU, random rows of 100 k).
   package var checkpointPages: Int?
-  /// A write-ahead log this large takes away the old snapshots that keep it from starting anew.
+  /// If the write-ahead log grows this large, the old snapshots that keep it from starting over are released.
   package var logLimitInBytes = 256 << 20
   package var changeLog = ChangeLog.asInFile
   /// See ``ConnectionOptions/trustsSchema``.

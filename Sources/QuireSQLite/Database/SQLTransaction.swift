@@ -1,6 +1,6 @@
 package import QuireRow
 
-/// One write at hand: valid inside the body of ``Database/write(origin:author:leaving:_:committed:)`` only.
+/// A write transaction: valid only inside the closure that receives it.
 public struct SQLTransaction {
   let writer: Writer
   /// What its statements may name.
@@ -8,7 +8,7 @@ public struct SQLTransaction {
 
   init(writer: Writer) { self.writer = writer }
 
-  /// The writing connection. SQLTransaction control, ATTACH and settings are refused in SQL run on it.
+  /// The writing connection. Transaction control, ATTACH and settings are refused in SQL run on it.
   package var connection: Connection { writer.connection }
 
   /// This transaction with models that its statements may name.
@@ -18,27 +18,27 @@ public struct SQLTransaction {
     return transaction
   }
 
-  /// Runs a statement, or several that have no values; what is interpolated is bound.
+  /// Runs one statement, or several without values; interpolated values are bound.
   ///
-  /// A statement that fails is undone; what was done before it stays part of the transaction. SQLTransaction control, ATTACH
-  /// and settings are refused.
+  /// A statement that fails is undone; what was done before it stays part of the transaction. Transaction control,
+  /// ATTACH and settings are refused.
   ///
-  /// - Returns: the number of rows it changed, with those changed by triggers and foreign keys.
-  /// - Throws: ``SQLiteError`` for what SQLite refuses, and what could not go into the statement (``SQL``).
+  /// - Returns: The number of rows it changed, including those changed by triggers and foreign keys.
+  /// - Throws: ``SQLiteError`` for errors of SQLite, and the error of a value that cannot be bound (``SQL``).
   @discardableResult public func execute(_ sql: SQL) throws -> Int {
     let before = changeCount
     try BoundSQL(sql, in: models).execute(on: connection)
     return changeCount - before
   }
 
-  /// All rows of one statement, as the transaction sees them; with `RETURNING` those it wrote.
+  /// All rows of one statement, as the transaction sees them; with `RETURNING`, the rows it wrote.
   ///
-  /// - Throws: as ``execute(_:)``.
+  /// - Throws: As ``execute(_:)``.
   @discardableResult public func query(_ sql: SQL) throws -> [SQLRecord] {
     try BoundSQL(sql, in: models).run(on: connection).records
   }
 
-  /// Runs the body in a savepoint, which may be nested: if it throws, what it did is undone and forgotten.
+  /// Runs the body in a savepoint, which may be nested: if it throws, its changes are undone.
   @discardableResult public func savepoint<T>(_ body: () throws -> T) throws -> T { try writer.savepoint(body) }
 
   /// How many row events the transaction has so far, without those undone by savepoints and failed statements.

@@ -12,18 +12,18 @@ package final class Subscription: Sendable {
 
   deinit { cancel() }
 
-  /// No call begins after this returns, except one that another thread is in the middle of.
+  /// After this returns, no call begins, except one that another thread has already started.
   package func cancel() { subscribers?.remove(id) }
 }
 
-/// Who is told of each commit, in the order of subscribing.
+/// The subscribers to commits, in the order of subscription.
 final class Subscribers: Sendable {
   typealias Body = @Sendable (ChangeSet) -> Void
   typealias Failure = @Sendable (DatabaseError) -> Void
   private struct State {
     var next: UInt64 = 0
     var bodies: [(id: UInt64, except: ChangeSet.Origin?, body: Body, failed: Failure?)] = []
-    /// What has befallen the file, for those that come later too.
+    /// What happened to the file, for later subscribers too.
     var failure: DatabaseError?
   }
   private let state = Locked(State())
@@ -40,7 +40,7 @@ final class Subscribers: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.bodies.isEmpty } }
 
-  /// Tells everybody, once.
+  /// Notifies all subscribers, once.
   func fail(_ error: DatabaseError) {
     let bodies = state.withLock { state in
       if state.failure != nil { return [Failure?]() }
@@ -58,7 +58,7 @@ final class Subscribers: Sendable {
     _ = removed  // freed outside the lock: what it captured may cancel another subscription
   }
 
-  /// Lets everybody go: nothing more will come.
+  /// Releases all subscribers: no more commits will come.
   func removeAll() {
     let removed = state.withLock { state in
       defer { state.bodies.removeAll() }
@@ -67,7 +67,7 @@ final class Subscribers: Sendable {
     _ = removed  // freed outside the lock, as above
   }
 
-  /// Whether anybody wants to hear of a commit of this origin: if not, it is not even folded.
+  /// Whether any subscriber receives commits of this origin: if not, net changes are not even computed.
   func want(_ origin: ChangeSet.Origin) -> Bool { state.withLock { $0.bodies.contains { $0.except != origin } } }
 
   func publish(_ changes: ChangeSet) {

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A private folder that ends with the process: removed by its owner, or else by whoever makes the next one.
+/// A private folder that ends with the process: removed by its owner, or otherwise by the next process that makes one.
 ///
-/// The owner holds a lock on a file in it. A folder is a leftover when its process is gone *and* the lock is free: a
-/// number alone could be a process of another container's that shares the directory.
+/// The owner holds a lock on a file in it. A folder is a leftover if its process is gone *and* the lock is free: the
+/// process number alone could be that of a process in another container that shares the directory.
 final class TemporaryFolder: Sendable {
   let path: String
   private let lock: Int32

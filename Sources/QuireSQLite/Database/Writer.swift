@@ -15,7 +15,7 @@ final class Writer: ConnectionGuardian {
   private(set) var isInTransaction = false
   /// The error that ended the transaction behind our back. Until the write is over, the connection is read-only.
   private var lost: SQLiteError?
-  /// Why nothing more is written.
+  /// Why writing has stopped permanently.
   private(set) var halted: DatabaseError?
   private(set) var hasAlteredSchema = false
   private(set) var schemaGeneration = 0
@@ -92,7 +92,7 @@ extension Writer {
     }
   }
 
-  /// Another connection's commit may have altered the schema, and its rows nobody has told us.
+  /// Another connection's commit may have altered the schema, and its rows are unknown.
   ///
   /// - Returns: whether it has altered it.
   private func lookForForeignCommit() throws(SQLiteError) -> Bool {
@@ -111,7 +111,7 @@ extension Writer {
     return true
   }
 
-  /// Whether it has done anything that anybody can see.
+  /// Whether it has made any visible change.
   var isNew: Bool { capture.eventCount > 0 || hasAlteredSchema }
 
   enum Outcome {

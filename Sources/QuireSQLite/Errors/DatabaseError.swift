@@ -1,21 +1,21 @@
-/// What is wrong with a database file or its locks, and not with one statement. The text says what happened, to which file, how
-/// the data stands and what to do.
+/// An error of a database file or its locks, not of one statement. The text says what happened, to which file, what
+/// state the data is in, and what to do.
 public enum DatabaseError: Error, Hashable, Sendable {
   /// The file is not an SQLite database; it was not touched.
   case notADatabase(path: String)
   /// The path is that of a folder.
   case isDirectory(path: String)
-  /// There is no such file, and none was to be created.
+  /// The file does not exist, and creating it was not requested.
   case missing(path: String)
   /// The file has no bytes, and was not opened for creating.
   case empty(path: String)
-  /// Two names for one file make two write-ahead logs, and those destroy it.
+  /// The file has several names (hard links): these would get separate write-ahead logs, which would destroy the file.
   case hardLinked(path: String, names: Int)
   /// The file cannot be opened; it was not changed.
   case unreadable(path: String, reason: String)
   /// The file cannot be made.
   case cannotCreate(path: String, reason: String)
-  /// A page is damaged. Writing has stopped; what can still be read is.
+  /// A page is damaged. Writing has stopped; undamaged parts can still be read.
   case corrupt(path: String, sql: String?)
   /// A write to a file that is open for reading only; nothing was written.
   case readOnly(path: String)
@@ -23,17 +23,17 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case diskFull(path: String)
   /// The system could not read or write the file; the transaction was rolled back.
   case inputOutput(path: String, code: Int32)
-  /// Another connection or process held the lock for the whole of the busy timeout.
+  /// Another connection or process held the lock for the entire busy timeout.
   case busy(path: String, waited: Duration)
-  /// Another thread of this process wrote for the whole of the write timeout.
+  /// Another thread of this process was writing for the entire write timeout.
   case writerBusy(waited: Duration)
-  /// All readers were lent out for the whole of the busy timeout.
+  /// All readers were in use for the entire busy timeout.
   case readersBusy(count: Int, waited: Duration)
-  /// COMMIT failed in a way that leaves open whether the transaction is in the file.
+  /// COMMIT failed in a way that leaves unknown whether the transaction is in the file.
   case commitOutcomeUnknown(path: String, code: Int32)
   /// The changes of a transaction could not be captured exactly; it was rolled back.
   case captureFailed(table: String?, code: Int32)
-  /// A write inside a write on the same thread; nothing of it was run.
+  /// A write inside a write on the same thread; it was not run.
   case nestedWrite
   /// A write inside a closure of `beforeCommit`, which may only read; it was not run.
   case writeBeforeCommit(sql: String)
@@ -41,9 +41,9 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case closed(path: String)
   /// The state after this commit can no longer be read.
   case stale(commit: Int64)
-  /// The file that was opened is not at its path any longer: another one is, or none. Nothing more is written.
+  /// The file that was opened is no longer at its path: there is another one, or none. Nothing more is written.
   case fileReplaced(path: String)
-  /// A setting of the connection is not as it must be; the database was not opened.
+  /// A setting of the connection does not have its required value; the database was not opened.
   case setting(String, expected: String, found: String)
 }
 
@@ -82,9 +82,9 @@ extension DatabaseError: CustomStringConvertible {
       "a write was begun inside a write on the same thread; nothing of it was run. "
         + "Use the transaction at hand, or a savepoint in it"
     case .writeBeforeCommit(let sql):
-      "a write was begun where a transaction is only looked at before its commit; it was not run: \(sql)"
+      "a write was begun in a closure that may only read, before a commit; it was not run: \(sql)"
     case .closed(let path): "\(path) is closed; nothing was read or written. Open it again"
-    case .stale(let commit): "the state after commit \(commit) is no longer there to be read; move to the latest commit"
+    case .stale(let commit): "the state after commit \(commit) can no longer be read; move to the latest commit"
     case .fileReplaced(let path):
       "\(path) was replaced, moved or deleted while it was open. Nothing more is written, because it would be lost; "
         + "open the file that is to be used"
@@ -95,14 +95,14 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError {
-  /// A refusal that concerns the whole database and not the statement, in its own words; nil for all others.
+  /// An error that affects the whole database and not the statement, as a `DatabaseError`; nil for all others.
   init?(_ error: SQLiteError, path: String, waited: Duration) {
     switch error.primaryCode {
     case 5: self = .busy(path: path, waited: waited)
     case 8 where error.code == 1032: self = .fileReplaced(path: path)  // moved, says SQLite
     case 8: self = .readOnly(path: path)
     case 10: self = .inputOutput(path: path, code: error.code)
-    // The pages are sound, and SQLite names what it cannot read.
+    // The pages are intact, and SQLite names the definition that it cannot read.
     case 11 where error.message.hasPrefix("malformed database schema"):
       self = .unreadable(path: path, reason: error.message)
     case 11, 26: self = .corrupt(path: path, sql: error.sql)
@@ -111,7 +111,7 @@ extension DatabaseError {
     }
   }
 
-  /// What a read throws: damage is the database's; what else SQLite refuses is about the statement.
+  /// Converts the error of a read: damage concerns the database; other errors of SQLite concern the statement.
   package static func explaining(_ error: any Error, path: String) -> any Error {
     guard let refused = error as? SQLiteError, refused.isCorrupt else { return error }
     return DatabaseError.corrupt(path: path, sql: refused.sql)

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// A call that SQLite refused. Bound values are not part of it: they may be private.
+/// An error of a call to SQLite. Bound values are not part of it: they may be private.
 public struct SQLiteError: Error, Hashable, Sendable {
   /// Extended result code, such as 2067 for a unique constraint. See <https://sqlite.org/rescode.html>.
   public let code: Int32
@@ -8,7 +8,7 @@ public struct SQLiteError: Error, Hashable, Sendable {
   public let message: String
   /// The statement as written, with its parameters as `?`.
   public let sql: String?
-  /// The byte of `sql` where preparing it went wrong, where SQLite knows.
+  /// The byte of `sql` where preparing it failed, if SQLite reports it.
   public let offset: Int?
 
   package init(code: Int32, message: String, sql: String? = nil, offset: Int? = nil) {
@@ -26,13 +26,13 @@ extension SQLiteError {
   public var isBusy: Bool { primaryCode == SQLITE_BUSY }
   /// Any constraint: UNIQUE, NOT NULL, CHECK, FOREIGN KEY and so on.
   public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
-  /// A UNIQUE index, a PRIMARY KEY or a row id that is there already.
+  /// A value of a UNIQUE index or PRIMARY KEY, or a row id, already exists.
   public var isUnique: Bool { code == 2067 || code == 1555 || code == 2579 }
-  /// A foreign key that leads nowhere, or a row that others refer to.
+  /// A foreign key refers to a missing row, or others refer to the row.
   public var isForeignKey: Bool { code == 787 }
   /// NULL in a NOT NULL column.
   public var isNotNull: Bool { code == 1299 }
-  /// A CHECK that is not fulfilled.
+  /// A CHECK constraint failed.
   public var isCheck: Bool { code == 275 }
   /// The file is damaged or is not a database.
   public var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
@@ -44,7 +44,7 @@ extension SQLiteError {
   public var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
   /// The system could not read or write the file.
   public var isInputOutput: Bool { primaryCode == SQLITE_IOERR }
-  /// Refused by us, not by SQLite: transaction control, ATTACH and settings are not for SQL run on a store.
+  /// Refused by Quire, not by SQLite: SQL run on a store may not contain transaction control, ATTACH and settings.
   public var isNotAuthorized: Bool { primaryCode == SQLITE_AUTH }
 }
 
@@ -55,7 +55,7 @@ extension SQLiteError: CustomStringConvertible {
 }
 
 extension SQLiteError {
-  /// Said of the whole database, where it is locked, read-only, full, failing or damaged; nil where the statement is
+  /// As an error of the whole database, if that is locked, read-only, full, failing or damaged; nil if the statement is
   /// at fault.
   package func databaseError(path: String, waited: Duration) -> DatabaseError? {
     DatabaseError(self, path: path, waited: waited)

@@ -1,19 +1,19 @@
-/// Why a text is not one query.
+/// Why a text is not a single query.
 public enum StatementError: Error, Hashable, Sendable {
-  /// Nothing in it but blanks and comments.
+  /// It contains only white space and comments.
   case missing
   /// More than one statement.
   case several
   /// It would change rows, tables or the file.
   case writes
-  /// A statement of another kind: EXPLAIN, PRAGMA, BEGIN, ATTACH, and the like. With SQLite's or our reason where
+  /// A statement of another kind: EXPLAIN, PRAGMA, BEGIN, ATTACH, and the like. With SQLite's or Quire's reason if
   /// there is one.
   case notAQuery(reason: String?)
   /// A column was named that the query does not have.
   case unknownColumn(String, columns: [String])
-  /// A model, property or object was named where the models are not known.
+  /// It refers to a model, property or object, but no models are known here.
   case noModels(String)
-  /// It was stopped after the time it was given.
+  /// It was stopped after its time limit.
   case tookTooLong(Duration)
 }
 
@@ -23,7 +23,7 @@ extension StatementError: CustomStringConvertible {
     case .missing: "there is no statement in the text"
     case .several: "there is more than one statement in the text: give one query"
     case .writes: "the statement writes, and a query only reads; nothing was run. Use execute or write for it"
-    case .notAQuery(let reason): reason ?? "the statement is no query: give one SELECT, WITH or VALUES"
+    case .notAQuery(let reason): reason ?? "the statement is not a query: use one SELECT, WITH or VALUES"
     case .unknownColumn(let name, let columns):
       "the query has no column \(name); it has \(columns.joined(separator: ", "))"
     case .noModels(let name):

@@ -2,15 +2,15 @@ internal import CSQLite
 internal import Foundation
 internal import QuireRow
 
-/// SQLite's own count of the commits to a file, whoever made them.
+/// SQLite's own count of the commits to a file, by any process.
 ///
-/// In the header of the WAL index, which all processes share: reading it is reading memory (20 ns), where
-/// `PRAGMA data_version` takes a lock. Goes up by one with every commit that wrote a page, and starts anew only when a
-/// process died in the middle of a commit and the next one put the index in order. A file that is not in WAL mode,
-/// which only a read-only store meets, is asked by `PRAGMA data_version` of a connection of its own (4 to 14 µs).
+/// In the header of the WAL index, which all processes share: reading it is reading memory (20 ns), while `PRAGMA
+/// data_version` takes a lock. It increases by one with every commit that wrote a page, and restarts only if a process
+/// died in the middle of a commit and the next one recovered the index. For a file that is not in WAL mode, which only
+/// a read-only store can have, `PRAGMA data_version` is read on a separate connection (4 to 14 µs).
 final class CommitCount: Sendable {
   private enum Source {
-    /// Belongs to the connection: valid while that is open.
+    /// Owned by the connection: valid while that is open.
     case index(UnsafeRawPointer, Connection)
     case pragma(Connection)
   }
@@ -22,9 +22,9 @@ final class CommitCount: Sendable {
 
   static let unknown: Int64 = -1
 
-  /// - Parameter connection: kept until ``close()``; only its memory is read where it has a WAL index.
+  /// - Parameter connection: Held until ``close()``; if there is a WAL index, only its memory is read.
   func start(_ connection: Connection, mayAsk: Bool) {
-    // Where there is no log there is no index, and asking for it would make an empty one beside the file.
+    // Without a log there is no index, and reading it would create an empty one beside the file.
     let mode = connection.privileged { try? connection.query("PRAGMA journal_mode").first }
     state.withLock { state in
       if mode == "wal", let index = quire_wal_index(connection.handle) {
@@ -35,7 +35,7 @@ final class CommitCount: Sendable {
     }
   }
 
-  /// Whether readers keep writers out: the file has no write-ahead log, so what is held open stops everybody's commits.
+  /// Whether readers block writers: the file has no write-ahead log, so an open snapshot blocks everyone's commits.
   var isBlocking: Bool {
     state.withLock { if case .pragma? = $0.source { true } else { false } }
   }
@@ -48,7 +48,7 @@ final class CommitCount: Sendable {
     _ = source  // its connection may be closed here, outside the lock
   }
 
-  /// ``unknown`` where there is none to be had.
+  /// ``unknown`` if it is not available.
   var value: Int64 {
     state.withLock { state in
       switch state.source {
@@ -59,7 +59,7 @@ final class CommitCount: Sendable {
           state.latest = Int64(count)
           break
         }
-        // Between the two halves of a commit, and after a process that died there: what it was before.
+        // Between the two halves of a commit, and after a process that died there: the previous count.
         return state.latest
       case .pragma(let connection):
         let version = connection.privileged { try? connection.query("PRAGMA data_version").first }

@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// What the system tells of a file and its log. Hints only: none of them is relied on.
+/// The system's notifications about a file and its log. Only hints: correctness does not depend on them.
 struct FileHints: OptionSet {
   let rawValue: Int
-  /// Something of the file's name came, went or was renamed.
+  /// A file of this name was created, deleted or renamed.
   static let moved = FileHints(rawValue: 1)
-  /// Somebody opened the file.
+  /// The file was opened.
   static let opened = FileHints(rawValue: 2)
-  /// Somebody wrote to the log.
+  /// The log was written.
   static let written = FileHints(rawValue: 4)
 }
 
 #if canImport(Glibc) || canImport(Musl)
-  /// inotify on the file's folder, the file, and, when asked to, its log. Belongs to one thread.
+  /// inotify on the file's folder, the file, and, on request, its log. Belongs to one thread.
   final class FileEvents {
     private let descriptor: Int32
     private let path: String
@@ -26,7 +26,7 @@ struct FileHints: OptionSet {
       let url = URL(filePath: path)
       name = url.lastPathComponent
       descriptor = inotify_init1(Int32(truncatingIfNeeded: IN_CLOEXEC) | Int32(truncatingIfNeeded: IN_NONBLOCK))
-      // Where a watch cannot be had (there is a limit for each user), looking now and then is what is left.
+      // If a watch is not available (there is a limit for each user), only polling is left.
       folder = inotify_add_watch(
         descriptor, url.deletingLastPathComponent().path(percentEncoded: false),
         UInt32(truncatingIfNeeded: IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF))
@@ -35,7 +35,7 @@ struct FileHints: OptionSet {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Own commits are seen too, so the log is watched only while others have the file.
+    /// Own commits trigger events too, so the log is watched only while other processes have the file open.
     var watchesLog: Bool {
       get { log >= 0 }
       set {
@@ -48,7 +48,7 @@ struct FileHints: OptionSet {
       }
     }
 
-    /// Waits for something to happen, no longer than so many microseconds.
+    /// Waits for an event, for at most that many microseconds.
     func wait(_ microseconds: Int) -> FileHints {
       if descriptor < 0 {
         usleep(UInt32(microseconds))
@@ -81,7 +81,7 @@ struct FileHints: OptionSet {
     }
   }
 #else
-  /// Where the system tells nothing: only waits.
+  /// Without notifications by the system: only waits.
   final class FileEvents {
     var watchesLog = false
     init(_ path: String) {}

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Which file a path led to when it was opened: writes to one that is no longer there would be lost.
+/// The file that a path led to when it was opened: writes to a file that is no longer there would be lost.
 final class FileIdentity: Sendable {
   private let path: String
   private let device: UInt64
@@ -9,7 +9,7 @@ final class FileIdentity: Sendable {
   /// Nil if the system does not watch the file.
   private let moves: FileMoves?
   private let gone = Atomic(false)
-  /// What had happened to the file at the last look at its path, and when that was.
+  /// The event count at the last check of the path, and the time of that check.
   private let seenEvents = Atomic(UInt64.max)
   private let lookedAt = Atomic(UInt64(0))
 
@@ -20,11 +20,11 @@ final class FileIdentity: Sendable {
     moves = FileMoves(path)
   }
 
-  /// Whether it has been found replaced, moved or deleted. It stays so.
+  /// Whether the file was found replaced, moved or deleted. It stays so.
   var isGone: Bool { gone.load(ordering: .relaxed) }
 
-  /// Asks the system whether the path leads to another file, or to none. Takes less than half a microsecond while
-  /// nothing happens to the file. A folder above it that is moved is noticed within a quarter of a second.
+  /// Checks whether the path leads to another file, or to none. Takes less than half a microsecond while nothing
+  /// happens to the file. If a parent folder is moved, this is noticed within a quarter of a second.
   func isReplaced() -> Bool {
     if isGone { return true }
     var now: UInt64?
@@ -33,7 +33,7 @@ final class FileIdentity: Sendable {
       if events == seenEvents.load(ordering: .relaxed), time &- lookedAt.load(ordering: .relaxed) < 250_000_000 {
         return false
       }
-      // Before the look: what happens after it is seen at the next one.
+      // Before the check: events after it are seen at the next one.
       seenEvents.store(events, ordering: .relaxed)
       now = time
     }

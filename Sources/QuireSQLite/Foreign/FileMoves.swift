@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Counts what happens to a file that may have moved, replaced or deleted it.
+/// Counts events on a file that may have moved, replaced or deleted it.
 ///
-/// One inotify instance serves all files of the process, because a user may have few of them. To ask it whether
-/// something has happened costs a quarter of a look at the path. Moves of a folder above the file are not seen.
+/// One inotify instance serves all files of the process, because each user has few of them. Reading it costs a quarter
+/// of a check of the path. Moves of a parent folder are not detected.
 final class FileMoves: Sendable {
   private let watch: Int32
 
@@ -56,7 +56,7 @@ final class FileMoves: Sendable {
       }
     }
 
-    /// How often something has happened to the file; nil if it is no longer watched.
+    /// The number of events on the file; nil if it is no longer watched.
     var count: UInt64? {
       FileMoves.watches.withLock { watches in
         if FileMoves.hasEvents(watches.descriptor) { FileMoves.read(&watches) }

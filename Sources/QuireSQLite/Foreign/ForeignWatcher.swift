@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Looks out for what other processes do to a database file, on a thread of its own, while somebody is subscribed.
+/// Watches for commits of other processes to a database file, on a thread of its own, while there are subscribers.
 ///
-/// What it goes by is SQLite's count of commits, which is there to be read at any time; all else only says when to look.
-/// Every 250 ms it looks anyhow. While other processes have the file open, a write to the log is a hint: frames are
-/// written before the commit shows (with a sync in between), so it looks again in growing steps until the count has
-/// moved. No file of its own is needed as a doorbell. Off Linux it looks every 50 ms.
+/// It relies on SQLite's count of commits, which can be read at any time; everything else only says when to check. It
+/// checks every 250 ms in any case. While other processes have the file open, a write to the log is a hint: frames are
+/// written before the commit is visible (with a sync in between), so it checks again in growing steps until the count
+/// has changed. No extra file is needed for notification. On systems other than Linux it checks every 50 ms.
 ///
 /// Holds the database weakly, and the thread ends within 250 ms of the last subscription.
 final class ForeignWatcher: Sendable {
@@ -13,7 +13,7 @@ final class ForeignWatcher: Sendable {
     var isStopped = false
     var hasEnded = false
     var isWanted = true
-    /// When there last were others, as far as is known.
+    /// When other processes were last known to have the file open.
     var others: ContinuousClock.Instant?
   }
   private let state = Locked(State())
@@ -29,10 +29,10 @@ final class ForeignWatcher: Sendable {
     thread.start()
   }
 
-  /// The thread is about to end: nothing is waited for, because this may be that thread.
+  /// Tells the thread to end, without waiting for it, because the caller may be that thread.
   func stop() { state.withLock { $0.isStopped = true } }
 
-  /// Whether it is still there, and then it stays.
+  /// Whether the thread is still running; if so, it continues.
   func keepGoing() -> Bool {
     state.withLock { state in
       if state.hasEnded || state.isStopped { return false }
@@ -66,13 +66,13 @@ final class ForeignWatcher: Sendable {
     }
   }
 
-  /// - Parameter age: How old the answer may be.
+  /// - Parameter age: The maximum age of the answer.
   private func lookForOthers(_ database: Database, since age: Duration) {
     if OtherProcesses.haveOpen(path, since: age) {
       noteOthers()
       if !database.isShared { database.share(true) }
     } else if database.isShared {
-      // Another container of this process is not seen by its locks, only by what it does.
+      // Another container in this process is not detected by its locks, only by its commits.
       let last = state.withLock { $0.others }
       if last.map({ $0.duration(to: .now) > .seconds(2) }) ?? true { database.share(false) }
     }
@@ -89,9 +89,9 @@ final class ForeignWatcher: Sendable {
   }
 }
 
-/// How long to wait until the next look: short after a hint, until the count has moved or the hint has grown old.
+/// How long to wait until the next check: short after a hint, until the count has changed or the hint has expired.
 private struct Waits {
-  /// Together 37 ms: what a sync takes, finest where most end.
+  /// 37 ms in total, the duration of a sync; finest where most syncs end.
   private static let microseconds =
     [30, 30, 50, 50, 100, 100] + Array(repeating: 250, count: 24) + Array(repeating: 1000, count: 10)
     + Array(repeating: 4000, count: 5)
@@ -103,13 +103,13 @@ private struct Waits {
 
   private var step = Waits.microseconds.count
   private var count: Int64 = CommitCount.unknown
-  /// Somebody has opened the file, and may be about to lock it.
+  /// Another process has opened the file, and may be about to lock it.
   private(set) var isWatchingOpen = false
 
   var isActive: Bool { step < Waits.microseconds.count }
   var next: Int { isActive ? Waits.microseconds[step] : Waits.idle }
 
-  /// What the round found. A hint and a count that moved in the same round may be of two commits: then it looks on.
+  /// Records a round's findings. A hint and a changed count in one round may belong to two commits: then it continues.
   mutating func note(_ hints: FileHints, _ now: Int64) {
     if hints.contains(.opened) { isWatchingOpen = true }
     if !hints.isDisjoint(with: [.opened, .written]) {

@@ -1,27 +1,27 @@
 internal import CSQLite
 internal import QuireRow
 
-/// Commits that this program makes in a file without the store that has it open: those of a ``RecordingConnection``. A
-/// store that knows of them tells them as the program's own SQL, and not as another process's.
+/// Commits that this program makes in a file outside the store that has it open: those of a ``RecordingConnection``. A
+/// store that knows them reports them as the program's own SQL, and not as another process's.
 ///
-/// They are known by SQLite's own count of a file's commits, and by the record they leave where the file keeps a change
-/// log: nothing is guessed from times.
+/// They are identified by SQLite's own count of a file's commits, and by their record in the change log, if there is
+/// one; times are not used.
 package final class LocalCommits: Sendable {
   private struct State {
     /// The names under which they are recorded in a change log.
     var processes: Set<String> = []
-    /// By the file's count, in order, neighbours together.
+    /// By the file's count, in order, with adjacent ones combined.
     var runs: [ClosedRange<Int64>] = []
   }
   private let state = Locked(State())
-  /// How many runs are remembered: whoever asks has fallen no further behind.
+  /// The number of remembered runs: no store falls further behind.
   private static let most = 4096
 
   package init() {}
 
   func recorded(as process: String) { state.withLock { _ = $0.processes.insert(process) } }
 
-  /// To be called before COMMIT: who notices that must find it here.
+  /// Must be called before COMMIT: a store that notices the commit must find it here.
   func add(_ count: Int64) {
     state.withLock { state in
       if let last = state.runs.last, last.upperBound + 1 == count {
@@ -33,7 +33,7 @@ package final class LocalCommits: Sendable {
     }
   }
 
-  /// Takes the last one back: nothing was committed.
+  /// Removes the last one: nothing was committed.
   func remove(_ count: Int64) {
     state.withLock { state in
       guard let last = state.runs.last, last.upperBound == count else { return }
@@ -46,7 +46,7 @@ package final class LocalCommits: Sendable {
     process.map { process in state.withLock { $0.processes.contains(process) } } ?? false
   }
 
-  /// How many of the commits after one of the file's up to another are among them.
+  /// How many of the file's commits after one up to another are among them.
   func count(after first: Int64, upTo last: Int64) -> Int64 {
     state.withLock { state in
       state.runs.reduce(0) { sum, run in
@@ -58,9 +58,8 @@ package final class LocalCommits: Sendable {
 }
 
 extension Connection {
-  /// SQLite's count of the commits to the file, of whatever process, as this connection sees it in its transaction: in a
-  /// file with a write-ahead log that of the log's index, in others that of the file's header. Nil where there is none to
-  /// be had.
+  /// SQLite's count of the commits to the file, by any process, as this connection's transaction sees it: from the
+  /// log's index for a file with a write-ahead log, otherwise from the file's header. Nil if it is not available.
   func fileCommitCount() throws(SQLiteError) -> Int64? {
     var count: UInt32 = 0
     let mode = try privileged { () throws(SQLiteError) in try query("PRAGMA journal_mode").first }

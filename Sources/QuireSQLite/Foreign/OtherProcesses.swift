@@ -2,23 +2,23 @@ internal import Foundation
 
 /// Whether other processes have a database open, by the locks they hold.
 ///
-/// Every process that has the WAL index open holds a shared lock on one byte of it, and the system lists all locks of all
-/// processes. While it writes the list nobody gets a lock, and the list grows with the files that are open; so one reading
-/// serves all of this process who ask meanwhile. A process in another namespace is not listed; it is found out by its
-/// first commit.
+/// Every process that has the WAL index open holds a shared lock on one byte of it, and the system lists all locks of
+/// all processes. While the list is produced, no process gets a lock, and it grows with the number of open files; so
+/// one reading serves all callers of this process in the meantime. A process in another namespace is not listed; it is
+/// detected by its first commit.
 enum OtherProcesses {
   private struct Reading {
-    /// When it was begun; nil before the first.
+    /// When the reading began; nil before the first.
     var begun: ContinuousClock.Instant?
     /// The files on which other processes hold the lock.
     var files: Set<UInt64> = []
   }
-  /// Held while the list is read: who waits for that gets what was read.
+  /// Held while the list is read: callers that wait for it share the result.
   private static let latest = Locked(Reading())
 
-  /// False off Linux.
+  /// Always false on systems other than Linux.
   ///
-  /// - Parameter age: How old the answer may be. Zero asks for a reading that begins now or later.
+  /// - Parameter age: The maximum age of the answer. Zero requires a reading that begins now or later.
   static func haveOpen(_ path: String, since age: Duration) -> Bool {
     var info = stat()
     guard stat(path + "-shm", &info) == 0 else { return false }
@@ -40,8 +40,8 @@ enum OtherProcesses {
     }
   }
 
-  /// The inode in a line such as `12: POSIX  ADVISORY  READ 4711 08:01:1234567 128 128`, where the lock is the one that says
-  /// “open” (`UNIX_SHM_DMS`) and another process's.
+  /// The inode in a line such as `12: POSIX  ADVISORY  READ 4711 08:01:1234567 128 128`, if the lock is the one that
+  /// marks the file as open (`UNIX_SHM_DMS`) and belongs to another process.
   private static func fileOfOther(_ line: Slice<UnsafeRawBufferPointer>, _ own: UInt64) -> UInt64? {
     guard line.suffix(openMark.count).elementsEqual(openMark) else { return nil }
     let words = line.split(separator: UInt8(ascii: " "))

@@ -2,12 +2,12 @@ internal import Foundation
 
 /// A value behind a mutex.
 ///
-/// Not `Synchronization.Mutex`: ThreadSanitizer does not see how that one waits on Linux (the runtime library it waits
-/// in is not instrumented), and reports every contended use of Swift 6.3's as a race. It does see pthreads.
+/// Not `Synchronization.Mutex`: on Linux ThreadSanitizer does not see how that one waits (the runtime library is not
+/// instrumented), and reports every contended use of Swift 6.3's as a race. It does see pthreads.
 ///
-/// Not for a bare function, which belongs in a struct: Swift keeps one in another form where its type is a generic
-/// parameter, converts it at every access and back, and each conversion wraps it once more.
-// @unchecked: `state` is touched only under `mutex`, which is initialised once and made to be shared.
+/// Do not store a bare function in it; wrap it in a struct. Swift stores a function in another form if its type is a
+/// generic parameter, converts it at every access, and each conversion adds another wrapper.
+// @unchecked: `state` is accessed only under `mutex`, which is initialized once and made to be shared.
 package final class Locked<State>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
@@ -25,7 +25,7 @@ package final class Locked<State>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// The body must not come back to this lock.
+  /// The body must not use this lock again.
   package func withLock<T, E: Error>(_ body: (inout State) throws(E) -> T) throws(E) -> T {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -33,8 +33,8 @@ package final class Locked<State>: @unchecked Sendable {
   }
 }
 
-/// A mutex its owner may take again.
-// @unchecked: initialised once; a pthread mutex is made to be shared.
+/// A mutex that its owner may lock again.
+// @unchecked: initialized once; a pthread mutex is made to be shared.
 final class RecursiveLock: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// The one place at which threads of this process wait for each other to write.
+/// The only lock on which threads of this process wait for each other to write.
 ///
-/// Held by the thread that took it, which it knows again: a write inside a write is told apart from a wait. Waiting is
-/// bounded. Order of waiting threads is the system's.
-// @unchecked: `isHeld` is touched only under `mutex`; mutex and condition are initialised once and made to be shared.
+/// It knows the thread that holds it, so a write inside a write is an error and not a deadlock. Waiting is bounded. The
+/// order of waiting threads is the system's.
+// @unchecked: `isHeld` is accessed only under `mutex`; mutex and condition are initialized once and made to be shared.
 final class WriteLock: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

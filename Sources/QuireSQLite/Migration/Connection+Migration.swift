@@ -1,17 +1,17 @@
 internal import CSQLite
 internal import Foundation
 
-// A connection for running migrations differs in nearly every setting: a migration rebuilds tables that others point to,
-// and must not be held to what a reader or a writer of rows is held to. Nothing is captured, foreign keys stay as they are
-// told to be, and scripts run statement by statement.
+// A migration's connection differs in nearly every setting: a migration rebuilds tables that others refer to, and is
+// not subject to the rules for readers and writers of rows. Nothing is captured, foreign keys stay as they are set, and
+// scripts run statement by statement.
 
 extension Connection {
   /// Opens the file at `path` for migrations, without changing its journal mode or anything else in it.
   ///
   /// - Parameters:
-  ///   - interruption: Ends what runs or waits with `SQLITE_INTERRUPT` or `SQLITE_BUSY`.
-  ///   - beat: Called often while something runs or waits.
-  /// - Throws: ``DatabaseError`` for a path that leads to no database, ``SQLiteError`` for what SQLite says beside that.
+  ///   - interruption: Ends running or waiting statements with `SQLITE_INTERRUPT` or `SQLITE_BUSY`.
+  ///   - beat: Called often while a statement runs or waits.
+  /// - Throws: ``DatabaseError`` if the path does not lead to a database, ``SQLiteError`` for other errors of SQLite.
   package convenience init(
     migrating path: String, access: Access, busyTimeout: Duration, interruption: MigrationInterruption? = nil,
     beat: (@Sendable () -> Void)? = nil
@@ -23,15 +23,15 @@ extension Connection {
     try self.init(migrating: file, as: path, access: access, unlocked: unlocked, pulse: pulse)
   }
 
-  /// Has SQLite roll back what a process that died in a transaction has left, which a connection for reading may not do.
+  /// Lets SQLite roll back the unfinished transaction of a process that died, which a read-only connection cannot do.
   ///
-  /// What cannot be done is no error here: reading then says why.
+  /// A failure is not an error here: the next read reports it.
   private static func recover(_ file: String, _ pulse: MigrationPulse) {
     if Foundation.access(file + "-journal", F_OK) != 0 { return }
     _ = try? Connection(migrating: file, as: file, access: .readWrite, unlocked: nil, pulse: pulse)
   }
 
-  /// A database of its own that is gone with the connection, or with the process: in memory, and on disk if it gets large
+  /// A private database that is deleted with the connection or the process: in memory, and on disk if it grows large
   /// (in `SQLITE_TMPDIR`, `/var/tmp` or `/tmp`).
   package static func temporary(interruption: MigrationInterruption? = nil, beat: (@Sendable () -> Void)? = nil) throws
     -> Connection
@@ -40,7 +40,7 @@ extension Connection {
     return try Connection(migrating: "", as: "a temporary database", access: .create, unlocked: nil, pulse: pulse)
   }
 
-  /// An empty database that lives as long as this connection, for trying out what a schema's statements make of it.
+  /// An empty database that lives as long as this connection, to see how SQLite interprets a schema's statements.
   package static func inMemory() throws(SQLiteError) -> Connection {
     do {
       let pulse = MigrationPulse(interruption: nil, busyTimeout: .zero, beat: nil)

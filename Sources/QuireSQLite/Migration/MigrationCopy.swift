@@ -1,18 +1,18 @@
 internal import CSQLite
 
 extension Connection {
-  /// Copies this connection's whole database over the one of `destination`, as it is at one moment.
+  /// Copies this connection's whole database over the one of `destination`, as of one moment.
   ///
-  /// For the destination it is one transaction: readers see the one content or the other, and a process that
-  /// dies leaves what was there. Other connections may write to the source meanwhile if it has a write-ahead log.
+  /// For the destination it is one transaction: readers see either the old or the new content, and a process that dies
+  /// leaves the old one. Other connections may write to the source meanwhile if it has a write-ahead log.
   ///
   /// - Parameter progress: Receives the pages copied and the total, some hundred times.
-  /// - Throws: what SQLite refused, with the destination as it was; `SQLITE_INTERRUPT` if one of the connections was
-  ///   asked to stop.
+  /// - Throws: The error of SQLite, with the destination unchanged; `SQLITE_INTERRUPT` if one of the connections was
+  ///   stopped.
   package func copy(to destination: Connection, _ progress: (Int, Int) -> Void = { _, _ in })
     throws(SQLiteError)
   {
-    // A transaction of its own holds the moment; SQLite would begin again after each write of another program.
+    // A transaction of its own fixes the moment; otherwise SQLite would start over after each write of another program.
     let wasAutocommit = isAutocommit
     if wasAutocommit { try execute("BEGIN") }
     defer { if wasAutocommit { _ = try? execute("COMMIT") } }
@@ -27,7 +27,7 @@ extension Connection {
         throw SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted")
       }
       code = sqlite3_backup_step(backup, 256)
-      // Its own busy handler has waited before SQLite says so.
+      // The connection's busy handler has already waited before SQLite returns this.
       if code == SQLITE_BUSY || code == SQLITE_LOCKED { break }
       let total = Int(sqlite3_backup_pagecount(backup))
       progress(total - Int(sqlite3_backup_remaining(backup)), total)

@@ -2,15 +2,15 @@ import Synchronization
 
 /// Stops a migration, from any thread, such as one that handles Ctrl-C.
 ///
-/// The migration looks at it between steps. SQL that is running ends with an error and is rolled back; a COMMIT that has begun
-/// is finished.
+/// The migration checks it between steps. A running statement ends with an error and is rolled back; a COMMIT that has
+/// begun is completed.
 public final class MigrationInterruption: Sendable {
   private let flag = Atomic(false)
 
   /// An interruption that stops nothing yet.
   public init() {}
 
-  /// May be called any number of times; there is no way back.
+  /// May be called any number of times; it cannot be undone.
   public func stop() { flag.store(true, ordering: .relaxed) }
 
   /// Whether ``stop()`` was called.

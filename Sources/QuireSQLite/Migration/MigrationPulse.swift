@@ -1,7 +1,8 @@
 import CSQLite
 import Foundation
 
-/// What a migration's connection is asked while a statement runs, or waits for another writer: whether to go on.
+/// Called by a migration's connection while a statement runs, or waits for another writer, to decide whether to
+/// continue.
 ///
 /// Used on the connection's thread only, by the connection that holds it.
 final class MigrationPulse {
@@ -16,10 +17,10 @@ final class MigrationPulse {
     self.beat = beat
   }
 
-  /// How many of SQLite's instructions run between two beats: a few tenths of a millisecond.
+  /// The number of virtual-machine instructions between two beats: a few tenths of a millisecond.
   private static let instructions: Int32 = 20_000
 
-  /// The connection must hold this as long as it is open.
+  /// The connection must hold this object as long as it is open.
   func install(on handle: OpaquePointer) {
     let context = Unmanaged.passUnretained(self).toOpaque()
     sqlite3_progress_handler(
@@ -42,7 +43,7 @@ final class MigrationPulse {
     return interruption?.isStopped != true
   }
 
-  /// Waits a moment for a lock; false when it has been long enough.
+  /// Waits a moment for a lock; false if the timeout has passed.
   private func waits(_ count: Int32) -> Bool {
     if count == 0 { waitingSince = .now }
     guard goesOn(), waitingSince.duration(to: .now) < busyTimeout else { return false }

@@ -2,17 +2,17 @@ internal import CSQLite
 internal import QuireRow
 
 extension Connection {
-  /// Runs `script`, one statement after the other, until its end or the first that fails; rows are thrown away.
+  /// Runs `script`, one statement after the other, until its end or the first error; result rows are discarded.
   ///
-  /// Where one statement ends SQLite says itself (the tail pointer), so triggers need no mark. With `inTransaction`
-  /// what has no meaning inside one is refused by an authorizer: BEGIN, COMMIT, ROLLBACK, savepoints, ATTACH, and
-  /// pragmas that would be ignored; always refused is writing to a table in `protected`. The triggers of a change log
-  /// go first, because a column that one of them names cannot be dropped: the next writer of the store makes them again
-  /// and marks the gap.
+  /// SQLite itself finds the end of each statement (the tail pointer), so triggers need no special delimiter. With
+  /// `inTransaction`, an authorizer refuses what has no meaning inside a transaction: BEGIN, COMMIT, ROLLBACK,
+  /// savepoints, ATTACH, and pragmas that would be ignored. Writing to a table in `protected` is always refused. The
+  /// triggers of a change log are dropped first, because a column that a trigger names cannot be dropped: the store's
+  /// next writer makes them again and marks the gap.
   ///
-  /// - Parameter before: called for each statement once SQLite has understood it and before it runs; may ask the
+  /// - Parameter before: Called for each statement after SQLite has parsed it and before it runs; may query the
   ///   connection.
-  /// - Returns: how many statements ran.
+  /// - Returns: The number of statements that ran.
   package func run(
     script: String, inTransaction: Bool, protected: Set<String> = [],
     before: ((ScriptStatement) throws(SQLiteError) -> Void)? = nil
@@ -34,7 +34,7 @@ extension Connection {
     }
   }
 
-  /// Pragmas that may be given a value inside a transaction: they work there, or only ask.
+  /// Pragmas that may be given a value inside a transaction: they work there, or only read.
   package static let migrationPragmas: Set<String> = [
     "user_version", "application_id", "defer_foreign_keys", "legacy_alter_table", "table_info", "table_xinfo",
     "table_list", "index_info", "index_xinfo", "index_list", "foreign_key_list", "foreign_key_check",
@@ -42,7 +42,7 @@ extension Connection {
     "ignore_check_constraints",
   ]
 
-  /// Runs `body` with statements refused as in a script.
+  /// Runs `body` with the same refusals as in a script.
   package func underRules<T, E: Error>(
     inTransaction: Bool, protected: Set<String>, _ body: () throws(E) -> T
   ) throws(E) -> T {
@@ -80,7 +80,7 @@ extension Connection {
     }
   }
 
-  /// Runs the statement that begins at `offset`; gives where the next begins and whether there was one at all.
+  /// Runs the statement that begins at `offset`; returns where the next one begins and whether there was a statement.
   private func runStatement(
     of text: [UInt8], written bytes: [UInt8], at offset: Int, _ before: ((ScriptStatement) throws(SQLiteError) -> Void)?
   ) throws(MigrationScriptError) -> (next: Int, ran: Bool) {
@@ -117,7 +117,7 @@ extension Connection {
 
 /// One statement of a script.
 package struct ScriptStatement: Hashable, Sendable {
-  /// As written, from where the statement before it ended.
+  /// As written, from the end of the previous statement.
   package let text: String
 
   package init(text: String) { self.text = text }
@@ -126,14 +126,14 @@ package struct ScriptStatement: Hashable, Sendable {
 /// The statement of a script that failed.
 package struct MigrationScriptError: Error, Hashable, Sendable {
   package let error: SQLiteError
-  /// Byte offsets in the script, from where the statement before it ended.
+  /// Byte offsets in the script, from the end of the previous statement.
   package let statement: Range<Int>
-  /// The byte SQLite points to, if it knows.
+  /// The byte that SQLite reports, if any.
   package let offset: Int?
   /// What the authorizer refused, such as `COMMIT` or `PRAGMA journal_mode`.
   package let refused: String?
 
-  /// The same of a script that the one that failed is a part of, from byte `start` on.
+  /// This error in terms of a longer script that contains the failed one from byte `start` on.
   package func shifted(by start: Int) -> MigrationScriptError {
     MigrationScriptError(
       error: error, statement: statement.lowerBound + start..<statement.upperBound + start,
@@ -141,7 +141,7 @@ package struct MigrationScriptError: Error, Hashable, Sendable {
   }
 }
 
-/// What the authorizer goes by: lives as long as one script runs.
+/// The authorizer's rules, while one script runs.
 private final class Rules {
   // The script runs inside a method of the connection, which therefore outlives it.
   unowned let connection: Connection
@@ -154,11 +154,11 @@ private final class Rules {
     self.protected = protected
   }
 
-  /// The name of what is refused, nil for what may run.
+  /// The name of what is refused; nil if it may run.
   func refusal(_ action: Int32, _ first: String?, _ second: String?, database: String?) -> String? {
     switch action {
     case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_DROP_TABLE:
-      // VACUUM fills a database of its own, which it calls so.
+      // VACUUM fills a temporary database of this name.
       guard let first, protected.contains(first.lowercased()), database != "vacuum_db" else { return nil }
       return "writing to \(first)"
     case SQLITE_ALTER_TABLE:
@@ -166,7 +166,7 @@ private final class Rules {
       return "writing to \(second)"
     case SQLITE_TRANSACTION where inTransaction: return first ?? "a transaction"
     case SQLITE_SAVEPOINT where inTransaction: return first == "BEGIN" ? "SAVEPOINT" : first ?? "SAVEPOINT"
-    // VACUUM attaches a database without a name. What has one would be written to by a rehearsal, too.
+    // VACUUM attaches a database without a name. One with a name would also be written by a rehearsal.
     case SQLITE_ATTACH where inTransaction || first?.isEmpty == false: return "ATTACH"
     case SQLITE_DETACH where inTransaction: return "DETACH"
     case SQLITE_PRAGMA where inTransaction && second != nil:

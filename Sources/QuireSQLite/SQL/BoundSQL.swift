@@ -1,13 +1,13 @@
 package import QuireRow
 
-/// SQL written out, ready to be run on any connection of its database.
+/// SQL with resolved names, ready to run on any connection of its database.
 package struct BoundSQL {
   package let text: String
   package let arguments: [Value]
   package let named: [String: Value]
 
-  /// - Parameter models: What the statement may name; nil if no models are known.
-  /// - Throws: what could not go into the statement.
+  /// - Parameter models: The models that the statement may refer to; nil if no models are known.
+  /// - Throws: The error of a part that cannot be resolved or bound.
   package init(_ sql: SQL, in models: (any SQLModels)?) throws {
     let statement = try sql.statement(in: models)
     text = statement.text
@@ -31,7 +31,7 @@ package struct BoundSQL {
     }
   }
 
-  /// Runs one statement with values, or several without; rows they give are passed over.
+  /// Runs one statement with values, or several without; result rows are ignored.
   func execute(on connection: Connection) throws {
     if arguments.isEmpty, named.isEmpty {
       try connection.execute(text)
@@ -55,9 +55,9 @@ package struct BoundSQL {
     return (names, records)
   }
 
-  /// Passes the names of its columns, also where there is no row, and then its rows.
+  /// Passes the names of its columns, even if there are no rows, and then its rows.
   ///
-  /// - Parameter limit: How many rows are asked for.
+  /// - Parameter limit: The number of rows that are needed.
   package func visit(
     on connection: Connection, limit: Int = .max, columns: ([String]) throws -> Void,
     row body: (inout RowCursor) throws -> Void
@@ -65,7 +65,7 @@ package struct BoundSQL {
     let statement = try connection.statement(text)
     defer { statement.reset() }
     try bind(to: statement)
-    // The names are right once it has been stepped: after a change of the schema SQLite prepares it again then.
+    // The names are correct once it has been stepped: after a schema change SQLite prepares it again then.
     var hasRow = try statement.step()
     try columns(statement.columnNames)
     var count = 0
@@ -83,9 +83,9 @@ package struct BoundSQL {
     for (index, value) in zip(indexes, values) { statement.bind(value, at: index) }
   }
 
-  /// What each parameter is bound to: by its name if that is known, all others in order.
+  /// The value of each parameter: by name if there is a named value, all others in order.
   ///
-  /// - Parameter names: Of all parameters of the prepared statement; nil for one without a name.
+  /// - Parameter names: The names of all parameters of the prepared statement; nil for one without a name.
   func values(for names: [String?]) throws(SQLiteError) -> [Value] {
     var rest = arguments[...]
     var values: [Value] = []

@@ -1,36 +1,36 @@
 public import QuireRow
 
-/// SQL with the values it is about, written as one text.
+/// An SQL statement, or a part of one, with its values.
 ///
 ///     let recent: SQL = "SELECT title FROM book WHERE year > \(year) AND language IN \(list: ["pol", "eng"])"
 ///
-/// What is put in by `\(…)` is bound and never becomes SQL: a `String` is text, whatever it says. A name goes in quoted,
-/// as `\(identifier: column)`, and a part of a statement as `\(part)` where that is `SQL` itself. Text made at run time
-/// becomes SQL by ``init(verbatim:_:named:)`` only. Models, their properties and objects stand for what they are in the
-/// file, and a predicate for the rows it accepts:
+/// Values interpolated with `\(…)` are bound and never become SQL: a `String` is text, whatever it contains. A name is
+/// interpolated in quotes, as `\(identifier: column)`, and a part of a statement as `\(part)` if that is itself `SQL`.
+/// Only ``init(verbatim:_:named:)`` turns text made at run time into SQL. Models, their properties and objects become
+/// their names and keys in the file, and a predicate the rows it accepts:
 ///
 ///     let shelf: SQL = """
 ///       SELECT \(\Book.title) FROM \(Book.self) WHERE \(\Book.author) = \(lem)
 ///       AND \(\Book.persistentModelID) IN \(keysOf: Book.self, where: #Predicate { $0.rating > 4 })
 ///       """
 ///
-/// These are written out by the container, context or transaction that uses the statement, in terms of its store.
+/// These are resolved by the container, context or transaction that runs the statement, for its own store.
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
   private(set) var parts: [Part]
   /// Values of named parameters such as `:year`, by name with sigil.
   public private(set) var named: [String: SQLValue]
-  /// The first value or name that cannot stand in SQL, such as NaN: thrown where the statement is used.
+  /// The error of the first value or name that cannot be used in SQL, such as NaN; thrown when the statement is used.
   package private(set) var failure: (any Error & Sendable)?
 
   enum Part: Sendable {
     case text(SQLText)
-    /// What only a store of models tells, and what stands for it until then.
+    /// A part that depends on a store's models, with its name until then.
     case model(name: String, @Sendable (any SQLModels) throws -> SQLText)
   }
 
-  /// Text made at run time, as it is, with values for its `?` and for its named parameters.
+  /// SQL text made at run time, used as it is, with values for its `?` and for its named parameters.
   ///
-  /// The text can do all that SQL can: it must not contain anything from outside.
+  /// The text can do anything that SQL can: it must not contain untrusted input.
   public init(verbatim text: String, _ arguments: [SQLValue] = [], named: [String: SQLValue] = [:]) {
     parts = [.text(SQLText(text, arguments))]
     self.named = named
@@ -40,7 +40,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
   public init(stringInterpolation parts: Interpolation) { self = parts.sql }
 
-  /// The statement; what only a store tells stands in it as `‹Book.title›`.
+  /// The statement's text; parts that depend on a store appear as `‹Book.title›`.
   public var text: String {
     parts.map { part in
       switch part {
@@ -50,15 +50,16 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     }.joined()
   }
 
-  /// What each `?` of ``text`` stands for, in order.
+  /// The values of the `?` in ``text``, in order.
   public var arguments: [SQLValue] {
     parts.flatMap { part -> [SQLValue] in if case .text(let text) = part { text.bindings } else { [] } }
   }
 
-  /// The statement in terms of a store.
+  /// The statement for a store.
   ///
-  /// - Parameter models: Nil if none are known, which is an error for a statement that names one.
-  /// - Throws: what could not go into it, and ``QuireModel/ModelError`` for what is no model or column of the store's.
+  /// - Parameter models: Nil if none are known, which is an error for a statement that refers to one.
+  /// - Throws: The error of a part that cannot be used, and ``QuireModel/ModelError`` for a model or column that the
+  ///   store does not have.
   package func statement(in models: (any SQLModels)?) throws -> SQLText {
     if let failure { throw failure }
     var statement = SQLText()
@@ -75,7 +76,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     return statement
   }
 
-  /// What may stand in `\(…)` of an ``SQL`` literal.
+  /// What an ``SQL`` literal can interpolate.
   public struct Interpolation: StringInterpolationProtocol {
     var sql = SQL(verbatim: "")
 
@@ -89,10 +90,10 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     /// A value, bound; NULL for nil.
     public mutating func appendInterpolation(_ value: (some StoredValue)?) { append("?", [bound(value)]) }
 
-    /// A value as a column has it, bound.
+    /// A column value, bound.
     public mutating func appendInterpolation(_ value: SQLValue) { append("?", [value]) }
 
-    /// Values in parentheses, as `IN` wants them.
+    /// A list of bound values in parentheses, for `IN`.
     public mutating func appendInterpolation(list values: some Sequence<some StoredValue>) {
       append(list: values.map { bound($0) })
     }
@@ -130,12 +131,12 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
       }
     }
 
-    /// What a store of models tells when the statement is used.
+    /// A part that depends on the models of a store, resolved when the statement is used.
     package mutating func append(_ name: String, _ write: @escaping @Sendable (any SQLModels) throws -> SQLText) {
       sql.parts.append(.model(name: name, write))
     }
   }
 }
 
-/// The models of a store, by which statements name tables, columns and rows.
+/// The models of a store, by which statements refer to tables, columns and rows.
 package protocol SQLModels: Sendable {}

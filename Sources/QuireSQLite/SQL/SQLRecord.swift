@@ -1,13 +1,13 @@
 public import QuireRow
 
-/// One row of an SQL query: its values, by name and by place.
+/// One row of an SQL query: its values, by name and by position.
 ///
 ///     for record in try store.query("SELECT name, count(*) AS books FROM …") {
 ///       let name: String = try record.value("name")
 ///       print(name, record["books"])
 ///     }
 public struct SQLRecord: Sendable {
-  /// All columns, with names as the query gives them; several may have the same.
+  /// All columns, with the names that the query gives them; several may have the same name.
   public var columns: [String] { names.all }
   /// In the order of ``columns``.
   public let values: [SQLValue]
@@ -18,17 +18,17 @@ public struct SQLRecord: Sendable {
     self.names = names
   }
 
-  /// The value of the first column of that name, compared as SQL does without regard to ASCII case; NULL where there is
-  /// none. ``value(_:as:)`` throws then.
+  /// The value of the first column of that name, compared as SQL does, ignoring ASCII case; NULL if there is none, in
+  /// which case ``value(_:as:)`` throws.
   public subscript(name: String) -> SQLValue { names.place(of: name).map { self[$0] } ?? .null }
 
-  /// The value at that place; NULL where there is none.
+  /// The value at that position; NULL if there is none.
   public subscript(place: Int) -> SQLValue { values.indices.contains(place) ? values[place] : .null }
 
-  /// A value as a Swift type, by the form that type has in a column.
+  /// A value as a Swift type, in the form that type has in a column.
   ///
-  /// - Throws: ``QuireSQLite/StatementError/unknownColumn(_:columns:)``, and ``QuireRow/ValueError`` where the value is
-  ///   none of that type.
+  /// - Throws: ``QuireSQLite/StatementError/unknownColumn(_:columns:)``, and ``QuireRow/ValueError`` if the value does
+  ///   not decode as that type.
   public func value<T: StoredValue>(_ name: String, as type: T.Type = T.self) throws -> T {
     try T.read(from: ImageSource(values), at: Int32(names.requirePlace(of: name)))
   }

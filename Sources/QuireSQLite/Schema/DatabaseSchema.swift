@@ -1,9 +1,9 @@
-/// What a database's schema says: tables, indexes, triggers and views, without a row.
+/// A database's schema: tables, indexes, triggers and views, without rows.
 ///
-/// A pure value, read through one connection. Two are equal if SQLite would treat them alike: white space, comments, quotes
-/// and the case of names do not count, nor does whether a constraint stands behind its column or at the end, nor the order
-/// of a table's columns. Quire's own tables (`_quire_…`), SQLite's (`sqlite_…`)
-/// and other tools' version tables are no part of it.
+/// A pure value, read through one connection. Two are equal if SQLite would treat them alike: white space, comments,
+/// quotes and the case of names are ignored, as are the order of a table's columns and whether a constraint follows its
+/// column or comes at the end. Quire's own tables (`_quire_…`), SQLite's (`sqlite_…`) and other tools' version tables
+/// are not included.
 ///
 ///     let before = try DatabaseSchema(of: "library.db")
 ///     for difference in before.differences(to: after) { print(difference) }      // book + isbn TEXT
@@ -13,15 +13,15 @@ package struct DatabaseSchema: Sendable {
   package var indexes: [Object] = []
   package var triggers: [Object] = []
   package var views: [Object] = []
-  /// FTS and other virtual tables; the tables they keep their content in are no part of the schema.
+  /// FTS and other virtual tables; their shadow tables are not part of the schema.
   package var virtualTables: [Object] = []
 
   package init() {}
 
-  /// An index, trigger, view or virtual table: what it is called and the SQL that makes it.
+  /// An index, trigger, view or virtual table: its name and its SQL.
   package struct Object: Hashable, Sendable {
     package let name: SQLName
-    /// The table or view it belongs to; of a view or virtual table its own name.
+    /// The table or view it belongs to; for a view or virtual table its own name.
     package let table: SQLName
     package let sql: SQLFragment
   }
@@ -104,8 +104,8 @@ extension DatabaseSchema {
 }
 
 extension DatabaseSchema {
-  /// The SQL that makes it, for `schema.sql`: tables first, each kind in the order of names, so that two databases with one
-  /// schema give one text whatever way they came to it.
+  /// The SQL that makes it, for `schema.sql`: tables first, each kind ordered by name, so that equal schemas give the
+  /// same text however they were made.
   package var text: String {
     let tables = (tables.map { ($0.name, $0.sql) } + virtualTables.map { ($0.name, $0.sql.text) }).sorted {
       $0.0 < $1.0
@@ -121,7 +121,7 @@ extension DatabaseSchema: Equatable {
 }
 
 extension DatabaseSchema.Table: Equatable {
-  /// Whatever the order of the columns.
+  /// Ignores the order of the columns.
   package static func == (a: Self, b: Self) -> Bool {
     a.name == b.name && Set(a.columns) == Set(b.columns) && a.columns.count == b.columns.count
       && a.primaryKey == b.primaryKey && a.uniques == b.uniques && a.foreignKeys == b.foreignKeys
@@ -135,7 +135,7 @@ extension DatabaseSchema.Column: CustomStringConvertible {
   /// `title TEXT NOT NULL`
   package var description: String { "\(name)" + (declaration.isEmpty ? "" : " \(declaration)") }
 
-  /// What stands behind the name.
+  /// What follows the name.
   package var declaration: String {
     var parts = type.text.isEmpty ? [] : ["\(type)"]
     if isRequired { parts.append("NOT NULL" + (whenNull.map { " ON CONFLICT \($0)" } ?? "")) }
@@ -145,13 +145,13 @@ extension DatabaseSchema.Column: CustomStringConvertible {
     return parts.joined(separator: " ")
   }
 
-  /// The default as it may stand in SQL: a literal alone, anything else in parentheses.
+  /// The default as an SQL operand: a literal alone, anything else in parentheses.
   package var defaultOperand: String? {
     guard let text = defaultValue?.text else { return nil }
     return isLiteral(text) ? text : "(\(text))"
   }
 
-  /// A word, a number with or without its sign, a string or a blob; not an expression.
+  /// A word, a number with an optional sign, a string or a blob; not an expression.
   private func isLiteral(_ text: String) -> Bool {
     let tokens = Array(SQLTokens(text))
     if tokens.count == 1 { return true }
@@ -159,8 +159,8 @@ extension DatabaseSchema.Column: CustomStringConvertible {
     return tokens.count == 2 && isSigned
   }
 
-  /// Whether ALTER TABLE ADD COLUMN takes it when there are rows: what is required needs a value, and a default has to be
-  /// a literal, because the rows that are there are not written.
+  /// Whether ALTER TABLE ADD COLUMN accepts it for a table with rows: a required column needs a default, which must be
+  /// a literal, because existing rows are not rewritten.
   package var canBeAdded: Bool {
     guard let text = defaultValue?.text else { return !isRequired || generated != nil }
     return isLiteral(text) && !SQLName.folded(text).hasPrefix("current_")

@@ -1,8 +1,8 @@
-/// A piece of SQL, equal to another token by token: blanks, comments, the quotes around names and the case of words and
-/// names do not count.
+/// A piece of SQL, compared token by token: white space, comments, the quotes around names and the case of words and
+/// names are ignored.
 package struct SQLFragment: Hashable, Sendable {
   package let text: String
-  /// Words and names in small letters, everything else as it is.
+  /// Words and names in lower case, everything else unchanged.
   private let tokens: [String]
 
   package init(_ text: String) {
@@ -25,7 +25,7 @@ package struct SQLFragment: Hashable, Sendable {
     }
   }
 
-  /// Whether the name stands somewhere in it, as a word or in quotes.
+  /// Whether it contains the name, as a word or in quotes.
   package func mentions(_ name: SQLName) -> Bool { tokens.contains(SQLName.folded(name.text)) }
 }
 

@@ -1,7 +1,7 @@
-/// A name of a table, a column or anything else in a schema: equal to another as SQLite compares names, whatever the case
-/// of the letters A to Z.
+/// A name in a schema, such as a table's or a column's: compared as SQLite compares names, ignoring the case of the
+/// letters A to Z.
 package struct SQLName: Hashable, Sendable {
-  /// As it is written, without quotes.
+  /// As written, without quotes.
   package let text: String
   private let key: String
 
@@ -13,7 +13,7 @@ package struct SQLName: Hashable, Sendable {
   package static func == (a: SQLName, b: SQLName) -> Bool { a.key == b.key }
   package func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
-  /// With A to Z as a to z, and every other character as it is.
+  /// Maps A to Z to a to z, and keeps every other character.
   package static func folded(_ text: String) -> String {
     if !text.utf8.contains(where: { (65...90).contains($0) }) { return text }
     return String(decoding: text.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
@@ -32,7 +32,7 @@ extension SQLName: Comparable, ExpressibleByStringLiteral, CustomStringConvertib
     return isPlain ? text : "\"" + text.replacing("\"", with: "\"\"") + "\""
   }
 
-  /// The keywords that SQLite never takes for a name; all others may be names.
+  /// The keywords that SQLite never accepts as names; all others may be names.
   private static let keywords: Set<String> = [
     "add", "all", "alter", "and", "as", "autoincrement", "between", "case", "check", "collate", "commit", "constraint",
     "create", "default", "deferrable", "delete", "distinct", "drop", "else", "escape", "except", "exists", "foreign",

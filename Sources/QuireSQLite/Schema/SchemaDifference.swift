@@ -1,11 +1,11 @@
-/// One thing in which two schemas differ, in words: `book + isbn TEXT`.
+/// One difference between two schemas, as text: `book + isbn TEXT`.
 package struct SchemaDifference: Hashable, Sendable {
   /// The table it is in; nil for whole tables, indexes, triggers and views.
   package let table: SQLName?
   package let kind: Kind
-  /// What the first schema has; nil if it is new.
+  /// The text in the first schema; nil if it is new.
   package let old: String?
-  /// What the second schema has; nil if it is gone.
+  /// The text in the second schema; nil if it was removed.
   package let new: String?
 
   package enum Kind: String, Hashable, Sendable {
@@ -40,10 +40,10 @@ extension SchemaDifference: CustomStringConvertible {
 }
 
 extension DatabaseSchema {
-  /// What there is to change to come from this schema to `other`; empty if they are equal.
+  /// The changes from this schema to `other`; empty if they are equal.
   ///
-  /// Tables first, then what is inside tables both have, then indexes, triggers, views and virtual tables. A renamed
-  /// table or column is one that went and one that came.
+  /// Tables first, then changes inside tables that both have, then indexes, triggers, views and virtual tables. A
+  /// renamed table or column appears as one removed and one added.
   package func differences(to other: DatabaseSchema) -> [SchemaDifference] {
     var result: [SchemaDifference] = []
     let (old, new) = (Dictionary(named: tables), Dictionary(named: other.tables))

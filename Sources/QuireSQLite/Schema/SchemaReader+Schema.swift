@@ -1,8 +1,8 @@
 extension SchemaReader {
-  /// Everything as one value: five queries whatever the number of tables, and the text of each table for what they do not
-  /// tell.
+  /// The whole schema as one value: five queries regardless of the number of tables, and each table's text for what
+  /// they do not contain.
   ///
-  /// - Parameter names: Tables that are no part of it besides SQLite's and Quire's, in small letters.
+  /// - Parameter names: Tables to leave out, in addition to SQLite's and Quire's, in lower case.
   package func schema(leavingOut names: Set<String> = []) throws(SQLiteError) -> DatabaseSchema {
     var schema = DatabaseSchema()
     let kinds = Dictionary(

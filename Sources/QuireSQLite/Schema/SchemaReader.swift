@@ -1,8 +1,8 @@
 internal import QuireRow
 
-/// Reads the schema of a connection's main database: the one place that asks SQLite for it.
+/// Reads the schema of a connection's main database: the only code that does so.
 ///
-/// Each method reads what it is asked for and no more; ``schema(leavingOut:)`` makes one value of everything.
+/// Each method reads only what it returns; ``schema(leavingOut:)`` reads everything into one value.
 package struct SchemaReader {
   private let connection: Connection
 
@@ -12,7 +12,7 @@ package struct SchemaReader {
 
   package enum TableKind: String, Hashable, Sendable {
     case table, view, virtual
-    /// One in which a virtual table keeps its content.
+    /// A shadow table, in which a virtual table stores its content.
     case shadow
   }
 
@@ -26,9 +26,9 @@ package struct SchemaReader {
     package var isReserved: Bool { SchemaReader.isReserved(name) }
   }
 
-  /// Tables and views, SQLite's own among them.
+  /// Tables and views, including SQLite's own.
   ///
-  /// - Parameter name: Reads this one only.
+  /// - Parameter name: Reads only this one.
   package func tables(named name: String? = nil) throws(SQLiteError) -> [Table] {
     let rows = try connection.rows(
       "SELECT name, type, wr, strict FROM pragma_table_list\(name == nil ? "" : "(?)") WHERE schema = 'main'",
@@ -69,11 +69,11 @@ package struct SchemaReader {
   package struct Object: Hashable, Sendable {
     package let kind: ObjectKind
     package let name: String
-    /// The table that it belongs to; of a table or view its own name.
+    /// The table that it belongs to; for a table or view its own name.
     package let table: String
-    /// Nil for what SQLite makes by itself, such as the index of a unique constraint.
+    /// Nil for objects that SQLite makes itself, such as the index of a unique constraint.
     package let sql: String?
-    /// 0 for what has no rows of its own.
+    /// 0 for objects without rows of their own.
     package let rootPage: Int64
   }
 
@@ -83,7 +83,7 @@ package struct SchemaReader {
   ///   - kind: Only those of this kind.
   ///   - name: Only the one with this name.
   ///   - table: Only those that belong to this table.
-  ///   - word: Only those with this in their text, in either case; in small letters.
+  ///   - word: Only those whose text contains this, ignoring case; in lower case.
   package func objects(
     _ kind: ObjectKind? = nil, named name: String? = nil, of table: String? = nil, mentioning word: String? = nil
   ) throws(SQLiteError) -> [Object] {
@@ -121,13 +121,13 @@ package struct SchemaReader {
     package let isRequired: Bool
     /// The default's expression.
     package let defaultValue: String?
-    /// Place in the primary key from 1, 0 outside it.
+    /// Position in the primary key from 1; 0 outside it.
     package let keyPlace: Int
     package let storage: Storage
 
     package enum Storage: Int64, Hashable, Sendable {
       case ordinary = 0
-      /// Of a virtual table: can be asked for and is not shown.
+      /// In a virtual table: can be selected by name, but is not part of `*`.
       case hidden
       /// Generated when it is read.
       case virtual
@@ -141,13 +141,13 @@ package struct SchemaReader {
   /// Of one table or view, in their order; empty if there is none of that name.
   package func columns(of table: String) throws(SQLiteError) -> [Column] {
     guard let name = try? quoted(identifier: table) else { return [] }
-    // The pragma itself, as capturing asks in the middle of a statement.
+    // The pragma itself, because capture reads the schema in the middle of a statement.
     return try connection.rows("PRAGMA main.table_xinfo(\(name))", []).map { Self.column($0.dropFirst()) }
   }
 
   /// By table or view, in one query.
   ///
-  /// - Throws: Also if one of the views reads what is not there.
+  /// - Throws: Also if one of the views refers to something that does not exist.
   package func columns(ofAll kinds: Set<TableKind>) throws(SQLiteError) -> [SQLName: [Column]] {
     let rows = try rows(
       "pragma_table_xinfo(t.owner)", "name, type, \"notnull\", dflt_value, pk, hidden", ofAll: kinds)
@@ -186,7 +186,7 @@ package struct SchemaReader {
   }
 
   private static func foreignKeys(_ rows: [[Value]]) -> [ForeignKey] {
-    // SQLite numbers them from the last one back.
+    // SQLite numbers them in reverse order.
     Dictionary(grouping: rows) { integer($0[0]) }.sorted { $0.key > $1.key }.map { id, rows in
       let rows = rows.sorted { integer($0[1]) < integer($1[1]) }
       let parents = rows.compactMap { optionalText($0[4]) }
@@ -223,7 +223,7 @@ package struct SchemaReader {
 
   /// By table.
   ///
-  /// - Parameter unique: Whether only those over values that no two rows share.
+  /// - Parameter unique: Whether to include only unique indexes.
   package func indexes(unique: Bool = false) throws(SQLiteError) -> [SQLName: [Index]] {
     let columns = "i.seq, i.name, i.\"unique\", i.origin, i.partial, x.name, x.coll, x.\"desc\""
     let source =
@@ -248,7 +248,7 @@ package struct SchemaReader {
     return result
   }
 
-  /// Whether the table's key has an index of its own, and is therefore not the row id: `INTEGER PRIMARY KEY DESC` has.
+  /// Whether the table's key has its own index, and is therefore not the row id, as with `INTEGER PRIMARY KEY DESC`.
   func hasKeyIndex(_ table: String) throws(SQLiteError) -> Bool {
     guard let name = try? quoted(identifier: table) else { return false }
     return try connection.rows("PRAGMA main.index_list(\(name))", []).contains { $0[3] == "pk" }
@@ -265,7 +265,7 @@ package struct SchemaReader {
     IndexColumn(name: optionalText(name), collation: text(collation), isDescending: isDescending == 1)
   }
 
-  // MARK: Asking
+  // MARK: Queries
 
   /// A pragma's rows for each table, in its order.
   private func rows(_ source: String, _ columns: String, ofAll kinds: Set<TableKind>) throws(SQLiteError)
@@ -277,7 +277,7 @@ package struct SchemaReader {
       WITH t AS MATERIALIZED (SELECT name AS owner FROM pragma_table_list WHERE schema = 'main' AND type IN (\(types)))
       SELECT t.owner, \(columns) FROM t, \(source)
       """, [])
-    // A table's rows follow one another.
+    // A table's rows are consecutive.
     var result: [SQLName: [[Value]]] = [:]
     var group: [[Value]] = []
     for (place, row) in rows.enumerated() {

@@ -1,27 +1,27 @@
 package import QuireRow
 
-/// The statements that put a new table in an old one's place, with its rows: SQLite's own recipe for what ALTER TABLE
-/// cannot do.
+/// The statements that replace an old table by a new one and keep its rows: SQLite's own procedure for changes that
+/// ALTER TABLE cannot make.
 ///
 ///     CREATE TABLE new_book (…);
 ///     INSERT INTO new_book (id, title) SELECT id, coalesce(title, '') FROM book;
 ///     DROP TABLE book;
 ///     ALTER TABLE new_book RENAME TO book;
 ///
-/// To be run with foreign keys off. Indexes and triggers of the old table go with it.
+/// Run them with foreign keys off. Indexes and triggers of the old table are dropped with it.
 package struct TableRebuild {
   /// The table that is replaced.
   package let table: SQLName
-  /// What the new one is called until it takes the old one's place, and the statement that makes it by that name.
+  /// The new table's temporary name, and the statement that makes it by that name.
   package let scratch: SQLName
   package let creation: String
-  /// What the table is called in the end.
+  /// The table's final name.
   package let newName: SQLName
-  /// The columns that are filled, each with the expression of the old table's columns that fills it.
+  /// The columns to fill, each with an expression over the old table's columns.
   package var columns: [(name: SQLName, source: String)] = []
-  /// Values of `?` in the sources.
+  /// Values for `?` in the sources.
   package var arguments: [Value] = []
-  /// Whether keys that were used once stay used: both tables say AUTOINCREMENT.
+  /// Whether deleted keys are never reused: both tables have AUTOINCREMENT.
   package var keepsSequence = false
 
   package init(of table: SQLName, by scratch: SQLName, creation: String, newName: SQLName? = nil) {

@@ -1,7 +1,7 @@
-/// What only the text of a CREATE TABLE says and no pragma tells: collations, checks, how columns are generated,
-/// AUTOINCREMENT, conflict clauses, deferred keys, and where the name stands.
+/// The parts of a CREATE TABLE that no pragma reports: collations, checks, how columns are generated, AUTOINCREMENT,
+/// conflict clauses, deferred keys, and the position of the name.
 ///
-/// Reads what `sqlite_schema` holds, which SQLite has accepted; of any other text it takes what it understands.
+/// Reads text from `sqlite_schema`, which SQLite has accepted; other text is read as far as possible.
 package struct TableText {
   /// Byte offsets of the table's name.
   package private(set) var name = 0..<0
@@ -11,14 +11,14 @@ package struct TableText {
   private(set) var keyConflict: SQLName?
   /// Conflict clauses of unique constraints, by their columns.
   private(set) var uniqueConflicts: [[SQLName]: SQLName] = [:]
-  /// Of each foreign key in the order they stand, whether it is checked at the end of the transaction.
+  /// For each foreign key, in order, whether it is checked at the end of the transaction.
   private(set) var deferred: [Bool] = []
 
   struct Column {
     var collation: SQLName?
     var generated: SQLFragment?
     var whenNull: SQLName?
-    /// Where the whole definition stands, in bytes.
+    /// The byte range of the whole definition.
     var range: Range<Int>
   }
 
@@ -88,7 +88,7 @@ package struct TableText {
         advance()
         column.generated = isMark("(") ? takeGroup() : nil
       default:
-        // The type, GENERATED ALWAYS, STORED, and what is written behind a literal.
+        // The type, GENERATED ALWAYS, STORED, and what follows a literal.
         if isMark("(") { _ = takeGroup() } else { advance() }
       }
     }
@@ -187,7 +187,7 @@ package struct TableText {
 
   private func isMark(_ mark: Unicode.Scalar) -> Bool { peek.map { source.isMark($0, mark) } ?? false }
 
-  /// In capitals; empty if it is not a word.
+  /// In upper case; empty if it is not a word.
   private var keyword: String { keyword(after: 0) }
 
   private func keyword(after count: Int) -> String {
@@ -208,7 +208,7 @@ package struct TableText {
     return SQLName(source.name(of: token))
   }
 
-  /// From an opening parenthesis to its closing one: what is between them.
+  /// The tokens from an opening parenthesis to its closing one.
   private mutating func takeGroup() -> SQLFragment {
     var depth = 0
     let start = tokens[position].range.upperBound

@@ -1,8 +1,8 @@
-/// What the text of a CREATE VIRTUAL TABLE says: its module, and the table whose text a full-text index indexes.
+/// The parts of a CREATE VIRTUAL TABLE: its module, and the table whose text a full-text index indexes.
 package struct VirtualTableText {
-  /// `fts5`, in small letters; nil if it is not such a text.
+  /// `fts5`, in lower case; nil if the text is not such a statement.
   package private(set) var module: String?
-  /// The table of `content='book'`; empty if no text is kept, nil if it is the index's own.
+  /// The table of `content='book'`; empty if no text is stored, nil if the index stores its own.
   package private(set) var content: String?
 
   package init(_ sql: String) {
@@ -24,6 +24,6 @@ package struct VirtualTableText {
     }
   }
 
-  /// Whether it is a full-text index over another table's text, which can be made from that again.
+  /// Whether it is a full-text index over another table's text, from which it can be rebuilt.
   package var isIndex: Bool { (module == "fts4" || module == "fts5") && content?.isEmpty == false }
 }

@@ -1,18 +1,19 @@
 internal import Foundation
 internal import Synchronization
 
-/// The number of the latest commit, and a way to learn which commit a snapshot shows without a row in the file.
+/// The number of the latest commit, and a way to find out which commit a snapshot shows without a row in the file.
 ///
-/// A seqlock: the sequence is odd while COMMIT runs. Who finds the same even sequence before and after the first read
-/// of its snapshot, and the file's own count of commits as it was at that number, knows its number. A snapshot with a
-/// commit of another process that has no number yet has none either: that commit must be numbered first.
+/// A seqlock: the sequence is odd while COMMIT runs. A reader that finds the same even sequence before and after the
+/// first read of its snapshot, and the file's own count of commits as it was at that number, knows the snapshot's
+/// number. A snapshot that includes an unnumbered commit of another process has no number: that commit must be numbered
+/// first.
 final class CommitClock: Sendable {
   private let sequence = Atomic<Int64>(0)
   /// Held by the writer while COMMIT runs, so that readers wait without spinning.
   private let gate = Locked(())
   /// The file's count of commits.
   let count = CommitCount()
-  /// What it was when the latest number was given; changes while the sequence is odd.
+  /// The file's count when the latest number was assigned; changes while the sequence is odd.
   private let known = Atomic<Int64>(CommitCount.unknown)
   /// Numbers what other processes have committed.
   private let follower = Locked<Follower?>(nil)
@@ -23,17 +24,17 @@ final class CommitClock: Sendable {
 
   var number: Int64 { sequence.load(ordering: .sequentiallyConsistent) >> 1 }
 
-  /// Runs COMMIT; the number goes up if it gives true.
+  /// Runs COMMIT; the number increases if it returns true.
   ///
-  /// - Parameter body: gives whether the commit is one to be numbered, and whether it wrote a page. Nobody else must
-  ///   be able to commit: the file's write lock is held.
+  /// - Parameter body: Returns whether the commit gets a number, and whether it wrote a page. No other process must be
+  ///   able to commit: the file's write lock is held.
   func commit(_ body: () -> (isNew: Bool, hasWritten: Bool)) {
     gate.withLock { _ in
       let before = sequence.load(ordering: .relaxed)
       sequence.store(before + 1, ordering: .sequentiallyConsistent)
       let (isNew, hasWritten) = body()
       let count = known.load(ordering: .relaxed)
-      // Counted and not read: behind our commit another process may have made the next one already.
+      // Counted, not read: another process may already have committed after us.
       if hasWritten, count != CommitCount.unknown {
         known.store(Int64(UInt32(truncatingIfNeeded: count + 1)), ordering: .sequentiallyConsistent)
       }
@@ -50,19 +51,22 @@ final class CommitClock: Sendable {
 
   func follow() { follower.withLock { $0 }?.follow() }
 
-  /// Whether the file has commits without a number. A moment's look: true also while a commit of ours is under way.
+  /// Whether the file has commits without a number. Valid only for a moment: also true while a commit of ours is under
+  /// way.
   var isBehind: Bool {
     let now = count.value
     return now != CommitCount.unknown && now != known.load(ordering: .sequentiallyConsistent)
   }
 
-  /// Gives what others have committed since the latest number the next ones, up to a count of the file's commits.
+  /// Assigns the next numbers to what others have committed since the latest number, up to a count of the file's
+  /// commits.
   ///
-  /// Nobody ever sees a number between the first and the last of them.
+  /// No reader ever sees a number between the first and the last of them.
   ///
   /// - Parameters:
-  ///   - numbers: how many numbers that takes.
-  ///   - tell: called with the first before anybody can see any: who then finds nothing new has been told.
+  ///   - numbers: How many numbers that takes.
+  ///   - tell: Called with the first number before any reader can see it: a reader that finds nothing new has been
+  ///     notified.
   func numberForeign(upTo count: Int64, as numbers: Int64, _ tell: (Int64) -> Void) {
     gate.withLock { _ in
       let before = sequence.load(ordering: .relaxed)
@@ -75,13 +79,14 @@ final class CommitClock: Sendable {
 
   // MARK: snapshots
 
-  /// Opens a snapshot by `open` and gives its number; `close` takes back one that fell between two commits.
-  /// - Returns: nil, and nothing is open, where the file has a commit that must be numbered first.
+  /// Opens a snapshot by `open` and returns its number; `close` closes one that fell between two commits.
+  ///
+  /// - Returns: Nil, with nothing open, if the file has a commit that must be numbered first.
   func number<E: Error>(open: () throws(E) -> Void, close: () -> Void) throws(E) -> Int64? {
     for _ in 0..<4 {
       let before = sequence.load(ordering: .sequentiallyConsistent)
       if before & 1 == 1 {
-        gate.withLock { _ in }  // until COMMIT is through
+        gate.withLock { _ in }  // until COMMIT has ended
         continue
       }
       let count = count.value
@@ -94,7 +99,7 @@ final class CommitClock: Sendable {
       if sequence.load(ordering: .sequentiallyConsistent) == before, self.count.value == count { return before >> 1 }
       close()
     }
-    // Commits come too fast: the next one of ours waits the microseconds that opening takes.
+    // Commits are too frequent: our next one waits the microseconds that opening takes.
     let result = gate.withLock { _ -> Result<Int64?, E> in
       do throws(E) {
         try open()

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Hears of damage that reading connections meet: then the store writes nothing more, as after damage that a write met.
+/// Records damage found by reading connections: then the store stops writing, as after damage found by a write.
 final class DamageWatch: ConnectionGuardian, Sendable {
   private let path: String
   private let isDamaged = Atomic(false)
@@ -8,7 +8,7 @@ final class DamageWatch: ConnectionGuardian, Sendable {
 
   init(path: String) { self.path = path }
 
-  /// What was met first; nil while nothing was.
+  /// The first damage found; nil if there was none.
   var damage: DatabaseError? { isDamaged.load(ordering: .relaxed) ? first.withLock { $0 } : nil }
 
   func note(_ damage: DatabaseError) {

@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// Where all positions of a database stand, and the snapshots kept for those that have none of their own.
+/// The positions of all readers of a database, and the snapshots kept for those without their own.
 ///
-/// What stays true, for every position at *n* that needs holding: it has a snapshot of its own, or *n* is the latest
-/// commit and no COMMIT runs, or `holds[n]` is there. So the state it stands on can always be read. Except in a file
-/// without a write-ahead log, of which nothing is held beyond a turn: that would lock out whoever writes to it.
-// @unchecked: `state` and the fields of positions marked so are touched only under its lock.
+/// Invariant for every reader at *n* that pins its state: it has its own snapshot, or *n* is the latest commit and no
+/// COMMIT is running, or `holds[n]` exists. So the state it shows can always be read. The exception is a file without a
+/// write-ahead log, of which nothing is kept beyond a turn: that would block its writers.
+// @unchecked: `state`, and the fields of readers that are marked so, are accessed only under its lock.
 final class Positions: @unchecked Sendable {
   struct State {
-    /// The latest commit, as far as positions are concerned.
+    /// The latest commit, as far as readers are concerned.
     var latest: Int64 = 0
     var isCommitting = false
-    /// How many positions stand at a number, need holding and have no snapshot of their own.
+    /// By commit number, how many readers pin it without a snapshot of their own.
     var needy: [Int64: Int] = [:]
     var holds: [Int64: Snapshot] = [:]
-    /// Snapshots positions have of their own.
+    /// The readers' own snapshots.
     var owned: [ObjectIdentifier: Snapshot] = [:]
     var isClosed = false
   }
@@ -23,8 +23,8 @@ final class Positions: @unchecked Sendable {
   let clock: CommitClock
   let pool: ReaderPool
   let path: String
-  /// Whether other processes may commit: their commits come unannounced, so the latest state is held beforehand for
-  /// every position that would need it.
+  /// Whether other processes may commit: their commits are not announced, so the latest state is kept in advance for
+  /// every reader that may need it.
   let isShared = Atomic(false)
 
   init(clock: CommitClock, pool: ReaderPool, path: String) {
@@ -35,14 +35,15 @@ final class Positions: @unchecked Sendable {
 
   // MARK: the writer's side
 
-  /// Called before COMMIT with the write lock held: nobody commits but us, so a snapshot opened now shows `latest`.
+  /// Called before COMMIT with the write lock held: no other connection commits, so a snapshot opened now shows
+  /// `latest`.
   func willCommit(leaving position: SnapshotReader?) {
     state.withLock { state in
       state.isCommitting = true
       var needy = state.needy[state.latest, default: 0]
       if let position, position.needsPin, position.standing == state.latest { needy -= 1 }
       guard needy > 0, state.holds[state.latest] == nil else { return }
-      // A snapshot that cannot be had makes those positions stale; the commit goes on.
+      // If no snapshot can be opened, those readers become stale; the commit continues.
       state.holds[state.latest] = try? Snapshot(clock, pool, isExempt: true, follows: false)
     }
   }
@@ -56,13 +57,13 @@ final class Positions: @unchecked Sendable {
 
   // MARK: other processes
 
-  /// A commit of another process has its number: it is over, and nothing can be held for it any longer.
+  /// A commit of another process has its number: it has ended, and its previous state can no longer be kept.
   func didFollow(_ number: Int64) { state.withLock { $0.latest = number } }
 
-  /// Where others commit too: holds the latest state for positions that have no snapshot of their own.
+  /// If other processes commit too: keeps the latest state for readers without their own snapshot.
   ///
-  /// - Parameter renews: in place of one that is there: one opened after a checkpoint does not read the log, so the log
-  ///   can start anew.
+  /// - Parameter renews: Replaces an existing snapshot: one that is opened after a checkpoint does not read the log, so
+  ///   the log can start over.
   func secure(renews: Bool = false) {
     guard isShared.load(ordering: .relaxed), !clock.count.isBlocking else { return }
     func isWanted(_ state: State) -> Bool {
@@ -77,7 +78,7 @@ final class Positions: @unchecked Sendable {
     unused?.release()
   }
 
-  /// Whether a position's snapshot, or one held for positions, is of an older commit than the latest.
+  /// Whether a snapshot of a reader, or one kept for readers, is of an older commit than the latest.
   var hasOldSnapshots: Bool {
     state.withLock { state in
       let latest = state.latest
@@ -85,7 +86,7 @@ final class Positions: @unchecked Sendable {
     }
   }
 
-  /// Gives up all snapshots older than the latest commit.
+  /// Releases all snapshots older than the latest commit.
   func giveUpOldSnapshots() {
     let old = state.withLock { state in
       let latest = state.latest

@@ -4,10 +4,10 @@ internal import Synchronization
 
 /// Reading connections, each lent to one user at a time, opened when first needed.
 ///
-/// At most `limit` for single reads, and waiting for one is bounded. Snapshots of positions do not count: there are as
-/// many as contexts in the middle of a turn, and one that waited could wait for another on its own thread. Nor does what
-/// holds an old snapshot for those that lag: the writer must not wait for it.
-// @unchecked: `idle`, `lent`, `exempted`, `isClosed` and `identity` are touched only under `mutex`.
+/// At most `limit` are used for single reads, and waiting for one is bounded. Readers' snapshots do not count: there
+/// are as many as contexts in the middle of a turn, and one that waited could wait for another on its own thread. Old
+/// snapshots kept for lagging readers do not count either: the writer must not wait for them.
+// @unchecked: `idle`, `lent`, `exempted`, `isClosed` and `identity` are accessed only under `mutex`.
 final class ReaderPool: @unchecked Sendable {
   private let mutex = NSCondition()
   private var idle: [Connection] = []
@@ -28,14 +28,14 @@ final class ReaderPool: @unchecked Sendable {
     limit = max(configuration.readers, 1)
   }
 
-  /// How many are lent out, old snapshots included.
+  /// The number of connections in use, including old snapshots.
   var lentCount: Int {
     mutex.lock()
     defer { mutex.unlock() }
     return lent + exempted
   }
 
-  /// How many times one was given back.
+  /// How often a connection was returned.
   var returnCount: Int { returns.load(ordering: .relaxed) }
 
   /// - Throws: ``DatabaseError/readersBusy(count:waited:)`` after the busy timeout.
@@ -72,14 +72,14 @@ final class ReaderPool: @unchecked Sendable {
     }
   }
 
-  /// From now on connections are opened to that file only, and not to another one at its path.
+  /// From now on, connections are opened only to that file, and not to another one at its path.
   func expect(_ file: FileIdentity?) {
     mutex.lock()
     identity = file
     mutex.unlock()
   }
 
-  /// Takes a connection back without a transaction; nil is one that could not be opened or is not to be used again.
+  /// Returns a connection without a transaction; nil stands for one that could not be opened or must not be used again.
   func giveBack(_ connection: Connection?, isExempt: Bool = false) {
     returns.add(1, ordering: .relaxed)
     mutex.lock()
@@ -89,7 +89,7 @@ final class ReaderPool: @unchecked Sendable {
     mutex.unlock()
   }
 
-  /// One that is lent does not count against the limit any longer.
+  /// A connection in use no longer counts against the limit.
   func exempt() {
     mutex.lock()
     lent -= 1
@@ -121,7 +121,7 @@ extension Connection {
     }
   }
 
-  /// Ends it, whatever state its statements are in. Gives false if the connection is no longer of use.
+  /// Ends the transaction, whatever the state of its statements. Returns false if the connection cannot be used again.
   @discardableResult func endSnapshot() -> Bool {
     privileged {
       if !isAutocommit { try? execute(statement: \.rollback, "ROLLBACK") }
@@ -138,7 +138,7 @@ extension Connection {
   }
 }
 
-/// The statements a reader's transaction is made of.
+/// The statements of a reader's transaction.
 struct OwnStatements {
   var begin, look, rollback: Statement?
 }

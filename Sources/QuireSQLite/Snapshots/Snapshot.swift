@@ -10,13 +10,13 @@ internal import Synchronization
   private var connection: Connection?
   private var depth = 0
   private let isDoomed = Atomic(false)
-  /// Whether it counts against the pool's limit (0), is held for readers that lag and does not (1), or has ended (2).
+  /// Whether it counts against the pool's limit (0), is kept for lagging readers and does not (1), or has ended (2).
   private let lending: Atomic<UInt8>
 
-  /// Opens one on the latest commit, of whatever process.
+  /// Opens a snapshot of the latest commit, by any process.
   ///
-  /// - Parameter follows: whether to number what another process has committed; without, a snapshot that would show
-  ///   such a commit is ``DatabaseError/stale(commit:)``.
+  /// - Parameter follows: Whether to number the commits of other processes; if not, a snapshot that would show such a
+  ///   commit is ``DatabaseError/stale(commit:)``.
   init(_ clock: CommitClock, _ pool: ReaderPool, isExempt: Bool = false, follows: Bool = true) throws {
     lending = Atomic(isExempt ? 1 : 0)
     let reader = try pool.take(isExempt: isExempt)
@@ -45,7 +45,7 @@ internal import Synchronization
 
   deinit { finish() }
 
-  /// For who opened it and has shown it to nobody yet: no other thread can end it.
+  /// For the code that opened it and has not shared it yet: no other thread can end it.
   var unsharedConnection: Connection? { connection }
 
   /// Begins a use; the same thread may nest them.
@@ -73,7 +73,7 @@ internal import Synchronization
     finishIfDoomed()
   }
 
-  /// From now on it is held for readers that lag.
+  /// Marks it as kept for lagging readers.
   func exempt() {
     if lending.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged { pool.exempt() }
   }

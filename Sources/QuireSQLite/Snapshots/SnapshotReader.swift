@@ -1,9 +1,9 @@
-/// A reader that stands at one commit and reads as of exactly that one, whatever is committed meanwhile.
+/// Reads as of exactly one commit, whatever is committed meanwhile.
 ///
-/// The first read of a turn opens a snapshot, which stays until ``endTurn()`` or the next move. If the store has gone
-/// on before, the position reads on a snapshot the writer opened just before the commit, shared by all that stand at
-/// the same number. It moves only when told to: by ``prepareAdvance()`` or ``advanceAfterOwnCommit(_:)``.
-// @unchecked: `standing`, `own` and `holds` are touched only under the lock of `positions.state`.
+/// The first read of a turn opens a snapshot, which is kept until ``endTurn()`` or the next advance. If the store has
+/// newer commits by then, it reads from a snapshot that the writer opened just before the next commit, shared by all
+/// readers of that commit. It advances only by ``prepareAdvance()`` or ``advanceAfterOwnCommit(_:)``.
+// @unchecked: `standing`, `own` and `holds` are accessed only under the lock of `positions.state`.
 package final class SnapshotReader: @unchecked Sendable {
   private let positions: Positions
   var standing: Int64
@@ -14,7 +14,7 @@ package final class SnapshotReader: @unchecked Sendable {
     self.positions = positions
     self.holds = holds
     standing = 0
-    // While a COMMIT runs nobody holds the number before it for us: then a snapshot says where we stand.
+    // During a COMMIT the state before it is not kept for this reader: a snapshot then determines its commit.
     let isCommitting = positions.state.withLock { $0.isCommitting }
     let snapshot = isCommitting ? try? Snapshot(positions.clock, positions.pool, isExempt: true) : nil
     let unused = positions.state.withLock { state -> Snapshot? in
@@ -36,11 +36,11 @@ package final class SnapshotReader: @unchecked Sendable {
     for snapshot in unused { snapshot.release() }
   }
 
-  /// The commit it stands at.
+  /// The commit that it shows.
   package var number: Int64 { positions.state.withLock { _ in standing } }
 
-  /// Whether what it stands on is kept for it. Without, a read after somebody else's commit is
-  /// ``DatabaseError/stale(commit:)``: for a reader without live objects.
+  /// Whether its state is kept. If not, a read after a commit by others is ``DatabaseError/stale(commit:)``: for a
+  /// reader without live objects.
   package var pinsSnapshot: Bool {
     get { positions.state.withLock { _ in holds } }
     set {
@@ -55,7 +55,7 @@ package final class SnapshotReader: @unchecked Sendable {
     }
   }
 
-  /// Whether it relies on the writer to hold what it stands on. Under the lock.
+  /// Whether it relies on the writer to keep its state. Called under the lock.
   var needsPin: Bool { holds && own == nil }
 
   private func join(_ state: inout Positions.State) {
@@ -63,7 +63,7 @@ package final class SnapshotReader: @unchecked Sendable {
     if needsPin { state.needy[standing, default: 0] += 1 }
   }
 
-  /// Takes it off the books; gives the snapshots nobody needs any longer, to be released outside the lock.
+  /// Removes the reader; returns the snapshots that are no longer needed, to be released outside the lock.
   private func leave(_ state: inout Positions.State) -> [Snapshot] {
     var unused: [Snapshot] = []
     if needsPin {
@@ -81,9 +81,9 @@ package final class SnapshotReader: @unchecked Sendable {
 // MARK: reading
 
 extension SnapshotReader {
-  /// Runs the body on a connection that shows exactly the commit it stands at; the body must not keep it.
+  /// Runs the body on a connection that shows exactly its commit; the body must not keep the connection.
   ///
-  /// - Throws: ``DatabaseError/stale(commit:)`` when that state is no longer there; ``DatabaseError/corrupt(path:sql:)``.
+  /// - Throws: ``DatabaseError/stale(commit:)`` if that state no longer exists; ``DatabaseError/corrupt(path:sql:)``.
   @discardableResult @inlinable package func read<T>(_ body: (Connection) throws -> T) throws -> T {
     do {
       let (snapshot, connection) = try enter()
@@ -114,7 +114,7 @@ extension SnapshotReader {
     if let own { return .ready(own) }
     if standing == state.latest && !state.isCommitting { return .open }
     if holds, let hold = state.holds[standing] { return .ready(hold) }
-    // The commit that is running has not been counted yet, or the number was left behind.
+    // The running commit has not been counted yet, or this number is outdated.
     return standing == state.latest ? .open : .none
   }
 
@@ -125,12 +125,12 @@ extension SnapshotReader {
     case .closed: throw DatabaseError.closed(path: positions.path)
     case .open: break
     }
-    // A turn may last, and its end may be waiting for the same thread: it must not use up the readers of others.
+    // A turn may last, and its end may be waiting for the same thread: it must not use up other users' readers.
     let fresh: Snapshot
     do {
       fresh = try Snapshot(positions.clock, positions.pool, isExempt: true)
     } catch {
-      // The file may be gone, and what is held of it not.
+      // The file may be gone, but its kept snapshots remain.
       if let hold = positions.state.withLock({ holds ? $0.holds[standing] : nil }) { return hold }
       throw error
     }
@@ -149,7 +149,7 @@ extension SnapshotReader {
     return found
   }
 
-  /// Lets go of the turn's snapshot. What it stands on stays readable as long as it needs holding.
+  /// Releases the turn's snapshot. The state remains readable as long as it is pinned.
   package func endTurn() {
     let unused = positions.state.withLock { state -> [Snapshot] in
       guard let snapshot = own else { return [] }
@@ -174,16 +174,16 @@ extension SnapshotReader {
 // MARK: moving
 
 extension SnapshotReader {
-  /// A snapshot of the latest commit to move to; nothing changes until ``Advance/commit()``.
+  /// A snapshot of the latest commit to advance to; nothing changes until ``Advance/commit()``.
   package func prepareAdvance() throws -> Advance {
     if positions.state.withLock({ $0.isClosed }) { throw DatabaseError.closed(path: positions.path) }
     return try Advance(self, Snapshot(positions.clock, positions.pool, isExempt: true))
   }
 
-  /// Goes to a commit of its own, inside the `committed` closure of the write. Opens no snapshot.
+  /// Advances to the context's own commit, inside the `committed` closure of the write. Opens no snapshot.
   package func advanceAfterOwnCommit(_ commit: Commit) { move(to: commit.number, own: nil) }
 
-  /// Goes to the newest commit while the write lock is held, so that there is no newer one. Opens no snapshot.
+  /// Advances to the newest commit while the write lock is held, so that there is no newer one. Opens no snapshot.
   package func advance(toNewest number: Int64) { move(to: number, own: nil) }
 
   fileprivate func move(to number: Int64, own snapshot: Snapshot?) {
@@ -198,9 +198,9 @@ extension SnapshotReader {
     if snapshot == nil { positions.secure() }
   }
 
-  /// A move that is prepared: what a reader will stand on, readable beside what it stands on now.
+  /// A prepared advance: the next state, readable beside the present one.
   ///
-  /// Used by the position's own isolation. One that is neither committed nor cancelled is cancelled when it goes.
+  /// Used by the reader's own isolation. If it is neither committed nor cancelled, it is cancelled when it is released.
   package final class Advance {
     private let position: SnapshotReader
     private var snapshot: Snapshot?
@@ -217,7 +217,7 @@ extension SnapshotReader {
 
     deinit { cancel() }
 
-    /// The position stands at ``number`` and keeps this snapshot for the turn.
+    /// The reader shows ``number`` from now on and keeps this snapshot for the turn.
     package func commit() {
       guard let snapshot else { return }
       self.snapshot = nil

@@ -1,12 +1,13 @@
 internal import CSQLite
 
-/// SQL in which double quotes stand around names only, never around strings.
+/// SQL in which double quotes enclose only names, never strings.
 ///
-/// SQLite takes `"text"` for a string if nothing has that name. Files bring views, triggers and checks that rely on
-/// it, and a connection either allows it everywhere or nowhere. So connections allow it, and SQL that is given to us is
-/// prepared with its names in backticks, which are never strings: a column name with a typing error stays an error.
+/// SQLite reads `"text"` as a string if nothing has that name. Existing files have views, triggers and checks that rely
+/// on it, and a connection allows it either everywhere or nowhere. So connections allow it, and SQL passed to us is
+/// prepared with its names in backticks, which never enclose strings: a misspelled column name stays an error.
 enum QuotedNames {
-  /// `sql` with `` `name` `` in place of `"name"`, and as many bytes: places stay the same. Nil if nothing changes.
+  /// `sql` with `` `name` `` in place of `"name"`, of the same length, so that offsets stay valid. Nil if nothing
+  /// changes.
   static func inBackticks(_ sql: [UInt8]) -> [UInt8]? {
     guard sql.contains(quote) else { return nil }
     var result = sql
@@ -14,7 +15,7 @@ enum QuotedNames {
     for token in tokens where token.kind == .quotedName && sql[token.range.lowerBound] == quote {
       if token.isOpen { continue }
       let name = tokens.content(of: token)
-      // Two quotes that stood for one leave a place behind the name.
+      // A doubled quote becomes one, which leaves a byte of padding after the name.
       let padding = Array(repeating: UInt8(ascii: " "), count: token.range.count - 2 - name.count)
       if !name.contains(backtick) {
         result.replaceSubrange(token.range, with: [backtick] + name + [backtick] + padding)
@@ -31,11 +32,11 @@ enum QuotedNames {
   /// What SQLite made of the first statement of a text.
   struct Prepared {
     let code: Int32
-    /// Nil for blanks and comments.
+    /// Nil for white space and comments.
     let pointer: OpaquePointer?
-    /// How many bytes the statement has.
+    /// The length of the statement in bytes.
     let length: Int
-    /// Whether it was prepared with other quotes than it was written with.
+    /// Whether it was prepared with different quotes than written.
     var isChanged = false
   }
 
@@ -57,7 +58,7 @@ enum QuotedNames {
     guard text != written, first.code == SQLITE_OK, let pointer = first.pointer else { return first }
     let range = UnsafeRawBufferPointer(start: written, count: first.length)
     guard !range.elementsEqual(UnsafeRawBufferPointer(start: text, count: first.length)) else { return first }
-    // The schema keeps the text of a definition, so that is run as it was written, once its names are known to be names.
+    // The schema keeps a definition's text, so it is run as written, once its names are known to be names.
     guard isDefinition(Array(range)) else {
       first.isChanged = true
       return first
@@ -74,7 +75,8 @@ enum QuotedNames {
 }
 
 extension QuotedNames {
-  /// The part of `written` that SQLite calls a column by: it names an expression by its text, with our quotes in it.
+  /// The part of `written` that is SQLite's column name: it names an expression by its text, which has our quotes in
+  /// it.
   static func column(_ name: String, of text: [UInt8], written: String) -> String {
     let bytes = Array(name.utf8)
     guard bytes.contains(backtick) || bytes.contains(UInt8(ascii: "[")), let range = text.firstRange(of: bytes) else {

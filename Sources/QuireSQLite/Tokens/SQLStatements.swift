@@ -1,11 +1,11 @@
-/// The statements of a script, told apart as `sqlite3_complete` does: at a semicolon, but a trigger at its `; END ;`.
+/// The statements of a script, split as `sqlite3_complete` does: at a semicolon, or for a trigger at its `; END ;`.
 package struct SQLStatements: Sequence, IteratorProtocol {
   package struct Statement: Hashable {
     /// Byte offsets, from its first word to its semicolon.
     package let range: Range<Int>
-    /// The first four words, in capitals; empty for one that is longer than any keyword.
+    /// The first four words, in upper case; empty for a word that is longer than any keyword.
     package let words: [String]
-    /// Whether a semicolon ends it, and not the end of the text.
+    /// Whether a semicolon ends it, rather than the end of the text.
     package let isEnded: Bool
   }
 
@@ -14,7 +14,7 @@ package struct SQLStatements: Sequence, IteratorProtocol {
 
   package init(_ sql: String) { tokens = SQLTokens(sql) }
 
-  /// How far a statement has come, as far as it matters for a trigger.
+  /// The progress of a statement, as far as triggers need it.
   private enum State { case start, explain, create, trigger, semicolon, end, other }
 
   package mutating func next() -> Statement? {
@@ -45,7 +45,7 @@ package struct SQLStatements: Sequence, IteratorProtocol {
     return start.map { Statement(range: $0..<end, words: words, isEnded: false) }
   }
 
-  /// - Parameter word: In capitals; empty for anything else than a word.
+  /// - Parameter word: In upper case; empty for anything other than a word.
   private static func next(_ state: State, _ word: String) -> State {
     switch state {
     case .start: word == "CREATE" ? .create : word == "EXPLAIN" ? .explain : .other

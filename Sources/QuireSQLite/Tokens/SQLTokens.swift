@@ -1,13 +1,13 @@
-/// The tokens of a text of SQL, as SQLite's own tokenizer cuts it, with white space and comments.
+/// The tokens of SQL text, as SQLite's own tokenizer splits it, with white space and comments.
 ///
-/// Total: every byte of any text belongs to exactly one token, and a literal or comment that is not closed ends with the
-/// text. Knows no grammar.
+/// Total: every byte of any text belongs to exactly one token, and an unclosed literal or comment ends with the text.
+/// Knows no grammar.
 package struct SQLTokens: Sequence, IteratorProtocol {
   package struct Token: Hashable, Sendable {
     package let kind: Kind
     /// Byte offsets in the text.
     package let range: Range<Int>
-    /// Whether it is a quote or a block comment that the text ends in.
+    /// Whether it is a quote or block comment that is not closed.
     package let isOpen: Bool
 
     /// Whether it is neither white space nor a comment.
@@ -32,7 +32,7 @@ package struct SQLTokens: Sequence, IteratorProtocol {
     case quotedName
     /// A keyword or a name.
     case word
-    /// Also one that SQLite refuses, such as `12x`.
+    /// Includes text that SQLite refuses, such as `12x`.
     case number
     /// `?`, `?1`, `:name`, `@name`, `$name` or `#1`.
     case parameter
@@ -46,7 +46,7 @@ package struct SQLTokens: Sequence, IteratorProtocol {
 
   package init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
-  /// - Parameter range: The part of the text that is read. Tokens have their places in the whole text.
+  /// - Parameter range: The part of the text to read. Token offsets refer to the whole text.
   package init(bytes: [UInt8], in range: Range<Int>? = nil) {
     self.bytes = bytes
     let range = (range ?? 0..<bytes.count).clamped(to: 0..<bytes.count)
@@ -105,12 +105,12 @@ package struct SQLTokens: Sequence, IteratorProtocol {
     while let byte = peek(), accepts(byte) { position += 1 }
   }
 
-  /// What goes on with white space; a vertical tab does not begin it.
+  /// Bytes that continue white space; a vertical tab does not begin it.
   private static func isBlank(_ byte: UInt8) -> Bool { (9...13).contains(byte) || byte == 32 }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 
-  /// Letters, digits, `_`, `$`, and every byte of a non-ASCII character: what SQLite takes in a name.
+  /// Letters, digits, `_`, `$`, and every byte of a non-ASCII character: what SQLite accepts in a name.
   private static func isWord(_ byte: UInt8) -> Bool {
     switch byte {
     case 48...57, 65...90, 97...122, UInt8(ascii: "_"), UInt8(ascii: "$"), 128...255: true
@@ -120,7 +120,7 @@ package struct SQLTokens: Sequence, IteratorProtocol {
 
   // MARK: Each kind, from behind its first byte
 
-  /// Whether it is open.
+  /// Returns whether the comment is unclosed.
   private mutating func skipComment() -> Bool {
     position += 1
     while let byte = peek() {
@@ -133,9 +133,9 @@ package struct SQLTokens: Sequence, IteratorProtocol {
     return true
   }
 
-  /// Whether it is open.
+  /// Returns whether the quote is unclosed.
   ///
-  /// - Parameter doubled: Whether two closing quotes stand for one inside.
+  /// - Parameter doubled: Whether two closing quotes inside stand for one.
   private mutating func skipQuote(_ closing: UInt8, doubled: Bool) -> Bool {
     while let byte = peek() {
       position += 1
@@ -154,7 +154,7 @@ package struct SQLTokens: Sequence, IteratorProtocol {
 
   private mutating func skipDigits() { skip { Self.isDigit($0) || $0 == UInt8(ascii: "_") } }
 
-  /// The point with its digits, the exponent, and a name that follows without a space, which makes it no number.
+  /// The point with its digits, the exponent, and a name that follows without a space, which makes the token invalid.
   private mutating func skipFraction() {
     if bytes[position - 1] == UInt8(ascii: ".") {
       skipDigits()
@@ -206,15 +206,15 @@ package struct SQLTokens: Sequence, IteratorProtocol {
   }
 }
 
-// MARK: What a token says
+// MARK: Token content
 
 extension SQLTokens {
   package func text(of token: Token) -> String { String(decoding: bytes[token.range], as: UTF8.self) }
 
-  /// What a word or a literal says: without its quotes, with doubled ones halved.
+  /// The content of a word or literal: without its quotes, with doubled quotes halved.
   package func name(of token: Token) -> String { String(decoding: content(of: token), as: UTF8.self) }
 
-  /// What a text of one token says: `a b` of `"a b"`.
+  /// The content of text that is one token: `a b` for `"a b"`.
   package static func name(_ text: String) -> String {
     var tokens = SQLTokens(text)
     return tokens.next().map(tokens.name(of:)) ?? text
@@ -243,7 +243,7 @@ extension SQLTokens {
 // MARK: Whole texts
 
 extension SQLTokens {
-  /// Whether two texts are the same SQL: token by token, whatever their comments, white space and line endings.
+  /// Whether two texts are the same SQL: token by token, ignoring comments, white space and line endings.
   package static func equal(_ a: String, _ b: String) -> Bool {
     a == b || significant(a).elementsEqual(significant(b))
   }
@@ -253,7 +253,7 @@ extension SQLTokens {
 
   package var isEmpty: Bool { !contains { $0.isSignificant && !isMark($0, ";") } }
 
-  /// How many stretches between semicolons have something in them; more than there are statements if there is a trigger.
+  /// The number of non-empty parts between semicolons; more than there are statements if there is a trigger.
   package static func countStatements(in text: String) -> Int {
     significant(text).split { $0.elementsEqual([59]) }.count
   }

@@ -7,7 +7,7 @@ final class AnswerFile: Sendable {
   private let made: String
   private let handle: FileHandle
 
-  /// - Parameter database: The file that is asked, which is never written over.
+  /// - Parameter database: The file being queried, which is never overwritten.
   init(_ path: String, besides database: String) throws(ShellFailure) {
     func resolved(_ path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().standardizedFileURL.path }
     if resolved(path) == resolved(database) {

@@ -19,7 +19,7 @@ struct ImportRecords {
     case .csv: isTabs = false
     case .tsv: isTabs = true
     case .jsonl: isTabs = nil
-    default: throw ShellFailure("\(printable(file)) is none of .csv, .tsv and .jsonl", .usage)
+    default: throw ShellFailure("\(printable(file)) is not a .csv, .tsv or .jsonl file", .usage)
     }
     guard let handle = FileHandle(forReadingAtPath: file), var bytes = FileBytes(handle) else {
       throw ShellFailure("\(printable(file)) cannot be read", .usage)
@@ -35,12 +35,12 @@ struct ImportRecords {
   mutating func next() throws -> (record: [JSONLine.Member], line: Int)? {
     switch form {
     case .separated(var reader, var names):
-      form = .objects(FileBytes([]), line: 0)  // so that the reader is nobody else's while it reads
+      form = .objects(FileBytes([]), line: 0)  // so that the reader has one owner while it reads
       defer { form = .separated(reader, names: names) }
       if names == nil { names = try reader.next()?.map(\.text) }
       guard let names else { return nil }
       while let fields = try reader.next() {
-        // An empty line is a record only where there is one column, whose value is NULL.
+        // An empty line is a record only if there is one column, whose value is NULL.
         if fields == [.absent], names.count != 1 { continue }
         guard fields.count == names.count else {
           throw ShellFailure("line \(reader.line): \(fields.count) fields, and \(names.count) names. Nothing was added")

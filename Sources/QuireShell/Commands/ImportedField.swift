@@ -1,12 +1,12 @@
 import Foundation
 import QuireRow
 
-/// One field of a file that is read in, as it stands there: what becomes of it depends on the column it goes to.
+/// One field of an imported file, unconverted: its conversion depends on the column it goes to.
 ///
-/// The numbers of a file go in as the nearest ones there are, which SQLite's own reading of text does not always find. A
-/// column of texts gets the text of a number as it is written, digit for digit.
+/// Numbers are stored as the nearest ones, which SQLite's own conversion does not always find. A text column gets a
+/// number's text as written, digit for digit.
 enum ImportedField: Hashable {
-  /// NULL, bytes, and text that says it is text.
+  /// NULL, bytes, and explicit text.
   case value(Value)
   /// A number of JSON.
   case number(String)
@@ -38,8 +38,8 @@ enum ImportedField: Hashable {
     }
   }
 
-  /// A text that a column of numbers makes a real number of; nil for integers, which SQLite reads without a loss, and for
-  /// what is not a number.
+  /// A text that a column of numbers makes a real number of; nil for integers, which SQLite reads without a loss, and
+  /// for what is not a number.
   private static func real(_ text: String) -> Value? {
     let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
     guard let first = digits.first, (48...57).contains(first), digits.count + 1 >= text.utf8.count,

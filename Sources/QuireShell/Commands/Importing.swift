@@ -46,7 +46,7 @@ extension ShellSession {
   }
 }
 
-/// Puts records into a table, by one statement as long as they have the same names.
+/// Inserts records into a table, by one statement as long as they have the same names.
 private struct Insertion {
   private let model: FileModel
   private let connection: Connection

@@ -7,7 +7,7 @@ struct JSONLine {
 
   enum Failure: Error {
     case notAnObject
-    /// The member's value is an array or an object that does not stand for bytes.
+    /// The member's value is an array, or an object that does not represent bytes.
     case notAValue(name: String)
   }
 

@@ -1,6 +1,6 @@
-/// What people type who know another shell, where it is done otherwise here: what to do instead.
+/// Hints for users of other shells, if something is done differently here.
 enum OtherShells {
-  /// For a command that is none here, such as `.read` or `\e`.
+  /// For an unknown command, such as `.read` or `\e`.
   static func hint(forCommand name: String, _ sign: Character) -> String? {
     switch name {
     case "read", "i", "ir": "quire query FILE @\(sign == "." ? "script" : "file").sql runs a file"

@@ -43,7 +43,7 @@ struct SeparatedReader {
 
   private var bytes: FileBytes
   private let separator: UInt8
-  /// Where the last record began, from 1.
+  /// The line on which the last record began, from 1.
   private(set) var line = 0
   private var nextLine = 1
 

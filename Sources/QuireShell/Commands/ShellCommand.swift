@@ -1,7 +1,7 @@
-/// A command: its spellings, and what its help says.
+/// A command: its spellings and its help text.
 struct ShellCommand: Sendable {
   let kind: Kind
-  /// Behind a point.
+  /// The name after the period.
   let name: String
   /// Spellings from elsewhere, with their sign: `\dt`, `.mode`.
   let others: [String]
@@ -16,11 +16,11 @@ struct ShellCommand: Sendable {
   static let all: [ShellCommand] = [
     ShellCommand(
       kind: .help, name: "help", others: ["\\?", "\\h"], argument: "", help: "this list, and the language on a screen"),
-    ShellCommand(kind: .models, name: "models", others: [], argument: "", help: "the models, and where they lead"),
+    ShellCommand(kind: .models, name: "models", others: [], argument: "", help: "the models and their relations"),
     ShellCommand(
       kind: .schema, name: "schema", others: ["\\d", "?"], argument: "[X]", help: "a model, table or index; or all"),
     ShellCommand(
-      kind: .relations, name: "relations", others: [], argument: "[X]", help: "where a model leads, and how"),
+      kind: .relations, name: "relations", others: [], argument: "[X]", help: "a model's relations"),
     ShellCommand(
       kind: .tables, name: "tables", others: ["\\dt", "\\dv"], argument: "[PATTERN]", help: "tables and views"),
     ShellCommand(kind: .indexes, name: "indexes", others: ["\\di", ".indices"], argument: "[X]", help: "indexes"),
@@ -50,7 +50,7 @@ struct ShellCommand: Sendable {
   ]
 
   static func find(_ name: String, _ sign: Character) -> ShellCommand? {
-    // psql's `\d+` says more than `\d`; ours has said it.
+    // psql's `\d+` shows more than `\d`; ours already shows everything.
     let name = sign == "\\" && name.hasSuffix("+") ? String(name.dropLast()) : name
     if sign != "\\", let found = all.first(where: { $0.name == name }) { return found }
     let spelled = "\(sign)\(name)"
@@ -64,7 +64,7 @@ struct ShellCommand: Sendable {
 }
 
 extension Completer {
-  /// Commands, and what may stand behind them.
+  /// Commands, and the arguments that may follow them.
   static func command(
     _ text: String, _ name: String, _ argument: String, _ sign: Character, _ models: FileModels
   ) -> InputCompletions {

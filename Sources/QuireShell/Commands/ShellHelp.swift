@@ -1,4 +1,4 @@
-/// What `.help` says.
+/// The text of `.help`.
 enum ShellHelp {
   static var lines: [String] {
     let commands = ShellCommand.all.map { command in

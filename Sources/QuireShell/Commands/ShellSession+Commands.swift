@@ -170,13 +170,13 @@ extension ShellSession {
       })
   }
 
-  /// The format of a file whose name does not say one: that of `.as`. A name that says another than ours gets no table for
-  /// people in its place.
+  /// The format of a file whose name does not imply one: that of `.as`. A name that implies an unknown format is not
+  /// written as a table.
   private func unnamedFormat(of file: String) throws(ShellFailure) -> AnswerFormat {
     let name = FileName(file)
     guard name.last != name.bare, settings.format.needsWidths else { return settings.format }
     throw ShellFailure(
-      "\(printable(String(name.last.dropFirst(name.bare.count)))) is no ending of a format; nothing was written",
+      "\(printable(String(name.last.dropFirst(name.bare.count)))) is not the extension of a format; nothing was written",
       hint: ".csv, .tsv, .json, .jsonl, .md, .sql and .txt are; .as FORMAT chooses one for other names", .usage)
   }
 
@@ -189,7 +189,7 @@ extension ShellSession {
     }
   }
 
-  /// A file's name, in quotes where it has blanks, and what stands behind it.
+  /// A file's name, quoted if it contains spaces, and what follows it.
   static func file(in argument: String) -> (file: String, rest: String) {
     if let quote = argument.first, quote == "\"" || quote == "'", let end = argument.dropFirst().firstIndex(of: quote) {
       return (
@@ -203,8 +203,8 @@ extension ShellSession {
 }
 
 extension Value {
-  /// A word given as a parameter: a number where it is exactly as we write that number, else text. So `007` and `1.50` keep
-  /// what they say; `'1'` in quotes is text too.
+  /// A word given as a parameter: a number if it is spelled exactly as we write that number, otherwise text. So `007`
+  /// and `1.50` stay unchanged; `'1'` in quotes is text too.
   public init(parameter word: String) {
     if word.count > 1, let first = word.first, "'\"".contains(first), word.last == first {
       self = .text(String(word.dropFirst().dropLast()))

@@ -1,21 +1,21 @@
 import QuireMigration
 import QuireSQLite
 
-/// What could stand at a place of an input.
+/// Candidates for a position in an input.
 public struct InputCompletions: Hashable, Sendable {
-  /// The bytes it would stand in place of.
+  /// The bytes that they would replace.
   public let range: Range<Int>
   public let candidates: [Candidate]
 
   public struct Candidate: Hashable, Sendable {
     public let text: String
-    /// What it is: a type, or where a relation leads.
+    /// The kind: a type, or the model that a relation leads to.
     public let detail: String
   }
 }
 
 extension ShellSession {
-  /// Names and words that could stand at a place, knowing where paths lead: behind `author.` those of the author.
+  /// Names and words that are possible at a position; follows paths: after `author.` those of the author.
   ///
   /// - Parameter place: A byte offset.
   nonisolated public func completions(_ text: String, at place: Int) -> InputCompletions {
@@ -41,11 +41,11 @@ extension ShellSession {
   }
 }
 
-/// Finds what goes on at the end of a text.
+/// Finds possible continuations at the end of a text.
 struct Completer {
   let models: FileModels
   private let tokens: [Token]
-  /// What is being typed, empty behind a blank or sign.
+  /// The word being typed; empty after a space or sign.
   private let prefix: String
   private let range: Range<Int>
 
@@ -77,7 +77,7 @@ struct Completer {
 
   // MARK: Kinds
 
-  /// Words that a value stands behind.
+  /// Words that a value follows.
   private static let beforeValues: Set<String> = [
     "where", "and", "or", "not", "select", "by", "set", "when", "then", "else", "distinct",
   ]
@@ -131,7 +131,7 @@ struct Completer {
     if case .word(let word) = token.kind { models.place(of: word) != nil } else { false }
   }
 
-  /// Where the path before the cursor leads, and whether there is one.
+  /// The model that the path before the cursor leads to, and whether there is a path.
   private func reached(from model: Int, _ start: Int) -> (Int, Bool) {
     guard tokens.last?.isSign(".") == true else { return (model, false) }
     var path: [String] = []
@@ -148,7 +148,7 @@ struct Completer {
     return (current, true)
   }
 
-  /// The model whose names count here: inside `any(books where …` those of a book.
+  /// The model whose names apply here: inside `any(books where …` those of a book.
   private func inner(_ model: Int) -> Int {
     var stack: [Int] = [model]
     var last: [String] = []

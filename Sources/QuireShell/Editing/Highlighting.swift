@@ -1,6 +1,6 @@
 import QuireSQLite
 
-/// A piece of an input and what it is, for who colours it.
+/// A part of an input and its kind, for highlighting.
 public struct InputSpan: Hashable, Sendable {
   /// Byte offsets.
   public let range: Range<Int>
@@ -69,7 +69,7 @@ extension ShellSession {
   }
 }
 
-/// SQLite's keywords as they are coloured and offered.
+/// SQLite's keywords for highlighting and completion.
 let sqlKeywords: Set<String> = [
   "ABORT", "ADD", "AFTER", "ALL", "ALTER", "ANALYZE", "AND", "AS", "ASC", "ATTACH", "AUTOINCREMENT", "BEFORE", "BEGIN",
   "BETWEEN", "BY", "CASCADE", "CASE", "CAST", "CHECK", "COLLATE", "COLUMN", "COMMIT", "CONFLICT", "CONSTRAINT",

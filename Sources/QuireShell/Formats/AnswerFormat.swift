@@ -2,7 +2,7 @@
 public enum AnswerFormat: String, CaseIterable, Sendable {
   case table, box, csv, tsv, json, jsonl, line, md, insert, value
 
-  /// By the ending of a file's name; nil for one that says nothing.
+  /// By the extension of a file's name; nil for an unknown one.
   public init?(ofFile name: String) {
     switch name.split(separator: ".").last?.lowercased() {
     case "csv": self = .csv
@@ -35,7 +35,7 @@ public enum AnswerFormat: String, CaseIterable, Sendable {
   }
 }
 
-/// Where rows go as they are read, and how they are to look there.
+/// The destination of rows as they are read, and their format.
 public struct RowOutput: Sendable {
   public var format: AnswerFormat
   public var hasHeader = true
@@ -46,7 +46,7 @@ public struct RowOutput: Sendable {
   /// The table of `insert` statements.
   public var table = "answer"
   public var style: AnswerStyle
-  /// Takes the text piece by piece, in order, on the session's thread. Throws where it cannot be written.
+  /// Receives the text piece by piece, in order, on the session's thread. Throws if it cannot be written.
   public var write: @Sendable (UnsafeRawBufferPointer) throws -> Void
 
   public init(
@@ -59,7 +59,7 @@ public struct RowOutput: Sendable {
   }
 }
 
-/// What the place is like where an answer is read.
+/// The properties of the place where a result is read.
 public struct AnswerStyle: Sendable {
   /// Whether a terminal reads it, which no text may steer.
   public var isTerminal = false

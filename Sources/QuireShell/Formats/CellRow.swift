@@ -2,7 +2,7 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// A row whose cells are written on: one a statement stands on, or one that was kept.
+/// A row whose cells are written: a statement's current row, or a stored one.
 protocol CellRow {
   var cellCount: Int32 { get }
   func withCell<T>(_ index: Int32, _ body: (RowCursor.Cell) -> T) -> T

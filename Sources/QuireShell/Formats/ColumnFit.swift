@@ -1,5 +1,5 @@
-/// How columns are made to fit into a line: texts are cut first and numbers, which say something else when they are cut, last;
-/// where not even short columns fit beside one another, those at the right are left out.
+/// Fits columns into a line: texts are truncated first and numbers last, because a truncated number is misleading; if
+/// even short columns do not fit beside each other, the rightmost ones are left out.
 package struct ColumnFit: Sendable {
   /// How many of the columns are shown.
   package let shownCount: Int
@@ -11,9 +11,9 @@ package struct ColumnFit: Sendable {
 
   /// Narrower than this no text is cut, and numbers are cut last.
   private static let least = 6
-  /// What a text is given at most where columns have to go.
+  /// The highest width of a text column if columns must be left out.
   private static let most = 20
-  /// For the mark behind the columns where some are left out.
+  /// Room for the mark after the columns if some are left out.
   private static let mark = 3
 
   /// - Parameters:

@@ -3,7 +3,7 @@ import QuireRow
 // Numbers as text from which the same number is read again.
 
 extension Double {
-  /// `12.0`, `1.0e+20`, `Inf`: in the form SQLite gives it, with as many digits as make it the same number again.
+  /// `12.0`, `1.0e+20`, `Inf`: in SQLite's form, with as many digits as are needed to read back the same number.
   var exactText: String {
     if !isFinite { return isNaN ? "" : self < 0 ? "-Inf" : "Inf" }
     let text = description
@@ -25,8 +25,8 @@ extension Double {
 }
 
 extension Value {
-  /// The number that `text` is exactly as we write it; nil for all other texts, those among them that only mean one: `007`,
-  /// `1.50`, `+1`, `0x10`.
+  /// The number that `text` is exactly as we write it; nil for all other texts, those among them that only mean one:
+  /// `007`, `1.50`, `+1`, `0x10`.
   init?(exactly text: String) {
     guard Value.mayBeNumber(text.utf8) else { return nil }
     if let number = Int64(text) {
@@ -39,8 +39,8 @@ extension Value {
     }
   }
 
-  /// Whether a text has the characters of a number as we write it and no others: quick, and true of a few texts that are
-  /// not numbers.
+  /// Whether a text has the characters of a number as we write it and no others: quick, and true of a few texts that
+  /// are not numbers.
   static func mayBeNumber(_ text: some Collection<UInt8>) -> Bool {
     let digits = text.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
     guard let first = digits.first, digits.count <= 24 else { return false }

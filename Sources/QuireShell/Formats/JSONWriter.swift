@@ -1,10 +1,10 @@
 import Foundation
 import QuireSQLite
 
-/// One array of objects, an object a line, or each object a line for itself.
+/// One array of objects, an object per line, or each object on a line of its own.
 ///
-/// Numbers and text are as such; bytes, and text that is not UTF-8, are an object that says so; numbers that JSON does not
-/// have are `"Infinity"`.
+/// Numbers and text are written as such; bytes, and text that is not UTF-8, as an object with their encoding; numbers
+/// that JSON does not have as `"Infinity"`.
 struct JSONWriter: AnswerWriter {
   private let isDocument: Bool
   /// `"name":`, with the sign before it.
@@ -100,7 +100,7 @@ enum JSONText {
     say("\"")
   }
 
-  /// How many bytes the character at `place` has, and what stands for it where it is escaped.
+  /// The length of the character at `place` in bytes, and its escape sequence if it needs one.
   private static func escape(_ text: UnsafeRawBufferPointer, at place: Int) -> (Int, String?) {
     let byte = text[place]
     switch byte {

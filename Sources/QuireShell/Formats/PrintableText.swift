@@ -25,7 +25,7 @@ package func isControl(_ scalar: Unicode.Scalar) -> Bool {
   }
 }
 
-/// A value for somebody to look at, NULL visible as such.
+/// A value for display, with NULL visible as such.
 public struct ShownCell: Hashable, Sendable {
   public let text: String
   public let isNull: Bool
@@ -67,7 +67,7 @@ extension Value {
   }
 }
 
-/// Names as keys of a JSON object: each once, a repeated one with its number behind it.
+/// Names as keys of a JSON object, made unique: a repeated name gets a number as suffix.
 public func distinct(_ names: [String]) -> [String] {
   var known: Set<String> = []
   return names.map { name in

@@ -3,8 +3,9 @@ import QuireSQLite
 
 /// Writes numbers into statements so that SQLite reads the same ones.
 ///
-/// The shortest digits that mean a number do, but for those that SQLite itself reads as one beside it: they get more
-/// digits, and where these do not help either they are a product that is exact, such as `6369051672525773.0 / 4503599627370496.0`.
+/// Usually the shortest digits that identify a number are enough. If SQLite itself reads these as a neighboring number,
+/// more digits are used, and if these do not help either, an exact product such as `6369051672525773.0 /
+/// 4503599627370496.0`.
 struct RealLiteral {
   private let reader = RealReader()
 

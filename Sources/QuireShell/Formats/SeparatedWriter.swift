@@ -1,8 +1,8 @@
 import QuireRow
 import QuireSQLite
 
-/// RFC 4180 with lines ended by a line feed, or the same with tabs. NULL is an empty field, empty text is `""`, bytes are
-/// as SQL writes them, and text that would be read as a number or as bytes is in quotes; on a terminal control characters
+/// RFC 4180 with lines ended by a line feed, or the same with tabs. NULL is an empty field, empty text is `""`, bytes
+/// are SQL literals, and text that would be read as a number or as bytes is quoted; on a terminal control characters
 /// are made visible.
 struct SeparatedWriter: AnswerWriter {
   private let separator: UInt8
@@ -45,7 +45,7 @@ struct SeparatedWriter: AnswerWriter {
     bytes.put(10)
   }
 
-  /// - Parameter isName: Whether it stands in the header, where nothing is a number or bytes.
+  /// - Parameter isName: Whether it is in the header, where nothing is a number or bytes.
   private func put(_ text: UnsafeRawBufferPointer, isName: Bool = false, _ bytes: inout ByteBuffer) {
     if isTerminal, text.contains(where: { $0 < 32 || $0 >= 127 }) {
       var shown = printable(String(decoding: text, as: UTF8.self))

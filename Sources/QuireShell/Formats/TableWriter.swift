@@ -1,11 +1,11 @@
 import QuireRow
 import QuireSQLite
 
-/// Aligned columns, numbers on the right, with lines around them or without.
+/// Aligned columns, numbers right-aligned, with or without lines around them.
 ///
-/// The first rows are kept until their widths are known; what comes after is written in those widths, so that an answer of
-/// any length takes the same memory. Where lines have a length, what does not fit is cut or left out, as ``ColumnFit`` has it;
-/// elsewhere it stays whole.
+/// The first rows are kept until the widths are known; later rows are written with those widths, so that a result of
+/// any length takes the same memory. If lines have a limited width, what does not fit is truncated or left out, see
+/// ``ColumnFit``; otherwise it stays whole.
 struct TableWriter: AnswerWriter {
   private let columns: [String]
   private let hasHeader: Bool
@@ -100,7 +100,7 @@ struct TableWriter: AnswerWriter {
 }
 
 extension AnswerStyle {
-  /// `text` cut to at most so many cells, ending in `…` where something was cut.
+  /// `text` truncated to at most `limit` cells, ending in `…` if it was longer.
   func cut(_ text: String, to limit: Int) -> String {
     if width(text) <= limit { return text }
     var result = ""

@@ -1,7 +1,7 @@
 import QuireRow
 import QuireSQLite
 
-/// A value a line under its name, and a blank line between rows.
+/// Each value on a line with its name, and an empty line between rows.
 struct LineWriter: AnswerWriter {
   private let names: [String]
   private let style: AnswerStyle

@@ -1,8 +1,8 @@
-/// Names that a query has given to values by `as`, and what they stand for.
+/// Names that a query has given to values by `as`, and their values.
 struct GivenNames {
-  /// By name in small letters.
+  /// By name in lower case.
   private var values: [String: Syntax] = [:]
-  /// The same without names that the model has itself.
+  /// The same without names of the model's own.
   private var foreign: [String: Syntax] = [:]
 
   init(_ selected: [ModelQuery.Selected], in model: FileModel) {
@@ -12,11 +12,11 @@ struct GivenNames {
     foreign = values.filter { !own.contains($0.key) }
   }
 
-  /// For `order by` and `having`: a name given counts before the model's, but not in what is asked about rows:
+  /// For `order by` and `having`: a given name takes precedence over the model's, but not inside conditions on rows:
   /// `count(books) as books order by count(books)` counts books.
   func first(in syntax: Syntax) -> Syntax { replacing(syntax, values) }
 
-  /// For `where` and `group by`: the model's names count before those given.
+  /// For `where` and `group by`: the model's names take precedence over given ones.
   func last(in syntax: Syntax) -> Syntax { replacing(syntax, foreign) }
 
   private func replacing(_ syntax: Syntax, _ names: [String: Syntax]) -> Syntax {

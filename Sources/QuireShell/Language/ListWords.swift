@@ -1,4 +1,4 @@
-/// Functions that make one value of many rows where they have one argument, and questions about a list.
+/// Functions that aggregate many rows if they have one argument, and conditions on a list.
 enum ListWords {
   static let aggregates: Set<String> = ["count", "sum", "avg", "min", "max", "total", "group_concat"]
   static let questions: Set<String> = ["any", "none", "all", "exists"]

@@ -1,5 +1,5 @@
-/// Whether a text of the model language could be run as it is: brackets and quotes closed, and no word at its end that
-/// wants another one. Without that it is run by Enter, also where it is wrong.
+/// Whether text of the model language is complete: brackets and quotes are closed, and its last word needs no other
+/// after it. Complete input is run by Enter, even if it is wrong.
 enum ModelCompleteness {
   static func isComplete(_ text: String) -> Bool {
     var depth = 0

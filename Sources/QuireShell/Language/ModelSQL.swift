@@ -1,12 +1,12 @@
 import QuireRow
 
-/// A resolved statement as SQL: each value a `?`, names of the file quoted, parameters under their names behind a colon.
-/// (Values have no names: SQLite looks through all names it knows for each new one.)
+/// A resolved statement as SQL: each value is a `?`, names of the file are quoted, parameters have their names after a
+/// colon. (Values have no names, because SQLite searches all known names for each new one.)
 struct ModelSQL: Hashable, Sendable {
   var text = ""
-  /// The same with the values in it, for people to read and copy; it is not what is run.
+  /// The same with its values, for people to read and copy; it is not run.
   var readable = ""
-  /// What each `?` stands for, in order.
+  /// The value of each `?`, in order.
   var values: [Value] = []
 
   static func select(_ query: ResolvedQuery) throws -> ModelSQL {
@@ -143,8 +143,8 @@ struct ModelSQL: Hashable, Sendable {
     try write(.within(inner.values, inner, isNegated: false))
   }
 
-  /// Up to so many parts stand in one row. SQLite takes each one as a step further in, a thousand at most: more of them are
-  /// put into groups, which mean the same and need few steps.
+  /// The highest number of operands in one row. For SQLite each is one level of depth, and a thousand is the limit:
+  /// more are grouped, with the same meaning and little depth.
   private static let longestRow = 250
 
   private mutating func writeJoined(_ parts: [Resolved], by word: String) throws {
@@ -169,7 +169,7 @@ struct ModelSQL: Hashable, Sendable {
 
   // MARK: Values
 
-  /// In parentheses where something around it might bind tighter.
+  /// In parentheses if an enclosing operator might bind tighter.
   private mutating func writeInside(_ part: Resolved) throws {
     if part.isSimple { return try write(part) }
     put("(")

@@ -154,7 +154,7 @@ extension Parser {
     }
   }
 
-  /// A value behind one sign or several.
+  /// A value after one or several signs.
   private mutating func signed() throws(ShellFailure) -> Syntax {
     var signs: [Token] = []
     while current.isSign("-") || current.isSign("+") {
@@ -184,7 +184,7 @@ extension Parser {
     case "true": advance(); return Syntax(kind: .literal(1), range: token.range)
     case "false": advance(); return Syntax(kind: .literal(0), range: token.range)
     case "case" where !ahead().isSign("."): return try choice()
-    // A relation may be called so: `order.customer`. No keyword goes on with a point.
+    // A relation may have a keyword's name: `order.customer`. No keyword is followed by a period.
     case _ where ahead().isSign("."): return try path()
     case "and", "or": throw unexpected("a value is missing before ‘\(word)’")
     case "where", "select", "order", "limit", "set", "from", "by", "having", "offset":
@@ -193,7 +193,7 @@ extension Parser {
     default: break
     }
     if ahead().isSign("(") { return try call() }
-    // `Author 2`: a model and a key; a column never has a value right behind it.
+    // `Author 2`: a model and a key; a column is never directly followed by a value.
     if isModel(word), ahead().isKey {
       let name = try name("a model")
       let start = token.range.lowerBound

@@ -1,18 +1,19 @@
 import QuireMigration
 import QuireRow
 
-/// Tokens → syntax. Knows no names of the file but whether a word is a model, which tells `Author 2` from a column.
+/// Tokens → syntax. Knows no names of the file except whether a word is a model, which distinguishes `Author 2` from a
+/// column.
 struct Parser {
   private let text: String
   private let tokens: [Token]
   private(set) var place: Int
   /// How many values are open around the present place.
   private var depth = 0
-  /// Where most values were open, with how many: what SQLite refuses as too deep is there.
+  /// The deepest nesting of values, and its depth: if SQLite refuses a query as too deep, the reason is there.
   private(set) var deepest = (depth: 0, range: 0..<0)
   let isModel: (String) -> Bool
 
-  /// - Parameter start: The byte where the query begins, behind words such as `live`.
+  /// - Parameter start: The byte where the query begins, after words such as `live`.
   init(_ text: String, from start: Int = 0, isModel: @escaping (String) -> Bool) {
     self.text = text
     tokens = Tokenizer.tokens(of: text)
@@ -56,7 +57,7 @@ struct Parser {
     if !take(sign: sign) { throw unexpected("‘\(sign)’ is missing \(why)") }
   }
 
-  /// The error for what stands here.
+  /// The error for the token at this position.
   func unexpected(_ message: String, hint: String? = nil) -> ShellFailure {
     if case .wrong(let reason) = current.kind { return ShellFailure(reason, at: current.range) }
     return ShellFailure(message, at: current.range, hint: hint)
@@ -91,7 +92,7 @@ struct Parser {
     return syntax
   }
 
-  /// So many values may stand inside one another. SQLite reads about a hundred at most.
+  /// The highest nesting of values. SQLite accepts about a hundred.
   static let most = 100
 
   private func tooDeep(_ range: Range<Int>) -> ShellFailure {
@@ -119,7 +120,7 @@ struct Parser {
 // MARK: Statements
 
 extension Parser {
-  /// Words that stand for themselves where a name might be.
+  /// Keywords, which cannot be names.
   static let keywords: Set<String> = [
     "where", "select", "order", "by", "limit", "offset", "set", "group", "having", "and", "or", "not", "like", "in",
     "between", "is", "null", "contains", "glob", "distinct", "as", "asc", "desc", "case", "when", "then", "else", "end",
@@ -148,7 +149,7 @@ extension Parser {
       let name = try name("the name of a column")
       // `author:Author` reads as a parameter; apart it is two tokens.
       if case .parameter(let word) = current.kind, word.hasPrefix(":") {
-        throw unexpected("a blank is missing behind ‘:’")
+        throw unexpected("a space is missing after ‘:’")
       }
       if !take(sign: ":"), !take(sign: "=") { throw unexpected("‘:’ is missing behind \(name.text)") }
       result.append(ModelQuery.Assignment(name: name, value: try expression()))
@@ -212,14 +213,14 @@ extension Parser {
     return .model(model, key: try key())
   }
 
-  /// `_` → nil inside, `_3` → 3, all else nil.
+  /// `_` → nil inside, `_3` → 3, anything else nil.
   static func kept(_ word: String) -> Int?? {
     guard word.hasPrefix("_") else { return nil }
     if word == "_" { return .some(nil) }
     return Int(word.dropFirst()).map { .some($0) }
   }
 
-  /// What stands behind a model's name: `12`, `"PL"`, `:id`, `3, 4`, `(3, 4)`; empty where nothing does.
+  /// What follows a model's name: `12`, `"PL"`, `:id`, `3, 4`, `(3, 4)`; empty if there is none.
   mutating func key() throws(ShellFailure) -> [Syntax] {
     let isParenthesised = current.isSign("(")
     if isParenthesised { advance() }

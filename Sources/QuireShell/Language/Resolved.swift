@@ -1,6 +1,6 @@
 import QuireRow
 
-/// A value or condition whose names are found: columns of tables with an alias each.
+/// A value or condition with resolved names: columns of tables, each table with an alias.
 indirect enum Resolved: Hashable, Sendable {
   case value(Value)
   case parameter(String)
@@ -62,16 +62,16 @@ struct ResolvedRows: Hashable, Sendable {
 struct ResolvedQuery: Hashable, Sendable {
   var rows: ResolvedRows
   var isDistinct = false
-  /// Names of the values; nil where all columns of the first table are asked for.
+  /// The values' names; nil if all columns of the first table are selected.
   var names: [String]?
   var groups: [Resolved] = []
   var having: Resolved?
   var order: [Order] = []
   var limit: Resolved?
   var offset: Resolved?
-  /// The row id's name, where it is shown before all columns.
+  /// The row id's name, if it is shown before all columns.
   var rowID: String?
-  /// The model its rows are of, where they are whole rows of one.
+  /// The model of its rows, if they are whole rows of one.
   var model: Int?
 
   struct Order: Hashable, Sendable {
@@ -84,7 +84,7 @@ struct ResolvedQuery: Hashable, Sendable {
 /// A statement that writes.
 enum ResolvedWrite: Hashable, Sendable {
   case insert(table: String, columns: [String], values: [Resolved])
-  /// - Parameter keys: What a row is known by, where the rows must be found by a query of their own.
+  /// - Parameter keys: The identifying columns, if the rows must be found by a separate query.
   case update(rows: ResolvedRows, keys: [String]?, columns: [String], values: [Resolved])
   case delete(rows: ResolvedRows, keys: [String]?)
 

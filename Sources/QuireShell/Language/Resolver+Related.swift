@@ -2,7 +2,7 @@ import QuireMigration
 import QuireRow
 import QuireSQLite
 
-// Functions, and questions about the rows of a list:  count(tags)  any(books where …)  sum(books.price)
+// Functions, and conditions on the rows of a list:  count(tags)  any(books where …)  sum(books.price)
 
 extension Resolver {
   func call(
@@ -14,7 +14,7 @@ extension Resolver {
       return try aggregate(name, word, list, condition, isDistinct)
     }
     if let condition {
-      throw ShellFailure("where in \(word)(…) is for a list, and this is none", at: condition.range)
+      throw ShellFailure("where in \(word)(…) needs a list, and this is not one", at: condition.range)
     }
     guard SQLiteFunctions.names.contains(word) else {
       let near = nearest(
@@ -37,12 +37,12 @@ extension Resolver {
   private struct List {
     let scope: Scope
     let position: Scope.Position
-    /// The column behind the last relation.
+    /// The column after the last relation.
     let column: Name?
     let name: Name
   }
 
-  /// Nil where the path leads through no list.
+  /// Nil if the path does not lead through a list.
   private func list(_ syntax: Syntax, _ at: Scope.Position) throws(ShellFailure) -> List? {
     guard case .path(let names) = syntax.kind else { return nil }
     var position = at
@@ -54,7 +54,7 @@ extension Resolver {
         !(isEnd && !relation.isToMany && inner == nil)
       else {
         guard let inner else {
-          // A column, or what is unknown, which is told where it is looked up as a value.
+          // A column, or an unknown name, which is reported when it is looked up as a value.
           return nil
         }
         if !isEnd { _ = try self.relation(name, of: position.model) }
@@ -101,12 +101,12 @@ extension Resolver {
     _ name: Name, _ word: String, _ arguments: [Syntax], _ condition: Syntax?, _ at: Scope.Position
   ) throws(ShellFailure) -> Resolved {
     guard arguments.count == 1 else {
-      throw ShellFailure("\(word)(…) asks of one list: \(word)(books where …)", at: name.range)
+      throw ShellFailure("\(word)(…) takes one list: \(word)(books where …)", at: name.range)
     }
     guard let list = try list(arguments[0], at), list.column == nil else {
-      // Unknown names are told as such before anything else.
+      // Unknown names are reported before anything else.
       if case .path = arguments[0].kind { _ = try value(arguments[0], at) }
-      throw ShellFailure("\(word)(…) asks of a list, and this is none", at: arguments[0].range)
+      throw ShellFailure("\(word)(…) needs a list, and this is not one", at: arguments[0].range)
     }
     if word == "all", condition == nil {
       throw ShellFailure("all(…) needs a condition", at: name.range, hint: "all(\(list.name.text) where …)")

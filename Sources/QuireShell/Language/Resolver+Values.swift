@@ -89,7 +89,7 @@ extension Resolver {
     let example = target.label?.name ?? target.columns.first?.name ?? "…"
     return ShellFailure(
       "\(name.text) is a list", at: name.range,
-      hint: "ask any(\(name.text) where \(example) = …) or count(\(name.text))")
+      hint: "use any(\(name.text) where \(example) = …) or count(\(name.text))")
   }
 
   private static func rowID(_ name: String, of model: FileModel) -> String? {
@@ -97,7 +97,7 @@ extension Resolver {
     return name
   }
 
-  /// The relation to one row that a path ends with, and where from; nil where it ends otherwise.
+  /// The relation to one row with which a path ends, and its origin; nil if it ends in another way.
   private func toOne(_ syntax: Syntax, _ at: Scope.Position) throws(ShellFailure) -> (Relation, alias: String, Name)? {
     guard case .path(let names) = syntax.kind, let last = names.last else { return nil }
     let (alias, end) = try walk(names.dropLast(), at)
@@ -143,7 +143,7 @@ extension Resolver {
     return sign == "<>" || sign == "IS NOT" ? .prefix("NOT", same) : same
   }
 
-  /// What a relation's own columns hold where it leads to that row.
+  /// The values of a relation's own columns if it leads to that row.
   func rowValues(
     _ model: Name, _ key: [Syntax], for relation: Relation, _ name: Name, _ range: Range<Int>
   ) throws(ShellFailure) -> [Resolved] {

@@ -50,7 +50,7 @@ extension Resolver {
     throw ShellFailure("\(models[place].name) is a view, and can only be read", at: range, .refused)
   }
 
-  /// Columns and what they are to hold; a relation to one row stands for the columns that keep it.
+  /// Columns and their new values; a relation to one row stands for its own columns.
   private func assigned(
     _ assignments: [ModelQuery.Assignment], start: Scope.Position?, _ place: Int
   ) throws(ShellFailure) -> (columns: [String], values: [Resolved]) {

@@ -4,7 +4,7 @@ import QuireRow
 /// Syntax → resolved: looks names up in the file's models, and turns paths into joins and questions about related rows.
 struct Resolver {
   let models: FileModels
-  /// What `_` and `_3` stand for.
+  /// The rows that `_` and `_3` refer to.
   let kept: KeptRows?
   let aliases = Aliases()
 
@@ -82,7 +82,7 @@ struct Resolver {
     models[position.model].columns.map { .column(alias: position.alias, $0.column) }
   }
 
-  /// In `order by` and `group by` a number is the place of a value that is shown, here from 0; nil for anything else.
+  /// In `order by` and `group by`, a number is the position of a shown value, here from 0; nil for anything else.
   private func place(_ syntax: Syntax, among values: [Resolved]) throws(ShellFailure) -> Int? {
     guard case .literal(.integer(let place)) = syntax.kind else { return nil }
     guard values.indices.contains(Int(clamping: place) - 1) else {
@@ -230,9 +230,9 @@ struct Resolver {
     throw unknown(name, of: place)
   }
 
-  /// The error for a name a model does not have.
+  /// The error for a name that a model does not have.
   ///
-  /// - Parameter path: The path it stands in, where it is its end: one name alone may have been meant as text.
+  /// - Parameter path: The path that ends with it: a single name may have been meant as text.
   func unknown(_ name: Name, of place: Int, in path: [Name] = []) -> ShellFailure {
     let model = models[place]
     let near = nearest(to: name.text, among: model.names)

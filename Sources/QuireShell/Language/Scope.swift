@@ -50,9 +50,9 @@ final class Scope {
     return made
   }
 
-  /// To be asked behind each step of a path.
+  /// Must be called after each step of a path.
   ///
-  /// - Throws: where there are more tables than SQLite joins.
+  /// - Throws: If there are more tables than SQLite can join.
   func requireRoom(_ name: Name) throws(ShellFailure) {
     if tables.joins.count > 63 {
       throw ShellFailure("the path is too long: one query joins 64 tables at most", at: name.range)
@@ -64,7 +64,7 @@ final class Scope {
   }
 }
 
-/// Gives each table of a statement a short name of its own: `b`, `a`, `b2`.
+/// Gives each table of a statement a short alias: `b`, `a`, `b2`.
 final class Aliases {
   private var counts: [String: Int] = [:]
 

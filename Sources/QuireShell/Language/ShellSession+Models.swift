@@ -14,7 +14,7 @@ extension ShellSession {
     return found.statement
   }
 
-  /// Prepares what a query of models has become; what SQLite takes no more of is told with its place in the query.
+  /// Prepares the SQL of a query of models; if it exceeds SQLite's limits, the error has its place in the query.
   func prepare(_ sql: ModelSQL) throws -> Statement {
     do {
       return try source.connection.prepare(sql.text)
@@ -27,7 +27,7 @@ extension ShellSession {
     }
   }
 
-  /// Of how SQLite says that a statement is too large.
+  /// How SQLite reports that a statement is too large.
   private static let limits = ["stack overflow", "too large", "too many", "at most", "too big"]
 
   func model(_ text: String, from start: Int, _ run: Run) async throws {
@@ -47,7 +47,7 @@ extension ShellSession {
     try await write(statement, isWhole: Self.isWhole(query), at: place, run)
   }
 
-  /// Whether it says nothing about which rows.
+  /// Whether it does not restrict the rows.
   private static func isWhole(_ query: ModelQuery) -> Bool {
     guard case .model(_, let key) = query.source else { return false }
     return key.isEmpty && query.filter == nil && query.sourceFilter == nil && query.steps.isEmpty
@@ -84,7 +84,7 @@ extension ShellSession {
       return try await run.each(.streamed(rows: count, isCut: false, elapsed: clock.now - begin))
     }
     var resolved = try screenful(of: try resolver.query(query), query, run)
-    // Where nothing else says which row it is, who looks at it is shown the row id.
+    // If nothing else identifies the row, the row id is shown on a screen.
     if run.output == nil, let place = resolved.model, case .rowID(let name) = models[place].key {
       resolved.rowID = name
     }
@@ -92,7 +92,7 @@ extension ShellSession {
     try await run.each(reply)
   }
 
-  /// A model's bare name shows its newest rows, where somebody looks at a screen.
+  /// A model's bare name shows its newest rows, if the result is shown on a screen.
   private func screenful(of resolved: ResolvedQuery, _ query: ModelQuery, _ run: Run) throws -> ResolvedQuery {
     guard run.output == nil, query.isBare, let rows = options.screenRows, let place = resolved.model else {
       return resolved
@@ -107,7 +107,7 @@ extension ShellSession {
   }
 
   private func answer(_ resolved: ResolvedQuery, _ query: ModelQuery, _ run: Run) throws -> Reply {
-    let isOne = isOneRow(query)  // of the answer that is kept so far
+    let isOne = isOneRow(query)  // uses the result kept so far
     let sql = try ModelSQL.select(resolved)
     let statement = try prepare(sql)
     try bind(statement, sql.values)
@@ -132,7 +132,7 @@ extension ShellSession {
     return .answer(answer)
   }
 
-  /// Whether it asks for one row by its key, or for the one that leads to.
+  /// Whether it selects one row by its key, or the one that it leads to.
   private func isOneRow(_ query: ModelQuery) -> Bool {
     guard query.order.isEmpty, query.limit == nil, query.filter == nil, query.sourceFilter == nil else { return false }
     var place: Int?
@@ -163,7 +163,7 @@ extension ShellSession {
     return Answer.Total(count: isLeast ? Self.countedAtMost : Int(count), isLeast: isLeast)
   }
 
-  /// The keys of an answer's rows; nil where its columns do not have them.
+  /// The keys of a result's rows; nil if its columns do not include them.
   private func keptRows(_ place: Int, _ answer: Answer) -> Resolver.KeptRows? {
     let columns = models[place].keyColumns
     let places = columns.compactMap { answer.columns.firstIndex(of: $0) }
@@ -173,7 +173,7 @@ extension ShellSession {
 
   // MARK: Kept rows
 
-  /// `_` is the last answer again, `_3` its third row as a card; nil where that has to be asked of the file.
+  /// `_` shows the last result again, `_3` its third row as a card; nil if the file must be queried.
   private func again(_ row: Int?, _ run: Run) throws -> Reply? {
     guard let kept else { return nil }
     guard let row else {
@@ -192,7 +192,7 @@ extension ShellSession {
     return .card(Card(title: "row \(row)", lines: lines, elapsed: .zero))
   }
 
-  /// Writes rows that are kept, and says how many.
+  /// Writes kept rows, and reports their number.
   @discardableResult
   nonisolated public func write(_ answer: Answer, to output: RowOutput) throws -> Int {
     var bytes = ByteBuffer(output.write)
@@ -236,7 +236,7 @@ extension ShellSession {
       SELECT \(try quoted(identifier: label.column)) FROM \(try quoted(identifier: target.table))
       WHERE \(try quoted(identifier: pairs[0].other)) = ?
       """
-    guard let found = try source.connection.query(sql, [value]).first else { return "there is none" }
+    guard let found = try source.connection.query(sql, [value]).first else { return "none" }
     return "→ \(ShownCell(found).text)"
   }
 

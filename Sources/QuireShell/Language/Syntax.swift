@@ -1,12 +1,12 @@
 import QuireRow
 
-/// A name where it was written.
+/// A name and its position.
 struct Name: Hashable, Sendable {
   let text: String
   let range: Range<Int>
 }
 
-/// A query or write of the model language as it was written: nothing is looked up yet.
+/// A query or write of the model language as written: names are not resolved yet.
 ///
 ///     Book where author.name = "Lem" and year > 1960 select title, author.name order by year desc limit 5
 struct ModelQuery: Hashable, Sendable {
@@ -26,7 +26,7 @@ struct ModelQuery: Hashable, Sendable {
   var offset: Syntax?
   /// Not empty for a write.
   var assignments: [Assignment] = []
-  /// Byte offset where `set` stands, for messages.
+  /// Byte offset of `set`, for messages.
   var setPlace: Range<Int>?
 
   enum Source: Hashable, Sendable {
@@ -37,7 +37,7 @@ struct ModelQuery: Hashable, Sendable {
 
   struct Selected: Hashable, Sendable {
     let value: Syntax
-    /// Behind `as`, else as it was written.
+    /// The name after `as`, otherwise the source text.
     let name: String
     let isNamed: Bool
   }
@@ -63,12 +63,12 @@ struct ModelQuery: Hashable, Sendable {
   }
 }
 
-/// A value or condition with where it stands.
+/// A value or condition with its position.
 struct Syntax: Hashable, Sendable {
   let kind: Kind
   let range: Range<Int>
-  /// How many values stand inside one another, itself included. What walks through syntax calls itself so often; the parser
-  /// makes none that is higher than ``Parser/most``.
+  /// The depth of nested values, including itself. Code that walks syntax recurses that deep; the parser makes nothing
+  /// deeper than ``Parser/most``.
   let height: Int
 
   init(kind: Kind, range: Range<Int>) {
@@ -99,7 +99,7 @@ struct Syntax: Hashable, Sendable {
     case between(Syntax, Syntax, Syntax, isNegated: Bool)
     /// `like`, `glob`, `contains`, `match`
     case match(String, Syntax, Syntax, isNegated: Bool)
-    /// A function, or a question about related rows: `any(books where …)`.
+    /// A function, or a condition on related rows: `any(books where …)`.
     case call(Name, [Syntax], where: Syntax?, isDistinct: Bool)
     case choice([Branch], otherwise: Syntax?)
   }
@@ -134,7 +134,7 @@ extension Syntax.Kind {
   }
 }
 
-/// What one input of the model language asks for.
+/// One statement of the model language.
 enum ModelStatement: Sendable {
   case query(ModelQuery)
   case insert(Name, [ModelQuery.Assignment])

@@ -1,6 +1,6 @@
 import QuireSQLite
 
-/// A word, value or sign of the model language, with where it stands.
+/// A word, value or sign of the model language, with its position.
 struct Token: Hashable, Sendable {
   let kind: Kind
   /// Byte offsets in the text.
@@ -31,7 +31,7 @@ struct Token: Hashable, Sendable {
 
   func isSign(_ sign: String) -> Bool { kind == .sign(sign) }
 
-  /// Whether it can be a key behind a model's name.
+  /// Whether it can be a key after a model's name.
   var isKey: Bool {
     switch kind {
     case .integer, .real, .text, .blob, .parameter: true
@@ -40,8 +40,8 @@ struct Token: Hashable, Sendable {
   }
 }
 
-/// The tokens of a text of the model language: those of SQL with their values, but that double quotes stand around text, and
-/// the point of `12.books` is not of the number. Nothing is refused here: what cannot be read is
+/// The tokens of the model language: those of SQL with their values, except that double quotes enclose text, and that
+/// the period of `12.books` is not part of the number. Nothing is refused here: unreadable text becomes
 /// ``Token/Kind/wrong(_:)``.
 struct Tokenizer {
   private let source: SQLTokens
@@ -108,7 +108,7 @@ struct Tokenizer {
   }
 
   private static func number(_ bytes: ArraySlice<UInt8>) -> Token.Kind {
-    let wrong = Token.Kind.wrong("a number that is none")
+    let wrong = Token.Kind.wrong("an invalid number")
     let written = String(decoding: bytes, as: UTF8.self)
     if written.hasPrefix("0x") || written.hasPrefix("0X") {
       return UInt64(written.dropFirst(2), radix: 16).map { .integer(Int64(bitPattern: $0)) } ?? wrong

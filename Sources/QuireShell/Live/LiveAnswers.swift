@@ -3,15 +3,16 @@ public import QuireLive
 import QuireModel
 public import QuireSQLite
 
-/// An answer that follows its file: always what the same query would give.
+/// A result that follows its file: it always equals the same query.
 ///
-/// Who reads the records or the error in `observe` is woken when they are others. Kept as long as somebody holds it.
+/// A closure of `observe` that reads the records or the error runs again when they change. It follows as long as it is
+/// referenced.
 @MainActor public protocol LiveAnswer: AnyObject {
   var columns: [String] { get }
   var records: [SQLRecord] { get }
   /// Why it could not follow the last commit; nil while it does. The records stay what they were until it can.
   var error: (any Error)? { get }
-  /// The commit the records stand at.
+  /// The commit that the records show.
   var commitNumber: Int64 { get }
   /// How many statements it has run since it was made.
   var queriesRun: Int { get }
@@ -50,7 +51,8 @@ public struct SessionCommits: Sendable {
     }
   }
 
-  /// Who has made the commits that an answer is being told of, in words. Right inside ``LiveAnswer/onDifference(_:)``.
+  /// The writers of the commits of which a result is being notified, as text. Valid inside
+  /// ``LiveAnswer/onDifference(_:)``.
   public var writer: String {
     let origins = store?.mainContext.toldOrigins ?? []
     if !origins.contains(.sql) { return "another process" }

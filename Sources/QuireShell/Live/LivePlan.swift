@@ -8,9 +8,9 @@ public struct LivePlan: Sendable {
   /// As it was typed, without `live`.
   public let title: String
   public let sql: SQL
-  /// Empty where only all of its values say which row it is.
+  /// Empty if only all its values identify a row.
   public let key: [String]
-  /// What is kept by its changes; nil where the query has to be run again.
+  /// The part that is updated by its changes; nil if the query must be run again.
   let selection: Selection?
   /// Whether other programs' commits would be noticed.
   let canBeFollowed: Bool
@@ -19,7 +19,7 @@ public struct LivePlan: Sendable {
 
   /// How it is kept up to date.
   ///
-  /// - Parameter knowsRows: Whether the file says which rows another process has changed.
+  /// - Parameter knowsRows: Whether the file records which rows another process has changed.
   func manner(knowsRows: Bool) -> LiveStrategy {
     LiveStrategy(isRunAgain: selection == nil, reason: reason, knowsRows: knowsRows)
   }
@@ -29,7 +29,7 @@ public struct LivePlan: Sendable {
 public struct LiveStrategy: Hashable, Sendable, CustomStringConvertible {
   /// Whether the query is run again when a table it reads changes, and not kept by its changes.
   public let isRunAgain: Bool
-  /// Why so, where there is more to say.
+  /// The reason, if there is more to say.
   let reason: String?
   let knowsRows: Bool
 

@@ -5,7 +5,7 @@ struct Selection: Sendable {
   let select: SelectQuery
   /// What each row has, by name.
   let columns: [(name: String, value: RowExpression)]
-  /// The name of the one value, where the answer is how many rows there are.
+  /// The name of the one value, if the result is a number of rows.
   var tally: String?
 }
 

@@ -68,8 +68,8 @@ extension SelectionTranslation {
     return .aggregate(function, found)
   }
 
-  /// `a.key IN (SELECT b.column FROM b WHERE …)`, which is how one follows a relation: to the one row that leads here, to
-  /// those this row leads to, or through a table of pairs.
+  /// `a.key IN (SELECT b.column FROM b WHERE …)`, the SQL of following a relation: to the one row that leads here, to
+  /// those that this row leads to, or through a join table.
   mutating func within(_ elements: [Resolved], _ rows: ResolvedRows, _ scope: Int) throws -> RowExpression {
     guard elements.count == 1, rows.values.count == 1, case .column(let alias, let column) = elements[0],
       case .column(rows.tables.alias, let found) = rows.values[0], let place = places[alias], place.scope == scope
@@ -84,7 +84,7 @@ extension SelectionTranslation {
     try requireRowID(place.model, column)
     let own = ColumnPath(place.steps, column)
     if source.rowID != nil { return .exists(try related(rows.tables, from: own, by: found, rows.conditions).rows) }
-    // A table of pairs without a row id: straight to what is behind it.
+    // A join table without a row id: goes directly to the table after it.
     guard rows.tables.joins.isEmpty, rows.conditions.count == 1,
       case .within(let inner, let behind, false) = rows.conditions[0], inner.count == 1,
       case .column(rows.tables.alias, let other) = inner[0], behind.values.count == 1,

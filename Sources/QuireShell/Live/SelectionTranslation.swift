@@ -2,20 +2,20 @@ import QuireRow
 
 /// Resolved queries → selections.
 ///
-/// Comparisons of a column with a value of its own kind become data, which changes are judged by without SQL. All else
-/// stays SQL, which is asked of the rows that changed: so every value is what SQLite makes of it, with its affinities and
-/// collations. What is refused is what a row's change does not tell: groups, distinct rows, tables without a row id, keys
-/// that are no row id, and sums over related rows, which SQLite rounds as it goes.
+/// Comparisons of a column with a value of its own kind become data, by which changes are evaluated without SQL.
+/// Everything else stays SQL, which is run for changed rows: so every value is SQLite's, with its affinities and
+/// collations. Queries whose result cannot be updated by changed rows are refused: groups, distinct rows, tables
+/// without a row id, keys other than the row id, and sums over related rows, which SQLite rounds along the way.
 struct SelectionTranslation {
   private let models: FileModels
   /// Values of `:name`, by bare name.
   private let parameters: [String: Value]
-  /// Where the row of each alias stands.
+  /// The position of each alias's row.
   var places: [String: Place] = [:]
   var lastScope = 0
 
   struct Place {
-    /// Whose row the steps begin at: 0 is the query's own, others are related rows.
+    /// The row where the steps begin: 0 is the query's own, others are related rows.
     let scope: Int
     let steps: [ColumnPath.Step]
     let model: FileModel
@@ -81,7 +81,7 @@ struct SelectionTranslation {
 
   func model(ofTable table: String) throws -> FileModel {
     guard let model = models.all.first(where: { $0.table == table }) else { throw NotFollowed("\(table) is no model") }
-    if model.kind != .table { throw NotFollowed("\(model.name) is no table") }
+    if model.kind != .table { throw NotFollowed("\(model.name) is not a table") }
     return model
   }
 
@@ -110,12 +110,12 @@ struct SelectionTranslation {
   func requireKey(_ model: FileModel, _ column: String) throws {
     let affinity = model.column(named: column)?.affinity
     guard affinity == .integer || affinity == .numeric || model.rowID == column else {
-      throw NotFollowed("\(model.name).\(column) is no column of integers")
+      throw NotFollowed("\(model.name).\(column) is not a column of integers")
     }
   }
 
   func requireRowID(_ model: FileModel, _ column: String) throws {
-    if model.rowID != column { throw NotFollowed("\(model.name).\(column) is no row id") }
+    if model.rowID != column { throw NotFollowed("\(model.name).\(column) is not a row id") }
   }
 
   func path(_ alias: String, _ column: String, _ scope: Int) throws -> ColumnPath {
@@ -132,7 +132,7 @@ struct SelectionTranslation {
 
   // MARK: Values
 
-  /// As a condition: a column is true as SQLite has it, where it is not 0.
+  /// As a condition: as in SQLite, a column is true if it is not 0.
   private mutating func condition(_ resolved: Resolved, _ scope: Int) throws -> RowExpression {
     let value = try value(resolved, scope)
     if case .column = value { return .written(["", ""], [value]) }
@@ -156,7 +156,7 @@ struct SelectionTranslation {
     case .value(let value): return .literal(value)
     case .parameter(let name): return .literal(try parameter(name))
     case .column(let alias, let name): return .column(try path(alias, name, scope))
-    case .everything: throw NotFollowed("* is no value")
+    case .everything: throw NotFollowed("* is not a value")
     case .prefix("NOT", let inner): return .not(try condition(inner, scope))
     case .prefix(let sign, let inner): return .written(["(\(sign)", ")"], [try value(inner, scope)])
     case .infix(let sign, let a, let b):
@@ -219,10 +219,10 @@ struct SelectionTranslation {
     return .compare(comparison, .column(try path(alias, name, scope)), .literal(value))
   }
 
-  /// So many terms stand side by side in what asks for changed rows.
+  /// The highest number of terms side by side in a query for changed rows.
   private static let mostTerms = 250
 
-  /// Functions of rows, and those that give something else every time.
+  /// Aggregate functions, and functions whose result varies.
   private static let aggregates: Set = ["count", "sum", "avg", "total", "group_concat"]
   private static let changing: Set = [
     "random", "randomblob", "changes", "total_changes", "last_insert_rowid", "current_date", "current_time",
@@ -246,6 +246,6 @@ struct SelectionTranslation {
 }
 
 extension Resolved {
-  /// Nil for anything that is no plain value.
+  /// Nil for anything other than a plain value.
   fileprivate var literal: Value? { if case .value(let value) = self { value } else { nil } }
 }

@@ -1,8 +1,8 @@
 import QuireModel
 import QuireSQLite
 
-/// Puts the names of classes compiled into the program in the place of those made from the tables alone, where the file
-/// has a class's table with columns that fit.
+/// Replaces the names derived from the tables by those of classes compiled into the program, if the file has a class's
+/// table with matching columns.
 struct CompiledModels {
   private let entities: [Entity]
   private let joins: [JoinTable]
@@ -14,7 +14,7 @@ struct CompiledModels {
   /// - Returns: the models with those of the classes that fit in their place.
   func applied(to models: [FileModel], on connection: Connection) throws -> [FileModel] {
     var result = models
-    // By entity: the table's model whose place it takes.
+    // By entity: the table's model that it replaces.
     var places: [Int?] = Array(repeating: nil, count: entities.count)
     for entity in entities {
       guard let place = models.firstIndex(where: { $0.table == entity.table && $0.kind == .table }),

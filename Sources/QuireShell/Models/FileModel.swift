@@ -1,17 +1,17 @@
 /// A table or view of a file as something with a name, properties and relations.
 public struct FileModel: Hashable, Sendable {
-  /// As it is asked for: `Book`.
+  /// Its name in queries: `Book`.
   public var name: String
   public let table: String
   public let kind: Kind
   public var columns: [Column]
-  /// Columns of a virtual table that are asked about and not shown: `rank`, and the one named as the table, of a
+  /// Columns of a virtual table that can be selected but are not shown: `rank`, and the one named as the table, of a
   /// full-text index.
   var hiddenColumns: [String] = []
   /// What a row is known by.
   public let key: Key
-  /// The row id, under a name by which SQL knows it: the key where that is it, else a name that is no column. Nil where
-  /// there is none, as in a view.
+  /// The row id, under a name that SQL knows: the key if the row id is the key, otherwise a name that is not a column.
+  /// Nil if there is none, as in a view.
   var rowID: String?
   /// Whether all its texts are compared by their bytes: no column has a collation of its own.
   var comparesBytes = true
@@ -30,17 +30,17 @@ public struct FileModel: Hashable, Sendable {
   public enum Key: Hashable, Sendable {
     /// These columns.
     case columns([String])
-    /// The row id, by whichever of its names is no column.
+    /// The row id, by one of its names that is not a column.
     case rowID(String)
     /// A view, or a table whose columns hide the row id.
     case none
   }
 
   public struct Column: Hashable, Sendable {
-    /// As it is asked for: a compiled model's property, else the column's own name.
+    /// Its name in queries: a compiled model's property, otherwise the column's own name.
     public var name: String
     public let column: String
-    /// As declared; empty where nothing is.
+    /// As declared; empty if there is no declaration.
     public let type: String
     public let isRequired: Bool
     public let hasDefault: Bool
@@ -52,7 +52,7 @@ public struct FileModel: Hashable, Sendable {
 
 /// How a row leads to others.
 public struct Relation: Hashable, Sendable {
-  /// As it is asked for: `author`, `books`.
+  /// Its name in queries: `author`, `books`.
   public var name: String
   /// The place of the model it leads to.
   public let target: Int
@@ -60,7 +60,7 @@ public struct Relation: Hashable, Sendable {
   /// Whether columns of this row hold the other's key, and not the other way round.
   public let holdsKey: Bool
   public let route: Route
-  /// False where nothing but the column's name says so.
+  /// False if only the column's name implies it.
   public let isDeclared: Bool
 
   public enum Route: Hashable, Sendable {
@@ -76,7 +76,7 @@ public struct Relation: Hashable, Sendable {
     public let other: String
   }
 
-  /// The own columns that hold the other row's key; empty where the other one, or a third table, has them.
+  /// The own columns that hold the other row's key; empty if the other row, or a third table, has them.
   public var ownColumns: [String] {
     guard holdsKey else { return [] }
     if case .direct(let pairs) = route { return pairs.map(\.own) }
@@ -95,7 +95,7 @@ extension FileModel {
 
   public var isWritable: Bool { kind != .view }
 
-  /// The column of that name, as asked for or as in the file; case counts only where both spellings are there.
+  /// The column of that name, in queries or in the file; case matters only if both spellings exist.
   func column(named name: String) -> Column? {
     columns.first { $0.name == name } ?? columns.first { $0.column == name }
       ?? columns.first { $0.name.lowercased() == name.lowercased() }
@@ -110,7 +110,7 @@ extension FileModel {
     relations.first { $0.name == name } ?? relations.first { $0.name.lowercased() == name.lowercased() }
   }
 
-  /// The column that says best, in a word, which row it is.
+  /// The column that best identifies a row in a word.
   var label: Column? {
     for wanted in ["name", "title", "label", "code"] {
       if let found = columns.first(where: { $0.column.lowercased() == wanted }) { return found }
@@ -118,7 +118,7 @@ extension FileModel {
     return columns.first { $0.column.lowercased().hasSuffix("name") }
   }
 
-  /// All that may stand behind it, for suggestions.
+  /// All names that may follow it, for suggestions.
   var names: [String] { columns.map(\.name) + relations.map(\.name) }
 }
 
@@ -132,7 +132,7 @@ public struct FileModels: Sendable {
 
   public subscript(place: Int) -> FileModel { all[place] }
 
-  /// The model of that name or of that table; case counts only where both spellings are there.
+  /// The model of that name or table; case matters only if both spellings exist.
   public func place(of name: String) -> Int? {
     all.firstIndex { $0.name == name } ?? all.firstIndex { $0.table == name }
       ?? all.firstIndex { $0.name.lowercased() == name.lowercased() }

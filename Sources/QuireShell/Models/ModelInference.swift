@@ -8,16 +8,16 @@ import QuireRow
 ///     book_tag(book_id, tag_id)          Book.tags       Tag.books
 ///     profile.user_id UNIQUE → user      Profile.user    User.profile
 ///
-/// A column that only looks like a key (`author_id`, where there is a table `author` or `authors`) counts as one where the
-/// file declares none for it. It leads to a UNIQUE column of its very name or to the other table's key, whichever its values
-/// are found in, and nowhere where they are found in neither.
+/// A column that only looks like a key (`author_id`, if there is a table `author` or `authors`) counts as one if the
+/// file declares none for it. It leads to a UNIQUE column of the same name or to the other table's key, whichever
+/// contains its values; if neither does, it is not a key.
 struct ModelInference {
   private var models: [FileModel]
   private var keys: [ModelReader.ForeignKey]
   private let uniques: [String: [Set<String>]]
   private let matches: Matches
 
-  /// How many values of the first column are in the second; nil where that cannot be said, as one of them has none.
+  /// How many values of the first column are in the second; nil if one of them has no values.
   typealias Matches = (_ own: (table: String, column: String), _ other: (table: String, column: String)) -> Int?
 
   static func models(_ found: ModelReader.Found, _ matches: Matches) -> [FileModel] {
@@ -108,7 +108,7 @@ struct ModelInference {
     return most == 0 ? nil : zip(candidates, counts).first { $0.1 == most }?.0
   }
 
-  /// Whether no two rows have the same value in this column.
+  /// Whether all values of this column are different.
   private func isUnique(_ column: String, in model: FileModel) -> Bool {
     (uniques[model.table] ?? []).contains([column.lowercased()])
   }
@@ -176,11 +176,11 @@ struct ModelInference {
         isDeclared: key.isDeclared))
   }
 
-  /// From where `first` points to where `second` does.
+  /// From the target of `first` to the target of `second`.
   private mutating func addJoin(_ first: ModelReader.ForeignKey, _ second: ModelReader.ForeignKey) {
     guard let own = place(ofTable: first.target), let target = place(ofTable: second.target) else { return }
     var name = ModelNames.plural(ModelNames.lowered(models[target].name))
-    // `book_coauthors` says on the book's side what they are.
+    // `book_coauthors` gives the name on the book's side.
     let table = first.table.lowercased()
     for prefix in [models[own].table.lowercased(), ModelNames.singular(models[own].table).lowercased()]
     where table.hasPrefix(prefix + "_") && second.pairs.count == 1 {

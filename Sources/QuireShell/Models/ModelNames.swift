@@ -1,7 +1,7 @@
 /// How tables and columns are called as models and relations.
 ///
-/// English plurals by their commonest rules: a wrong guess is a name that reads oddly, and the table's own name is always
-/// understood beside it.
+/// English plurals by their commonest rules: a wrong guess is a name that reads oddly, and the table's own name is
+/// always understood beside it.
 enum ModelNames {
   /// `library_books` → `LibraryBook`, `order-lines` → `OrderLine`; a name that has no letters stays as it is.
   static func model(ofTable table: String) -> String {

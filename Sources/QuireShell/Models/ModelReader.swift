@@ -23,7 +23,7 @@ struct ModelReader {
   func read() throws -> Found {
     var found = Found()
     let reader = SchemaReader(connection)
-    // Nothing if one of the views is broken: then each is asked for by itself.
+    // Fails if one of the views is broken: then each is read separately.
     var columns = (try? reader.columns(ofAll: [.table, .view, .virtual])) ?? [:]
     let collated = Set(
       try reader.objects(.table, mentioning: "collate").filter(Self.saysCollate).map { SQLName($0.name) })
@@ -49,7 +49,7 @@ struct ModelReader {
     let keys = try reader.foreignKeys()
     for (table, keys) in keys.sorted(by: { $0.key.text < $1.key.text }) {
       for key in keys {
-        // Without a column it is the target's primary key, which is put in where the target is looked up.
+        // Without a column it is the target's primary key, which is filled in when the target is looked up.
         let pairs = key.columns.enumerated().map { place, own in
           Relation.Pair(own: own, other: key.parentColumns.isEmpty ? "" : key.parentColumns[place])
         }
@@ -78,13 +78,13 @@ struct ModelReader {
     return .rowID(free)
   }
 
-  /// A name of the row id that is no column.
+  /// A name of the row id that is not a column.
   private static func freeName(_ columns: [FileModel.Column]) -> String? {
     let names = Set(columns.map { $0.column.lowercased() })
     return ["rowid", "_rowid_", "oid"].first { !names.contains($0) }
   }
 
-  /// A key that has an index of its own is not the row id, such as one that says `DESC`.
+  /// A key with an index of its own, such as one with `DESC`, is not the row id.
   private static func rowID(_ columns: [FileModel.Column], _ indexes: [SchemaReader.Index]) -> String? {
     let key = columns.filter { $0.keyPlace > 0 }
     if key.count == 1, key[0].type.uppercased() == "INTEGER", !indexes.contains(where: { $0.origin == .primaryKey }) {
@@ -95,7 +95,7 @@ struct ModelReader {
 
   // MARK: Values
 
-  /// How many of the first values of a column are in another, of a hundred at most; nil if there are none, or if the
+  /// How many of the first values of a column, of a hundred at most, are in another; nil if there are none, or if the
   /// other column's table has no rows.
   func matches(_ own: (table: String, column: String), in other: (table: String, column: String)) -> Int? {
     guard let table = try? quoted(identifier: own.table), let column = try? quoted(identifier: own.column),

@@ -1,7 +1,7 @@
 import QuireSQLite
 
-/// Whether a text of SQL could be run as it is: every statement ended by `;`, quotes and comments closed, and a trigger by
-/// its `END;`. What begins or ends a transaction needs no `;`, as `undo` needs none.
+/// Whether a text of SQL could be run as it is: every statement ended by `;`, quotes and comments closed, and a trigger
+/// by its `END;`. What begins or ends a transaction needs no `;`, as `undo` needs none.
 enum Completeness {
   static func isComplete(sql text: String) -> Bool {
     let tokens = SQLTokens(text)
@@ -10,7 +10,7 @@ enum Completeness {
     return last.isEnded || isOfTransaction(words(of: SQLTokens(bytes: tokens.bytes, in: last.range))[...])
   }
 
-  /// In small letters; a name in quotes as it is written, and nothing for what is neither.
+  /// In lower case; a quoted name as it is written, and empty for anything else.
   private static func words(of tokens: SQLTokens) -> [String] {
     tokens.filter(\.isSignificant).map { token in
       switch token.kind {

@@ -34,7 +34,7 @@ struct SQLFailure {
     }
   }
 
-  /// SQLite knows the place of many errors, but not of a missing table: then the name it says is looked up.
+  /// SQLite reports the offset of many errors, but not of a missing table: then the name in the message is searched.
   private func placed(_ error: SQLiteError) -> ShellFailure {
     var tokens = SQLTokens(input)
     let name = Self.isMisplacedHaving(error) ? "having" : SQLMessage.name(in: error.message)
@@ -55,7 +55,7 @@ struct SQLFailure {
     return ShellFailure(error.message, at: best.range, hint: hint(error, name, tokens.text(of: best)))
   }
 
-  /// The parenthesis with most others around it, or else the first word.
+  /// The most deeply nested parenthesis, otherwise the first word.
   private var deepest: SQLTokens.Token? {
     var tokens = SQLTokens(input)
     var (depth, most) = (0, 0)
@@ -76,7 +76,7 @@ struct SQLFailure {
   private static func isMisplacedHaving(_ error: SQLiteError) -> Bool { error.message.hasPrefix("HAVING clause") }
 
   private func hint(_ error: SQLiteError, _ name: String?, _ token: String) -> String? {
-    if Self.isMisplacedHaving(error) { return "having is for groups: a condition on rows stands behind where" }
+    if Self.isMisplacedHaving(error) { return "having is for groups: put a condition on rows after where" }
     guard let name else {
       guard error.message.hasSuffix("syntax error") else { return nil }
       if statementWords.contains(token.lowercased()) { return "is a ; missing before it?" }
@@ -97,7 +97,7 @@ extension SQLiteError {
   /// Whether a transaction that has read cannot write, as another program has written since.
   fileprivate var isSnapshotPassed: Bool { code == 517 }
 
-  /// Whether SQLite has no room for what stands inside one another.
+  /// Whether the nesting is too deep for SQLite.
   fileprivate var isTooDeep: Bool { message.contains("stack overflow") || message.contains("tree is too large") }
 }
 
@@ -135,7 +135,7 @@ extension ShellFailure {
 
   private init(missingFile path: String) {
     if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
-      self.init("\(printable(path)) is a link to \(printable(target)), where there is nothing", .usage)
+      self.init("\(printable(path)) is a link to \(printable(target)), which does not exist", .usage)
     } else {
       let near = Migrator.fileLike(path).map { " Did you mean \($0)?" } ?? ""
       self.init("no database at \(path).\(near)", .usage)

@@ -3,9 +3,9 @@ import QuireSQLite
 /// The first words of one statement in a text: what it does, and to which table.
 struct StatementWords {
   let text: String
-  /// Where its first word stands in the whole text.
+  /// The position of its first word in the whole text.
   let range: Range<Int>
-  /// In small letters, without those inside parentheses; names as they are meant.
+  /// In lower case, without those inside parentheses; names without their quotes.
   private var words: [String] = []
   private var isQuoted: [Bool] = []
 
@@ -35,7 +35,7 @@ struct StatementWords {
     words.indices.contains(place) && words[place] == word && !isQuoted[place]
   }
 
-  /// The word that says what is done, behind a WITH.
+  /// The verb of the statement, after any WITH.
   var verb: String {
     guard let first = words.first else { return "" }
     if first != "with" { return first }
@@ -45,7 +45,8 @@ struct StatementWords {
     .map { words[$0] } ?? first
   }
 
-  /// Whether rows are written, which can be recorded and undone; anything else that writes alters the schema or the file.
+  /// Whether rows are written, which can be recorded and undone; anything else that writes alters the schema or the
+  /// file.
   var writesRows: Bool { ["insert", "update", "delete", "replace"].contains(verb) }
 
   var altersSchema: Bool { ["create", "alter", "drop"].contains(verb) }
@@ -63,7 +64,7 @@ struct StatementWords {
       verb)
   }
 
-  /// The table that all rows of are deleted or updated, if there is no condition.
+  /// The table of which all rows are deleted or updated, if there is no condition.
   var wholeTable: String? {
     guard verb == "update" || verb == "delete", !words.indices.contains(where: { isKeyword("where", at: $0) }),
       !words.indices.contains(where: { isKeyword("limit", at: $0) }),
@@ -81,19 +82,19 @@ struct StatementWords {
     var place = start
     while words.indices.contains(place), !isQuoted[place], passing.contains(words[place]) { place += 1 }
     guard words.indices.contains(place) else { return nil }
-    // A name behind `main.`: the last of the two.
+    // A name after `main.`: the last of the two.
     if words[place] == "main", words.indices.contains(place + 1), words[place + 1] != "set" { place += 1 }
     return words[place]
   }
 
-  /// The name that stands behind a word.
+  /// The name after a word.
   func name(behind word: String) -> String? {
     guard let place = words.indices.first(where: { isKeyword(word, at: $0) }) else { return nil }
     let next = words[(place + 1)...].first
     return next == "savepoint" ? words[(place + 2)...].first : next
   }
 
-  /// What is said when it is done, if it gives no rows.
+  /// The message after the statement, if it returns no rows.
   var said: String? {
     switch verb {
     case "begin", "savepoint": "a transaction is open: commit or rollback ends it"

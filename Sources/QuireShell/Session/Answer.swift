@@ -4,9 +4,9 @@ public import QuireRow
 public struct Answer: Sendable {
   public var columns: [String]
   public var rows: [[SQLValue]]
-  /// False where there are more rows than were kept.
+  /// False if there are more rows than were kept.
   public var isWhole = true
-  /// How many rows there would be without the limit, where that was found out.
+  /// The number of rows without the limit, if it was determined.
   public var total: Total?
   /// What was run, with the values in it.
   public var sql: String
@@ -47,7 +47,7 @@ public struct Card: Sendable {
   public struct Line: Sendable {
     public let name: String
     public let value: SQLValue
-    /// Beside the value: the name of the row a key leads to, or `→` behind the number of rows.
+    /// Shown beside the value: the name of the row that a key leads to, or `→` after a number of rows.
     public let note: String?
   }
 }
@@ -56,7 +56,7 @@ public struct Card: Sendable {
 public enum Reply: Sendable {
   case answer(Answer)
   case card(Card)
-  /// Rows that went to the output they were asked for in, and how many; `isCut` where a limit left some out.
+  /// Rows written to the requested output, and their number; `isCut` if a limit left some out.
   case streamed(rows: Int, isCut: Bool, elapsed: Duration)
   /// A write: `2 001 rows changed · 6 ms · undo to take it back`.
   case written(String)

@@ -1,4 +1,4 @@
-/// What is said when a file is opened: what it has, whose names its models have, and a query that works on it.
+/// The text shown when a file is opened: its content, the origin of its models' names, and a query that works on it.
 struct Banner {
   let lines: [String]
 
@@ -57,7 +57,7 @@ struct Banner {
 enum Example {
   static func query(_ models: FileModels) -> String? {
     let asked = models.all.filter { $0.kind == .table && isName($0.name) }
-    // A model that leads to one row of another says most.
+    // A model that leads to one row of another is the best example.
     for model in asked {
       for relation in model.relations where !relation.isToMany && isName(relation.name) {
         let target = models[relation.target]

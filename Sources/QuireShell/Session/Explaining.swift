@@ -1,7 +1,7 @@
 import QuireRow
 import QuireSQLite
 
-// How SQLite goes about a query: which tables it scans, where it has an index, and which one it could do with.
+// How SQLite runs a query: the tables it scans, the indexes it uses, and an index that would help.
 
 extension ShellSession {
   func explain(_ text: String, from start: Int, _ run: Run) async throws {
@@ -25,7 +25,7 @@ extension ShellSession {
     try await run.each(.lines(lines))
   }
 
-  /// A line of the plan in words. The first table has its own name; others keep the short one that the SQL gives them.
+  /// A line of the plan as text. The first table has its own name; others keep the alias of the SQL.
   private static func spoken(_ detail: String, _ tables: ResolvedTables) -> String {
     func named(_ rest: Substring) -> String {
       let name = rest.prefix { $0 != " " }

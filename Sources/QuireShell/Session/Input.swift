@@ -4,7 +4,7 @@ import QuireSQLite
 /// What kind of thing was typed, decided by its first words.
 enum Input: Hashable, Sendable {
   case nothing
-  /// `.tables book`, `\d book`, `?Book`: the name without its sign, and what stands behind it.
+  /// `.tables book`, `\d book`, `?Book`: the name without its sign, and what follows it.
   case command(String, argument: String, sign: Character)
   case undo
   case redo
@@ -13,7 +13,7 @@ enum Input: Hashable, Sendable {
   case sql
   /// A statement of another database, with what to do instead.
   case foreign(String, hint: String, Range<Int>)
-  /// A word before a query, and where that begins.
+  /// A word before a query, and where the query begins.
   case verb(Verb, start: Int)
 
   enum Verb: String, Hashable, Sendable { case live, sql, explain, count }
@@ -35,7 +35,7 @@ struct InputReader {
     return kind(Tokenizer.tokens(of: text).filter { $0.kind != .sign(";") })
   }
 
-  /// Whether it begins as SQL alone does, so that nobody need know the models.
+  /// Whether only SQL begins this way, so that the models need not be read.
   static func isSurelySQL(_ text: String) -> Bool {
     let tokens = SQLTokens(text)
     let begin = Array(tokens.lazy.filter(\.isSignificant).prefix(2))
@@ -49,7 +49,7 @@ struct InputReader {
     return statementWords.subtracting(["insert", "delete", "explain"]).contains(tokens.text(of: first).lowercased())
   }
 
-  /// What stands behind a model's name, and behind no word that begins a statement.
+  /// Words that follow a model's name, and no word that begins a statement.
   private static let modelClauses: Set<String> = ["where", "order", "limit", "group", "offset"]
 
   private func command(_ text: Substring) -> Input {
@@ -74,7 +74,7 @@ struct InputReader {
     case .word(let word):
       if Parser.kept(word) != nil { return .model(start: start) }
       let next = tokens[1]
-      // `Live where …`, where there is such a model: no statement goes on like that.
+      // `Live where …`, if there is such a model: no statement continues like that.
       if models.place(of: word) != nil, next.isSign(".") || Self.modelClauses.contains(where: next.isWord) {
         return .model(start: start)
       }
@@ -106,7 +106,7 @@ struct InputReader {
     }
   }
 
-  /// Whether an input that begins with this word is of the model language, also where it is misspelt.
+  /// Whether an input that begins with this word is in the model language, even if it is misspelled.
   private func isModel(_ token: Token, _ next: Token) -> Bool {
     guard case .word(let word) = token.kind else { return false }
     if models.place(of: word) != nil { return true }
@@ -124,7 +124,7 @@ struct InputReader {
 }
 
 extension Substring {
-  /// Without blanks at either end.
+  /// Without white space at either end.
   var trimmed: String {
     var text = self.drop { $0.isWhitespace }
     while text.last?.isWhitespace == true { text.removeLast() }

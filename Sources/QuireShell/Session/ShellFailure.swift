@@ -1,8 +1,8 @@
-/// Why an input was not done: what is wrong, where in the input, what was probably meant.
+/// Why an input failed: what is wrong, where in the input, and what was probably meant.
 public struct ShellFailure: Error, Hashable, Sendable {
   public var kind: Kind
   public var message: String
-  /// The bytes of the input that are wrong, where that is known.
+  /// The bytes of the input that are wrong, if known.
   public var range: Range<Int>?
   /// Such as `did you mean author?`
   public var hint: String?
@@ -10,12 +10,12 @@ public struct ShellFailure: Error, Hashable, Sendable {
   public enum Kind: Hashable, Sendable {
     /// The query is wrong, or failed.
     case failed
-    /// Asked of what is not there, or in words that are none.
+    /// The input names something that does not exist, or is not valid.
     case usage
     /// It would write or destroy something, and that was not allowed.
     case refused
     case busy
-    /// Stopped by who asked.
+    /// Stopped by the user.
     case stopped
     case timeout
   }
@@ -31,13 +31,13 @@ public struct ShellFailure: Error, Hashable, Sendable {
 extension ShellFailure: CustomStringConvertible {
   public var description: String { hint.map { "\(message): \($0)" } ?? message }
 
-  /// The message, and the line of the input with what is wrong underlined.
+  /// The message, and the line of the input with the error underlined.
   ///
   ///     error: no such column: titel
   ///        1 │ SELECT titel FROM book
   ///          │        ^^^^^ did you mean title?
   ///
-  /// Of a long line the part around that is shown, and behind the number of the line where it is in it.
+  /// Of a long line only the part around the error is shown, with the column after the line's number.
   ///
   /// - Parameters:
   ///   - width: How many cells of a terminal a text takes.
@@ -49,7 +49,7 @@ extension ShellFailure: CustomStringConvertible {
     let lineStart = bytes[..<place].lastIndex(of: 10).map { $0 + 1 } ?? 0
     let lineEnd = bytes[place...].firstIndex(of: 10) ?? bytes.count
     let isLong = lineEnd - lineStart > Self.longestLine
-    /// Where the character begins that a byte is of.
+    /// The beginning of the character that contains a byte.
     func boundary(_ byte: Int) -> Int {
       var byte = byte
       while byte > lineStart, byte < bytes.count, bytes[byte] & 0xC0 == 0x80 { byte -= 1 }

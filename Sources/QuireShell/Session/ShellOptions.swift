@@ -3,10 +3,10 @@ public import QuireRow
 
 /// How a session is opened.
 public struct ShellOptions: Sendable {
-  /// Classes compiled into the program, whose names count where a file has their tables.
+  /// Classes compiled into the program, whose names are used if a file has their tables.
   public var models: [any PersistentModel.Type] = []
-  /// Whether models are read when the file is opened, for the banner and completion; otherwise when they are first asked
-  /// for, which SQL never does.
+  /// Whether models are read when the file is opened, for the banner and completion; otherwise when they are first
+  /// needed, which SQL never does.
   public var readsModels = true
   /// Whether writes are run from the start; `.write` switches it.
   public var allowsWriting = false
@@ -20,18 +20,18 @@ public struct ShellOptions: Sendable {
   public var keptRows = 100_000
   /// Whether a write without a condition is run without a question.
   public var answersYes = false
-  /// Whether the answer to a write says how it is taken back; not where the session ends with it.
+  /// Whether the result of a write says how to undo it; false if the session ends after it.
   public var offersUndo = true
 
   public init() {}
 }
 
-/// What commands such as `.as` and `.time` set, for who shows the answers.
+/// Settings by commands such as `.as` and `.time`, for code that shows results.
 public struct ShellSettings: Hashable, Sendable {
   public var format = AnswerFormat.table
   /// One value a line, whatever the format.
   public var isWide = false
-  /// Whether all rows are shown where a screenful would be.
+  /// Whether all rows are shown instead of a screenful.
   public var showsAll = false
   public var showsTime = true
   public var showsSQL = true

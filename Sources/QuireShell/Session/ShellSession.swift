@@ -3,15 +3,15 @@ import QuireModel
 public import QuireRow
 import QuireSQLite
 
-/// A conversation with one SQLite file: text in, answers out, in SQL, in the model language or as commands.
+/// An interactive session with one SQLite file: text in, results out, in SQL, in the model language or as commands.
 ///
 ///     let session = try ShellSession(opening: URL(filePath: "library.db"))
 ///     for line in session.banner { print(line) }
 ///     try await session.run("Book where author.name = \"Lem\" limit 3") { reply in … }
 ///
-/// Opens for reading only, creates nothing, and leaves nothing beside the file once it is let go. One input runs at a
-/// time, on the actor; ``cancel()``, completion and everything else that does not wait may be called from any thread
-/// meanwhile.
+/// Opens the file for reading only, creates nothing, and leaves nothing beside it when the session is released. One
+/// input runs at a time, on the actor; ``cancel()``, completion and everything else that does not wait may be called
+/// from any thread meanwhile.
 public actor ShellSession {
   /// A thread of its own, as a statement may run for hours; nil on the main one.
   private let queue: JobQueue?
@@ -26,7 +26,7 @@ public actor ShellSession {
   var undone = UndoLog()
   /// The text that is being run, for the places of errors.
   var input = ""
-  /// Where the query of models in it has most values inside one another.
+  /// The most deeply nested part of the current query of models.
   var deepest = 0..<0
   /// What is being done, and since when.
   private var work = SQLFailure.Work.reading
@@ -47,7 +47,7 @@ public actor ShellSession {
     var own: LocalCommits
   }
 
-  /// The last answer, and whose rows it has.
+  /// The last result, and the model of its rows.
   struct Kept {
     var answer: Answer
     var rows: Resolver.KeptRows?
@@ -58,7 +58,7 @@ public actor ShellSession {
     try self.init(path: file.relativePath, options)
   }
 
-  /// - Parameter isOnMainThread: Whether it runs there, for who has nothing else to do than to wait for it.
+  /// - Parameter isOnMainThread: Whether it runs on the main thread, for callers that only wait for it.
   package init(path: String, _ options: ShellOptions, isOnMainThread: Bool = false) throws(ShellFailure) {
     let source = try Source(opening: path, options)
     self.source = source
@@ -94,14 +94,14 @@ public actor ShellSession {
   /// How many steps of SQLite's machine the present statement has taken.
   nonisolated public var steps: Int { shared.withLock { $0.watch.steps } }
 
-  /// How many records of a file the present command has read; 0 where it reads none.
+  /// How many records of a file the current command has read; 0 if it reads none.
   nonisolated public var recordsRead: Int { shared.withLock { $0.recordsRead } }
 
-  /// What it has committed in the present file: for live answers, which tell it from what others have.
+  /// Its commits in the current file: live results distinguish them from commits by others.
   nonisolated public var commits: SessionCommits { SessionCommits(own: shared.withLock { $0.own }) }
 
-  /// Stops what is being run, at once; it is answered by a ``ShellFailure`` of kind `stopped`. What has not begun yet is
-  /// stopped by cancelling its task.
+  /// Stops what is being run, at once; it is answered by a ``ShellFailure`` of kind `stopped`. What has not begun yet
+  /// is stopped by cancelling its task.
   nonisolated public func cancel() { shared.withLock { $0.watch }.stop() }
 
   /// The file's name in short, for a prompt: `lib` of `library.db`.
@@ -122,13 +122,14 @@ public actor ShellSession {
 
   // MARK: Running
 
-  /// Runs one input, of one or several statements, and tells each one's answer as it comes.
+  /// Runs one input, of one or several statements, and delivers the result of each as it comes.
   ///
   /// - Parameters:
-  ///   - output: Where rows go as they are read; without, they are kept and come as ``Reply/answer(_:)``.
-  ///   - confirm: Asked before a write that has no condition; says whether to go on.
-  /// - Throws: ``ShellFailure``; statements before the one that failed stay done. It is of kind `stopped` where the task is
-  ///   cancelled, also before the run has begun.
+  ///   - output: The destination of rows as they are read; without it, they are kept and delivered as
+  ///     ``Reply/answer(_:)``.
+  ///   - confirm: Called before a write without a condition; returns whether to continue.
+  /// - Throws: ``ShellFailure``; statements before the failed one stay done. Its kind is `stopped` if the task is
+  ///   cancelled, even before the run has begun.
   public func run(
     _ text: String, to output: RowOutput? = nil,
     confirm: @escaping @Sendable (String) async -> Bool = { _ in false },
@@ -154,7 +155,7 @@ public actor ShellSession {
     noteEnd()
   }
 
-  /// Opens the file again, which another program has written to where it could not be locked.
+  /// Opens the file again after another program has written to it, if it could not be locked.
   private func reopen() throws(ShellFailure) {
     let opened = try Source(opening: source.path, isWriting: isWriting, own: source.own, options)
     source = opened
@@ -198,7 +199,7 @@ public actor ShellSession {
     ).explained(error, source.watch)
   }
 
-  /// Notes what is done from now on, for what is said where it fails.
+  /// Records the work from now on, for the message if it fails.
   func begin(_ work: SQLFailure.Work) { (self.work, begun) = (work, .now) }
 
   private func noteEnd() {
@@ -208,7 +209,7 @@ public actor ShellSession {
     if !isOpen { undone.transactionEnded() }
   }
 
-  /// Reads the models again where somebody altered the schema.
+  /// Reads the models again if the schema was altered.
   func refresh() throws {
     if try source.connection.schemaVersion() == models.schemaVersion { return }
     let found = try source.atOnce { () throws(ShellFailure) in try source.look(options.models) }

@@ -7,7 +7,7 @@ import QuireSQLite
 struct Source {
   let path: String
   let connection: Connection
-  /// Tells what writes change; nil while the session only reads.
+  /// Reports what writes change; nil while the session only reads.
   let recording: RecordingConnection?
   let watch: RunWatch
   /// What is committed here, for live answers that must know it from others' commits.
@@ -17,7 +17,7 @@ struct Source {
     try self.init(opening: path, isWriting: options.allowsWriting, options)
   }
 
-  /// - Parameter own: Those of the session so far, where it is the same file.
+  /// - Parameter own: The session's earlier commits, if it is the same file.
   init(opening path: String, isWriting: Bool, own: LocalCommits = LocalCommits(), _ options: ShellOptions)
     throws(ShellFailure)
   {
@@ -32,7 +32,7 @@ struct Source {
         var settings = ConnectionOptions()
         settings.busyTimeout = options.busyTimeout
         settings.leavesNothing = true
-        settings.trustsSchema = true  // as the sqlite3 program does: there are no functions here but SQLite's own
+        settings.trustsSchema = true  // as in the sqlite3 program: all functions are SQLite's own
         connection = try Connection(path: path, access: .readOnly, options: settings)
         recording = nil
       }
@@ -46,7 +46,7 @@ struct Source {
 
   // MARK: What it has
 
-  /// Reads under one lock where each statement would take its own, and the same state of the file in all.
+  /// Reads under one lock, so that all statements see the same state of the file.
   func atOnce<Value>(_ body: () throws(ShellFailure) -> Value) throws(ShellFailure) -> Value {
     guard connection.isAutocommit, (try? connection.execute("BEGIN")) != nil else { return try body() }
     defer { _ = try? connection.execute("COMMIT") }
@@ -67,10 +67,10 @@ struct Source {
     }
   }
 
-  /// Rows are counted where that reads little: of a file up to this size.
+  /// Rows are counted only in files up to this size, where that is cheap.
   private static let countedSizeInBytes = 1 << 20
 
-  /// What the banner tells of the file.
+  /// The file's properties for the banner.
   var facts: FileFacts {
     var facts = FileFacts()
     var info = stat()

@@ -1,9 +1,9 @@
 import QuireRow
 import QuireSQLite
 
-/// Takes a write back, or does it again, row by row; refused if a row is no longer as it was left.
+/// Undoes or redoes a write, row by row; refused if a row is no longer as it was left.
 ///
-/// Triggers and foreign keys' actions are off meanwhile: what they changed is among the changes already.
+/// Triggers and foreign keys' actions are off meanwhile, because their effects are already among the changes.
 struct Reversal {
   let recording: RecordingConnection
   let models: FileModels

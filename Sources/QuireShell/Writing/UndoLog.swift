@@ -7,7 +7,7 @@ struct UndoLog {
   /// One statement's changes.
   struct Entry {
     let tables: [TableChanges]
-    /// Why it cannot be taken back; nil where it can.
+    /// Why it cannot be undone; nil if it can.
     let obstacle: String?
 
     var rowCount: Int { tables.reduce(0) { $0 + $1.rows.count } }

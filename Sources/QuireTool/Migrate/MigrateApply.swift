@@ -1,7 +1,7 @@
 import Foundation
 import QuireMigration
 
-/// `migrate apply`: rehearses where it is worth it, makes a backup, runs what is pending and says each as it is done.
+/// `migrate apply`: rehearses if useful, makes a backup, runs pending migrations and reports each one.
 struct MigrateApply {
   let target: MigrateTarget
   private var invocation: Invocation { target.invocation }
@@ -36,7 +36,7 @@ struct MigrateApply {
 
   // MARK: Before
 
-  /// Runs what can take something away on a copy, and stops where it does and nobody allows it.
+  /// Runs migrations that can remove data on a copy, and stops if one does and this is not allowed.
   private func rehearse(_ run: MigrateRun, to last: MigrationVersion?) throws {
     guard !invocation.flag("--no-rehearse"), FileManager.default.fileExists(atPath: target.optionalDatabase ?? "")
     else {
@@ -89,7 +89,7 @@ struct MigrateApply {
 
   // MARK: After
 
-  /// Keeps `schema.sql` in step where the folder has one and a person is there; elsewhere files are left alone.
+  /// Updates `schema.sql` if the folder has one and the command runs on a terminal; otherwise files are not changed.
   private func writeSchema(_ migrator: Migrator) throws -> String? {
     let path = target.folder + "/schema.sql"
     guard target.terminal.error.isTerminal, FileManager.default.fileExists(atPath: path) else { return nil }

@@ -1,8 +1,8 @@
 import QuireMigration
 import QuireSQLite
 
-/// `migrate baseline`: a database that has its tables already is recorded as being at a version, after comparing it with
-/// what the files make.
+/// `migrate baseline`: a database that has its tables already is recorded as being at a version, after comparing it
+/// with what the files make.
 struct MigrateBaseline {
   let target: MigrateTarget
   private var invocation: Invocation { target.invocation }
@@ -33,7 +33,7 @@ struct MigrateBaseline {
     }
   }
 
-  /// What another tool has recorded, taken over; nothing is compared, because that tool ran these very files.
+  /// Imports another tool's history; nothing is compared, because that tool ran the same files.
   private func adopt() throws -> ExitStatus {
     let migrator = try target.migrator()
     let (history, recorded) = try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.adopt() }

@@ -17,7 +17,7 @@ struct MigrateCheck {
     let migrator = try target.migrator()
     return try MigrateFailure(target: target, migrator: migrator, isTrial: true).explaining {
       let plan = try migrator.plan()
-      // A number given twice is a finding; all else that is wrong with the history is an error.
+      // A duplicate number is a finding; any other problem with the history is an error.
       for problem in plan.problems {
         if case .duplicate = problem { continue }
         throw MigrationError.history(problem)

@@ -67,7 +67,7 @@ extension Command {
   private static let common = [
     Option(
       "--database", short: "-d", value: "FILE", environment: "QUIRE_DATABASE",
-      "the database, where it is not an argument"),
+      "the database, if it is not an argument"),
     Option(
       "--migrations", short: "-m", value: "DIR", environment: "QUIRE_MIGRATIONS",
       "the folder of SQL files (./Migrations)"),
@@ -107,12 +107,12 @@ extension Command {
     !word.isEmpty && word.utf8.allSatisfy { (48...57).contains($0) }
   }
 
-  private static let exitCode = Option("--exit-code", "exit with 3 where something is pending")
+  private static let exitCode = Option("--exit-code", "exit with 3 if something is pending")
   private static let back = Option("--back", "record in the other tool's table what has run here")
-  private static let from = Argument("FROM", "the one schema (db); where it is the only one, it is TO", .optional)
+  private static let from = Argument("FROM", "the first schema (db); a single schema is TO", .optional)
   private static let into = Argument("TO", "the other (files)", .optional)
   private static let sqlOfDiff = Option("--sql", "print the SQL that leads from one to the other")
-  private static let exitCodeOfDiff = Option("--exit-code", "exit with 8 where they differ")
+  private static let exitCodeOfDiff = Option("--exit-code", "exit with 8 if they differ")
   private static let stdout = Option("--stdout", "print it instead")
   private static let fromModel = Option("--from-model", "with the SQL that the models want")
   private static let rebuild = Option(
@@ -126,14 +126,14 @@ extension Command {
   private static let sql = Option("--sql", "print the SQL instead of rehearsing it")
   private static let schemaOnly = Option("--schema-only", "rehearse on the tables without their rows")
   private static let yes = Option("--yes", "do not prompt")
-  private static let create = Option("--create", "create the database where there is none")
+  private static let create = Option("--create", "create the database if it does not exist")
   private static let destructive = Option("--allow-destructive", "allow migrations that destroy data")
   private static let noBackup = Option("--no-backup", "without the copy FILE.before-VERSION")
   private static let noRehearse = Option("--no-rehearse", "without running it on a copy first")
   private static let list = Option("--list", "list the backups")
 }
 
-/// Where the commands take their migrations from.
+/// The source of a command's migrations.
 public struct MigrationSource: Sendable {
   /// Nil for those of the folder.
   let embedded: [EmbeddedMigration]?
@@ -152,7 +152,7 @@ public struct MigrationSource: Sendable {
     self.steps = steps
   }
 
-  /// With the program's models, whose statements `sql` gives: for `diff model` and `new --from-model`.
+  /// Adds the program's models, whose statements `sql` returns: for `diff model` and `new --from-model`.
   ///
   ///     MigrationSource().models { try ModelContainer.schemaSQL(for: Book.self, Author.self) }
   public func models(_ sql: @escaping @Sendable () throws -> [String]) -> MigrationSource {
@@ -161,8 +161,8 @@ public struct MigrationSource: Sendable {
     return source
   }
 
-  /// Those the program carries. Where the folder they come from is at hand and says something else, the program must be
-  /// built again first.
+  /// The migrations embedded in the program. If the folder they come from exists and differs, the program must be
+  /// rebuilt first.
   public static func embedded(_ migrations: [EmbeddedMigration], steps: [MigrationStep] = []) -> MigrationSource {
     MigrationSource(embedded: migrations, steps: steps)
   }

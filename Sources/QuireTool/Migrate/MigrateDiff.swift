@@ -3,14 +3,14 @@ import QuireMigration
 import QuireSQLite
 import QuireShell
 
-/// `migrate diff`: what there is to change to come from one schema to another.
+/// `migrate diff`: the changes from one schema to another.
 struct MigrateDiff {
   let target: MigrateTarget
   private var invocation: Invocation { target.invocation }
 
   func run() throws -> ExitStatus {
     let words = [invocation.argument("FROM"), invocation.argument("TO")].compactMap { $0 }
-    // One word is where to: from the database, or from the files where it is the database that is asked about.
+    // A single word is the target: compared with the database, or with the files if the word is `database`.
     let (from, to) =
       switch words.count {
       case 0: ("db", "files")
@@ -53,7 +53,7 @@ struct MigrateDiff {
     }
   }
 
-  /// What is gone and what is new may be one thing under two names: that is asked here, and answered with `--rename`.
+  /// A removed and a new object may be the same under two names: this asks, and `--rename` answers.
   private func ask(_ possible: [SchemaRename], _ from: String, _ renames: [SchemaRename]) {
     for rename in possible {
       let kept = from == "db" ? KeptValues(of: rename, after: renames, target).text : "What is in it would be kept."
@@ -77,7 +77,7 @@ struct MigrateSchemas {
       guard FileManager.default.fileExists(atPath: word) else {
         let near = nearest(to: word, among: ["db", "files", "model"]).map { "Did you mean \($0)? " } ?? ""
         throw target.invocation.usageError(
-          "‘\(word)’ is no schema. \(near)There are db, files, model, a version, the file of a database, and an SQL script"
+          "‘\(word)’ is not a schema. \(near)Use db, files, model, a version, the file of a database, and an SQL script"
         )
       }
       guard word.lowercased().hasSuffix(".sql") else { return try schema(of: word) }
@@ -141,7 +141,7 @@ extension SchemaChangeError {
 }
 
 extension Invocation {
-  /// What `--rename` says, in its order.
+  /// The renames given by `--rename`, in order.
   func renames() throws -> [SchemaRename] {
     try values("--rename").map { text in
       guard let rename = SchemaRename(text) else {

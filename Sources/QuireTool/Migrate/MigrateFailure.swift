@@ -1,7 +1,7 @@
 public import QuireMigration
 import QuireSQLite
 
-/// Errors of migrating with what only a command knows: how the database stands, and what to type.
+/// Errors of migrations, with what only a command knows: the state of the database, and what to type.
 struct MigrateFailure {
   let target: MigrateTarget
   let migrator: Migrator
@@ -38,7 +38,7 @@ struct MigrateFailure {
     return try explaining(&progress) { _ in try body() }
   }
 
-  /// As ``explaining(_:)``, of what commits one thing after the other and says so.
+  /// As ``explaining(_:)``, for work that commits in several steps and reports them.
   func explaining<T>(_ progress: inout MigrateProgress, _ body: (inout MigrateProgress) throws -> T) throws -> T {
     do {
       return try body(&progress)
@@ -56,7 +56,7 @@ struct MigrateFailure {
       return failed(refusal.description, error, refusal.exitStatus)
     }
     guard let advice = advice(for: error) else { return failed("\(error)", error, error.exitStatus) }
-    // Goes on in the line that says how the data stands.
+    // Continues the line that describes the state of the data.
     let goesOn =
       switch error {
       case .history(.edited), .history(.databaseIsNewer), .history(.missing): true
@@ -65,7 +65,7 @@ struct MigrateFailure {
     return failed("\(error)\(goesOn ? " " : "\n")\(advice)", error, error.exitStatus)
   }
 
-  /// With what was committed before, which no sentence that says that nothing was may hide.
+  /// Includes what was committed before; no sentence may claim that nothing was.
   private func failed(_ text: String, _ error: MigrationError, _ status: ExitStatus) -> MigrateFailed {
     var text = text
     if !progress.applied.isEmpty, !text.contains(before) {
@@ -126,7 +126,7 @@ struct MigrateFailure {
 
   private func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-  /// How the database stands now.
+  /// The present state of the database.
   private var state: String {
     switch Result(catching: migrator.plan) {
     case .success where !progress.applied.isEmpty: before
@@ -152,7 +152,7 @@ struct MigrateFailure {
     return "\(writing ?? "Write") a new migration that does the opposite."
   }
 
-  /// Where the folder's tool has what takes a migration back; nil where it has no place for it.
+  /// Where the folder's tool keeps the undo part of a migration; nil if it has none.
   private var placeOfUndo: String? {
     switch MigrationFormat(of: migrator.files) {
     case .dbmate: "Write one in its file, below  -- migrate:down"
@@ -183,7 +183,7 @@ struct MigrateFailure {
     case .outOfOrder(_, let version, _):
       "    \(target.pasteable("renumber \(version)"))        gives it today's number (it is applied nowhere here)"
     case .duplicate(_, let files):
-      "    \(target.pasteable("renumber \(shellQuoted(files.last ?? ""))"))        where it is applied nowhere"
+      "    \(target.pasteable("renumber \(shellQuoted(files.last ?? ""))"))        if it is not applied anywhere"
     case .databaseIsNewer(let applied):
       """
       Switched branch? \(applied.count == 1 ? "Its" : "Their") undo text is in the database:
@@ -192,7 +192,7 @@ struct MigrateFailure {
     }
   }
 
-  /// Nil where no other file has the text that ran.
+  /// Nil if no other file has the text that ran.
   private func renumbered(_ applied: AppliedMigration) -> String? {
     let history = (try? migrator.history()) ?? []
     let known = Set(history.map(\.version))
@@ -230,7 +230,7 @@ struct MigrateProgress {
   var backup: MigrationBackup?
 }
 
-/// An error of migrating in a command's words, with what a program wants to know of it.
+/// An error of a migration in a command's words, with details for programs.
 struct MigrateFailed: CommandError {
   let description: String
   let exitStatus: ExitStatus
@@ -246,7 +246,7 @@ struct MigrateFailed: CommandError {
 }
 
 extension MigrationError {
-  /// Where it is, which it is, and what was done before: nothing, where no command says otherwise.
+  /// The place, the migration, and what was done before: nothing, unless the command says otherwise.
   var details: [(String, JSON)] {
     let (file, line, column) = place
     return [
@@ -294,7 +294,7 @@ extension MigrationError {
   }
 }
 
-/// An error after which the answer has been printed already: `status --json` tells of problems itself.
+/// An error after which the answer was already printed: `status --json` reports problems itself.
 struct MigrateAnswered: CommandError {
   let error: any CommandError
   var exitStatus: ExitStatus { error.exitStatus }

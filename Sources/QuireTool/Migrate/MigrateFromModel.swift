@@ -9,7 +9,7 @@ struct MigrateFromModel {
   private let rebuilding: Set<SQLName>
   private let dropping: Set<String>
 
-  /// Nil where neither is asked for.
+  /// Nil if neither is requested.
   init?(_ invocation: Invocation, _ target: MigrateTarget) throws {
     self.invocation = invocation
     self.target = target
@@ -24,8 +24,8 @@ struct MigrateFromModel {
     }
   }
 
-  /// - Throws: ``CommandFailure`` with status 5 where it has to be known whether something is renamed and nobody is there
-  ///   to be asked.
+  /// - Throws: ``CommandFailure`` with status 5 if it must be known whether something is renamed and the command cannot
+  ///   ask.
   func change() throws -> SchemaChange {
     let schemas = MigrateSchemas(target: target)
     let files = try hasFiles ? schemas.files(to: nil) : DatabaseSchema()
@@ -40,7 +40,7 @@ struct MigrateFromModel {
     }
   }
 
-  /// A folder that is missing or empty is where a project begins.
+  /// In a new project the folder is missing or empty.
   private var hasFiles: Bool {
     if case .failure(.folder) = Result(catching: { () throws(MigrationError) in try MigrationFolder.read(target.folder)
     }) {
@@ -93,14 +93,14 @@ struct MigrateFromModel {
   }
 }
 
-/// What would be kept by a rename: counted where a database is at hand that has what is renamed.
+/// The values that a rename would keep: counted if there is a database with the renamed table or column.
 struct KeptValues {
   let text: String
 
   /// - Parameter renames: those before it, by which its table may be called otherwise than in the database.
   init(of rename: SchemaRename, after renames: [SchemaRename], _ target: MigrateTarget) {
     let table = renames.first { $0.column == nil && $0.newName == rename.table }?.table ?? rename.table
-    // Without a database that can be asked it is a question all the same.
+    // Without a database to read, the question is asked without counts.
     let counts = target.optionalDatabase.flatMap { path in
       (try? Migrator(database: path, files: []).values(in: table, column: rename.column)) ?? nil
     }

@@ -2,7 +2,7 @@ import QuireMigration
 import QuireSQLite
 import QuireShell
 
-/// `migrate log`: the history of a database, or one version's SQL as it ran beside what its file says now.
+/// `migrate log`: the history of a database, or one version's SQL as it ran compared with its file.
 struct MigrateLog {
   let target: MigrateTarget
   private var invocation: Invocation { target.invocation }

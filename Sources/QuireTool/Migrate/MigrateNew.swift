@@ -51,7 +51,7 @@ struct MigrateNew {
     return try MigrationFolder.write(title, text: text, to: target.folder, after: newest())
   }
 
-  /// Of the files that are there; a folder that is missing or has a file that cannot be read is no reason to refuse.
+  /// The newest existing file; a missing folder, or an unreadable file, is not an error here.
   private func newest() throws -> MigrationVersion? {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: target.folder)) ?? []
     return names.compactMap { MigrationVersion(String($0.prefix { $0 != "_" })) }.max()

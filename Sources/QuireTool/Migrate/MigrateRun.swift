@@ -35,7 +35,7 @@ final class MigrateRun {
     signal.cancel()
   }
 
-  /// Says on a terminal what runs, and for how long it has; after a rehearsal also how far it is.
+  /// Shows on a terminal what is running and for how long; after a rehearsal also its progress.
   func show(_ what: String, expected milliseconds: Int? = nil) { work.begin(what, milliseconds) }
 
   func finish() { progress.finish() }
@@ -45,7 +45,7 @@ final class MigrateRun {
     StopSignal([SIGINT, SIGTERM, SIGHUP]) { interruption.stop() }
   }
 
-  /// Asks; meanwhile nothing runs, and Ctrl-C ends the program at once.
+  /// Asks; nothing runs meanwhile, and Ctrl-C ends the program immediately.
   func confirm(_ question: String) -> Bool? {
     finish()
     signal.cancel()
@@ -79,7 +79,7 @@ final class MigrateRun {
   }
 }
 
-/// What runs at the moment; told by the commands, asked for from the running thread.
+/// The current work; set by the commands, read on the running thread.
 private final class Work: Sendable {
   private let state = Mutex<(what: String, start: ContinuousClock.Instant, expected: Int?)>(("", .now, nil))
 

@@ -7,7 +7,7 @@ struct MigrateSchema {
   let target: MigrateTarget
   private var invocation: Invocation { target.invocation }
 
-  /// Of the database where one is named, else of what the files make.
+  /// The schema of the database if one is named, otherwise the one the files result in.
   func run() throws -> ExitStatus {
     let schema = try MigrateSchemas(target: target).schema(target.optionalDatabase == nil ? "files" : "db")
     if invocation.flag("--stdout") {

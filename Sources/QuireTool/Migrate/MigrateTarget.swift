@@ -2,7 +2,7 @@ import Foundation
 import QuireMigration
 import QuireShell
 
-/// What every `migrate` command is told: which files, which database.
+/// The arguments common to all `migrate` commands: which files, which database.
 struct MigrateTarget {
   let invocation: Invocation
   /// The program's name, for command lines to paste.
@@ -63,7 +63,7 @@ struct MigrateTarget {
     return try MigrationFolder.read(embedded)
   }
 
-  /// The files where there are any: for what needs only the database.
+  /// The files if there are any: for commands that need only the database.
   func filesIfAny() throws -> [MigrationFile] {
     if source.embedded == nil, !namesFolder, !FileManager.default.fileExists(atPath: folder) { return [] }
     return try files()
@@ -113,7 +113,7 @@ struct MigrateTarget {
 
   func version(_ word: String) throws -> MigrationVersion {
     let format = MigrationFormat(of: (try? files()) ?? [])
-    guard let version = format.version(word) else { throw invocation.usageError("‘\(word)’ is no version") }
+    guard let version = format.version(word) else { throw invocation.usageError("‘\(word)’ is not a version") }
     return version
   }
 
@@ -121,7 +121,7 @@ struct MigrateTarget {
 
   // MARK: Saying
 
-  /// A command line ready to paste that names this database, and the folder where it is not the usual one.
+  /// A command line to paste, with this database, and with the folder unless it is the default.
   func pasteable(_ command: String, database: Bool = true) -> String {
     var line = program + " migrate " + command
     if namesFolder { line += " -m " + shellQuoted(folder) }

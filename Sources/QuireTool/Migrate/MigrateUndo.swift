@@ -54,7 +54,7 @@ struct MigrateUndo {
   private func count() throws -> Int {
     guard let word = invocation.argument("N") else { return 1 }
     guard let count = Int(word), (1...100_000).contains(count) else {
-      throw invocation.usageError("‘\(word)’ is no number of migrations; back to a version:  undo --to \(word)")
+      throw invocation.usageError("‘\(word)’ is not a number of migrations; to undo to a version:  undo --to \(word)")
     }
     return count
   }
@@ -71,7 +71,7 @@ struct MigrateUndo {
     run.said(event)
   }
 
-  /// Where values would be lost it is asked, on a terminal, and done again with the answer.
+  /// If values would be lost, asks on a terminal, and tries again with the answer.
   private func asking<T>(_ run: MigrateRun, _ body: () throws -> T) throws -> T {
     do {
       return try body()

@@ -15,7 +15,7 @@ final class AnswerFile: Sendable {
     var failure: CommandFailure?
   }
 
-  /// - Throws: ``CommandFailure`` where the path is the database's own.
+  /// - Throws: ``CommandFailure`` if the path is the database's own.
   init(_ path: String, from database: String) throws {
     self.path = path
     if let own = Self.identity(database), own == Self.identity(path) {
@@ -42,9 +42,9 @@ final class AnswerFile: Sendable {
     }
   }
 
-  /// Writes what has not been written.
+  /// Writes the buffered rest.
   ///
-  /// - Throws: ``CommandFailure`` where the answer could not be written as a whole.
+  /// - Throws: ``CommandFailure`` if the result could not be written completely.
   func end() throws {
     let failure = state.withLock { state in
       flush(&state)

@@ -81,7 +81,7 @@ import QuireShell
 }
 
 extension Record {
-  /// The columns whose values are others than in `old`, with both.
+  /// The columns whose values differ from those in `old`, with both values.
   func changed(from old: Record) -> [(name: String, was: Value, now: Value)] {
     columns.indices.compactMap { place in
       self[place] == old[place] ? nil : (columns[place], old[place], self[place])
@@ -113,7 +113,7 @@ struct LiveStatus {
     text = parts.joined(separator: " · ")
   }
 
-  /// The time of day where we are, to the millisecond.
+  /// The local time of day, to the millisecond.
   private static func time(_ date: Date) -> String {
     let parts = Calendar.current.dateComponents([.hour, .minute, .second, .nanosecond], from: date)
     return String(

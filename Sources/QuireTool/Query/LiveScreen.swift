@@ -2,7 +2,7 @@ import Foundation
 import Quire
 import QuireShell
 
-/// A live answer on a terminal, drawn over itself: what came and what changed is marked, and coloured for two seconds.
+/// A live result on a terminal, redrawn in place: new and changed rows are marked, and highlighted for two seconds.
 @MainActor final class LiveScreen: LiveView {
   private let terminal: Terminal
   private let manner: LiveStrategy
@@ -11,7 +11,7 @@ import QuireShell
   private var frame: Frame?
   private var draws = 0
 
-  /// What is shown: kept, so that its colours can be taken away.
+  /// What is shown: kept, so that its highlighting can be removed.
   private struct Frame {
     let columns: [String]
     let rows: [[Value]]

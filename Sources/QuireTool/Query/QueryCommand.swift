@@ -6,16 +6,16 @@ extension Command {
   /// `quire query`: one question to any SQLite file, answered once or kept up to date.
   public static let query = Command.query(models: [])
 
-  /// The same with the names of these classes where a file has their tables.
+  /// As `query`, with the names of these classes if a file has their tables.
   public static func query(models: [any PersistentModel.Type]) -> Command {
     Command(
       "query", "ask any SQLite file in SQL or by its models, once or live",
       arguments: [
         Argument("FILE", "the database; it is only read, and never created"),
-        Argument("QUERY", "SQL, or such as ‘Book where year > 1960’; - is standard input, @FILE a file"),
+        Argument("QUERY", "SQL, or a query of models: ‘Book where year > 1960’; - is standard input, @FILE a file"),
       ],
       options: [
-        Option("--live", "keep the answer up to date until Ctrl-C, whoever writes to the file"),
+        Option("--live", "keep the result up to date until Ctrl-C, including writes by other programs"),
         Option(
           "--format", short: "-f", choices: AnswerFormat.allCases.map { $0.rawValue },
           "how rows are printed (table on a terminal, csv elsewhere)"),
@@ -24,13 +24,13 @@ extension Command {
         Option("--param", short: "-p", value: "NAME=VALUE", repeats: true, "the value of :NAME in the query"),
         Option(
           "--key", value: "COLUMN", repeats: true,
-          "with --live: a row with the same value here is the same row (id, where there is such a column)"),
+          "with --live: rows with the same value here are the same row (default: id, if there is such a column)"),
         Option("--limit", value: "N", "print the first N rows"),
         Option("--timeout", value: "SECONDS", "stop after so long, with exit status 124"),
         Option("--output", short: "-o", value: "FILE", "write the answer to a file, which is made or replaced"),
         Option("--into", value: "TABLE", "with -f insert: the table of the statements (answer)"),
         Option("--no-header", "leave out the names of the columns"),
-        Option("--exit-code", "exit with 3 where there is no row"),
+        Option("--exit-code", "exit with 3 if there is no row"),
         Option("--quiet", short: "-q", "print no rows: for --exit-code"),
         Option("--sql", "print the SQL a query of models is run as, and run nothing"),
         Option("--write", "allow the text to write; without, nothing is ever changed"),
@@ -54,7 +54,7 @@ extension Command {
   }
 }
 
-/// One call of `quire query`: what is asked of which file, and how the answer is wanted.
+/// One run of `quire query`: the query, the file, and the format of the result.
 struct QueryRun: Sendable {
   let invocation: Invocation
   /// Classes compiled into the program.
@@ -63,13 +63,13 @@ struct QueryRun: Sendable {
   let text: String
   /// Values of `:name`, by bare name.
   let named: [String: Value]
-  /// Nil where nobody said.
+  /// Nil if no format was given.
   let format: AnswerFormat?
   let limit: Int?
   /// How long the query may run; nil is as long as it takes.
   let timeout: Duration?
   private let answerFile: AnswerFile?
-  /// With the file in place of standard output, where one was named.
+  /// Writes to the named file instead of standard output, if there is one.
   let terminal: Terminal
 
   init(_ invocation: Invocation, _ models: [any PersistentModel.Type]) throws {

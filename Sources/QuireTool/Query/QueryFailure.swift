@@ -3,7 +3,7 @@ import QuireMigration
 import QuireSQLite
 import QuireShell
 
-/// What a query's error is told as: what is wrong, where in the query, what was probably meant.
+/// How a query's error is reported: what is wrong, where in the query, and what was probably meant.
 struct QueryFailure {
   private let file: String
   private let text: String
@@ -30,9 +30,9 @@ struct QueryFailure {
 
   // MARK: The query
 
-  /// The message, and the line with what is wrong underlined.
+  /// The message, and the line with the error underlined.
   ///
-  /// SQLite knows the place of many errors, but not of a missing table: then the name it says is looked up.
+  /// SQLite reports the offset of many errors, but not of a missing table: then the name in the message is searched.
   private func words(for error: SQLiteError) -> String {
     let tokens = SQLTokens(text)
     let name = SQLMessage.name(in: error.message)

@@ -21,7 +21,7 @@ extension QueryRun {
     }
   }
 
-  /// Prints the answer as it comes, a row at a time where the format lets it.
+  /// Prints the result as it is read, row by row if the format allows it.
   func once() async throws -> ExitStatus {
     let session = try session(isOnMainThread: invocation.isWholeProcess && timeout == nil)
     if text.allSatisfy(\.isWhitespace) { throw CommandFailure("there is no statement in the text") }

@@ -1,12 +1,12 @@
 import Quire
 import QuireShell
 
-/// Rows in aligned columns, numbers on the right, NULL told from the text by its style.
+/// Rows in aligned columns, numbers right-aligned, NULL distinguished from text by its style.
 struct RowTable {
   private let cells: [[ShownCell]]
   private let table: Table
 
-  /// - Parameter marks: What stands before a row, such as `+`; nil for a table without marks.
+  /// - Parameter marks: The mark before each row, such as `+`; nil for a table without marks.
   init(_ columns: [String], _ rows: [[Value]], hasHeader: Bool = true, marks: [String]? = nil) {
     let shown = rows.map { $0.map(ShownCell.init) }
     let numbers = columns.indices.filter { column in
@@ -21,7 +21,7 @@ struct RowTable {
     table = Table(hasHeader ? header : [], alignRight: Set(numbers.map { $0 + offset }), rows: texts)
   }
 
-  /// - Parameter style: The style of a cell, by row and column, that is none of NULL.
+  /// - Parameter style: The style of a cell that is not NULL, by row and column.
   func lines(
     on terminal: Terminal, width: Int?, style: (Int, Int) -> Terminal.Stream.Style? = { _, _ in nil }
   ) -> [String] {

@@ -1,7 +1,7 @@
 import Quire
 
 extension Value {
-  /// In JSON: numbers and text as such; bytes, and text that is not UTF-8, as an object that says so.
+  /// As JSON: numbers and text as such; bytes, and text that is not UTF-8, as an object with their encoding.
   var json: JSON {
     switch self {
     case .null: .null

@@ -2,18 +2,18 @@ import LineEditor
 import Quire
 import QuireShell
 
-/// An answer in aligned columns, line by line as they are wanted, numbered so that `_3` can be said.
+/// A result in aligned columns, formatted line by line on demand, with row numbers for `_3`.
 ///
-/// Columns are as wide as the first and the last rows need, and a page makes those wider that it needs wider, so that a
-/// page of the hundred thousandth row costs what the first does. Where not even short columns fit beside one another,
-/// those at the right are left out, and counted.
+/// Columns are as wide as the first and last rows need, and a page widens those that it needs wider, so that a page at
+/// row one hundred thousand costs what the first one does. If even short columns do not fit beside each other, the
+/// rightmost ones are left out, and counted.
 struct AnswerTable: Sendable {
   private let answer: Answer
   private let paint: Paint
   private let names: [String]
   private let widths: [Int]
   private let alignsRight: [Bool]
-  /// How the columns, the row's number among them, fit into the width; nil where there is none.
+  /// How the columns and the row number fit into the width; nil if there is no width.
   private let fit: ColumnFit?
   /// Rows looked at for their widths, at either end.
   private static let sampled = 500

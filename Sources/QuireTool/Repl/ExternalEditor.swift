@@ -10,7 +10,7 @@ struct ExternalEditor {
     self.environment = environment
   }
 
-  /// The text as it was left, without the line end of its last line; nil where the editor failed.
+  /// The edited text, without the line end of its last line; nil if the editor failed.
   func edit(_ text: String) -> String? {
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID())")
     let file = folder.appending(path: "query.sql")
@@ -35,7 +35,7 @@ struct ExternalEditor {
     var arguments = words.map { strdup($0) } + [nil]
     var variables = environment.all.map { strdup("\($0)=\($1)") } + [nil]
     defer { for word in arguments + variables { free(word) } }
-    // The thread we are on may hear no signals, and would hand that down.
+    // This thread may block signals, and the child process would inherit that.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }

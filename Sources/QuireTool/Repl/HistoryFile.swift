@@ -1,16 +1,15 @@
 import Foundation
 import LineEditor
 
-/// What was typed in earlier sessions: one JSON string a line, each a whole statement.
+/// The history of earlier sessions: one JSON string per line, each a whole statement.
 ///
-/// Nobody else may read it. Where it cannot be read or written there is no history, and no error: somebody who asks a
-/// database has other things to do.
+/// Only its owner may read it. If it cannot be read or written, there is no history, and no error.
 struct HistoryFile {
   private let path: String
   /// How many entries are kept; the file is cut to them once it has twice as many.
   private static let most = 10_000
 
-  /// Nil where there is no place for it.
+  /// Nil if there is no folder for it.
   init?(environment: Environment) {
     let home = environment["HOME"].map { $0 + "/.local/state" }
     guard let state = environment["XDG_STATE_HOME"].flatMap({ $0.hasPrefix("/") ? $0 : nil }) ?? home else {

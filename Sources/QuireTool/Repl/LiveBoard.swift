@@ -11,7 +11,7 @@ import Synchronization
   nonisolated private let wakeup = Mutex<Wakeup?>(nil)
   private var entries: [Entry] = []
   private var last = 0
-  /// One for each file that was asked.
+  /// One for each queried file.
   private var answers: [LiveAnswers] = []
 
   private struct Entry {
@@ -69,7 +69,7 @@ import Synchronization
     return number
   }
 
-  /// Takes the colours away after two seconds, unless there are newer ones.
+  /// Removes the highlighting after two seconds, unless there is a newer one.
   private func fade(_ number: Int) {
     let news = picture(number)?.news
     Task { [weak self] in

@@ -15,13 +15,13 @@ struct LivePicture: Sendable {
   var count = 0
   /// `+` came, `>` moved, `~` changed, by row, as of the last change.
   var marks: [Int: String] = [:]
-  /// What is coloured, for two seconds.
+  /// The highlighted rows, for two seconds.
   var fresh: Set<Int> = []
   var changed: [Int: Set<Int>] = [:]
   /// `+1 ~1 · 14:03:22.118 · another process`, empty before the first change.
   var news = ""
   var error: String?
-  /// Whether it stands above the prompt.
+  /// Whether it is shown above the prompt.
   var isPinned = false
 
   private static let mostRows = 200
@@ -30,9 +30,9 @@ struct LivePicture: Sendable {
     (self.number, self.title, self.manner) = (number, title, manner)
   }
 
-  /// The answer as it is, after a difference or to begin with.
+  /// The current result, initially or after a difference.
   ///
-  /// - Parameter writer: Who wrote, in words.
+  /// - Parameter writer: The writer of the change, as text.
   @MainActor mutating func take(_ live: any LiveAnswer, _ difference: Difference<Record>?, from writer: String) {
     let records = live.records
     columns = live.columns
@@ -69,7 +69,7 @@ struct LivePicture: Sendable {
     Set(new.values.indices.filter { new[$0] != old[$0] })
   }
 
-  /// The time of day where we are, to the millisecond.
+  /// The local time of day, to the millisecond.
   private static func time(_ date: Date) -> String {
     let parts = Calendar.current.dateComponents([.hour, .minute, .second, .nanosecond], from: date)
     return String(

@@ -1,12 +1,12 @@
 import LineEditor
 import QuireShell
 
-/// A long answer, a screenful at a time, without running anything again.
+/// Shows a long result one screen at a time, without running anything again.
 ///
-/// Blank and `b` turn pages, arrows go by lines, `g` and `G` to the ends, `/` looks for a text and `n` for its next place;
-/// `q` goes back to the prompt, and leaves what is shown.
+/// Space and `b` turn pages, arrows move by lines, `g` and `G` go to the ends, `/` searches for text and `n` for its
+/// next occurrence; `q` returns to the prompt, and leaves the last screen visible.
 struct Pager {
-  /// How many lines stay above what moves: those that `lines` begins with, whatever is asked for.
+  /// How many of the first `lines` stay fixed above the scrolled ones.
   let headerHeight: Int
   let count: Int
   let footer: String
@@ -15,7 +15,7 @@ struct Pager {
   /// The header and the lines in a range, made when they are wanted.
   let lines: (Range<Int>) -> [String]
 
-  /// Where one looks, and what for.
+  /// The visible position, and the search text.
   private struct Place {
     var top = 0
     var sought = ""

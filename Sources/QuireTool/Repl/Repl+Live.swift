@@ -20,7 +20,7 @@ extension Repl {
     }
   }
 
-  /// Where nothing can be drawn over, the answer is told once and kept to be listed.
+  /// If the terminal cannot be redrawn, the result is printed once and kept for listing.
   private func pinPlain(_ number: Int) {
     guard let picture = board.picture(number) else { return }
     picture.lines(rows: picture.rows.count, width: 200, paint).forEach { say($0) }
@@ -53,7 +53,7 @@ extension Repl {
     }
   }
 
-  /// How many rows have room between the header and what is said below.
+  /// How many rows fit between the header and the status.
   private func height(below picture: LivePicture, from first: Int, isPaused: Bool) -> Int {
     let said = status(of: picture, from: first, height: picture.rows.count, isPaused: isPaused)
     return max(1, editor.size.rows - 1 - said.count)
@@ -65,8 +65,8 @@ extension Repl {
     editor.show(lines + status.map { paint($0, .dim) })
   }
 
-  /// What is said below the rows: what happened, the keys, and how the answer is kept. Keys that have no room in the first
-  /// line are a line of their own.
+  /// The status below the rows: what happened, the keys, and how the result is kept up to date. Keys that do not fit in
+  /// the first line get a line of their own.
   private func status(of picture: LivePicture, from first: Int, height: Int, isPaused: Bool) -> [String] {
     let columns = editor.size.columns
     let more = picture.count > height ? "\((first + 1).grouped) to \((first + height).grouped) of " : ""
@@ -115,7 +115,7 @@ extension Repl {
     for number in ended where known.contains(number) { finish(number) }
   }
 
-  /// Has the main actor do something, and waits for it: the thread that reads keys is none of the pool's.
+  /// Runs work on the main actor and waits for it: the thread that reads keys is not one of the shared pool.
   private func onMain<Value: Sendable>(
     _ body: @escaping @MainActor @Sendable () throws(ShellFailure) -> Value
   ) -> Result<Value, ShellFailure> {

@@ -55,7 +55,7 @@ extension Repl {
     }
   }
 
-  /// In a format that is no table.
+  /// In a format other than a table.
   private func write(_ answer: Answer, _ settings: ShellSettings, _ footer: String) {
     var style = AnswerStyle()
     style.isTerminal = true

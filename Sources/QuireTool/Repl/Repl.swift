@@ -3,11 +3,11 @@ import LineEditor
 import QuireShell
 import Synchronization
 
-/// A conversation on a terminal: reads what is typed, has the session run it, shows what it answers.
+/// An interactive shell on a terminal: reads input, lets the session run it, and shows the results.
 ///
-/// Keys are read on a thread that waits for them; statements run on the session's actor and live answers on the main
-/// actor. What these have to say they put into a mailbox, and ring. The thread is the main one, where the process is the
-/// conversation's, until there is something to follow: another one takes as long to begin as a prompt to be drawn.
+/// Keys are read on a thread that waits for them; statements run on the session's actor and live results on the main
+/// actor. These put their output into a mailbox, and wake the thread. If the process is only this shell, the thread is
+/// the main one until there is a live result: starting another one takes as long as drawing a prompt.
 final class Repl {
   let session: ShellSession
   let terminal: Terminal
@@ -19,7 +19,7 @@ final class Repl {
   private var isOnMainThread: Bool
   private var asked: Asked?
 
-  /// A text being run, and what it has said that is not shown yet.
+  /// Input that is being run, and its output that is not shown yet.
   private struct Asked {
     let text: String
     let run: ReplRun
@@ -43,8 +43,8 @@ final class Repl {
     return status
   }
 
-  /// A function of its own, so that the thread has let go of the session when it ends: the file is left as it was found
-  /// when the last has.
+  /// A separate function, so that the thread has released the session when it ends: the last owner restores the file's
+  /// state.
   private static func conversed(_ given: borrowing Mutex<Repl?>) -> ExitStatus {
     let repl = given.withLock { given in
       defer { given = nil }
@@ -72,12 +72,12 @@ final class Repl {
     editor.above = { [unowned self] in pinned($0) }
     var banner = ""
     for line in session.banner { banner += (banner.isEmpty ? line : paint(line, .dim)) + "\n" }
-    editor.write(banner)  // at once, as whoever shows it is woken by each piece
+    editor.write(banner)  // in one piece: each write wakes the terminal
     editor.begin()
     if let format { asked = ask(".as \(format.rawValue)") }
   }
 
-  /// - Returns: Nil where it is to go on on a thread that is not the main one.
+  /// - Returns: Nil if it must continue on a thread that is not the main one.
   private func run() -> ExitStatus? {
     var draft = ""
     while true {
@@ -109,7 +109,7 @@ final class Repl {
     }
   }
 
-  /// What people type who come from elsewhere.
+  /// Words that users of other shells type.
   private static let plainWords = ["exit": ".quit", "quit": ".quit", "help": ".help"]
 
   private var prompt: Prompt {
@@ -117,7 +117,7 @@ final class Repl {
     return Prompt(session.promptName + sign, style: session.isWriting ? .bold.and(.yellow) : .bold)
   }
 
-  /// Keeps a statement, but for one that begins with a blank.
+  /// Adds a statement to the history, unless it begins with a space.
   private func remember(_ text: String) {
     guard text.first?.isWhitespace == false, editor.history.add(text) else { return }
     historyFile?.append(text)
@@ -125,14 +125,14 @@ final class Repl {
 
   func say(_ line: String) { editor.write(line + "\n") }
 
-  /// Says something that may be longer than a line.
+  /// Prints text that may be longer than a line.
   func say(wrapped text: String, _ style: Style = .plain) {
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       for part in wrapped(String(line)) { say(style == .plain ? part : paint(part, style)) }
     }
   }
 
-  /// Lines that are broken between words, where lines have a length.
+  /// Lines broken between words, if the terminal has a width.
   func wrapped(_ line: String) -> [String] {
     editor.isInteractive ? QuireTool.wrapped(line, to: editor.size.columns) : [line]
   }
@@ -187,9 +187,9 @@ final class Repl {
     return output
   }
 
-  /// Waits until there is mail, tells after half a second how it goes, and stops the statement at Ctrl-C.
+  /// Waits until there is mail, shows progress after half a second, and stops the statement at Ctrl-C.
   ///
-  /// - Parameter isQuiet: Whether nothing is told, as rows are being written.
+  /// - Parameter isQuiet: Whether no progress is shown, because rows are being written.
   private func wait(for run: ReplRun, _ clock: ReplClock, isQuiet: Bool) {
     var isDrawn = false
     editor.wait(
@@ -214,7 +214,7 @@ final class Repl {
     say(paint("error:", .red) + fitting.dropFirst("error:".count))
   }
 
-  /// The message behind a caret under what was just typed; nil where that is not one line of the screen.
+  /// The message after a caret under the input just typed; nil if the input is not one line on the screen.
   private func underlined(_ failure: ShellFailure, _ text: String) -> String? {
     let bytes = Array(text.utf8)
     guard editor.isInteractive, let range = failure.range, range.upperBound <= bytes.count, !text.contains("\n") else {
@@ -230,7 +230,7 @@ final class Repl {
     return String(repeating: " ", count: indent) + paint(carets, .red) + " " + message
   }
 
-  /// Asks until y or n is pressed; anything but y is no.
+  /// Waits for y or n; anything except y means no.
   private func asks(_ question: String) -> Bool {
     let lines = wrapped("! " + printable(question) + ". Go on? [y/N] ")
     editor.write(paint("! ", .yellow) + lines.joined(separator: "\n").dropFirst(2))

@@ -4,9 +4,9 @@ public import Quire
 import QuireShell
 
 extension Command {
-  /// `quire repl FILE`, and `quire FILE`: a conversation with a database, in SQL and in terms of its models.
+  /// `quire repl FILE`, and `quire FILE`: an interactive shell for a database, in SQL and in terms of its models.
   ///
-  /// - Parameter models: Classes compiled into the program, whose names count where a file has their tables.
+  /// - Parameter models: Classes compiled into the program, whose names are used if a file has their tables.
   public static func repl(models: [any PersistentModel.Type] = []) -> Command {
     Command(
       "repl", "ask a database, again and again, and follow the answers",
@@ -16,14 +16,14 @@ extension Command {
         Option("--param", short: "-p", value: "NAME=VALUE", repeats: true, "the value of :NAME in queries"),
         Option(
           "--format", short: "-f", choices: AnswerFormat.allCases.map(\.rawValue),
-          "how answers look (default: table, and csv where standard output is no terminal)"),
+          "the format of results (default: table; csv if standard output is not a terminal)"),
         Option("--no-history", "keep nothing of what is typed"),
       ],
       notes: """
         Enter runs a statement that is complete, Alt-Enter begins a new line, Tab completes, → takes what is shown in grey,
         Ctrl-R searches the history, Ctrl-C clears the line or stops what is run, Ctrl-D leaves. .help says the rest.
         Where standard input is no terminal its statements are run one after the other, until one fails.
-        The history is in $XDG_STATE_HOME/quire/history.jsonl; what begins with a blank is not kept.
+        The history is in $XDG_STATE_HOME/quire/history.jsonl; what begins with a space is not kept.
         Exit status: 0 done, 1 a statement failed, 2 usage or no such file, 5 refused, 6 busy, 130 Ctrl-C
         """
     ) { invocation in

@@ -2,7 +2,7 @@ import LineEditor
 import QuireShell
 
 extension Language {
-  /// What a session knows of what is typed.
+  /// A session's knowledge of the input language.
   init(_ session: ShellSession) {
     self.init(
       highlight: { text in
@@ -19,7 +19,7 @@ extension Language {
   }
 }
 
-/// Colours, where they are wanted.
+/// Colors, if they are enabled.
 struct Paint: Sendable {
   let usesColor: Bool
 

@@ -3,12 +3,12 @@ import LineEditor
 import QuireShell
 import Synchronization
 
-/// One text being run on the session, and what it says meanwhile.
+/// One input being run on the session, and its output meanwhile.
 final class ReplRun: Sendable {
   private let box = Mutex<[Mail]>([])
   private let wakeup: Wakeup
   private let task = Mutex<Task<Void, Never>?>(nil)
-  /// Pieces of rows that may wait to be shown: who reads them is held up by who shows them.
+  /// How many pieces of rows may wait to be shown: reading pauses while showing is slower.
   private let room = DispatchSemaphore(value: 4)
 
   enum Mail: Sendable {
@@ -21,7 +21,7 @@ final class ReplRun: Sendable {
     case done
   }
 
-  /// - Parameter output: How rows look that are written as they are read; nil where they are kept.
+  /// - Parameter output: The format of rows that are written as they are read; nil if rows are kept.
   init(_ session: ShellSession, _ text: String, _ output: RowOutput?, _ wakeup: Wakeup) {
     self.wakeup = wakeup
     var output = output
@@ -44,7 +44,7 @@ final class ReplRun: Sendable {
     task.withLock { $0 = begun }
   }
 
-  /// Stops it, also where it has not begun yet.
+  /// Stops it, even if it has not begun yet.
   func stop() { task.withLock { $0 }?.cancel() }
 
   /// To be called for each piece that has been shown.

@@ -2,7 +2,7 @@ import LineEditor
 import QuireShell
 import Synchronization
 
-/// Statements from standard input where that is no terminal: run one after the other, until one fails.
+/// Statements from standard input if that is not a terminal: run one after the other, until one fails.
 struct ReplScript {
   private let session: ShellSession
   private let terminal: Terminal

@@ -35,7 +35,7 @@ public func wrapped(_ text: String, to width: Int, indent: Int = 0) -> [String] 
   return lines + [line]
 }
 
-/// A line of help or of a list, whose last column is gone on with in its own place.
+/// A line of help or of a list; its last column is wrapped in place.
 package func wrappedColumns(_ line: String, to width: Int) -> [String] {
   if displayWidth(line) <= width { return [line] }
   let indent = line.prefix { $0 == " " }.count
@@ -44,8 +44,8 @@ package func wrappedColumns(_ line: String, to width: Int) -> [String] {
   return wrapped(line, to: width, indent: column > 0 && column <= width * 2 / 3 ? column : indent + 4)
 }
 
-/// An error's text in lines of at most `width` cells: the line of the input that it quotes stays as it is, and what is said
-/// behind the marks below it goes to the next line where there is no room.
+/// An error's text in lines of at most `width` cells. The quoted line of the input is not wrapped; the text after the
+/// marks below it moves to the next line if there is no room.
 package func wrappedMessage(_ text: String, to width: Int) -> String {
   text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
     let line = String(line)
@@ -58,7 +58,7 @@ package func wrappedMessage(_ text: String, to width: Int) -> String {
   }.joined(separator: "\n")
 }
 
-/// `text` cut to at most `width` cells, ending in `…` where something was cut.
+/// `text` truncated to at most `width` cells, ending in `…` if it was longer.
 public func truncated(_ text: String, to width: Int) -> String {
   if displayWidth(text) <= width { return text }
   var result = ""

@@ -10,7 +10,7 @@ public indirect enum JSON: Sendable {
   case array([JSON])
   case object([(String, JSON)])
 
-  /// On one line, without blanks.
+  /// On one line, without spaces.
   public var text: String {
     switch self {
     case .null: "null"

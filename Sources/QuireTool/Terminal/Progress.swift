@@ -1,9 +1,9 @@
 import Synchronization
 
-/// One line on standard error that tells how far long work is, drawn over itself.
+/// One line on standard error with the progress of long work, redrawn in place.
 ///
-/// Draws at most ten times a second, first after half a second, and only where standard error is a terminal, so that
-/// short work and logs stay quiet. May be told from any thread.
+/// Draws at most ten times a second, first after half a second, and only if standard error is a terminal, so that short
+/// work and logs stay quiet. May be updated from any thread.
 public final class Progress: Sendable {
   private let terminal: Terminal
   private let label: String
@@ -21,9 +21,9 @@ public final class Progress: Sendable {
   }
 
   /// - Parameters:
-  ///   - done: such as bytes read.
-  ///   - total: of how many, where that is known.
-  ///   - detail: such as `3 200 books`.
+  ///   - done: What is done, such as bytes read.
+  ///   - total: The total, if it is known.
+  ///   - detail: Further text, such as `3 200 books`.
   public func update(_ done: Int, of total: Int?, _ detail: @autoclosure () -> String = "") {
     guard terminal.error.isTerminal else { return }
     let isDue = state.withLock { state in

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Calls when the process is told to stop, from its terminal or otherwise; a second signal of a kind ends it at once.
+/// Calls a closure when the process receives a signal to stop; a second signal of the same kind ends it immediately.
 ///
-/// While one is held such a signal does not end the process by itself.
+/// While one is held, such a signal does not end the process by itself.
 final class StopSignal {
   private let signals: [Int32]
   private let sources: [any DispatchSourceSignal]

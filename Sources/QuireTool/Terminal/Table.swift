@@ -20,8 +20,8 @@ public struct Table: Sendable {
     self.alignRight = alignRight
   }
 
-  /// The lines without their ends; control characters are made visible, and where a line would be wider than `width`
-  /// the widest column is cut.
+  /// The lines without their ends. Control characters are made visible, and if a line would be wider than `width`, the
+  /// widest column is truncated.
   public func lines(width: Int? = nil) -> [String] { lines(width: width) { _, _, text in text } }
 
   /// - Parameter styled: Dresses a cell, by line (the header is the first) and column, without its padding.
@@ -45,7 +45,7 @@ public struct Table: Sendable {
         let text = truncated(row[column], to: widths[column])
         let space = String(repeating: " ", count: max(0, widths[column] - displayWidth(text)))
         let isRight = alignRight.contains(column)
-        // Blanks at the end of a line are left out, and of those between columns none is dressed.
+        // Spaces at the end of a line are left out, and those between columns are not styled.
         let isLast = row[(column + 1)...].allSatisfy(\.isEmpty)
         let cell = text.isEmpty ? "" : styled(number, column, text)
         line += (column > 0 ? "  " : "") + (isRight ? space + cell : cell + (isLast ? "" : space))

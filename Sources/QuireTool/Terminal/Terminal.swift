@@ -2,10 +2,10 @@ import Foundation
 import QuireShell
 import Synchronization
 
-/// Where a command's answer and its errors go, and what may be done there.
+/// The output of a command and of its errors, and what the terminal supports.
 ///
-/// The answer goes to `output`; progress, questions and errors to `error`. `NO_COLOR`, `CI`, `TERM=dumb` and a stream
-/// that is no terminal mean no colour there.
+/// The result goes to `output`; progress, questions and errors to `error`. `NO_COLOR`, `CI`, `TERM=dumb` and a stream
+/// that is not a terminal disable colors.
 public struct Terminal: Sendable {
   public var output: Stream
   public var error: Stream
@@ -15,7 +15,7 @@ public struct Terminal: Sendable {
   public var lines: Int
   /// Why the answer could not be written, as a number of `errno`; nil as long as it could.
   var outputFailure: @Sendable () -> Int32? = { nil }
-  /// Reads a line that a person types; nil where nobody is there to be asked.
+  /// Reads a line that a person types; nil if the command cannot ask.
   public var input: (@Sendable () -> String?)?
 
   /// One of the two ways out.
@@ -23,7 +23,7 @@ public struct Terminal: Sendable {
     public var isTerminal: Bool
     public var usesColor: Bool
     let write: @Sendable (String) -> Void
-    /// For what need not be UTF-8, which is repaired where nobody says how to write it.
+    /// For bytes that may not be UTF-8, which are repaired unless a closure writes them.
     var writeBytes: @Sendable (UnsafeRawBufferPointer) -> Void
 
     public init(isTerminal: Bool = false, usesColor: Bool = false, write: @escaping @Sendable (String) -> Void) {
@@ -128,11 +128,11 @@ extension Terminal {
     }
   }
 
-  /// Prints an error; control characters in it are made visible, and what it quotes of a file is coloured where colour
-  /// is.
+  /// Prints an error; control characters in it are made visible, and its quotes of a file are colored if colors are
+  /// enabled.
   public func printError(_ text: String, prefix: String = "error") {
     let shown = printable(text, keepingLines: true)
-    // The first line stands behind the prefix.
+    // The first line follows the prefix.
     let room = prefix + ": "
     let fitting = error.isTerminal ? String(wrappedMessage(room + shown, to: columns).dropFirst(room.count)) : shown
     let lines = fitting.split(separator: "\n", omittingEmptySubsequences: false)
@@ -147,7 +147,7 @@ extension Terminal {
     error.write(error.styled(prefix + ":", .red) + " " + styled.joined(separator: "\n") + "\n")
   }
 
-  /// Asks a question that is answered by yes or no, on standard error; nil where nobody is there to be asked.
+  /// Asks a question to be answered by yes or no, on standard error; nil if the command cannot ask.
   public func confirm(_ question: String, otherwise: Bool = false) -> Bool? {
     guard let input else { return nil }
     while true {
@@ -172,7 +172,7 @@ extension Terminal.Stream {
     case dim = "2"
   }
 
-  /// `text` in a style, where this stream takes colour.
+  /// `text` in a style, if this stream supports colors.
   public func styled(_ text: String, _ style: Style) -> String {
     usesColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
