@@ -3,7 +3,7 @@
 import Foundation
 
 /// How many public declarations may lack a doc comment. It only ever goes down.
-let ceiling = 86
+let ceiling = 0
 
 struct Graph: Decodable {
   struct Symbol: Decodable {

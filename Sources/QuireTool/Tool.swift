@@ -19,7 +19,8 @@ public struct Tool: Sendable {
   ) {
     self.version = version
     let help = Command(
-      "help", "explain a command", arguments: [Argument("COMMAND", "the command, and its subcommand", .many)]
+      "help", "explain a command", arguments: [Argument("COMMAND", "the command, and its subcommand", .many)],
+      options: [Option("--man", "print the manual page of the program or a command, for man -l -")]
     ) { _ in .done }
     let completion = Command(
       "completion", "print a script that lets a shell complete these commands",
@@ -96,6 +97,12 @@ public struct Tool: Sendable {
     case .version: terminal.print("\(root.name) \(version)")
     case .help(let path): terminal.print(Help(path: path, common: Self.common).text)
     case .run(let command, let invocation):
+      if command.name == "help", invocation.flag("--man") {
+        let page = ManPage(
+          path: try find(Array(invocation.arguments("COMMAND").prefix(1))), common: Self.common, version: version)
+        terminal.print(page.text)
+        return .done
+      }
       if command.name == "help" {
         terminal.print(Help(path: try find(invocation.arguments("COMMAND")), common: Self.common).text)
         return .done

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The README's shell sessions, run as they stand there: what follows `$ ` is typed, `> ` goes on with it, and all else
+/// Shell sessions of README.md and the documentation, run as they stand there: what follows `$ ` is typed, `> ` goes on with it, and all else
 /// is what is said.
 @Suite struct ReadmeSessionTests {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -10,13 +10,15 @@ import Testing
 
   init() throws { quire = try Scratch() }
 
-  @Test func `the session under Migrate says what the README says`() throws { try expectSession("migrate") }
+  @Test func `the session of the page on migrating says what the page says`() throws {
+    try expectSession("migrate", in: "Documentation/Migrating.md")
+  }
 
   @Test(.enabled(if: hasShell, "the session uses the sqlite3 shell, which is not installed"))
-  func `the session under Ask says what the README says`() throws {
+  func `the session of the page on asking says what the page says`() throws {
     try FileManager.default.createSymbolicLink(
       at: quire.folder.appending(path: "Sources"), withDestinationURL: Self.root.appending(path: "Sources"))
-    try expectSession("ask")
+    try expectSession("ask", in: "Documentation/Query.md")
   }
 
   static let hasShell = (try? Scratch().shell("command -v sqlite3"))?.status == 0
@@ -31,7 +33,7 @@ import Testing
       mkdir -p bin .build/static && mv swift bin && chmod +x bin/swift
       ln -s \(Self.root.path)/Scripts Scripts
       ln -s \(Scratch.binary.deletingLastPathComponent().path) .build/static/release
-      \(try block("install"))
+      \(try block("install", in: "README.md"))
       cd / && "$HOME/.local/bin/quire" demo --file "$HOME/demo.db"
       """
     let path = quire.path("bin") + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
@@ -40,12 +42,12 @@ import Testing
     #expect(ran.output.contains("134 books by 125 authors"))
   }
 
-  @Test func `the manifest under Embed is read by SwiftPM`() throws {
+  @Test func `the manifest of the quick start is read by SwiftPM`() throws {
     let folder = quire.folder
     try FileManager.default.createDirectory(
       at: folder.appending(path: "Lending/Sources/Lending"), withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(at: folder.appending(path: "Quire"), withDestinationURL: Self.root)
-    try quire.write("Lending/Package.swift", try block("package"))
+    try quire.write("Lending/Package.swift", try block("package", in: "Documentation/QuickStart.md"))
     try quire.write("Lending/Sources/Lending/main.swift", "")
     let ran = try quire.shell("cd Lending && swift package --disable-sandbox describe --type json")
     #expect(ran.status == 0, "\(ran.error)")
@@ -55,16 +57,16 @@ import Testing
   // MARK: Blocks
 
   /// The code under `<!-- run: NAME -->`, without its fences.
-  private func block(_ name: String) throws -> String {
-    let text = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
+  private func block(_ name: String, in page: String) throws -> String {
+    let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    let mark = try #require(lines.firstIndex(of: "<!-- run: \(name) -->"), "README.md has no block \(name)")
+    let mark = try #require(lines.firstIndex(of: "<!-- run: \(name) -->"), "\(page) has no block \(name)")
     let end = try #require(lines[(mark + 2)...].firstIndex(of: "```"))
     return lines[(mark + 2)..<end].joined(separator: "\n")
   }
 
-  private func expectSession(_ name: String) throws {
-    let session = try block(name)
+  private func expectSession(_ name: String, in page: String) throws {
+    let session = try block(name, in: page)
     var script = "exec 2>&1\n"
     var isTyping = false
     for line in session.split(separator: "\n", omittingEmptySubsequences: false) {

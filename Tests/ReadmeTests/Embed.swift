@@ -1,4 +1,4 @@
-// The code of README.md's Embed, as it stands there between the two markers; a test runs it and compares.
+// The code of Documentation/QuickStart.md, as it stands there between the two markers; a test runs it and compares.
 // begin
 import Quire
 

@@ -2,23 +2,25 @@ import Foundation
 import Testing
 
 @Suite struct EmbedTests {
-  @Test func `the README's code is the code that is compiled here`() throws {
+  private let page = "Documentation/QuickStart.md"
+
+  @Test func `the quick start's code is the code that is compiled here`() throws {
     let source = try String(contentsOf: Readme.root.appending(path: "Tests/ReadmeTests/Embed.swift"), encoding: .utf8)
     let parts = source.split(separator: "\n", omittingEmptySubsequences: false)
     let begin = try #require(parts.firstIndex(of: "// begin"))
     let end = try #require(parts.firstIndex(of: "// end"))
     let body = parts[(begin + 1)..<end].map { $0 + "\n" }.joined()
-    #expect(try Readme.block("embed") == body)
+    #expect(try Readme.block("embed", in: page) == body)
     #expect(parts[(begin + 1)..<end].count { !$0.isEmpty } <= 30)
   }
 
-  @Test(.timeLimit(.minutes(30))) @MainActor func `the README's code prints what the README says`() async throws {
+  @Test(.timeLimit(.minutes(30))) @MainActor func `the quick start's code prints what the page says`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-readme-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     try await lend(from: folder.appending(path: "library.db").path)
     let printed = said.withLock { $0 }
-    #expect(try Readme.block("embed-output") == printed)
+    #expect(try Readme.block("embed-output", in: page) == printed)
   }
 
   @Test func `every path the README links to is there`() throws {

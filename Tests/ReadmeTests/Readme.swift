@@ -1,13 +1,13 @@
 import Foundation
 
-/// The marked code blocks of README.md and other pages: `<!-- run: NAME -->` stands above each.
+/// The marked code blocks of the documentation's pages: `<!-- run: NAME -->` stands above each.
 enum Readme {
   /// The package's folder.
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
   /// The lines between the fences, each with its newline; nil where there is no such block.
-  static func block(_ name: String, in page: String = "README.md") throws -> String? {
+  static func block(_ name: String, in page: String) throws -> String? {
     let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard let mark = lines.firstIndex(of: "<!-- run: \(name) -->"), mark + 1 < lines.count,

@@ -35,6 +35,7 @@ extension GroupAggregate {
     .init(function: .minimum, property: property) { try Property?.decoded($0.extreme) }
   }
 
+  /// The least value of an optional property; rows in which it is nil do not count. Nil where it is nil in all.
   public static func min<Property: StoredValue & Comparable>(_ property: KeyPath<Model, Property?>) -> GroupAggregate
   where Value == Property? {
     .init(function: .minimum, property: property) { try Property?.decoded($0.extreme) }
@@ -46,6 +47,7 @@ extension GroupAggregate {
     .init(function: .maximum, property: property) { try Property?.decoded($0.extreme) }
   }
 
+  /// The greatest value of an optional property; rows in which it is nil do not count. Nil where it is nil in all.
   public static func max<Property: StoredValue & Comparable>(_ property: KeyPath<Model, Property?>) -> GroupAggregate
   where Value == Property? {
     .init(function: .maximum, property: property) { try Property?.decoded($0.extreme) }
@@ -54,6 +56,7 @@ extension GroupAggregate {
 
 /// One group of rows: its key and its aggregates.
 public struct GroupRow<Key, Values> {
+  /// The value that the rows of the group have in common.
   public let key: Key
   /// The aggregates' values, in the order of the arguments; a single one is not a tuple.
   public let values: Values

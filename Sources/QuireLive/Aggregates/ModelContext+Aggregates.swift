@@ -45,6 +45,9 @@ extension ModelContext {
     try measure(.minimum, property, predicate) { try Value?.decoded($0.extreme) }
   }
 
+  /// The least value of an optional property, nil where no row has one; see `fetchMin`.
+  ///
+  /// - Throws: As `fetchMin` does.
   public func liveMin<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value?>, where predicate: Predicate<Model>? = nil
   ) throws -> LiveValue<Value?> {
@@ -58,6 +61,9 @@ extension ModelContext {
     try measure(.maximum, property, predicate) { try Value?.decoded($0.extreme) }
   }
 
+  /// The greatest value of an optional property, nil where no row has one; see `fetchMax`.
+  ///
+  /// - Throws: As `fetchMax` does.
   public func liveMax<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value?>, where predicate: Predicate<Model>? = nil
   ) throws -> LiveValue<Value?> {

@@ -37,6 +37,10 @@ public struct ModelBinding<Value> {
     refuse = { model.refuse($0) }
   }
 
+  /// The value. Reading it is observed as reading the property is.
+  ///
+  /// An assignment that is refused leaves the property as it was, and its error is thrown by the next save; ``set(_:)`` throws
+  /// it at once.
   public var wrappedValue: Value {
     get { read() }
     nonmutating set {
@@ -44,7 +48,9 @@ public struct ModelBinding<Value> {
     }
   }
 
+  /// Itself, so that a property wrapper can be passed on as `$title`.
   public var projectedValue: ModelBinding { self }
+  /// Lets a closure or an initializer take it as a parameter: `$title`.
   public init(projectedValue: ModelBinding) { self = projectedValue }
 
   /// Sets the value, or throws if it is refused; then nothing has changed.
@@ -168,6 +174,7 @@ private final class Last<Value> {
 
 /// Why a binding cannot set a value, other than errors of its model.
 public enum ModelBindingError: Error, Hashable, Sendable {
+  /// The element that was bound has gone: the collection has become shorter. Nothing was written.
   case noElement(index: String)
 }
 

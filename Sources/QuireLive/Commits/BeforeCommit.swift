@@ -34,6 +34,7 @@ public struct PendingCommit {
   let models: CommitModels
   let store: Store?
 
+  /// Who writes: a context or SQL of this process.
   public var origin: CommitOrigin { transaction.origin }
   /// The author's name: see ``StoreCommit/author``.
   public var author: String? { transaction.author }

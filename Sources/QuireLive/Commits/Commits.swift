@@ -51,6 +51,7 @@ extension ModelContainer {
 
 /// A reader fell too far behind: these commits were not delivered to it.
 public struct CommitsMissed: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The numbers of the commits that were not delivered, as ``StoreCommit/number`` counts them.
   public let range: ClosedRange<Int64>
   public var description: String {
     "commits \(range.lowerBound) to \(range.upperBound) were missed: this reader fell behind its buffer. "
@@ -72,6 +73,10 @@ public struct Commits: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> Iterator { Iterator(inbox: inbox) }
 
+  /// Delivers the commits one by one, each once and in order.
+  ///
+  /// Copies of it share one buffer: a commit is delivered to whichever asks first. ``next()`` throws ``CommitsMissed`` once
+  /// where the reader fell behind, and can then be called again.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let inbox: CommitInbox
     public mutating func next() async throws -> StoreCommit? { try await inbox.next() }

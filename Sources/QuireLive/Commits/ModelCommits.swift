@@ -80,8 +80,11 @@ struct RowConcern: Sendable {
 
 /// The changes of one model's objects in one commit.
 public struct ModelCommit<Model: PersistentModel>: Sendable {
+  /// The commit's number: see ``StoreCommit/number``.
   public let number: Int64
+  /// Who wrote: a context or SQL of this process, or another process.
   public let origin: CommitOrigin
+  /// The name the writer gave: see ``StoreCommit/author``.
   public let author: String?
   /// Its position in the file's change log: see ``StoreCommit/token``.
   public let token: CommitToken?
@@ -111,6 +114,8 @@ public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> Iterator { Iterator(inbox: inbox, concern: concern) }
 
+  /// Delivers the commits one by one, each once and in order; see ``Commits/Iterator``. Commits that changed no row of the model,
+  /// or none of the properties that were named, are passed over without a wakeup.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let inbox: CommitInbox
     fileprivate let concern: RowConcern

@@ -6,6 +6,7 @@ public import QuireRow
 /// `Sendable`, read by property: `row[\.title]`.
 @dynamicMemberLookup
 public struct ModelRow<Model: PersistentModel>: Sendable {
+  /// The identity of the row's object, with which a context finds it.
   public let id: PersistentIdentifier
   let table: ChangedTable?
   let image: RowChange.RowValues?
@@ -17,6 +18,7 @@ public struct ModelRow<Model: PersistentModel>: Sendable {
     return try? Value.read(from: ImageSource([value]), at: 0)
   }
 
+  /// The value of a property, as ``subscript(_:)`` gives it: `row.title`.
   public subscript<Value: StoredValue>(dynamicMember property: KeyPath<Model, Value>) -> Value? { self[property] }
 
   /// The value of a column by its name in the table.
@@ -37,7 +39,9 @@ public struct ModelRow<Model: PersistentModel>: Sendable {
 
 /// One object's row before and after a commit.
 public struct ModelChange<Model: PersistentModel>: Sendable {
+  /// The identity of the object that was changed.
   public let id: PersistentIdentifier
+  /// Whether the row was inserted, updated or deleted.
   public let kind: RowChange.Kind
   /// Nil for an insert.
   public let old: ModelRow<Model>?

@@ -6,6 +6,7 @@ public struct StoreCommit: Sendable {
   /// Counts all commits, of any process, from 1 while the store is open; 0 for an earlier commit, read from the change
   /// log. Never less than the number of a commit delivered before it.
   public let number: Int64
+  /// Who wrote: a context or SQL of this process, or another process.
   public let origin: CommitOrigin
   /// The author's name: a context's `author`, or that of `execute` and `write`.
   public let author: String?

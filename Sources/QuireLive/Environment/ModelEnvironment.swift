@@ -5,7 +5,7 @@
 ///     }                                                 //   let library = try environment[Library.self]
 ///
 /// Child tasks, and the tasks that a server starts for each request, inherit it. A reader made by
-/// ``observe(isolation:_:)`` runs in the environment in which it was made, whichever code changed what it read.
+/// `observe` runs in the environment in which it was made, whichever code changed what it read.
 ///
 /// An object that is not `Sendable` belongs to the isolation where it was added, and is found only there: anywhere else
 /// the look-up fails with an error that says so.
@@ -45,7 +45,7 @@ public struct ModelEnvironment: Sendable {
   /// The innermost object of this type, on any actor and on none.
   ///
   /// Code without isolation finds what its own task added, and in a closure that does not suspend
-  /// (``observe(isolation:_:)``, `withEnvironment` without `await`) what belongs to that closure's isolation.
+  /// (`observe`, `withEnvironment` without `await`) what belongs to that closure's isolation.
   ///
   /// - Throws: ``ModelEnvironmentError``, naming the type, if there is none or it belongs to another isolation.
   public func object<Object: AnyObject>(
@@ -109,12 +109,15 @@ public var environment: ModelEnvironment { .current }
 ///     enum PageSize: ModelEnvironmentKey { static let defaultValue = 20 }
 ///     environment[PageSize.self]
 public protocol ModelEnvironmentKey {
+  /// What is kept under the key. `Sendable`, because tasks on every isolation read it.
   associatedtype Value: Sendable
+  /// The value if none was put in.
   static var defaultValue: Value { get }
 }
 
 /// Why an object is not available from the environment.
 public enum ModelEnvironmentError: Error, Hashable, Sendable {
+  /// No object of that type is in the environment here.
   case missing(type: String)
   /// There is one, but it belongs to another isolation.
   case elsewhere(type: String)

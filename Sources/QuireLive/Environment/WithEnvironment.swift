@@ -28,6 +28,7 @@ public func withEnvironment<Object: AnyObject & Sendable, Result>(
   try ModelEnvironment.current.putting(object, as: Object.self, home: nil).run(on: isolation, body)
 }
 
+/// Runs a body that may suspend with a `Sendable` object in its environment: every isolation below finds it, child tasks too.
 public func withEnvironment<Object: AnyObject & Sendable, Result>(
   _ object: Object, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
 ) async rethrows -> Result {
@@ -42,6 +43,7 @@ public func withEnvironment<Key: ModelEnvironmentKey, Result>(
   try ModelEnvironment.current.putting(value, under: key).run(on: isolation, body)
 }
 
+/// Runs a body that may suspend with another value under the key; child tasks see it too.
 public func withEnvironment<Key: ModelEnvironmentKey, Result>(
   _ key: Key.Type, _ value: Key.Value, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
 ) async rethrows -> Result {

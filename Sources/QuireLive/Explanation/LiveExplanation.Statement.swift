@@ -4,6 +4,7 @@ import QuireSQLite
 extension LiveExplanation {
   /// One statement a live result runs, and how SQLite would run it.
   public struct Statement: Hashable, Sendable, Codable {
+    /// When the live result runs it.
     public let purpose: Purpose
     /// The SQL, with `?` for its values.
     public let sql: String
@@ -16,6 +17,7 @@ extension LiveExplanation {
     /// The index with which it would neither scan nor sort; nil if it does not now, or if no index would help.
     public let index: String?
 
+    /// When a live result runs a statement.
     public enum Purpose: String, Hashable, Sendable, Codable {
       /// Runs once, when the result is made.
       case start

@@ -8,6 +8,7 @@
 public struct LiveExplanation: Hashable, Sendable, Codable {
   /// What is kept: `the first 20 rows of book`.
   public let subject: String
+  /// How the result is kept up to date.
   public let strategy: Strategy
   /// The reasons for the strategy: sentences without a capital or a period.
   public let reasons: [String]
@@ -18,6 +19,7 @@ public struct LiveExplanation: Hashable, Sendable, Codable {
   /// The statements it may run, and how SQLite would run them.
   public let statements: [Statement]
 
+  /// How a live result is kept up to date, cheapest first.
   public enum Strategy: String, Hashable, Sendable, Codable {
     /// Updated by the values of the changed rows; statements are the exception.
     case incremental
@@ -29,12 +31,14 @@ public struct LiveExplanation: Hashable, Sendable, Codable {
 
   /// Changes of one table.
   public struct Wake: Hashable, Sendable, Codable {
+    /// The table whose changes can wake it.
     public let table: String
     /// An update that changes none of them does not wake it; nil stands for every column.
     public let columns: [String]?
     /// It wakes only for rows that have the requested values in these columns, before or after the change.
     public let equalities: [String]
 
+    /// A wake as it is shown; for tests and tools. Changes nothing.
     public init(table: String, columns: [String]?, equalities: [String] = []) {
       self.table = table
       self.columns = columns
@@ -44,9 +48,11 @@ public struct LiveExplanation: Hashable, Sendable, Codable {
 
   /// The cost of changes of one table.
   public struct Cost: Hashable, Sendable, Codable {
+    /// The table whose changes have this cost.
     public let table: String
     /// The number of statements for one commit that changes rows of the table that affect the result.
     public let statements: Int
+    /// The cost in a few words, such as “it is judged by its values”.
     public let words: String
   }
 

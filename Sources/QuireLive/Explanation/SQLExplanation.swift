@@ -62,7 +62,7 @@ extension LiveExplanation.Statement {
 extension ModelContext {
   /// Explains a live result of a query in SQL without making one; see ``LiveExplanation``.
   ///
-  /// - Throws: As ``live(sql:key:)``.
+  /// - Throws: As `live(sql:)`.
   public func explainLive(sql: SQL) throws -> LiveExplanation {
     try owner.following.catchUp()
     let query = try BoundSQL(sql, in: try owner.requireStore())

@@ -12,7 +12,9 @@
   /// The value to read if loading fails.
   private let standIn: Value?
 
+  /// Declares the property without a default: a plain read whose load fails stops the program. Read `$text` to get the error.
   public init() { standIn = nil }
+  /// Declares the property with a value that a plain read gives if loading fails.
   public init(wrappedValue: Value) { standIn = wrappedValue }
 
   @available(

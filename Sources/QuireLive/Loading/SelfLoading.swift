@@ -33,6 +33,7 @@ public final class LoadStep {
   /// The properties that this run has assigned.
   fileprivate var filled: [any LoadedProperty] = []
 
+  /// A step that has not run.
   public init() {}
 
   fileprivate func run(_ load: () throws -> Void) throws {

@@ -34,6 +34,7 @@ public class LiveResult: Observable {
   /// Statements that would scan a table when rows change; see ``LiveExplanation/warnings``.
   public var warnings: [String] { get throws { try explanation.warnings } }
 
+  /// Whether it has stopped following: see ``pause()``.
   public var isPaused: Bool { node.isPaused }
 
   /// Stops following: what is shown and the commit number stay as they are, and commits cost nothing. Does nothing if

@@ -45,6 +45,7 @@ public macro Max<Model: PersistentModel, Value>(_ property: KeyPath<Model, Value
 
 /// A declared value row for a group of rows: conform with `@Projection(groupsOf:)`, never by hand.
 public protocol GroupProjection: Hashable, Sendable {
+  /// The model whose rows are grouped.
   associatedtype Model: PersistentModel
   static var _quireGroups: GroupDefinition<Self> { get }
 }
@@ -71,6 +72,7 @@ public struct GroupDefinition<Row: GroupProjection> {
   let aggregates: [(Aggregate.Function, PartialKeyPath<Row.Model>?)]
   let row: (Value, [AggregateState]) throws -> Row
 
+  /// Called by the code that `@Projection(groupsOf:)` writes.
   public init<Key: StoredValue, each Result>(
     by key: KeyPath<Row.Model, Key>, _ aggregates: repeat GroupAggregate<Row.Model, each Result>,
     row: @escaping (Key, repeat each Result) -> Row

@@ -8,12 +8,18 @@
 public struct Difference<Row>: Sequence {
   /// The commit that the result shows now.
   public let commit: Int64
+  /// What leaves, comes, moves and stays with other values; iterating over the difference gives the same.
   public let changes: [Change]
 
+  /// One row that came, left, moved or has other values.
   public enum Change {
+    /// A row came; the index is in the result after.
     case insert(at: Int, new: Row)
+    /// A row left; the index is in the result before.
     case delete(at: Int, old: Row)
+    /// A row moved from an index before to an index after; its values may have changed too.
     case move(from: Int, to: Int, old: Row, new: Row)
+    /// A row has other values at its index, which is the one in the result after.
     case update(at: Int, old: Row, new: Row)
   }
 

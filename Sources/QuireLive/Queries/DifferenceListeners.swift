@@ -45,5 +45,6 @@ final class DifferenceListeners<Difference> {
 public final class DifferenceToken {
   private var listener: AnyObject?
   init(_ listener: AnyObject) { self.listener = listener }
+  /// Ends the subscription at once; calling it again does nothing.
   public func cancel() { listener = nil }
 }

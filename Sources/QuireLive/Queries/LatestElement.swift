@@ -15,6 +15,12 @@ public final class LatestElement<Value: Sendable>: Observable {
   private let task: Locked<Task<Void, Never>?>
   private let registrar = ObservationRegistrar()
 
+  /// Begins to take the sequence's elements.
+  ///
+  /// - Parameters:
+  ///   - source: The sequence, such as what an actor hands out.
+  ///   - placeholder: The value until the first element.
+  ///   - isolation: Where elements are taken and ``value`` is to be read; the caller's.
   public init<Source: AsyncSequence & Sendable>(
     _ source: Source, placeholder: Value, isolation: isolated any Actor = #isolation
   ) where Source.Element == Value {
@@ -36,6 +42,7 @@ public final class LatestElement<Value: Sendable>: Observable {
 
   deinit { task.withLock { $0?.cancel() } }
 
+  /// The latest element, or the placeholder before the first. Reading it is observed.
   public var value: Value {
     registrar.access(self, keyPath: \.value)
     return latest

@@ -78,7 +78,7 @@ public final class LiveQuery<Model: PersistentModel>: LiveResult, RandomAccessCo
 extension ModelContext {
   /// A live result of the objects that match; see ``LiveQuery``.
   ///
-  /// - Throws: As `fetch` does, except for rows that do not decode: their error is in ``LiveQuery/error`` once they are
+  /// - Throws: As `fetch` does, except for rows that do not decode: their error is in ``LiveResult/error`` once they are
   ///   read.
   public func live<Model: PersistentModel>(
     _ type: Model.Type, where predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [],

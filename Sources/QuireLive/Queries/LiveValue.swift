@@ -18,6 +18,7 @@ public final class LiveValue<Value: Equatable>: LiveResult {
     super.init(node, in: context)
   }
 
+  /// The value as of its context's commit. Reading it is observed, and runs no statement.
   public var value: Value {
     node.accessContent()
     return node.content.value

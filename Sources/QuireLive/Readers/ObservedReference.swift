@@ -18,15 +18,20 @@ public import QuireModel
   private struct Others { weak var reference: Reference<Model>? }
   private let place: Place
 
+  /// Refers to the object, or to none.
+  ///
+  /// - Parameter context: Where an assigned object that is in no context is inserted; if nil, that of the first that has one.
   public init(wrappedValue: Model? = nil, in context: ModelContext? = nil) {
     place = .own(Reference(wrappedValue, in: context))
   }
 
+  /// Refers to no object.
   public init() { self.init(wrappedValue: nil) }
 
   /// Shares an existing reference: observes what it refers to, and assigns it.
   public init(_ reference: Reference<Model>) { place = .others(Others(reference: reference)) }
 
+  /// The object; nil where there is none, it was deleted, or the reference's owner has gone. Reading it is observed.
   public var wrappedValue: Model? {
     get { reference?.model }
     nonmutating set { reference?.model = newValue }
@@ -79,18 +84,25 @@ public import QuireModel
   }
   private let box: Box
 
+  /// Declares the object without making it: the expression runs at the first read, at most once.
+  ///
+  /// - Parameter context: Where an assigned object that is in no context is inserted; if nil, that of the first that has one.
   public init(wrappedValue make: @autoclosure @escaping () -> Model?, in context: ModelContext? = nil) {
     box = Box(make, context)
   }
 
+  /// Refers to no object until one is assigned.
   public init(in context: ModelContext? = nil) { box = Box({ nil }, context) }
 
+  /// Refers to no object until one is assigned, of whichever context.
   public init() { self.init(in: nil) }
 
+  /// The object; nil where there is none or it was deleted. The first read makes the declared one. Observed.
   public var wrappedValue: Model? {
     get { box.reference.model }
     nonmutating set { box.assign(newValue) }
   }
 
+  /// The reference itself, to hand on or to listen to. Makes the declared object.
   public var projectedValue: Reference<Model> { box.reference }
 }

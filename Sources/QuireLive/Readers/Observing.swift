@@ -52,6 +52,7 @@ public struct ObservedValues<Element: Sendable, Failure: Error>: AsyncSequence {
 
   public func makeAsyncIterator() -> Iterator { Iterator(values: values.makeAsyncIterator(), token: token) }
 
+  /// Delivers the values one by one. While no value is new, ``next()`` suspends; observation ends when the iterator is released.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var values: AsyncStream<Result<Element, Failure>>.Iterator
     fileprivate let token: ObservationToken

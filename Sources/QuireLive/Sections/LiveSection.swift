@@ -7,6 +7,7 @@ public import QuireModel
 /// sections. The object stays the same as long as its section exists; when the section is removed, it becomes empty and
 /// stays so.
 public final class LiveSection<Model: PersistentModel, Key>: Observable, RandomAccessCollection, Identifiable {
+  /// The value of the property that the rows of the section share.
   public let key: Key
   private let context: ModelContext
   private let entity: Entity

@@ -13,7 +13,9 @@ public import QuireRow
 /// ``LiveQuery`` of that order, and for each change as much as its section has rows. See ``LiveResult`` for what all
 /// live results have in common.
 public final class LiveSections<Model: PersistentModel, Key: StoredValue>: LiveResult, RandomAccessCollection {
+  /// A section: its key, and its objects as a collection.
   public typealias Section = LiveSection<Model, Key>
+  /// What a listener receives: places of sections and rows, with the rows' values before and after.
   public typealias Difference = SectionDifference<Key, ModelRow<Model>>
 
   private let property: KeyPath<Model, Key>

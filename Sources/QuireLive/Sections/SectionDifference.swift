@@ -7,13 +7,17 @@
 public struct SectionDifference<Key, Row>: Sequence {
   /// The commit that the result shows now.
   public let commit: Int64
+  /// The changes, in the order in which they turn the result before into the one after.
   public let changes: [Change]
 
   /// The index of a section, and of a row in it. Places are ordered by section, then by row.
   public struct Place: Hashable, Sendable, Comparable {
+    /// The index of the section.
     public var section: Int
+    /// The index of the row in its section.
     public var row: Int
 
+    /// The place of a row.
     public init(section: Int, row: Int) {
       self.section = section
       self.row = row
@@ -22,13 +26,19 @@ public struct SectionDifference<Key, Row>: Sequence {
     public static func < (a: Place, b: Place) -> Bool { (a.section, a.row) < (b.section, b.row) }
   }
 
+  /// One section or row that came or left, or a row that moved or has other values.
   public enum Change {
+    /// A section went; its rows were deleted or moved before.
     case deleteSection(at: Int, key: Key)
+    /// A section came; its rows are inserted or moved afterwards.
     case insertSection(at: Int, key: Key)
+    /// A row came.
     case insert(at: Place, new: Row)
+    /// A row left.
     case delete(at: Place, old: Row)
     /// Within its section, or from one to another.
     case move(from: Place, to: Place, old: Row, new: Row)
+    /// A row has other values where it stands, which is its place in the result after.
     case update(at: Place, old: Row, new: Row)
   }
 

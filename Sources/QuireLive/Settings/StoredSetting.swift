@@ -13,6 +13,7 @@ import QuireSQLite
 /// too. It is stored as JSON in the table `kept_value`, which is made at the first assignment. See ``LiveResult`` for
 /// what it shares with all live results; its ``LiveResult/error`` is also that of the last assignment, if it failed.
 public final class StoredSetting<Value: Codable & Equatable>: LiveResult {
+  /// The name under which the value is kept in the file.
   public let name: String
   let node: LiveNode<SettingOperator<Value>>
 

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The half of a context that its objects hold: object state and the parts that act on it.
 ///
-/// ``ModelContext`` is the public face; the parts do the work: ``Editing``, ``RelationshipLoader``, ``Fetcher``,
-/// ``Saver``, ``Following`` and ``Sweeper``. When the `ModelContext` is released, the core is emptied on the context's
+/// ``ModelContext`` is the public face; the parts do the work: `Editing`, `RelationshipLoader`, `Fetcher`,
+/// `Saver`, `Following` and `Sweeper`. When the `ModelContext` is released, the core is emptied on the context's
 /// isolation; an object that outlives it keeps its values and loads nothing more. Confined to the isolation of its
 /// context.
 public final class ContextCore {

@@ -129,7 +129,7 @@ public final class ModelContext {
   /// When the block or the commit throws, nothing is written, and all objects, lists and pending changes are as they
   /// were before the block.
   ///
-  /// Blocks the calling thread while others write: up to ``DatabaseConfiguration/writeTimeout`` (60 s) for writers in
+  /// Blocks the calling thread while others write: up to `writeTimeout` (60 s) for writers in
   /// this process and the busy timeout (5 s) for other processes. All other writers wait while the block runs: keep it
   /// short.
   ///

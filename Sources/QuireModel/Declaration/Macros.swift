@@ -54,7 +54,7 @@ public macro Index<Model: PersistentModel>(_ indexes: [PartialKeyPath<Model>]...
 public macro Unique<Model: PersistentModel>(_ constraints: [PartialKeyPath<Model>]...) =
   #externalMacro(module: "QuireMacros", type: "UniqueMacro")
 
-/// Declares which properties of a model are searched by words: see ``PersistentModel/search(_:)``.
+/// Declares which properties of a model are searched by words: see `search`.
 ///
 ///     @Model final class Book {
 ///       #FullText<Book>([\.title, \.summary])

@@ -54,14 +54,14 @@ extension ModelContext {
     try Value?.decoded(try owner.fetcher.aggregate(.minimum, property, where: predicate).extreme)
   }
 
-  /// The least value that is not nil; nil if there is none. As ``fetchMin(_:where:)``, for an optional property.
+  /// The least value that is not nil; nil if there is none. As `fetchMin`, for an optional property.
   public func fetchMin<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value?>, where predicate: Predicate<Model>? = nil
   ) throws -> Value? {
     try Value?.decoded(try owner.fetcher.aggregate(.minimum, property, where: predicate).extreme)
   }
 
-  /// The greatest value, ordered as in ``fetchMin(_:where:)``.
+  /// The greatest value, ordered as in `fetchMin`.
   public func fetchMax<Model: PersistentModel, Value: StoredValue & Comparable>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil
   ) throws -> Value? {

@@ -36,8 +36,8 @@ public struct ObjectChange<Model: PersistentModel> {
 ///       func announces(_ change: ObjectChange<Book>) -> Bool { change.contains(\.title) }
 ///     }
 ///
-/// Called once for each change, before it is made, if there are listeners: ``PersistentModel/onWillChange(_:)``,
-/// ``PersistentModel/onDidChange(_:)`` or a reference. Either all of them are notified, before and after, or none.
+/// Called once for each change, before it is made, if there are listeners: `onWillChange`,
+/// `onDidChange` or a reference. Either all of them are notified, before and after, or none.
 /// Property tracking, live queries and `store.commits` are not affected, and listeners are always notified of deletion.
 public protocol ChangeNotificationFiltering: PersistentModel {
   /// The class itself.

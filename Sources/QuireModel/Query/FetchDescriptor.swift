@@ -14,7 +14,7 @@ public struct FetchDescriptor<Model: PersistentModel> {
   public var includePendingChanges = true
   /// For SwiftData compatibility; has no effect: rows are decoded whole.
   public var propertiesToFetch: [PartialKeyPath<Model>] = []
-  /// The words that objects must contain: see ``PersistentModel/search(_:)``. Without ``sortBy`` the best matches come
+  /// The words that objects must contain: see `search`. Without ``sortBy`` the best matches come
   /// first. Only saved values are searched, not unsaved edits.
   public var fullText: FullTextQuery?
   /// Relationships to load with the objects, in one statement each, instead of at their first read.

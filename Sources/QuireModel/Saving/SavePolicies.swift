@@ -17,7 +17,7 @@ public enum ConflictPolicy: Hashable, Sendable {
   /// elsewhere throws ``ModelError/ignoredAssignments(_:)``.
   ///
   /// This can lose changes: if two contexts read a stock of 5 and each write 4, two items are taken and one is counted.
-  /// If a new value depends on the old one, use ``refuse`` or ``ModelContext/transaction(block:)``.
+  /// If a new value depends on the old one, use ``refuse`` or `transaction`.
   case merge
   /// Each save throws ``ModelError/conflict(_:)`` and writes nothing, until ``ModelContext/rollback()`` accepts the
   /// committed values or ``ModelContext/save(onConflict:)`` with ``merge`` overwrites them.
@@ -28,7 +28,7 @@ public enum ConflictPolicy: Hashable, Sendable {
   /// checked under the write lock, so nothing can be committed between the check and the save.
   ///
   /// Protects rows that are written, not rows that were only read: a rule over several rows needs
-  /// ``ModelContext/transaction(block:)``. Costs a copy of each edited object, and a read of its row in each save.
+  /// `transaction`. Costs a copy of each edited object, and a read of its row in each save.
   case refuse
 }
 

@@ -43,7 +43,7 @@ package struct CommitRefusal: Error {
   package let reason: any Error
 }
 
-/// Keeps a closure of ``Database/beforeCommit(_:)`` in place; it ends with this object.
+/// Keeps a closure of `beforeCommit` in place; it ends with this object.
 public final class CommitValidator: Sendable {
   private let id: UInt64
   private let interest: CaptureToken

@@ -18,7 +18,8 @@ struct ShellCommand: Sendable {
       kind: .help, name: "help", others: ["\\?", "\\h"], argument: "", help: "this list, and the language on a screen"),
     ShellCommand(kind: .models, name: "models", others: [], argument: "", help: "the models and their relations"),
     ShellCommand(
-      kind: .schema, name: "schema", others: ["\\d", "?"], argument: "[X]", help: "a model, table or index; or all"),
+      kind: .schema, name: "schema", others: ["\\d", "?"], argument: "[X]",
+      help: "a model, table or index; or all; --diagram: as Mermaid, with --svg a picture"),
     ShellCommand(
       kind: .relations, name: "relations", others: [], argument: "[X]", help: "a model's relations"),
     ShellCommand(
@@ -86,6 +87,7 @@ extension Completer {
       case .format: AnswerFormat.allCases.map(\.rawValue)
       case .wide, .all, .write, .sql, .time: ["on", "off"]
       case .live: ["off"]
+      case .schema where word.hasPrefix("-"): ["--diagram", "--svg"]
       case .schema, .relations, .tables, .indexes, .load: models.all.map(\.name)
       default: []
       }

@@ -21,7 +21,12 @@ extension ShellSession {
     case .help: try await run.each(.lines(ShellHelp.lines))
     case .models: try await run.each(.lines(modelLines))
     case .schema where argument.isEmpty && sign == "\\": try await run.each(.lines(try tableLines("")))
-    case .schema: try await run.each(.lines(try schemaLines(argument)))
+    case .schema:
+      if let diagram = DiagramRequest(argument) {
+        try await run.each(.lines(try diagramLines(diagram, width: run.output?.style.width ?? { $0.count })))
+      } else {
+        try await run.each(.lines(try schemaLines(argument)))
+      }
     case .relations: try await run.each(.lines(try relationLines(argument)))
     case .tables: try await run.each(.lines(try tableLines(argument)))
     case .indexes: try await run.each(.lines(try indexLines(argument)))
@@ -147,6 +152,16 @@ extension ShellSession {
   private func save(_ argument: String, _ run: Run) async throws {
     let (file, query) = Self.file(in: argument)
     if file.isEmpty { throw ShellFailure(".save FILE, or .save FILE QUERY", .usage) }
+    if query.hasPrefix(".schema"),
+      let diagram = DiagramRequest(
+        String(query.dropFirst(".schema".count)), isPicture: file.lowercased().hasSuffix(".svg"))
+    {
+      let lines = try diagramLines(diagram, width: run.output?.style.width ?? { $0.count })
+      let target = try AnswerFile(file, besides: source.path)
+      try Array(lines.map { $0 + "\n" }.joined().utf8).withUnsafeBytes { try target.write($0) }
+      try target.end()
+      return try await run.each(.written("a diagram in \(printable(file))"))
+    }
     let format = try AnswerFormat(ofFile: file) ?? unnamedFormat(of: file)
     let target = try AnswerFile(file, besides: source.path)
     var output = RowOutput(format) { try target.write($0) }

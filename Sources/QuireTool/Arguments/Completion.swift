@@ -148,7 +148,8 @@ struct Completion {
       "  (( ${#commands} )) && _describe command commands",
       "  [[ -n $files ]] && _files",
       "}",
-      "compdef \(function) \(root.name)",
+      // A file of that name in a folder of $fpath is itself the function at its first call.
+      "if [[ ${funcstack[1]} == \(function) ]]; then \(function) \"$@\"; else compdef \(function) \(root.name); fi",
     ]
     return lines.joined(separator: "\n")
   }
