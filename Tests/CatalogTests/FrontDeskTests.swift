@@ -115,7 +115,7 @@ import Testing
         case 3: ["UPDATE book SET is_available = 1 - is_available WHERE id = \(key)"]
         default: ["DELETE FROM book WHERE id = \(key)"]
         }
-      try store.write { transaction in for sql in statements { try transaction.connection.execute(sql) } }
+      try store.writeSQL { transaction in for sql in statements { try transaction.connection.execute(sql) } }
       await MainActor.run {}  // who watches gets a turn
     }
   }

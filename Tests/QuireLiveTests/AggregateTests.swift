@@ -171,7 +171,7 @@ import Testing
     let named = try context.liveGroups(
       Book.self, by: \Book.author?.name, .count, .max(\Book.author?.rank), where: isNotFirst)
     #expect(measure.value == 1508 && named.map(\.values.0) == [500, 2])
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       for statement in statements.split(separator: "; ") { try transaction.connection.execute(String(statement)) }
     }
     try context.refresh()

@@ -51,7 +51,7 @@ import Testing
     try store.execute("DELETE FROM author WHERE id = 1")
     #expect(Set(seen.take()) == ["author delete 3 0", "book delete 7 0"])
     struct Undone: Error {}
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       try? transaction.savepoint {
         try transaction.connection.execute("DELETE FROM author")
         throw Undone()
@@ -84,7 +84,7 @@ import Testing
     let number = store.latestCommit
     #expect(throws: Refused(why: "untitled")) { try store.execute("UPDATE book SET title = ''") }
     #expect(throws: Refused(why: "untitled")) {
-      try store.write { transaction in
+      try store.writeSQL { transaction in
         try transaction.connection.execute("DELETE FROM author")
         try transaction.connection.execute("INSERT INTO book (title, price, is_in) VALUES ('', 0, 1)")
       }
@@ -175,7 +175,7 @@ import Testing
     let seen = Seen()
     let token = watch(seen)
     #expect(throws: (any Error).self) {
-      try store.write { transaction in
+      try store.writeSQL { transaction in
         try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
         try transaction.connection.execute("UPDATE book SET author_id = 77 WHERE id = 1")
       }

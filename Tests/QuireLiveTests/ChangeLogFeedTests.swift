@@ -207,7 +207,7 @@ import Testing
   @Test func `what another store commits moves objects and lists by rows, without asking for the rest`() throws {
     let store = try open(.on())
     let other = try open()
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       for number in 0..<300 {
         try transaction.connection.execute("INSERT INTO book (title, price, is_in) VALUES ('\(number)', 0, 1)")
       }

@@ -69,7 +69,7 @@ import Testing
     try insert("a", "b")
     var commits = store.commits.makeAsyncIterator()
     struct Undone: Error {}
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       try? transaction.savepoint {
         try transaction.connection.execute("UPDATE book SET title = 'no'")
         throw Undone()

@@ -332,7 +332,7 @@ import Testing
 
   @Test func `tables are found by their aliases, with quotes in their names too`() throws {
     try store.execute(#"CREATE TABLE "odd "" AS t1 name" (id INTEGER PRIMARY KEY, x)"#)
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       let sql = SQLText(#"SELECT * FROM "odd "" AS t1 name" AS t1 LEFT JOIN "author" AS t10 ON t10."name" = t1."x""#)
       let statement = try LiveExplanation.Statement(.again, sql, on: transaction.connection)
       #expect(statement.scans == [#"odd " AS t1 name"#, "author"] && statement.isSlow)

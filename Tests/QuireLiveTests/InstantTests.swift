@@ -22,7 +22,7 @@ import Testing
 
   private func makePicture() throws -> ModelContainer {
     let store = try makeStore()
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       let connection = transaction.connection
       try connection.execute("INSERT INTO author (id, name, rank) VALUES (1, 'A', 0)")
       for key in 1...3 {
@@ -165,7 +165,7 @@ import Testing
     }
 
     private func sql() throws {
-      try store.write { transaction in
+      try store.writeSQL { transaction in
         for sql in InstantTests.statements() { try transaction.connection.execute(sql) }
       }
     }
@@ -218,7 +218,7 @@ import Testing
     for version in 1...6 {
       observer.before.removeAll()
       observer.after.removeAll()
-      try store.write { transaction in for sql in Self.statements() { try transaction.connection.execute(sql) } }
+      try store.writeSQL { transaction in for sql in Self.statements() { try transaction.connection.execute(sql) } }
       try context.refresh()
       #expect(Set(observer.before) == [version - 1] && Set(observer.after) == [version])
     }
@@ -246,13 +246,13 @@ import Testing
           try context.save()
           #expect(observer.look("saved") == 1)
         default:
-          try store.write { transaction in for sql in Self.statements() { try transaction.connection.execute(sql) } }
+          try store.writeSQL { transaction in for sql in Self.statements() { try transaction.connection.execute(sql) } }
           _ = try context.fetch(FetchDescriptor<Book>())
           #expect(observer.look("fetched") == 2)
         }
       } catch { Issue.record(error) }
     }
-    try store.write { transaction in for sql in Self.statements() { try transaction.connection.execute(sql) } }
+    try store.writeSQL { transaction in for sql in Self.statements() { try transaction.connection.execute(sql) } }
     try context.refresh()
     // Observation ends a tracking after its closure: one that causes further announcements hears of those too.
     #expect(meddled >= 1)
@@ -347,7 +347,7 @@ import Testing
         heard += 1
       }
     }
-    try store.write { transaction in for sql in Self.statements() { try transaction.connection.execute(sql) } }
+    try store.writeSQL { transaction in for sql in Self.statements() { try transaction.connection.execute(sql) } }
     try context.refresh()
     #expect(seen == [0, 0, 0, 3, 0])
     #expect(heard == 1)

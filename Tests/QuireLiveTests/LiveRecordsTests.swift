@@ -202,7 +202,7 @@ import Testing
     try context.refresh()
     let live = try context.live(sql: "SELECT t FROM shown ORDER BY t")
     #expect(live.count == 3 && Set(live.sources.keys) == ["book"])
-    _ = try store.write { transaction in
+    _ = try store.writeSQL { transaction in
       try transaction.connection.execute("DROP VIEW shown; CREATE VIEW shown AS SELECT name AS t FROM author")
     }
     try context.refresh()
@@ -288,7 +288,7 @@ import Testing
   }
 
   @Test func `keys without rows, virtual columns and row ids`() throws {
-    _ = try store.write { transaction in
+    _ = try store.writeSQL { transaction in
       try transaction.connection.execute(
         """
         CREATE TABLE pair (a TEXT, b TEXT, c INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;

@@ -58,7 +58,7 @@ import Testing
     let list = observe { heard.append("\(authors[1].books.count)") }
 
     let other = try OtherProcessTests.open(file)
-    try other.write { transaction in
+    try other.writeSQL { transaction in
       try transaction.connection.execute("UPDATE book SET title = 'z', author_id = 2 WHERE id = 1")
       try transaction.connection.execute("UPDATE book SET title = 'merged', note = 'theirs' WHERE id = 2")
       try transaction.connection.execute("INSERT INTO book (title, price, is_in, author_id) VALUES ('new', 0, 1, 2)")

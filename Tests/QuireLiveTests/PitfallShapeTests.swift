@@ -24,7 +24,7 @@ import Testing
   }
 
   private func run(_ statements: String...) throws {
-    try store.write { transaction in for sql in statements { try transaction.connection.execute(sql) } }
+    try store.writeSQL { transaction in for sql in statements { try transaction.connection.execute(sql) } }
     try context.refresh()
   }
 

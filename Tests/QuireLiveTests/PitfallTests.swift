@@ -25,7 +25,7 @@ import Testing
   }
 
   private func run(_ statements: String...) throws {
-    try store.write { transaction in for sql in statements { try transaction.connection.execute(sql) } }
+    try store.writeSQL { transaction in for sql in statements { try transaction.connection.execute(sql) } }
     try context.refresh()
   }
 
@@ -169,7 +169,7 @@ import Testing
     let (store, context) = (store, context)
     let (begun, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let writer = Thread {
-      try? store.write { transaction in
+      try? store.writeSQL { transaction in
         try transaction.connection.execute("UPDATE book SET is_in = 0 WHERE id = 1")
         begun.signal()
         go.wait()

@@ -132,7 +132,7 @@ import TestSupport
 
   private func sql() {
     do {
-      try store.write { transaction in
+      try store.writeSQL { transaction in
         for _ in 0..<random.pick([1, 1, 2, 5]) {
           keys = try transaction.connection.query("SELECT id FROM book").rows.compactMap { row in
             if case .integer(let key) = row[0] { Int(key) } else { nil }

@@ -33,7 +33,7 @@ import Testing
 
   @Test func `a transaction binds what is interpolated`() throws {
     let name = Self.hostile
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       #expect(try transaction.execute("DELETE FROM book WHERE title = \(name)") == 0)
       #expect(try transaction.query("SELECT id FROM book WHERE title = \(name)").isEmpty)
       #expect(try transaction.execute("INSERT INTO book (title, price, is_in) VALUES (\(name), 1, 1)") == 1)
@@ -69,7 +69,7 @@ import Testing
       "v",
     ]
     #expect(try store.query(statement).map(\.values) == [expected])
-    #expect(try store.write { try $0.query(statement) }.map(\.values) == [expected])
+    #expect(try store.writeSQL { try $0.query(statement) }.map(\.values) == [expected])
     #expect(try context.fetch(sql: statement).map(\.values) == [expected])
   }
 
@@ -78,7 +78,7 @@ import Testing
     let author = try #require(context.model(Author.self, key: 1))
     let wanted = #Predicate<Book> { $0.title == "x" }
     #expect(try store.query("SELECT \(\Book.title) FROM \(Book.self) WHERE author_id = \(author)").count == 2)
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       let found = try transaction.query("SELECT id FROM book WHERE id IN \(keysOf: Book.self, where: wanted)")
       #expect(found.map(\.values) == [[1]])
       #expect(try transaction.execute("UPDATE \(Book.self) SET \(\Book.title) = \("w") WHERE id = \(1)") == 1)
@@ -100,7 +100,7 @@ import Testing
   @Test func `what cannot be bound is an error, and nothing is run`() throws {
     #expect(throws: ValueError.self) { try store.execute("UPDATE book SET price = \(Double.nan)") }
     #expect(throws: ValueError.self) {
-      try store.write { try $0.execute("UPDATE book SET title = \(Date.distantPast - 1e15)") }
+      try store.writeSQL { try $0.execute("UPDATE book SET title = \(Date.distantPast - 1e15)") }
     }
     #expect(try store.query("SELECT price FROM book").map(\.values) == [[1.0], [2.0]])
   }

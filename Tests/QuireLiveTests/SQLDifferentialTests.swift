@@ -104,7 +104,7 @@ import Testing
     store = try open(.asInFile) ?? graph.store
     context = elsewhere == nil ? graph.context : ModelContext(store, isolation: nil)
     random = Random(seed: seed &+ 1_000_000)
-    _ = try graph.store.write { transaction in
+    _ = try graph.store.writeSQL { transaction in
       try transaction.connection.execute(
         """
         CREATE VIRTUAL TABLE search USING fts5(title);
@@ -158,7 +158,7 @@ import Testing
   }
 
   private func write(_ sql: String) throws {
-    _ = try graph.store.write { transaction in try transaction.connection.execute(sql) }
+    _ = try graph.store.writeSQL { transaction in try transaction.connection.execute(sql) }
   }
 
   private func problem(_ one: Watched) throws -> String? {

@@ -20,7 +20,7 @@ import Testing
   }
 
   private func run(_ statements: String...) throws {
-    try store.write { transaction in for sql in statements { try transaction.connection.execute(sql) } }
+    try store.writeSQL { transaction in for sql in statements { try transaction.connection.execute(sql) } }
     try context.refresh()
   }
 
@@ -129,7 +129,7 @@ import Testing
     }
     func expect(_ changes: String..., sql: String...) throws {
       told = []
-      try store.write { transaction in for statement in sql { try transaction.connection.execute(statement) } }
+      try store.writeSQL { transaction in for statement in sql { try transaction.connection.execute(statement) } }
       try context.refresh()
       #expect(told == changes)
       #expect(commits.last == context.commitNumber)

@@ -236,7 +236,7 @@ private final class AutumnLeaf: Leaf {
   /// 250 books of 250 authors.
   private func library() throws -> ModelContainer {
     let store = try makeStore()
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       for sql in [
         "INSERT INTO author (id, name) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250) SELECT i, 'a' || i FROM n",
         "INSERT INTO book (id, title, price, is_in, author_id) SELECT id, 'b' || id, 0, 1, id FROM author",

@@ -97,7 +97,7 @@ import TestSupport
 
   private func sql() {
     do {
-      try store.write { transaction in
+      try store.writeSQL { transaction in
         for _ in 0..<random.pick([1, 1, 3]) {
           if random.chance(6) {
             try? transaction.savepoint {

@@ -26,7 +26,7 @@ import Testing
   }
 
   private func run(_ statements: String...) throws {
-    try store.write { transaction in for sql in statements { try transaction.connection.execute(sql) } }
+    try store.writeSQL { transaction in for sql in statements { try transaction.connection.execute(sql) } }
     try context.refresh()
   }
 
@@ -169,7 +169,7 @@ import Testing
 
   @Test func `a query made while a transaction runs is right after it`() throws {
     var made: LiveQuery<Author>?
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       try transaction.connection.execute("UPDATE book SET author_id = 7 WHERE title = 'book 20'")
       made = try live(#Predicate { !$0.books.isEmpty })
     }

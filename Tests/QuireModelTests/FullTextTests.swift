@@ -97,7 +97,7 @@ import Testing
     try context.save()
     #expect(try context.fetchCount(Tale.search("worms")) == 0)
     #expect(throws: (any Error).self) {
-      try store.write { transaction in
+      try store.writeSQL { transaction in
         _ = try transaction.connection.execute("UPDATE tale SET title = 'Eden'")
         throw CancellationError()
       }

@@ -119,7 +119,7 @@ import Testing
         guard let last = try context.all(Volume.self).last else { continue }
         context.delete(last)
         try context.save()
-      case 4: _ = try store.write { try $0.connection.execute("UPDATE volume SET title = title || 'x'") }
+      case 4: _ = try store.writeSQL { try $0.connection.execute("UPDATE volume SET title = title || 'x'") }
       default:
         let volumes = (0...random.below(3)).map { _ in Volume("v", year: random.below(5)) }
         for volume in volumes { context.insert(volume) }

@@ -7,7 +7,7 @@ import Testing
   /// A thousand volumes, each with a writer of its own and two contributors.
   static func large() throws -> ModelContainer {
     let store = try store()
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       for sql in [
         "INSERT INTO writer (id, name) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i, 'w' || i FROM n",
         "INSERT INTO volume (id, title, price, is_in, writer_id) SELECT id, 'v' || id, 0, 1, id FROM writer",

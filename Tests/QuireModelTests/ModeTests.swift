@@ -115,7 +115,7 @@ import Testing
     let context = ModelContext(store)
     try context.volume("Eden").title = "edited"
     #expect(throws: (any Error).self) {
-      try store.write { _ in try context.save() }
+      try store.writeSQL { _ in try context.save() }
     }
     #expect(context.hasChanges)
     try context.save()

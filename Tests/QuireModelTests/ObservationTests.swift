@@ -201,7 +201,7 @@ enum Source: String, CaseIterable, Sendable {
     } onChange: {
       seen.withLock { $0 = [a.title, b.title, "\(list.volumes.count)"] }
     }
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       try transaction.connection.execute("UPDATE volume SET title = title || '!'")
       try transaction.connection.execute("DELETE FROM volume WHERE title = 'Solaris!'")
     }

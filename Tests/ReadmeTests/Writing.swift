@@ -24,6 +24,25 @@ struct Lent: Error {}
 }
 // end actor
 
+// begin serving
+struct SoldOut: Error {}
+
+func lend(_ title: String, in store: ModelContainer) async throws -> PersistentIdentifier {
+  try await store.write(author: "desk", deadline: .now + .seconds(2)) { context in
+    let books = try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.title == title && $0.isAvailable }))
+    guard let book = books.first else { throw SoldOut() }
+    book.isAvailable = false
+    return book.persistentModelID
+  }
+}
+
+func titles(in store: ModelContainer) async throws -> [String] {
+  try await store.read { context in
+    try context.fetch(FetchDescriptor<Book>(sortBy: [SortDescriptor(\.title)])).map(\.title)
+  }
+}
+// end serving
+
 // begin retry
 @MainActor func toggle(_ book: Book, in context: ModelContext) throws {
   while true {

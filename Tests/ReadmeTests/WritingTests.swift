@@ -5,7 +5,7 @@ import Testing
 @MainActor @Suite struct WritingTests {
   private let page = "Documentation/Writing.md"
 
-  @Test(arguments: ["transaction", "actor", "retry"])
+  @Test(arguments: ["transaction", "actor", "serving", "retry"])
   func `the page's code is the code that is compiled here`(name: String) throws {
     let source = try String(contentsOf: Readme.root.appending(path: "Tests/ReadmeTests/Writing.swift"), encoding: .utf8)
     let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
@@ -31,5 +31,10 @@ import Testing
     context.rollback()
     try toggle(book, in: context)
     #expect(try store.query("SELECT is_available FROM book").map(\.values) == [[0]])
+    book.isAvailable = true
+    try context.save()
+    #expect(try await lend("Eden", in: store) == book.persistentModelID)
+    await #expect(throws: SoldOut.self) { try await lend("Eden", in: store) }
+    #expect(try await titles(in: store) == ["Eden"])
   }
 }

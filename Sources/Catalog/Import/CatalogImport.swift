@@ -152,7 +152,7 @@ public struct CatalogImport {
     let pairs = try Holdings.pairs(books: books.count, libraries: libraries.count, count: count)
     for start in stride(from: 0, to: pairs.count, by: 10_000) {
       let batch = pairs[start..<min(start + 10_000, pairs.count)]
-      summary.holdings += try container.write { transaction in
+      summary.holdings += try container.writeSQL { transaction in
         var added = 0
         for pair in batch {
           added += try transaction.execute(

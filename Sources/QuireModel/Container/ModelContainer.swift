@@ -137,7 +137,7 @@ public final class ModelContainer: Sendable {
       throw error
     }
     let store = Store(
-      database: opened, entities: entities, joins: joins,
+      database: opened, readers: ProcessInfo.processInfo.activeProcessorCount, entities: entities, joins: joins,
       name: configuration.file?.path ?? "memory:\(UUID().uuidString)"
     )
     self.store = store
@@ -249,7 +249,7 @@ public final class ModelContainer: Sendable {
   /// - Throws: A ``DatabaseError``; then nothing was deleted.
   /// - Complexity: O(rows).
   public func deleteAllData() throws {
-    try write { transaction in
+    try writeSQL { transaction in
       try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
       for join in store.joins { try transaction.connection.execute("DELETE FROM \(try quoted(identifier: join.name))") }
       // References that would prevent the deletion are cleared first; then rows are deleted before those they refer to.
@@ -287,23 +287,25 @@ public final class ModelContainer: Sendable {
   ///   then nothing of it is there.
   @discardableResult
   public func execute(_ sql: SQL, author: String? = nil) throws -> Int {
-    try write(author: author) { try $0.execute(sql) }
+    try writeSQL(author: author) { try $0.execute(sql) }
   }
 
   /// Runs several statements as one commit, which carries the author's name.
   ///
-  ///     try store.write { transaction in
+  ///     try store.writeSQL { transaction in
   ///       let stock = try transaction.query("SELECT stock FROM book WHERE id = \(id)").first?.value("stock", as: Int.self)
   ///       guard let stock, stock > 0 else { throw SoldOut() }
   ///       try transaction.execute("UPDATE book SET stock = stock - 1 WHERE id = \(id)")
   ///     }
   ///
-  /// May be called on any thread. Blocks it while others write, and all other writers while the body runs.
+  /// May be called on any thread. Blocks it while others write, and all other writers while the body runs. A task calls
+  /// ``write(author:deadline:_:)``, which blocks no thread of Swift's.
   ///
-  /// - Throws: What the body throws, a ``DatabaseError`` of the commit; then nothing was written. A write inside a
-  ///   write is ``DatabaseError/nestedWrite``.
-  public func write<Result>(author: String? = nil, _ body: (borrowing SQLTransaction) throws -> Result) throws -> Result
-  {
+  /// - Throws: What the body throws, a ``DatabaseError`` of the commit; then nothing was written. A write inside a write
+  ///   is ``DatabaseError/nestedWrite``.
+  public func writeSQL<Result>(
+    author: String? = nil, _ body: (borrowing SQLTransaction) throws -> Result
+  ) throws -> Result {
     try store.database.write(origin: .sql, author: author) { try body($0.naming(store)) }
   }
 

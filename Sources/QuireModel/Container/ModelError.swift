@@ -38,6 +38,10 @@ public enum ModelError: Error, Sendable {
   case unsavedChanges(Int)
   /// A write to a container that was opened with `allowsSave: false`.
   case readOnly
+  /// A block of ``ModelContainer/read(deadline:_:)`` has edited something, or begun a write; nothing was written.
+  case writeInRead(String)
+  /// The deadline of a write or read passed before it was done; nothing was written.
+  case deadlineExceeded
   /// The container has been closed.
   case closed
   /// A query that cannot be asked; the text names the part.
@@ -68,6 +72,8 @@ extension ModelError: CustomStringConvertible {
     case .keysExhausted(let model): "the keys of \(model) are used up: a row has the highest there is"
     case .unsavedChanges(let count): "closed over \(count) unsaved changes: save or roll back first"
     case .readOnly: "this container was opened with allowsSave: false"
+    case .writeInRead(let what): "\(what) in a block that only reads; nothing was written. Use write"
+    case .deadlineExceeded: "the deadline has passed; nothing was written"
     case .closed: "the container has been closed"
     case .query(let text): text
     }

@@ -11,7 +11,8 @@ package final class Store: Sendable {
   let entityNumbers: [ObjectIdentifier: Int]
   private let contexts = Atomic<UInt64>(0)
   let keys = KeyAllocator()
-  /// Entity indexes, ordered so that every entity comes after those its foreign keys point to; nil if they are cyclic.
+  package let reads: ReadQueue
+  /// Entity indexes so that every entity comes after those its foreign keys point to; nil where that goes in a circle.
   let insertOrder: [Int]
   let hasCircularKeys: Bool
   /// By entity, whether a foreign key points to it.
@@ -21,10 +22,11 @@ package final class Store: Sendable {
   /// Entities from which foreign keys lead back to themselves.
   let circular: Set<Int>
 
-  init(database: Database, entities: [Entity], joins: [JoinTable], name: String) {
+  init(database: Database, readers: Int, entities: [Entity], joins: [JoinTable], name: String) {
     self.database = database
     self.entities = entities
     self.joins = joins
+    reads = ReadQueue(limit: readers)
     entityNumbers = Dictionary(uniqueKeysWithValues: entities.map { (ObjectIdentifier($0.type), $0.index) })
     number = StoreRegistry.shared.add(name: name, entities: entities.map(\.name))
     (insertOrder, hasCircularKeys) = Store.order(entities)

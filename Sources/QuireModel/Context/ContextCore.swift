@@ -38,11 +38,16 @@ public final class ContextCore {
   private(set) package lazy var following = Following(self)
   private(set) package lazy var sweeper = Sweeper(self)
 
-  init(store: Store, autosaves: Bool, isolation: (any Actor)?) {
+  convenience init(store: Store, autosaves: Bool, isolation: (any Actor)?) {
+    self.init(store, number: store.nextContextNumber(), isolation, follows: true)
+    saver.autosaves = autosaves
+  }
+
+  /// - Parameter follows: Whether commits made elsewhere reach it. A context that serves one block stands still.
+  init(_ store: Store, number: UInt64, _ isolation: (any Actor)?, follows: Bool) {
     self.store = store
     storeNumber = store.number
     entityNumbers = store.entityNumbers
-    let number = store.nextContextNumber()
     self.number = number
     // Contexts share the keys below `firstKey`; after two million contexts in one store the keys start over.
     pending = PendingChanges(
@@ -53,12 +58,14 @@ public final class ContextCore {
     // The mailbox is created before the position: a commit between the two is received twice instead of missed.
     let mailbox = Mailbox(isolation: isolation)
     self.mailbox = mailbox
-    mailbox.subscription = store.database.subscribe(
-      exceptTo: .context(number), failed: { mailbox.fail($0) }
-    ) { mailbox.receive($0) }
+    if follows {
+      mailbox.subscription = store.database.subscribe(
+        exceptTo: .context(number), failed: { mailbox.fail($0) }
+      ) { mailbox.receive($0) }
+    }
     position = store.database.makePosition(pinsSnapshot: false)
     following.hasTurns = isolation != nil
-    saver.autosaves = autosaves
+    following.standsStill = !follows
     mailbox.attach(self)
     ContextCore.live.add()
   }

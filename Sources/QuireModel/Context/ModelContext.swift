@@ -38,6 +38,28 @@ public final class ModelContext {
     follow(container.configuration)
   }
 
+  /// The context of one block of `store.write`.
+  init(serving container: ModelContainer, number: UInt64, author: String?) {
+    strongContainer = container
+    parts = container.parts
+    owner = ContextCore(container.store, number: number, nil, follows: false)
+    owner.context = self
+    follow(container.configuration)
+    self.author = author
+  }
+
+  /// The context of one block of `store.read`: it stands at the newest commit, on a snapshot that stays until it is closed.
+  init(reading container: ModelContainer) throws {
+    strongContainer = container
+    parts = container.parts
+    let store = container.store
+    owner = ContextCore(store, number: store.nextContextNumber(), nil, follows: false)
+    owner.following.hasTurns = true
+    owner.saver.isReadOnly = true
+    owner.context = self
+    try owner.position.prepareAdvance().commit()
+  }
+
   private func follow(_ configuration: ModelConfiguration) {
     owner.saver.onUniqueConflict = configuration.onUniqueConflict
     owner.saver.onConflict = configuration.onConflict

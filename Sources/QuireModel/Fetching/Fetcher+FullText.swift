@@ -47,6 +47,6 @@ extension ModelContainer {
     guard let index = entity.fullText else {
       throw ModelError.query("\(entity.name) has no #FullText, so it has no full-text index to rebuild")
     }
-    try write { _ = try $0.connection.execute(index.rebuilding()) }
+    try writeSQL { _ = try $0.connection.execute(index.rebuilding()) }
   }
 }

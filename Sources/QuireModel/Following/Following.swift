@@ -14,6 +14,8 @@ package final class Following: ContextPart {
   var hasTurns = false
   /// Whether `position` keeps its snapshot; see ``hold()``.
   var isHolding = false
+  /// Whether it never moves: the context serves one block, at the commit at which that began.
+  var standsStill = false
 
   func close() {
     move = nil
@@ -24,7 +26,7 @@ package final class Following: ContextPart {
 
   /// Keeps the snapshot of the context's commit from now on.
   func hold() throws {
-    guard !isHolding, store != nil else { return }
+    guard !isHolding, !standsStill, store != nil else { return }
     isHolding = true
     position.pinsSnapshot = true
     try catchUp()
@@ -72,6 +74,7 @@ package final class Following: ContextPart {
   package func catchUp(toWrite: Bool = false) throws {
     if move != nil { finishMove() }  // called from inside a notification: finish it first
     guard let store else { return }
+    if standsStill { return }
     if core.saver.open != nil { return }  // it stands at the newest commit, and holds the write lock
     store.database.lookForForeignCommits()
     if let failure = core.mailbox.takeFailure() { fail(failure) }
@@ -86,6 +89,7 @@ package final class Following: ContextPart {
   /// Only once, not until there is nothing new: a writer that never pauses would keep the reader here forever.
   func moveToNewest() throws {
     if move != nil { finishMove() }
+    if standsStill { throw DatabaseError.stale(commit: position.number) }
     if !showsNothing { ReaderRun.current?.movedInside() }
     while true {
       let advance = try position.prepareAdvance()

@@ -14,6 +14,7 @@ extension Saver {
   ///   it is written then; what is pending is as the body left it.
   func transact<Result>(_ body: (OpenTransaction, Store) throws -> Result) throws -> Result {
     let store = try requireStore()
+    if isReadOnly { throw ModelError.writeInRead("a write was begun") }
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
     try core.following.hold()
     while true {

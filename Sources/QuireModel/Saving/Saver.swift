@@ -7,6 +7,8 @@ package final class Saver: ContextPart {
   @exclusivity(unchecked) var open: OpenTransaction?
   /// Whether the end of a turn saves.
   var autosaves = false
+  /// Whether nothing may be written: the context serves a block that reads.
+  var isReadOnly = false
   /// The name its commits carry.
   var author: String?
   var onUniqueConflict = UniqueConflictPolicy.refuse

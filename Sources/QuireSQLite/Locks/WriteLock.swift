@@ -1,66 +1,148 @@
 internal import Foundation
 internal import Synchronization
 
-/// The only lock on which threads of this process wait for each other to write.
+/// The one place at which writes of this process wait for each other, in order of arrival.
 ///
-/// It knows the thread that holds it, so a write inside a write is an error and not a deadlock. Waiting is bounded. The
-/// order of waiting threads is the system's.
-// @unchecked: `isHeld` is accessed only under `mutex`; mutex and condition are initialized once and made to be shared.
+/// Threads that block and queued writes, for which no thread waits, stand in one queue. Whoever unlocks hands the lock
+/// to the first of them. It belongs to the thread that took it, which it knows again: a write inside a write is told
+/// apart from a wait. The waiting of threads is bounded.
+// @unchecked: `isHeld` and `waiting` are touched only under `mutex`, which is initialised once and made to be shared.
 final class WriteLock: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var isHeld = false
+  private var waiting: [Waiting] = []
   private let owner = Atomic<UInt>(0)
+
+  private enum Waiting {
+    case thread(Turn)
+    case write(any QueuedWrite)
+  }
+
+  /// A thread's place in the queue. `isGranted` is touched only under the lock's mutex.
+  private final class Turn {
+    let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    var isGranted = false
+
+    init() {
+      condition.initialize(to: pthread_cond_t())
+      pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+      pthread_cond_destroy(condition)
+      condition.deallocate()
+    }
+  }
 
   init() {
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
-    condition.initialize(to: pthread_cond_t())
-    pthread_cond_init(condition, nil)
   }
 
   deinit {
-    pthread_cond_destroy(condition)
     pthread_mutex_destroy(mutex)
-    condition.deallocate()
     mutex.deallocate()
+  }
+
+  private func withMutex<Result>(_ body: () -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body()
   }
 
   /// Whether the calling thread holds it.
   var isMine: Bool { owner.load(ordering: .relaxed) == Self.thread }
 
+  /// How many wait.
+  var waitingCount: Int { withMutex { waiting.count } }
+
+  // MARK: Threads
+
+  /// Waits for the calling thread's turn.
+  ///
   /// - Throws: ``DatabaseError/nestedWrite`` or, after `timeout`, ``DatabaseError/writerBusy(waited:)``.
   func lock(timeout: Duration) throws(DatabaseError) {
-    let me = Self.thread
-    if owner.load(ordering: .relaxed) == me { throw .nestedWrite }
-    pthread_mutex_lock(mutex)
-    if isHeld {
-      var deadline = timespec()
-      clock_gettime(CLOCK_REALTIME, &deadline)
-      let milliseconds = Int(timeout.milliseconds)
-      deadline.tv_sec += milliseconds / 1000
-      deadline.tv_nsec += (milliseconds % 1000) * 1_000_000
-      if deadline.tv_nsec >= 1_000_000_000 {
-        deadline.tv_sec += 1
-        deadline.tv_nsec -= 1_000_000_000
+    if isMine { throw .nestedWrite }
+    let isMine = withMutex {
+      if !isHeld {
+        isHeld = true
+        return true
       }
-      while isHeld {
-        guard pthread_cond_timedwait(condition, mutex, &deadline) != 0, isHeld else { continue }
-        pthread_mutex_unlock(mutex)
-        throw .writerBusy(waited: timeout)
-      }
+      return timeout > .zero && wait(Turn(), for: timeout)
     }
-    isHeld = true
-    owner.store(me, ordering: .relaxed)
-    pthread_mutex_unlock(mutex)
+    guard isMine else { throw .writerBusy(waited: timeout) }
+    adopt()
   }
 
-  func unlock() {
-    pthread_mutex_lock(mutex)
+  /// Under the mutex.
+  private func wait(_ turn: Turn, for timeout: Duration) -> Bool {
+    waiting.append(.thread(turn))
+    var deadline = timespec()
+    clock_gettime(CLOCK_REALTIME, &deadline)
+    let milliseconds = Int(timeout.milliseconds)
+    deadline.tv_sec += milliseconds / 1000
+    deadline.tv_nsec += (milliseconds % 1000) * 1_000_000
+    if deadline.tv_nsec >= 1_000_000_000 {
+      deadline.tv_sec += 1
+      deadline.tv_nsec -= 1_000_000_000
+    }
+    while !turn.isGranted {
+      guard pthread_cond_timedwait(turn.condition, mutex, &deadline) != 0, !turn.isGranted else { continue }
+      waiting.removeAll { if case .thread(let other) = $0 { other === turn } else { false } }
+      return false
+    }
+    return true
+  }
+
+  // MARK: Queued writes
+
+  /// Queues a write.
+  ///
+  /// - Returns: whether the lock is its already: then the caller has it run by a thread that adopts the lock.
+  func enqueue(_ write: any QueuedWrite) -> Bool {
+    withMutex {
+      if isHeld {
+        waiting.append(.write(write))
+        return false
+      }
+      isHeld = true
+      return true
+    }
+  }
+
+  /// Takes a write out of the queue.
+  ///
+  /// - Returns: false if it is not there any longer, because its turn has come.
+  func remove(_ write: any QueuedWrite) -> Bool {
+    withMutex {
+      let place = waiting.firstIndex { if case .write(let other) = $0 { other === write } else { false } }
+      guard let place else { return false }
+      waiting.remove(at: place)
+      return true
+    }
+  }
+
+  /// The lock that a queued write was given is the calling thread's from now on.
+  func adopt() { owner.store(Self.thread, ordering: .relaxed) }
+
+  /// Hands the lock to the first in the queue.
+  ///
+  /// - Returns: a queued write that has it now, to be run by a thread that adopts it.
+  func unlock() -> (any QueuedWrite)? {
     owner.store(0, ordering: .relaxed)
-    isHeld = false
-    pthread_cond_signal(condition)
-    pthread_mutex_unlock(mutex)
+    return withMutex {
+      guard !waiting.isEmpty else {
+        isHeld = false
+        return nil
+      }
+      switch waiting.removeFirst() {
+      case .thread(let turn):
+        turn.isGranted = true
+        pthread_cond_signal(turn.condition)
+        return nil
+      case .write(let write): return write
+      }
+    }
   }
 
   private static var thread: UInt {

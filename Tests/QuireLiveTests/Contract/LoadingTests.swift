@@ -68,7 +68,7 @@ extension ContractTests {
 
     @Test(arguments: allSources)
     func `D5: relationships come in batches, and as somebody has left them`(source: any ChangeSource) async throws {
-      try library.store.write { transaction in
+      try library.store.writeSQL { transaction in
         for sql in [
           "INSERT INTO novelist (name) WITH n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 253) SELECT 'w' || i FROM n",
           "INSERT INTO novel (title, is_in, edition, writer_id) SELECT name, 1, '{\"number\":1,\"year\":1961}', id FROM novelist WHERE id > 2",

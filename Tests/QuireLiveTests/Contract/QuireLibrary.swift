@@ -140,7 +140,7 @@ struct OtherContext: ChangeSource {
 struct RawSQL: ChangeSource {
   let testDescription = "raw SQL"
   func make(_ changes: [ContractChange], in library: QuireLibrary) throws {
-    try library.store.write { transaction in
+    try library.store.writeSQL { transaction in
       for change in changes { try transaction.connection.execute(change.sql) }
     }
   }
@@ -149,7 +149,7 @@ struct RawSQL: ChangeSource {
 struct Trigger: ChangeSource {
   let testDescription = "a trigger"
   func make(_ changes: [ContractChange], in library: QuireLibrary) throws {
-    try library.store.write { transaction in
+    try library.store.writeSQL { transaction in
       let connection = transaction.connection
       try connection.execute("CREATE TABLE IF NOT EXISTS bell (rung INTEGER)")
       try connection.execute("DROP TRIGGER IF EXISTS ring")

@@ -21,7 +21,7 @@ final class CaseRun {
     store = try makeStore()
     context = ModelContext(store, isolation: nil)
     let schema = try input.schema()
-    try store.write { transaction in
+    try store.writeSQL { transaction in
       for sql in schema { try transaction.connection.execute(sql) }
       for row in input.rows {
         let insert = try row.insert()
@@ -71,7 +71,7 @@ final class CaseRun {
 
   private func run(_ statements: [String]) {
     do {
-      try store.write { transaction in
+      try store.writeSQL { transaction in
         var rest = statements[...]
         _ = try run(&rest, transaction)
       }

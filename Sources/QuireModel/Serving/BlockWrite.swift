@@ -1,0 +1,43 @@
+import QuireRow
+import QuireSQLite
+
+/// A block of `store.write` in the queue of its database.
+// @unchecked: `author` is changed by the thread that runs the block, and read there.
+final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
+  private let block: ServedBlock<Result>
+  private let container: ModelContainer
+  private(set) var author: String?
+  private let number: UInt64
+
+  init(_ block: ServedBlock<Result>, _ container: ModelContainer, author: String?) {
+    self.block = block
+    self.container = container
+    self.author = author
+    number = container.store.nextContextNumber()
+  }
+
+  var origin: ChangeSet.Origin { .context(number) }
+
+  /// The context is made for this run and closed after it: nothing of a run that is taken back is left.
+  func run(in transaction: Transaction) throws {
+    try block.limit.limiting(transaction.connection) {
+      let context = ModelContext(serving: container, number: number, author: author)
+      defer { context.owner.close() }
+      try context.owner.saver.serve(transaction) { try block.run(context) }
+      author = context.author
+    }
+  }
+
+  func finish(_ error: (any Error)?) { block.finish(error) }
+}
+
+extension Saver {
+  /// Runs the block in a transaction that is another's to commit, and saves what it leaves unsaved.
+  func serve(_ transaction: Transaction, _ block: () throws -> Void) throws {
+    let open = OpenTransaction(transaction)
+    self.open = open
+    defer { self.open = nil }
+    try block()
+    try save(in: open)
+  }
+}

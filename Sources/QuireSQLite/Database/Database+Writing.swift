@@ -1,0 +1,190 @@
+package import QuireRow
+internal import Synchronization
+
+extension Database {
+  /// Runs the body in a transaction and commits it; if it throws, nothing of it is there.
+  ///
+  /// The calling thread holds the write lock until this returns: never call it across an `await`.
+  ///
+  /// - Parameters:
+  ///   - author: a name for the commit, which its subscribers get.
+  ///   - leaving: a position that leaves the commit before this one with it (see
+  ///     ``SnapshotReader/advanceAfterOwnCommit(_:)``), so that nothing has to be held for it.
+  ///   - committed: called right after COMMIT with the lock held, after the subscribers.
+  /// - Throws: what the body throws, or who refuses the commit (``beforeCommit(_:)``); ``DatabaseError`` for the rest. After ``DatabaseError/commitOutcomeUnknown`` and
+  ///   ``DatabaseError/corrupt`` every later write throws the same until the database is opened again.
+  @discardableResult package func write<T>(
+    origin: ChangeSet.Origin = .sql, author: String? = nil, leaving position: SnapshotReader? = nil,
+    _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void = { _, _ in }
+  ) throws -> T {
+    do {
+      return try transact(origin: origin, author: author, leaving: position, body, committed: committed)
+    } catch let refusal as CommitRefusal {
+      throw refusal.reason
+    }
+  }
+
+  /// The same with a refusal told apart from other errors: ``CommitRefusal``.
+  @discardableResult package func transact<T>(
+    origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, _ body: (Transaction) throws -> T,
+    committed: (T, Commit) -> Void
+  ) throws -> T {
+    try lock.lock(timeout: configuration.writeTimeout)
+    defer { unlock() }
+    return try transactLocked(origin: origin, author: author, leaving: position, body, committed: committed)
+  }
+
+  /// The same with the write lock held.
+  ///
+  /// - Parameter author: asked for after the body has run.
+  func transactLocked<T>(
+    origin: ChangeSet.Origin, author: @autoclosure () -> String?, leaving position: SnapshotReader?,
+    _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void
+  ) throws -> T {
+    let writer = try readyWriter()
+    let validators = validators.all
+    if pace.wantsAnother(writer.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
+      checkpoint(writer)
+    }
+    do {
+      try writer.beginTransaction()
+    } catch {
+      throw explained(error)
+    }
+    numberForeign()
+    let result: T
+    let name: String?
+    var folded: [TableChanges]?
+    do {
+      let transaction = Transaction(writer: writer)
+      result = try body(transaction)
+      let deleted = writer.capture.highestDeletedKeys()
+      if !deleted.isEmpty { try closing.withLock { $0 }?.run(transaction, deleted) }
+      try writer.check()
+      name = author()
+      if !validators.isEmpty, writer.isNew {
+        folded = try examine(writer, validators, origin: origin, author: name)
+        try writer.check()
+      }
+      try writer.closeLog(origin: origin, author: name, number: clock.number + 1)
+    } catch {
+      writer.endTransaction()
+      writer.rememberVersion()
+      throw explained(error)
+    }
+    let commit = try order.withLock { place in
+      try self.commit(writer, leaving: position)
+      let isNew = writer.isNew
+      if isNew { place.committed(writer.log.state, last: writer.log.last, schema: writer.loggedSchema) }
+      let commit = Commit(
+        number: clock.number, origin: origin, author: name, token: place.token, isNew: isNew, folded: folded,
+        writer: writer)
+      if isNew && subscribers.want(origin) { subscribers.publish(commit.changes) }
+      return commit
+    }
+    if isShared {
+      showing(commit, of: writer) { committed(result, $0) }
+    } else {
+      committed(result, commit)
+    }
+    commit.finish()
+    if position == nil || position?.number == commit.number {
+      checkpointIfDue(writer)
+    } else {
+      awaitsCheckpoint.store(isCheckpointDue(writer), ordering: .relaxed)
+    }
+    return result
+  }
+
+  /// Where others commit too, what is read right after a commit is read from one snapshot, which may show more than it.
+  private func showing(_ commit: Commit, of writer: Writer, _ body: (Commit) -> Void) {
+    let connection = writer.connection
+    var shown: Int64?
+    for round in 0..<1000 where shown == nil {
+      if round > 0 { numberForeign() }
+      do {
+        shown = try clock.number(
+          open: { () throws(SQLiteError) in try connection.beginSnapshot() }, close: { connection.endSnapshot() })
+      } catch {
+        break  // one that cannot be opened: then the connection shows what it shows, statement by statement
+      }
+    }
+    defer { if shown != nil { connection.endSnapshot() } }
+    guard let shown, shown != commit.number else { return body(commit) }
+    let later = Commit(commit, shownAs: shown)
+    body(later)
+    later.finish()
+  }
+
+  /// From now on the body is called at the end of each transaction after which keys have no row any longer, with the
+  /// highest of them by table. What it writes is part of the transaction.
+  package func atDeletions(_ body: @escaping @Sendable (Transaction, [(table: String, key: Int64)]) throws -> Void) {
+    closing.withLock { $0 = Closing(run: body) }
+  }
+
+  struct Closing {
+    let run: @Sendable (Transaction, [(table: String, key: Int64)]) throws -> Void
+  }
+
+  private func readyWriter() throws(DatabaseError) -> Writer {
+    if isClosed { throw .closed(path: path) }
+    if lookForReplacement() { throw .fileReplaced(path: path) }
+    guard let writer else { throw .readOnly(path: path) }
+    if let halted = writer.halted ?? readers.damageWatch.damage { throw halted }
+    return writer
+  }
+
+  private func explained(_ error: any Error) -> any Error {
+    guard let refused = error as? SQLiteError else { return error }
+    return DatabaseError(refused, path: path, waited: configuration.busyTimeout) ?? refused
+  }
+
+  private func commit(_ writer: Writer, leaving position: SnapshotReader?) throws {
+    let isNew = writer.isNew
+    if isNew { positions.willCommit(leaving: position) }
+    var outcome = Writer.Outcome.committed
+    clock.commit {
+      outcome = writer.commitTransaction()
+      if case .committed = outcome { return (isNew, writer.hasWritten) }
+      return (false, false)
+    }
+    if isNew { positions.didCommit(clock.number) }
+    if case .committed = outcome { writer.log.committed() }
+    writer.endTransaction()
+    writer.rememberVersion()
+    switch outcome {
+    case .committed: return
+    case .rolledBack(let error): throw explained(error)
+    case .unknown(let code): throw DatabaseError.commitOutcomeUnknown(path: path, code: code)
+    }
+  }
+
+  /// For who left the commit before its own only after that write: what it read kept the log from starting anew, so that
+  /// the checkpoint waited for it. If somebody writes just now, that is for the next one.
+  package func checkpointIfDue() {
+    guard awaitsCheckpoint.load(ordering: .relaxed), (try? lock.lock(timeout: .zero)) != nil else { return }
+    defer { unlock() }
+    if let writer { checkpointIfDue(writer) }
+  }
+
+  private func isCheckpointDue(_ writer: Writer) -> Bool { pace.isDue(writer.frames) }
+
+  /// Keeps the log short: see ``DatabaseConfiguration/checkpointPages``.
+  private func checkpointIfDue(_ writer: Writer) {
+    awaitsCheckpoint.store(false, ordering: .relaxed)
+    guard isCheckpointDue(writer) else { return }
+    if writer.logSizeInBytes > configuration.logLimitInBytes { positions.giveUpOldSnapshots() }
+    checkpoint(writer)
+  }
+
+  private func checkpoint(_ writer: Writer) {
+    let isLarge = writer.logSizeInBytes > configuration.logLimitInBytes / 4
+    let isWaiting = pace.waits(writer.frames)
+    let returns = readers.returnCount
+    let mode: Writer.CheckpointMode =
+      isLarge && readers.lentCount == 0 ? .truncating : isWaiting ? .waiting(CheckpointPace.patience) : .passive
+    writer.checkpoint(mode)
+    pace.tried(writer.frames, waiting: isWaiting, returns: returns)
+    positions.secure(renews: true)
+  }
+}

@@ -1,0 +1,315 @@
+import Dispatch
+import Quire
+import Testing
+
+/// `store.write` and `store.read`: blocks with objects, off Swift's threads, in order of arrival.
+@Suite struct ServingTests {
+  struct Stopped: Error {}
+
+  static func store(_ file: URL? = nil) throws -> ModelContainer {
+    let configuration = file.map { ModelConfiguration(url: $0) } ?? ModelConfiguration(isStoredInMemoryOnly: true)
+    return try ModelContainer(for: Writer.self, Volume.self, configurations: configuration)
+  }
+
+  /// Keeps the write lock from when it is made until it is opened.
+  final class Gate: Sendable {
+    private let opened = DispatchSemaphore(value: 0)
+    private let task: Task<Void, any Error>
+
+    init(_ store: ModelContainer) async {
+      let opened = opened
+      task = await withCheckedContinuation { isHeld in
+        let box = Locked<CheckedContinuation<Task<Void, any Error>, Never>?>(isHeld)
+        let begun = DispatchSemaphore(value: 0)
+        let task = Task {
+          try await store.write { _ in
+            begun.signal()
+            opened.wait()
+          }
+        }
+        DispatchQueue.global().async {
+          begun.wait()
+          box.withLock { $0.take() }?.resume(returning: task)
+        }
+      }
+    }
+
+    func open() async throws {
+      opened.signal()
+      try await task.value
+    }
+  }
+
+  /// Waits until so many wait for the write lock.
+  static func waiting(_ count: Int, in store: ModelContainer) async {
+    while store.store.database.waitingWrites < count { await Task.yield() }
+  }
+
+  // MARK: write
+
+  @Test func `a write saves what its block leaves, and returns its value`() async throws {
+    let store = try Self.store()
+    let (id, key) = try await store.write { context in
+      let eden = Volume("Eden", writer: Writer(name: "Lem"))
+      context.insert(eden)
+      try context.save()
+      eden.title = "Solaris"
+      #expect(try context.execute("UPDATE writer SET name = name || '!'") == 1)
+      #expect(eden.writer?.name == "Lem!")
+      #expect(try context.fetchOne(String.self, sql: "SELECT name FROM writer") == "Lem!")
+      return (eden.persistentModelID, try #require(eden.persistentModelID.rowKey))
+    }
+    let context = ModelContext(store)
+    #expect(context.model(for: id) === context.model(Volume.self, key: key))
+    #expect(context.model(Volume.self, key: key)?.title == "Solaris")
+    #expect(store.store.database.commitNumber == context.commitNumber)
+  }
+
+  @Test func `a write whose block or save throws leaves nothing`() async throws {
+    let store = try Self.store()
+    await #expect(throws: Stopped.self) {
+      try await store.write { context in
+        context.insert(Volume("Eden"))
+        try context.save()
+        try context.execute("INSERT INTO writer (name) VALUES ('Lem')")
+        throw Stopped()
+      }
+    }
+    let error = await #expect(throws: ModelError.self) {
+      try await store.write { context in
+        let lem = Writer(name: "Lem")
+        context.insert(lem)
+        try context.save()
+        try context.execute("UPDATE writer SET id = id + 100")
+        lem.name = "gone"
+      }
+    }
+    guard case .ignoredAssignments? = error else { throw error! }
+    #expect(try await store.read { try $0.fetchCount(FetchDescriptor<Volume>()) } == 0)
+    #expect(try await store.read { try $0.fetchCount(FetchDescriptor<Writer>()) } == 0)
+  }
+
+  @Test func `writes of tasks and threads are made in order of arrival`() async throws {
+    let store = try Self.store()
+    let gate = await Gate(store)
+    let order = Locked<[Int]>([])
+    let done = DispatchSemaphore(value: 0)
+    try await withThrowingTaskGroup { group in
+      for number in 0..<20 {
+        if number % 3 == 2 {
+          Thread.detachNewThread {
+            try? store.writeSQL { _ in order.withLock { $0.append(number) } }
+            done.signal()
+          }
+        } else {
+          group.addTask { try await store.write { _ in order.withLock { $0.append(number) } } }
+        }
+        await Self.waiting(number + 1, in: store)
+      }
+      try await gate.open()
+      try await group.waitForAll()
+    }
+    await withCheckedContinuation { all in
+      DispatchQueue.global().async {
+        for _ in 0..<6 { done.wait() }
+        all.resume()
+      }
+    }
+    #expect(order.withLock { $0 } == Array(0..<20))
+  }
+
+  @Test func `a write that is cancelled or late while it waits is never run`() async throws {
+    let store = try Self.store()
+    let gate = await Gate(store)
+    let cancelled = Task { try await store.write { _ in Issue.record("run") } }
+    await Self.waiting(1, in: store)
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    let early = Task {
+      while !Task.isCancelled { await Task.yield() }
+      try await store.write { _ in Issue.record("run") }
+    }
+    early.cancel()
+    await #expect(throws: CancellationError.self) { try await early.value }
+    for deadline in [ContinuousClock.now - .seconds(1), .now + .milliseconds(1)] {
+      let error = await #expect(throws: ModelError.self) {
+        try await store.write(deadline: deadline) { _ in Issue.record("run") }
+      }
+      guard case .deadlineExceeded? = error else { throw error! }
+    }
+    #expect(store.store.database.waitingWrites == 0)
+    try await gate.open()
+  }
+
+  @Test func `a statement ends when its task is cancelled or its deadline passes`() async throws {
+    let store = try Self.store()
+    let endless: SQL = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+    func begun(_ block: @escaping @Sendable (_ begun: @escaping @Sendable () -> Void) async throws -> Void) async
+      -> Task<
+        Void, any Error
+      >
+    {
+      let (stream, begun) = AsyncStream<Void>.makeStream()
+      let task = Task { try await block { begun.finish() } }
+      for await _ in stream {}
+      return task
+    }
+    let write = await begun { begun in
+      try await store.write { context in
+        context.insert(Volume("Eden"))
+        try context.save()
+        begun()
+        _ = try context.fetchOne(sql: endless)
+      }
+    }
+    let read = await begun { begun in
+      try await store.read { context in
+        begun()
+        _ = try? context.fetchOne(sql: endless)
+      }
+    }
+    for task in [write, read] {
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    let error = await #expect(throws: ModelError.self) {
+      try await store.write(deadline: .now + .milliseconds(5)) {
+        try $0.execute("DELETE FROM volume WHERE id IN (\(endless))")
+      }
+    }
+    guard case .deadlineExceeded? = error else { throw error! }
+    #expect(try await store.read { try $0.fetchCount(FetchDescriptor<Volume>()) } == 0)
+    try await store.write { $0.insert(Volume("Eden")) }
+  }
+
+  @Test func `tasks that wait to write keep no thread of Swift's`() async throws {
+    let store = try Self.store()
+    let gate = await Gate(store)
+    let count = 2 * ProcessInfo.processInfo.activeProcessorCount
+    let writers = (0..<count).map { number in
+      Task { try await store.write { $0.insert(Volume("\(number)")) } }
+    }
+    await Self.waiting(count, in: store)
+    #expect(await Task.detached { 7 }.value == 7)
+    try await gate.open()
+    for writer in writers { try await writer.value }
+    #expect(try await store.read { try $0.fetchCount(FetchDescriptor<Volume>()) } == count)
+  }
+
+  @Test func `a write carries its author, and reaches contexts and commits`() async throws {
+    let store = try Self.store()
+    let context = ModelContext(store, isolation: nil)
+    let authors = Locked<[String?]>([])
+    let subscription = store.store.database.subscribe { changes in authors.withLock { $0.append(changes.author) } }
+    try await store.write(author: "import") { $0.insert(Volume("Eden")) }
+    try await store.write(author: "import") { context in
+      context.author = "desk"
+      context.insert(Volume("Solaris"))
+    }
+    #expect(authors.withLock { $0 } == ["import", "desk"])
+    subscription.cancel()
+    #expect(try context.all(Volume.self).map(\.title).sorted() == ["Eden", "Solaris"])
+  }
+
+  @Test func `another context's save inside a write is refused`() async throws {
+    let store = try Self.store()
+    try await store.write { context in
+      #expect(throws: DatabaseError.nestedWrite) { try store.execute("DELETE FROM volume") }
+      let other = ModelContext(store, isolation: nil)
+      other.insert(Volume("Eden"))
+      #expect(throws: DatabaseError.nestedWrite) { try other.save() }
+      #expect(throws: Stopped.self) {
+        try context.transaction {
+          context.insert(Volume("undone"))
+          throw Stopped()
+        }
+      }
+    }
+    #expect(try await store.read { try $0.fetchCount(FetchDescriptor<Volume>()) } == 0)
+  }
+
+  @Test func `after closing, and where nothing may be saved, a block is refused`() async throws {
+    let file = try TemporaryFile()
+    let store = try Self.store(file.url)
+    try await store.write { $0.insert(Volume("Eden")) }
+    try store.store.database.close()
+    await #expect(throws: DatabaseError.self) { try await store.write { _ in } }
+    await #expect(throws: DatabaseError.self) { try await store.read { _ in } }
+    let reading = try ModelContainer(
+      for: Writer.self, Volume.self, configurations: ModelConfiguration(url: file.url, allowsSave: false))
+    await #expect(throws: ModelError.self) { try await reading.write { _ in } }
+    #expect(try await reading.read { try $0.all(Volume.self).map(\.title) } == ["Eden"])
+  }
+
+  // MARK: read
+
+  @Test func `a read stands at one commit, and one that begins after a write sees it`() async throws {
+    let store = try Self.store()
+    for number in 0..<50 {
+      try await store.write { $0.insert(Volume("\(number)")) }
+      #expect(try await store.read { try $0.fetchCount(FetchDescriptor<Volume>()) } == number + 1)
+    }
+    let (stream, begun) = AsyncStream<Void>.makeStream()
+    let goOn = DispatchSemaphore(value: 0)
+    async let counts = store.read { context in
+      let before = try context.fetchCount(FetchDescriptor<Volume>())
+      begun.finish()
+      goOn.wait()
+      try context.refresh()
+      return [
+        before, try context.fetchCount(FetchDescriptor<Volume>()),
+        try context.fetchOne(Int.self, sql: "SELECT count(*) FROM volume"), try context.all(Volume.self).count,
+      ]
+    }
+    for await _ in stream {}
+    for _ in 0..<3 { try await store.write { try $0.delete(model: Volume.self) } }
+    goOn.signal()
+    #expect(try await counts == [50, 50, 50, 50])
+  }
+
+  @Test func `a read writes nothing, and says so`() async throws {
+    let store = try Self.store()
+    try await store.write { $0.insert(Volume("Eden", writer: Writer(name: "Lem"))) }
+    let blocks: [@Sendable (ModelContext) throws -> Void] = [
+      { $0.insert(Volume("new")) },
+      { try $0.volume("Eden").title = "edited" },
+      { $0.delete(try $0.volume("Eden")) },
+      { try $0.all(Writer.self)[0].volumes.removeAll() },
+      { try $0.execute("DELETE FROM volume") },
+      { try $0.delete(model: Volume.self) },
+      { try $0.transaction {} },
+      { context in
+        context.insert(Volume("new"))
+        try context.save()
+      },
+    ]
+    for block in blocks {
+      let error = await #expect(throws: ModelError.self) { try await store.read { try block($0) } }
+      guard case .writeInRead? = error else { throw error! }
+    }
+    #expect(
+      try await store.read { try $0.all(Volume.self).map { "\($0.title) \($0.writer?.name ?? "")" } } == ["Eden Lem"])
+    #expect(store.store.database.commitNumber == 2)
+  }
+
+  @Test func `as many reads run at once as there are readers, and others wait`() async throws {
+    let store = try Self.store()
+    let limit = ProcessInfo.processInfo.activeProcessorCount
+    let running = Locked((now: 0, most: 0))
+    let goOn = DispatchSemaphore(value: 0)
+    let reads = (0..<3 * limit).map { _ in
+      Task {
+        try await store.read { _ in
+          running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+          goOn.wait()
+          running.withLock { $0.now -= 1 }
+        }
+      }
+    }
+    while running.withLock({ $0.now }) < limit || store.store.reads.waitingCount < 2 * limit { await Task.yield() }
+    reads[0].cancel()
+    for _ in reads { goOn.signal() }
+    for read in reads.dropFirst() { try await read.value }
+    #expect(running.withLock { $0.most } == limit)
+  }
+}
