@@ -25,6 +25,7 @@ import Testing
           try await store.write { _ in
             begun.signal()
             opened.wait()
+            opened.signal()  // for another run
           }
         }
         DispatchQueue.global().async {

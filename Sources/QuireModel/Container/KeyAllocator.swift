@@ -74,9 +74,10 @@ final class KeyAllocator: Sendable {
     let highest = highest(of: entity.index, atLeast: deleted)
     if try KeyAllocator.maximum(of: entity, on: connection) >= highest { return }
     if try KeyAllocator.recorded(for: entity, on: connection) >= highest { return }
-    try connection.execute(
-      "CREATE TABLE IF NOT EXISTS _quire_keys (table_name TEXT PRIMARY KEY, highest INTEGER NOT NULL) STRICT, WITHOUT ROWID"
-    )
+    if try !SchemaReader(connection).hasTable("_quire_keys") {
+      try connection.execute(
+        "CREATE TABLE _quire_keys (table_name TEXT PRIMARY KEY, highest INTEGER NOT NULL) STRICT, WITHOUT ROWID")
+    }
     try connection.execute(
       "INSERT INTO _quire_keys VALUES (?, ?) ON CONFLICT (table_name) DO UPDATE SET highest = max(highest, excluded.highest)",
       [.text(entity.table), .integer(highest)])

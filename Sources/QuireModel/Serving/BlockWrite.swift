@@ -6,13 +6,16 @@ import QuireSQLite
 final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
   private let block: ServedBlock<Result>
   private let container: ModelContainer
+  /// The name that was given, and the one that the block has left.
+  private let name: String?
   private(set) var author: String?
   private let number: UInt64
+  let arrival = ContinuousClock.now
 
   init(_ block: ServedBlock<Result>, _ container: ModelContainer, author: String?) {
     self.block = block
     self.container = container
-    self.author = author
+    name = author
     number = container.store.nextContextNumber()
   }
 
@@ -21,14 +24,20 @@ final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
   /// The context is made for this run and closed after it: nothing of a run that is taken back is left.
   func run(in transaction: Transaction) throws {
     try block.limit.limiting(transaction.connection) {
-      let context = ModelContext(serving: container, number: number, author: author)
+      let context = ModelContext(serving: container, number: number, author: name)
       defer { context.owner.close() }
       try context.owner.saver.serve(transaction) { try block.run(context) }
       author = context.author
     }
   }
 
-  func finish(_ error: (any Error)?) { block.finish(error) }
+  func finish(_ error: (any Error)?) {
+    if let refused = error as? SQLiteError, refused.isForeignKey {
+      return block.finish(
+        ModelError.relationshipRefused("a reference to an object that is not there was refused. Nothing was saved."))
+    }
+    block.finish(error)
+  }
 }
 
 extension Saver {

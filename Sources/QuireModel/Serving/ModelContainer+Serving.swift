@@ -22,7 +22,10 @@ extension ModelContainer {
   /// calling task, whose task-local values it does not see. Objects stay inside: return values, identifiers or snapshots.
   /// A write by another context in it is ``QuireSQLite/DatabaseError/nestedWrite``.
   ///
-  /// A block may run more than once, and only its last run counts: let it change nothing but the store.
+  /// Writes that wait are committed together, each as a commit of its own in the store's numbering, and are answered after
+  /// that commit. One that throws takes back itself alone. One that ends SQLite's transaction (a statement that writes is
+  /// interrupted, the disk is full, a trigger raises `ROLLBACK`) has those before it run again. So a block may run more
+  /// than once, and only its last run counts: let it change nothing but the store.
   ///
   /// - Parameters:
   ///   - author: The name its commit carries; the block can set another (``ModelContext/author``).

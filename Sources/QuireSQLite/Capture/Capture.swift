@@ -57,11 +57,18 @@ final class Capture {
 
   var eventCount: Int { log.pointee.count }
   var indirectEventCount: Int { log.pointee.indirect }
-  /// The number of changed rows in our own tables, including undone changes.
+  /// How much memory the events take.
+  var size: Int { log.pointee.count * MemoryLayout<quire_event>.stride + log.pointee.used }
+  /// Whether new values of events are still to be read from their rows.
+  func hasBlobWrites(from start: Int) -> Bool {
+    UnsafeBufferPointer(start: log.pointee.events, count: eventCount)[min(start, eventCount)...]
+      .contains { $0.is_blob_write != 0 }
+  }
+  /// How many rows of our own tables were changed, undone ones included.
   var ownCount: Int { log.pointee.own }
-  /// The highest row id of each table that was deleted or changed to another one, by table name.
-  func highestDeletedKeys() -> [(table: String, key: Int64)] {
-    let events = UnsafeBufferPointer(start: log.pointee.events, count: log.pointee.count)
+  /// The highest row id of those that, since there were so many events, have been deleted or given up by each table, by its name.
+  func highestDeletedKeys(from start: Int) -> [(table: String, key: Int64)] {
+    let events = UnsafeBufferPointer(start: log.pointee.events, count: log.pointee.count)[min(start, eventCount)...]
     guard let first = events.firstIndex(where: Capture.isRemoval) else { return [] }
     var highest: [Int64?] = Array(repeating: nil, count: records.count)
     for event in events[first...] where Capture.isRemoval(event) {

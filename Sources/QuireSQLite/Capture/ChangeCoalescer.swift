@@ -18,11 +18,14 @@ struct ChangeCoalescer {
     connection = capture.connection
   }
 
-  /// - Parameter first: The first event to include: the state before it is the old state.
-  func tables(from first: Int = 0) -> [TableChanges] {
+  /// - Parameters:
+  ///   - first: The first event that counts: what was before it is the old state.
+  ///   - end: The first that does not count any more; nil for none.
+  func tables(from first: Int = 0, upTo end: Int? = nil) -> [TableChanges] {
     var folds: [TableCoalescer?] = Array(repeating: nil, count: records.count)
     var order: [Int] = []
-    for number in min(first, log.pointee.count)..<log.pointee.count {
+    let end = min(end ?? log.pointee.count, log.pointee.count)
+    for number in min(first, end)..<end {
       let event = log.pointee.events[number]
       let id = Int(event.table)
       if folds[id] == nil {

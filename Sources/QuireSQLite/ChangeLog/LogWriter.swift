@@ -32,6 +32,17 @@ final class LogWriter {
 
   var isOn: Bool { state != nil }
 
+  /// What it remembers of the log at one moment of a transaction, for a savepoint that is rolled back.
+  struct Mark {
+    fileprivate let state: LogState?
+    fileprivate let last: Int64?
+    fileprivate let lookedForTrimming: Int64
+  }
+
+  var mark: Mark { Mark(state: state, last: last, lookedForTrimming: lookedForTrimming) }
+
+  func goBack(to mark: Mark) { (state, last, lookedForTrimming) = (mark.state, mark.last, mark.lookedForTrimming) }
+
   // MARK: switching
 
   /// What opening the file asks for, against what it has; nil where nothing has to be written.

@@ -36,6 +36,9 @@ extension Connection {
     case SQLITE_CREATE_VTABLE:
       effects.formUnion([.altersSchema, .createsVirtualTable])
       return SQLITE_OK
+    case SQLITE_PRAGMA where second != nil && Connection.isDeferring(first):
+      defersForeignKeys = true  // SQLite does so while it prepares
+      return SQLITE_OK
     case _ where privilege > 0:
       return SQLITE_OK
     case SQLITE_TRANSACTION:
@@ -71,7 +74,11 @@ extension Connection {
     return SQLITE_DENY
   }
 
-  /// Whether a PRAGMA only reads, or sets something that belongs to the data.
+  private static func isDeferring(_ name: UnsafePointer<CChar>?) -> Bool {
+    name.map { strcasecmp($0, "defer_foreign_keys") == 0 } ?? false
+  }
+
+  /// Whether a PRAGMA only tells something, or sets what belongs to the data.
   static func allows(pragma name: String, hasArgument: Bool) -> Bool {
     hasArgument ? argumentPragmas.contains(name) : !actingPragmas.contains(name)
   }

@@ -26,7 +26,9 @@ package import QuireRow
   var reads: StatementReads?
   /// Above 0 while our own statements are prepared or run.
   var privilege = 0
-  /// What may end the running statement.
+  /// Whether foreign keys are checked by the COMMIT alone, until it or a rollback has come.
+  var defersForeignKeys = false
+  /// What may end the statement that runs.
   var interruption: Interruption?
   private let footprint: SidecarFiles?
   private let unlocked: UnlockedFile?
@@ -236,6 +238,11 @@ package struct QueryResult: Hashable, Sendable {
 extension Connection {
   /// The number of rows that the last INSERT, UPDATE or DELETE changed, without those of triggers and cascades.
   package var changes: Int { Int(sqlite3_changes64(handle)) }
+  /// Whether a foreign key refers to a row that is not there, which COMMIT would refuse.
+  var hasDeferredViolations: Bool {
+    var (now, highest): (Int32, Int32) = (0, 0)
+    return sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &now, &highest, 0) == SQLITE_OK && now != 0
+  }
   package var totalChanges: Int { Int(sqlite3_total_changes64(handle)) }
   package var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
   /// Whether the file is read without locks and has changed since it was opened: then reads may mix several states, and

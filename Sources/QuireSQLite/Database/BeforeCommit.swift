@@ -108,12 +108,13 @@ extension Database {
 
   /// Shows the transaction at hand to those that were there when it began.
   ///
+  /// - Parameter first: The number of row events before those that it sees.
   /// - Returns: the rows it changes: nothing is written after them.
   /// - Throws: ``CommitRefusal``.
   func examine(
-    _ writer: Writer, _ validators: [UInt64], origin: ChangeSet.Origin, author: String?
+    _ writer: Writer, from first: Int, _ validators: [UInt64], origin: ChangeSet.Origin, author: String?
   ) throws -> [TableChanges] {
-    let tables = ChangeCoalescer(writer.capture).tables()
+    let tables = ChangeCoalescer(writer.capture).tables(from: first)
     let pending = PendingTransaction(origin: origin, author: author, tables: tables, connection: writer.connection)
     defer { pending.finish() }
     for id in validators {

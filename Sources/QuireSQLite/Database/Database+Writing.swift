@@ -31,53 +31,22 @@ extension Database {
   ) throws -> T {
     try lock.lock(timeout: configuration.writeTimeout)
     defer { unlock() }
-    return try transactLocked(origin: origin, author: author, leaving: position, body, committed: committed)
-  }
-
-  /// The same with the write lock held.
-  ///
-  /// - Parameter author: asked for after the body has run.
-  func transactLocked<T>(
-    origin: ChangeSet.Origin, author: @autoclosure () -> String?, leaving position: SnapshotReader?,
-    _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void
-  ) throws -> T {
-    let writer = try readyWriter()
-    let validators = validators.all
-    if pace.wantsAnother(writer.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
-      checkpoint(writer)
-    }
-    do {
-      try writer.beginTransaction()
-    } catch {
-      throw explained(error)
-    }
-    numberForeign()
+    let (writer, validators) = try begin()
     let result: T
-    let name: String?
     var folded: [TableChanges]?
     do {
-      let transaction = Transaction(writer: writer)
-      result = try body(transaction)
-      let deleted = writer.capture.highestDeletedKeys()
-      if !deleted.isEmpty { try closing.withLock { $0 }?.run(transaction, deleted) }
-      try writer.check()
-      name = author()
-      if !validators.isEmpty, writer.isNew {
-        folded = try examine(writer, validators, origin: origin, author: name)
-        try writer.check()
-      }
-      try writer.closeLog(origin: origin, author: name, number: clock.number + 1)
+      result = try body(Transaction(writer: writer))
+      folded = try finish(writer, from: 0, validators, origin, author, number: clock.number + 1)
     } catch {
-      writer.endTransaction()
-      writer.rememberVersion()
+      takeBack(writer)
       throw explained(error)
     }
     let commit = try order.withLock { place in
-      try self.commit(writer, leaving: position)
-      let isNew = writer.isNew
+      let isNew = writer.isNew()
+      try self.commit(writer, leaving: position, numbers: isNew ? 1 : 0)
       if isNew { place.committed(writer.log.state, last: writer.log.last, schema: writer.loggedSchema) }
       let commit = Commit(
-        number: clock.number, origin: origin, author: name, token: place.token, isNew: isNew, folded: folded,
+        number: clock.number, origin: origin, author: author, token: place.token, isNew: isNew, folded: folded,
         writer: writer)
       if isNew && subscribers.want(origin) { subscribers.publish(commit.changes) }
       return commit
@@ -94,6 +63,52 @@ extension Database {
       awaitsCheckpoint.store(isCheckpointDue(writer), ordering: .relaxed)
     }
     return result
+  }
+
+  /// Begins a transaction.
+  ///
+  /// - Returns: the writer, and who may refuse what is written: those that were there when it began.
+  func begin() throws -> (Writer, validators: [UInt64]) {
+    let writer = try readyWriter()
+    let validators = validators.all
+    if pace.wantsAnother(writer.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
+      checkpoint(writer)
+    }
+    do {
+      try writer.beginTransaction()
+    } catch {
+      throw explained(error)
+    }
+    numberForeign()
+    return (writer, validators)
+  }
+
+  /// The end of a write, before its COMMIT or RELEASE: nothing is written after it.
+  ///
+  /// - Parameter first: The number of row events when it began.
+  /// - Returns: the rows it changes, if anybody has looked at them.
+  /// - Throws: ``CommitRefusal``, and what else keeps it from being committed.
+  func finish(
+    _ writer: Writer, from first: Int, _ validators: [UInt64], _ origin: ChangeSet.Origin, _ author: String?,
+    number: Int64
+  ) throws -> [TableChanges]? {
+    let deleted = writer.capture.highestDeletedKeys(from: first)
+    if !deleted.isEmpty { try closing.withLock { $0 }?.run(Transaction(writer: writer), deleted) }
+    try writer.check()
+    guard writer.isNew(since: first) else { return nil }
+    var folded: [TableChanges]?
+    if !validators.isEmpty {
+      folded = try examine(writer, from: first, validators, origin: origin, author: author)
+      try writer.check()
+    }
+    try writer.closeLog(origin: origin, author: author, number: number)
+    return folded
+  }
+
+  /// Rolls the transaction back.
+  func takeBack(_ writer: Writer) {
+    writer.endTransaction()
+    writer.rememberVersion()
   }
 
   /// Where others commit too, what is read right after a commit is read from one snapshot, which may show more than it.
@@ -134,19 +149,20 @@ extension Database {
     return writer
   }
 
-  private func explained(_ error: any Error) -> any Error {
+  func explained(_ error: any Error) -> any Error {
     guard let refused = error as? SQLiteError else { return error }
     return DatabaseError(refused, path: path, waited: configuration.busyTimeout) ?? refused
   }
 
-  private func commit(_ writer: Writer, leaving position: SnapshotReader?) throws {
-    let isNew = writer.isNew
+  /// - Parameter numbers: How many commits it is in the store's numbering: one for each write that has changed anything.
+  func commit(_ writer: Writer, leaving position: SnapshotReader?, numbers: Int64) throws {
+    let isNew = numbers > 0
     if isNew { positions.willCommit(leaving: position) }
     var outcome = Writer.Outcome.committed
     clock.commit {
       outcome = writer.commitTransaction()
-      if case .committed = outcome { return (isNew, writer.hasWritten) }
-      return (false, false)
+      if case .committed = outcome { return (numbers, writer.hasWritten) }
+      return (0, false)
     }
     if isNew { positions.didCommit(clock.number) }
     if case .committed = outcome { writer.log.committed() }
@@ -170,7 +186,7 @@ extension Database {
   private func isCheckpointDue(_ writer: Writer) -> Bool { pace.isDue(writer.frames) }
 
   /// Keeps the log short: see ``DatabaseConfiguration/checkpointPages``.
-  private func checkpointIfDue(_ writer: Writer) {
+  func checkpointIfDue(_ writer: Writer) {
     awaitsCheckpoint.store(false, ordering: .relaxed)
     guard isCheckpointDue(writer) else { return }
     if writer.logSizeInBytes > configuration.logLimitInBytes { positions.giveUpOldSnapshots() }

@@ -13,6 +13,7 @@ package final class Database: Sendable {
   package let path: String
 
   let lock = WriteLock()
+  package let groupLimits = Locked(GroupLimits())
   /// Where queued writes are run; its thread ends when none has come for a while.
   let writes = DispatchQueue(label: "quire.writer")
   let clock = CommitClock()

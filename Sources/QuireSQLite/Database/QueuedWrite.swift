@@ -1,12 +1,15 @@
 package import QuireRow
 
 /// A write for which no thread waits: it stands in the queue of a database until its turn has come, and is then run on the
-/// database's own writer thread.
+/// database's own writer thread, with those that wait behind it as one group: see ``WriteGroup``.
 package protocol QueuedWrite: AnyObject, Sendable {
+  /// Since when it waits.
+  var arrival: ContinuousClock.Instant { get }
   var origin: ChangeSet.Origin { get }
   /// The name that its commit carries; read after ``run(in:)``.
   var author: String? { get }
-  /// Runs it in a transaction that is rolled back if this throws.
+  /// Runs it as a part of a transaction, which is taken back if this throws. It may be run again: when another part has
+  /// ended the whole transaction.
   func run(in transaction: Transaction) throws
   /// It has been committed, or refused with an error; then nothing of it is there. Called once, with no lock held.
   func finish(_ error: (any Error)?)
@@ -31,21 +34,14 @@ extension Database {
     if let next = lock.unlock() { start(next) }
   }
 
-  /// Runs a write, which has the lock.
+  /// Runs a write, which has the lock, and those behind it.
   private func start(_ write: any QueuedWrite) {
     writes.async {
       self.lock.adopt()
-      var failure: (any Error)?
-      do {
-        try self.transactLocked(origin: write.origin, author: write.author, leaving: nil) {
-          try write.run(in: $0)
-        } committed: { _, _ in
-        }
-      } catch {
-        failure = (error as? CommitRefusal)?.reason ?? error
-      }
+      var group = WriteGroup(self)
+      group.run(write)
       self.unlock()
-      write.finish(failure)
+      for (write, error) in group.answers { write.finish(error) }
     }
   }
 }

@@ -111,8 +111,11 @@ extension Writer {
     return true
   }
 
-  /// Whether it has made any visible change.
-  var isNew: Bool { capture.eventCount > 0 || hasAlteredSchema }
+  /// Whether it has done anything that anybody can see, or has since there were so many row events.
+  func isNew(since events: Int = 0) -> Bool { capture.eventCount > events || hasAlteredSchema }
+
+  /// Whether the transaction cannot be committed any more, whatever is rolled back in it.
+  var isBroken: Bool { lost != nil || halted != nil || log.failure != nil || capture.failure != nil }
 
   enum Outcome {
     case committed
@@ -129,7 +132,6 @@ extension Writer {
 
   /// The last that is written: the change log's record, where there is one to keep.
   func closeLog(origin: ChangeSet.Origin, author: String?, number: Int64) throws {
-    guard isNew else { return }
     if log.isOn { try log.record(origin: origin, author: author, number: number) }
     if hasAlteredSchema {
       loggedSchema = (try LogState.schema(of: connection), try LogState.tables(of: connection))
@@ -174,6 +176,7 @@ extension Writer {
       schemaDidChange()
     }
     lost = nil
+    connection.defersForeignKeys = false
     if wasLost {
       do {
         try connection.privileged { () throws(SQLiteError) in _ = try connection.execute("PRAGMA query_only = OFF") }
@@ -208,6 +211,52 @@ extension Writer {
       if hasAlteredSchema { capture.schemaDidChange(inTransaction: true) }
       throw error
     }
+  }
+}
+
+// MARK: writes that are committed together
+
+extension Writer {
+  /// Runs one write of a group: if it throws, what it did is undone, and what was before it is as it was.
+  func member(_ body: () throws -> Void) throws {
+    let log = log.mark
+    var failure: (any Error)?
+    do {
+      try savepoint {
+        do {
+          try body()
+          try settleForeignKeys()
+        } catch {
+          failure = error  // what the body makes of it, also where SQLite has ended the whole transaction
+          throw error
+        }
+      }
+    } catch {
+      self.log.goBack(to: log)
+      loggedSchema = nil
+      if hasAlteredSchema {
+        // Undone: a member that has altered the schema and is not is the last of its group.
+        hasAlteredSchema = false
+        schemaGeneration += 1
+      }
+      // What was deferred has been rolled back with it.
+      if !isBroken { try deferForeignKeysNoLonger() }
+      throw failure ?? error
+    }
+  }
+
+  /// What a commit would refuse concerns the write that has done it.
+  private func settleForeignKeys() throws {
+    if connection.hasDeferredViolations {
+      throw SQLiteError(code: SQLITE_CONSTRAINT | 3 << 8, message: "FOREIGN KEY constraint failed", sql: nil)
+    }
+    try deferForeignKeysNoLonger()
+  }
+
+  private func deferForeignKeysNoLonger() throws {
+    guard connection.defersForeignKeys else { return }
+    try connection.execute("PRAGMA defer_foreign_keys = OFF")
+    connection.defersForeignKeys = false
   }
 }
 

@@ -125,6 +125,16 @@ final class WriteLock: @unchecked Sendable {
   /// The lock that a queued write was given is the calling thread's from now on.
   func adopt() { owner.store(Self.thread, ordering: .relaxed) }
 
+  /// Takes the first in the queue, if it is a queued write, for the calling thread that holds the lock.
+  func takeNext(arrivedBefore limit: ContinuousClock.Instant? = nil) -> (any QueuedWrite)? {
+    withMutex {
+      guard case .write(let write)? = waiting.first else { return nil }
+      if let limit, write.arrival > limit { return nil }
+      waiting.removeFirst()
+      return write
+    }
+  }
+
   /// Hands the lock to the first in the queue.
   ///
   /// - Returns: a queued write that has it now, to be run by a thread that adopts it.

@@ -24,21 +24,21 @@ final class CommitClock: Sendable {
 
   var number: Int64 { sequence.load(ordering: .sequentiallyConsistent) >> 1 }
 
-  /// Runs COMMIT; the number increases if it returns true.
+  /// Runs COMMIT; the number goes up by as many as it gives. Nobody ever sees a number in between.
   ///
-  /// - Parameter body: Returns whether the commit gets a number, and whether it wrote a page. No other process must be
-  ///   able to commit: the file's write lock is held.
-  func commit(_ body: () -> (isNew: Bool, hasWritten: Bool)) {
+  /// - Parameter body: gives how many numbers the commit takes, and whether it wrote a page. Nobody else must
+  ///   be able to commit: the file's write lock is held.
+  func commit(_ body: () -> (numbers: Int64, hasWritten: Bool)) {
     gate.withLock { _ in
       let before = sequence.load(ordering: .relaxed)
       sequence.store(before + 1, ordering: .sequentiallyConsistent)
-      let (isNew, hasWritten) = body()
+      let (numbers, hasWritten) = body()
       let count = known.load(ordering: .relaxed)
       // Counted, not read: another process may already have committed after us.
       if hasWritten, count != CommitCount.unknown {
         known.store(Int64(UInt32(truncatingIfNeeded: count + 1)), ordering: .sequentiallyConsistent)
       }
-      sequence.store(isNew ? before + 2 : before, ordering: .sequentiallyConsistent)
+      sequence.store(before + 2 * numbers, ordering: .sequentiallyConsistent)
     }
   }
 

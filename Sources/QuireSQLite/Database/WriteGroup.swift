@@ -1,0 +1,141 @@
+internal import Foundation
+internal import QuireRow
+
+/// What closes a group of writes, when a write ends that has reached one of them.
+package struct GroupLimits: Sendable {
+  package var count = 64
+  /// Of the row events, in bytes.
+  package var size = 256 << 10
+  package var duration = Duration.milliseconds(5)
+}
+
+/// Queued writes that are committed together: each a savepoint of one transaction of SQLite, with one COMMIT for all.
+///
+/// In the store's numbering each is a commit of its own, with its own author, record in the change log and changes: its old
+/// values are what the write before it has left. All numbers appear at once, and subscribers are told after COMMIT, so that
+/// no reader and no context ever stands inside a group.
+///
+/// A write that throws takes back itself alone. What ends SQLite's transaction (an interrupted write, a full disk,
+/// `RAISE(ROLLBACK)`) takes the writes before it along: they are run again, each in a transaction of its own.
+///
+/// Used by the thread that holds the write lock.
+struct WriteGroup {
+  private let database: Database
+  /// What became of each write that has been run, to be said without the lock.
+  private(set) var answers: [(write: any QueuedWrite, error: (any Error)?)] = []
+  private var members: [Member] = []
+  /// Whether it takes no more than the first.
+  private var isAlone = false
+
+  private struct Member {
+    let write: any QueuedWrite
+    /// Its row events.
+    let events: Range<Int>
+    /// Nil for one that has changed nothing: then it has no number.
+    let number: Int64?
+    let author: String?
+    /// Its last place in the change log.
+    let place: Int64?
+    let altersSchema: Bool
+    /// The rows it changes, if they had to be read before the next write.
+    let tables: [TableChanges]?
+  }
+
+  init(_ database: Database) { self.database = database }
+
+  mutating func run(_ first: any QueuedWrite) {
+    var again: [any QueuedWrite] = []
+    do {
+      let (writer, validators) = try database.begin()
+      let begun = ContinuousClock.now
+      let limits = database.groupLimits.withLock { $0 }
+      var next: (any QueuedWrite)? = first
+      while let write = next {
+        do {
+          try add(write, writer, validators)
+        } catch {
+          answers.append((write, (error as? CommitRefusal)?.reason ?? database.explained(error)))
+          if writer.isBroken {
+            again = members.map(\.write)
+            members.removeAll()
+            break
+          }
+        }
+        let isFull =
+          isAlone || members.count >= limits.count || writer.capture.size >= limits.size
+          || writer.hasAlteredSchema || begun.duration(to: .now) >= limits.duration
+        next = isFull ? nil : database.lock.takeNext()
+      }
+      if members.isEmpty { database.takeBack(writer) } else { commit(writer) }
+    } catch {
+      answers.append((first, error))
+      refuseOthers(error)
+    }
+    if again.isEmpty { return }
+    isAlone = true
+    for write in again { run(write) }
+  }
+
+  /// The file was locked for the whole of the busy timeout: so it was for writes that have waited as long.
+  private mutating func refuseOthers(_ error: any Error) {
+    guard case DatabaseError.busy(_, let waited)? = error as? DatabaseError else { return }
+    while let write = database.lock.takeNext(arrivedBefore: .now - waited) {
+      answers.append((write, error))
+    }
+  }
+
+  private mutating func add(_ write: any QueuedWrite, _ writer: Writer, _ validators: [UInt64])
+    throws
+  {
+    let first = writer.capture.eventCount
+    let number = database.clock.number + Int64(members.count { $0.number != nil }) + 1
+    var tables: [TableChanges]?
+    var author: String?
+    try writer.member {
+      try write.run(in: Transaction(writer: writer))
+      author = write.author
+      tables = try database.finish(
+        writer, from: first, validators, write.origin, author, number: number)
+    }
+    let events = first..<writer.capture.eventCount
+    let isNew = writer.isNew(since: first)
+    if isNew, tables == nil, writer.capture.hasBlobWrites(from: first) {
+      tables = ChangeCoalescer(writer.capture).tables(from: first)
+    }
+    members.append(
+      Member(
+        write: write, events: events, number: isNew ? number : nil, author: author,
+        place: writer.log.last,
+        altersSchema: writer.hasAlteredSchema, tables: tables))
+  }
+
+  private mutating func commit(_ writer: Writer) {
+    do {
+      try database.order.withLock { place in
+        try database.commit(
+          writer, leaving: nil, numbers: Int64(members.count { $0.number != nil }))
+        if members.contains(where: { $0.number != nil }) {
+          place.committed(writer.log.state, last: writer.log.last, schema: writer.loggedSchema)
+        }
+        for member in members { publish(member, writer, log: place.token?.log) }
+      }
+      answers += members.map { ($0.write, nil) }
+      database.checkpointIfDue(writer)
+    } catch {
+      answers += members.map { ($0.write, error) }
+    }
+    members.removeAll()
+  }
+
+  private func publish(_ member: Member, _ writer: Writer, log: UUID?) {
+    guard let number = member.number, database.subscribers.want(member.write.origin) else { return }
+    let token = log.flatMap { log in member.place.map { CommitToken(log: log, place: $0) } }
+    database.subscribers.publish(
+      ChangeSet(
+        number: number, origin: member.write.origin, author: member.author, token: token,
+        tables: member.tables
+          ?? ChangeCoalescer(writer.capture).tables(
+            from: member.events.lowerBound, upTo: member.events.upperBound),
+        altersSchema: member.altersSchema))
+  }
+}
