@@ -6,6 +6,7 @@ var macroTypes: [any Macro.Type] {
     ModelMacro.self, AttributeMacro.self, RelationshipMacro.self, TransientMacro.self, IndexMacro.self,
     UniqueMacro.self, FullTextMacro.self, StoredMacro.self, ObservedMacro.self, ProjectionMacro.self,
     GroupProjectionMacro.self, FieldMacro.self, ModelActorMacro.self, PredicateMacro.self,
+    RowExpressionMacro.self, SQLExpressionMacro.self,
   ]
 }
 

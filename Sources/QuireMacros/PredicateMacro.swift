@@ -8,18 +8,40 @@ import SwiftSyntaxMacros
 struct PredicateMacro: ExpressionMacro {
   static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
-  ) throws -> ExprSyntax {
-    let type = node.genericArgumentClause?.trimmedDescription ?? ""
-    guard let closure = node.trailingClosure ?? node.arguments.first?.expression.as(ClosureExprSyntax.self) else {
-      context.diagnose(PredicateRefusal(.notAClosure, at: node).diagnostic)
-      return "Foundation.Predicate\(raw: type)({ _ in PredicateExpressions.build_Arg(true) })"
-    }
-    do {
-      var rewriter = PredicateRewriter()
-      return "Foundation.Predicate\(raw: type)(\(raw: try rewriter.closure(closure, [:])))"
-    } catch let refusal as PredicateRefusal {
-      context.diagnose(refusal.diagnostic)
-      return "Foundation.Predicate\(raw: type)({ _ in PredicateExpressions.build_Arg(true) })"
-    }
+  ) throws -> ExprSyntax { rewritten(node, as: "Foundation.Predicate", in: context) }
+}
+
+/// `#Expression { … }` on a model: as ``PredicateMacro``, for a value of any type.
+struct RowExpressionMacro: ExpressionMacro {
+  static func expansion(
+    of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
+  ) throws -> ExprSyntax { rewritten(node, as: "Foundation.Expression", in: context) }
+}
+
+/// `#_RowExpression { … }`, written for `@Computed`: as `#Expression`, of what has SQL.
+struct SQLExpressionMacro: ExpressionMacro {
+  static func expansion(
+    of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
+  ) throws -> ExprSyntax { rewritten(node, as: "Foundation.Expression", takesCalls: false, in: context) }
+}
+
+/// The macro's closure as the builder of a `Predicate` or an `Expression`.
+private func rewritten(
+  _ node: some FreestandingMacroExpansionSyntax, as type: String, takesCalls: Bool = true,
+  in context: some MacroExpansionContext
+) -> ExprSyntax {
+  let made = type + (node.genericArgumentClause?.trimmedDescription ?? "")
+  guard let closure = node.trailingClosure ?? node.arguments.first?.expression.as(ClosureExprSyntax.self) else {
+    context.diagnose(PredicateRefusal(.notAClosure, at: node).diagnostic)
+    return "\(raw: made)({ _ in Swift.fatalError() })"
+  }
+  do {
+    var rewriter = PredicateRewriter(takesCalls: takesCalls)
+    return "\(raw: made)(\(raw: try rewriter.closure(closure, [:])))"
+  } catch {
+    if let refusal = error as? PredicateRefusal { context.diagnose(refusal.diagnostic) }
+    // After the refusal, nothing that could be refused again.
+    let parameters = closure.parameterNames.isEmpty ? ["_"] : closure.parameterNames.map { _ in "_" }
+    return "\(raw: made)({ \(raw: parameters.joined(separator: ", ")) in Swift.fatalError() })"
   }
 }

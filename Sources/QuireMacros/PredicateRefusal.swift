@@ -22,6 +22,7 @@ struct PredicateRefusal: Error {
     case `operator`(String)
     case call(String)
     case several(String)
+    case withoutSQL(String)
     case part
   }
 }
@@ -43,6 +44,8 @@ extension PredicateRefusal.Reason: DiagnosticMessage {
       "‘\(name)’ is called with closures over the row: use contains(where:), allSatisfy, filter or flatMap"
     case .several(let name):
       "‘\(name)’ is called with several values of the row: give the model a property that computes it"
+    case .withoutSQL(let name):
+      "‘\(name)’ has no SQL, so the database cannot compute it: store its result as a property of the model"
     case .part: "this cannot be asked of rows: give the model a property that computes it"
     }
   }

@@ -50,6 +50,7 @@ extension PredicateRewriter {
     let name =
       call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.trimmedDescription
       ?? call.calledExpression.trimmedDescription
+    if !takesCalls { throw PredicateRefusal(.withoutSQL(name), at: call) }
     if call.trailingClosure?.mentions(scope) == true || !call.additionalTrailingClosures.isEmpty {
       throw PredicateRefusal(.call(name), at: call)
     }

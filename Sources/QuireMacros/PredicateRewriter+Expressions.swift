@@ -13,6 +13,12 @@ extension PredicateRewriter {
     throw PredicateRefusal(.part, at: source)
   }
 
+  /// An expression whose value is true or false, under a name.
+  mutating func condition(_ source: ExprSyntax, _ scope: PredicateScope) throws -> String {
+    let written = try expression(source, scope)
+    return written.contains("(") ? named(written) : written
+  }
+
   /// Operators and choices.
   private mutating func structure(_ source: ExprSyntax, _ scope: PredicateScope) throws -> String? {
     if let infix = source.as(InfixOperatorExprSyntax.self) {
@@ -23,7 +29,7 @@ extension PredicateRewriter {
         return build("Arg", source.trimmedDescription)
       }
       switch prefix.operator.text {
-      case "!": return build("Negation", try expression(prefix.expression, scope))
+      case "!": return build("Negation", try condition(prefix.expression, scope))
       case "-": return build("UnaryMinus", try expression(prefix.expression, scope))
       case let name where source.mentions(scope): throw PredicateRefusal(.operator(name), at: source)
       default: return nil
@@ -31,7 +37,7 @@ extension PredicateRewriter {
     }
     if let ternary = source.as(TernaryExprSyntax.self) {
       return build(
-        "Conditional", try expression(ternary.condition, scope), try expression(ternary.thenExpression, scope),
+        "Conditional", try condition(ternary.condition, scope), try expression(ternary.thenExpression, scope),
         try expression(ternary.elseExpression, scope))
     }
     if let choice = source.as(IfExprSyntax.self) { return try self.choice(choice, scope) }
@@ -41,14 +47,14 @@ extension PredicateRewriter {
       let type = cast.type.trimmedDescription
       let value = try expression(cast.expression, scope)
       switch cast.questionOrExclamationMark?.text {
-      case "?": return "PredicateExpressions.ConditionalCast<_, \(type)>(\(value))"
-      case "!": return "PredicateExpressions.ForceCast<_, \(type)>(\(value))"
+      case "?": return "Foundation.PredicateExpressions.ConditionalCast<_, \(type)>(\(value))"
+      case "!": return "Foundation.PredicateExpressions.ForceCast<_, \(type)>(\(value))"
       default: return value
       }
     }
     if let check = source.as(IsExprSyntax.self) {
       return
-        "PredicateExpressions.TypeCheck<_, \(check.type.trimmedDescription)>(\(try expression(check.expression, scope)))"
+        "Foundation.PredicateExpressions.TypeCheck<_, \(check.type.trimmedDescription)>(\(try expression(check.expression, scope)))"
     }
     return nil
   }
@@ -66,13 +72,16 @@ extension PredicateRewriter {
       "..<": ("Range", "lower", "upper", nil), "...": ("ClosedRange", "lower", "upper", nil),
     ]
     if let (function, left, right, operation) = forms[name] {
+      let isLogic = function == "Conjunction" || function == "Disjunction"
+      let a = try isLogic ? condition(infix.leftOperand, scope) : expression(infix.leftOperand, scope)
+      let b = try isLogic ? condition(infix.rightOperand, scope) : expression(infix.rightOperand, scope)
       // Only between two parts of the row: to look for optionals beside every literal costs the compiler too much.
       let isEquality = function == "Equal" || function == "NotEqual"
       let isInRow = isEquality && infix.leftOperand.mentions(scope) && infix.rightOperand.mentions(scope)
-      let a = try expression(infix.leftOperand, scope)
-      let b = try expression(infix.rightOperand, scope)
-      return operation.map { build(function, "\(left): \(a)", "\(right): \(b)", "op: .\($0)") }
-        ?? build(isInRow ? function + "InRow" : function, "\(left): \(a)", "\(right): \(b)")
+      let operation = operation.map { ["op: .\($0)"] } ?? []
+      let written = build(isInRow ? function + "InRow" : function, ["\(left): \(a)", "\(right): \(b)"] + operation)
+      // What does not look at the row may have its type from what is beside it.
+      return isEquality || infix.mentions(scope) ? named(written) : written
     }
     if name == "~=" {
       return build("contains", try expression(infix.leftOperand, scope), try expression(infix.rightOperand, scope))
@@ -88,8 +97,8 @@ extension PredicateRewriter {
       var inner = scope
       inner[own] = own
       let wrapped = try expression(chain.expression, scope)
-      let rest = try expression(source.replacing(chain, by: own), inner)
-      return build("flatMap", wrapped) + " { \(own) in \(rest) }"
+      let rest = try closure([own]) { try $0.expression(source.replacing(chain, by: own), inner) }
+      return build("flatMap", wrapped) + rest
     }
     if let name = source.as(DeclReferenceExprSyntax.self)?.baseName.text {
       return scope[name].map { build("Arg", $0) }

@@ -4,7 +4,7 @@ extension PredicateRewriter {
   /// A `switch` over a value of the row as choices, one for each case; the compiler has seen that the last is all that is
   /// left.
   mutating func choice(_ source: SwitchExprSyntax, _ scope: PredicateScope) throws -> String {
-    let subject = try expression(source.subject, scope)
+    let subject = named(try expression(source.subject, scope))
     var branches: [(test: String?, body: String)] = []
     for element in source.cases {
       guard case .switchCase(let one) = element else { throw PredicateRefusal(.statement, at: element) }
@@ -14,7 +14,7 @@ extension PredicateRewriter {
     guard var written = branches.popLast()?.body else { throw PredicateRefusal(.withoutElse, at: source) }
     for (test, body) in branches.reversed() {
       guard let test else { throw PredicateRefusal(.condition, at: source) }
-      written = build("Conditional", test, body, written)
+      written = build("Conditional", named(test), body, written)
     }
     return written
   }
@@ -30,7 +30,7 @@ extension PredicateRewriter {
       }
       tests.append(try matches(pattern, subject, scope))
     }
-    return tests.dropFirst().reduce(tests.first) { build("Disjunction", "lhs: \($0 ?? "")", "rhs: \($1)") }
+    return tests.dropFirst().reduce(tests.first) { named(build("Disjunction", "lhs: \($0 ?? "")", "rhs: \($1)")) }
   }
 
   private mutating func matches(_ pattern: ExprSyntax, _ subject: String, _ scope: PredicateScope) throws -> String {

@@ -3,8 +3,34 @@ import SwiftSyntax
 /// Writes a predicate's closure again, call by call, as the expressions Foundation's `Predicate` is made of.
 ///
 /// What does not look at the row is captured whole, unless running it for nothing could trap: `limit > 0 && $0.pages / limit`.
+///
+/// Each condition, and each sum over the row, becomes a `let` of its own, so that the compiler solves one small problem
+/// after the other: as one expression, three comparisons with optionals can take it longer than it is willing to try.
 struct PredicateRewriter {
+  /// Whether Swift may be asked for each row: else such calls are refused.
+  let takesCalls: Bool
   private var names = 0
+  private var body = Body()
+
+  init(takesCalls: Bool) { self.takesCalls = takesCalls }
+
+  /// The closure being written.
+  private struct Body {
+    var lines: [String] = []
+    /// Whether names of the source are declared in it, which must not meet those of another branch.
+    var declaresNames = false
+
+    /// A closure of these lines and of what it gives, whose name is left out where its line is the last.
+    func closure(_ parameters: String, returning result: String) -> String {
+      var lines = lines
+      if let last = lines.last, last.hasPrefix("let \(result) = ") {
+        lines[lines.count - 1] = "return " + last.dropFirst("let \(result) = ".count)
+      } else {
+        lines.append("return " + result)
+      }
+      return "{ \(parameters) in \(lines.joined(separator: "\n")) }"
+    }
+  }
 
   /// A name no source has.
   mutating func newName() -> String {
@@ -12,8 +38,26 @@ struct PredicateRewriter {
     return "_quire\(names)"
   }
 
-  func build(_ name: String, _ arguments: String...) -> String {
-    "PredicateExpressions.build_\(name)(\(arguments.joined(separator: ", ")))"
+  /// The expression under a name, which stands for it from here on.
+  mutating func named(_ written: String) -> String {
+    let own = newName()
+    body.lines.append("let \(own) = \(written)")
+    return own
+  }
+
+  /// A closure with these parameters around what `write` writes.
+  mutating func closure(_ parameters: [String], _ write: (inout PredicateRewriter) throws -> String) throws -> String {
+    let outer = body
+    defer { body = outer }
+    body = Body()
+    let result = try write(&self)
+    return body.closure(parameters.joined(separator: ", "), returning: result)
+  }
+
+  func build(_ name: String, _ arguments: String...) -> String { build(name, arguments) }
+
+  func build(_ name: String, _ arguments: [String]) -> String {
+    "Foundation.PredicateExpressions.build_\(name)(\(arguments.joined(separator: ", ")))"
   }
 
   // MARK: Closures and statements
@@ -31,11 +75,10 @@ struct PredicateRewriter {
       scope[name] = own
       written.append(own)
     }
-    let body = try statements(closure.statements[...], scope, in: closure)
-    return "{ \(written.joined(separator: ", ")) in \(body) }"
+    return try self.closure(written) { try $0.statements(closure.statements[...], scope, in: closure) }
   }
 
-  /// Statements that end with a condition: declarations before it, and early returns as choices.
+  /// What statements that end with a condition give: declarations before it, and early returns as choices.
   mutating func statements(
     _ items: Slice<CodeBlockItemListSyntax>, _ scope: PredicateScope, in block: some SyntaxProtocol
   ) throws -> String {
@@ -48,23 +91,22 @@ struct PredicateRewriter {
         let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.text
       else { throw PredicateRefusal(.statement, at: first) }
       if !value.mentions(scope) {
-        return "\(declaration.trimmedDescription); \(try statements(rest, scope, in: block))"
+        body.lines.append(declaration.trimmedDescription)
+        body.declaresNames = true
+        return try statements(rest, scope, in: block)
       }
-      let own = newName()
       var inner = scope
-      let written = try expression(value, scope)
-      inner[name] = own
-      return "let \(own) = \(written); \(try statements(rest, inner, in: block))"
+      inner[name] = named(try expression(value, scope))
+      return try statements(rest, inner, in: block)
     case .stmt(let statement):
       if let value = statement.as(ReturnStmtSyntax.self)?.expression, rest.isEmpty {
-        return "return \(try expression(value, scope))"
+        return try expression(value, scope)
       }
       if let guarded = statement.as(GuardStmtSyntax.self) {
         let otherwise = try branch(guarded.body.statements[...], scope, in: guarded)
-        return "return "
-          + (try conditions(guarded.conditions[...], scope, otherwise: otherwise) { rewriter, scope in
-            try rewriter.branch(rest, scope, in: block)
-          })
+        return try conditions(guarded.conditions[...], scope, otherwise: otherwise) { rewriter, scope in
+          try rewriter.branch(rest, scope, in: block)
+        }
       }
       if let value = statement.as(ExpressionStmtSyntax.self)?.expression { return try last(value, rest, scope, block) }
       throw PredicateRefusal(.statement, at: first)
@@ -76,20 +118,28 @@ struct PredicateRewriter {
   private mutating func last(
     _ value: ExprSyntax, _ rest: Slice<CodeBlockItemListSyntax>, _ scope: PredicateScope, _ block: some SyntaxProtocol
   ) throws -> String {
-    if rest.isEmpty { return "return " + (try expression(value, scope)) }
+    if rest.isEmpty { return try expression(value, scope) }
     // An `if` that returns, and what is done where it does not.
     guard let choice = value.as(IfExprSyntax.self), choice.elseBody == nil else {
       throw PredicateRefusal(.statement, at: value)
     }
-    return "return " + (try self.choice(choice, scope, otherwise: try branch(rest, scope, in: block)))
+    return try self.choice(choice, scope, otherwise: try branch(rest, scope, in: block))
   }
 
-  /// Statements as one expression.
+  /// Statements as one expression, in a closure of their own only where they declare names.
   mutating func branch(
     _ items: Slice<CodeBlockItemListSyntax>, _ scope: PredicateScope, in block: some SyntaxProtocol
   ) throws -> String {
-    let text = try statements(items, scope, in: block)
-    return text.hasPrefix("return ") ? String(text.dropFirst(7)) : "{ () in \(text) }()"
+    let outer = body
+    body = Body()
+    let result = try statements(items, scope, in: block)
+    let inner = body
+    body = outer
+    if inner.declaresNames {
+      return inner.closure("()", returning: result) + "()"
+    }
+    body.lines += inner.lines
+    return result
   }
 
   // MARK: Choices
@@ -115,7 +165,7 @@ struct PredicateRewriter {
     guard let first = list.first else { return try body(&self, scope) }
     switch first.condition {
     case .expression(let condition):
-      let test = try expression(condition, scope)
+      let test = try self.condition(condition, scope)
       let then = try conditions(list.dropFirst(), scope, otherwise: otherwise, body)
       return build("Conditional", test, then, otherwise)
     case .optionalBinding(let binding):
@@ -127,8 +177,10 @@ struct PredicateRewriter {
       var inner = scope
       inner[name] = own
       let wrapped = try expression(value, scope)
-      let then = try conditions(list.dropFirst(), inner, otherwise: otherwise, body)
-      return build("NilCoalesce", "lhs: " + build("flatMap", wrapped) + " { \(own) in \(then) }", "rhs: " + otherwise)
+      let then = try closure([own]) {
+        try $0.conditions(list.dropFirst(), inner, otherwise: otherwise, body)
+      }
+      return build("NilCoalesce", "lhs: " + build("flatMap", wrapped) + then, "rhs: " + otherwise)
     default: throw PredicateRefusal(.condition, at: first)
     }
   }

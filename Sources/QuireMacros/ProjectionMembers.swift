@@ -43,7 +43,7 @@ struct ProjectionMembers {
         + "\(list(objects.propertyNames))\(property)\(filter))"
     case .group: return ""  // refused
     case .computed(let closure):
-      return "Quire._Quire.computed(\(model), \(form(field)), \(own), #Expression \(closure.trimmedDescription))"
+      return "Quire._Quire.computed(\(model), \(form(field)), \(own), #_RowExpression \(closure.trimmedDescription))"
     }
   }
 

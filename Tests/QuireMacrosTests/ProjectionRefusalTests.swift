@@ -25,7 +25,7 @@ struct ProjectionRefusalTests {
     #expect(found.isEmpty, "\(options): \(found)")
   }
 
-  @Test func `what #Expression does not take is refused by it`() throws {
+  @Test func `a computed field that calls what has no SQL is refused`() throws {
     let source = """
       import Quire
       @Model final class Author { var name: String; init(name: String) { self.name = name } }
@@ -34,7 +34,7 @@ struct ProjectionRefusalTests {
       }
       """
     let found = try Compiler.shared!.check([source])[0]
-    #expect(found.contains { $0.severity == "error" && $0.text.contains("uppercased() function is not supported") })
+    #expect(found.contains { $0.severity == "error" && $0.text.contains("‘uppercased’ has no SQL") })
   }
 
   private static let accepted = """

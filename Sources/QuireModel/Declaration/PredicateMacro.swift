@@ -14,3 +14,21 @@ public import Foundation
 public macro Predicate<each Model: PersistentModel>(_ body: (repeat each Model) -> Bool)
   -> Foundation.Predicate<repeat each Model> =
   #externalMacro(module: "QuireMacros", type: "PredicateMacro")
+
+/// A value computed from a model's objects, written in Swift and asked of their rows.
+///
+///     let decade = #Expression<Book, Int> { ($0.year ?? 0) / 10 }
+///     let found = #Predicate<Book> { decade.evaluate($0) == 199 }
+///
+/// Takes the place of Foundation's macro where the closure's parameter is a model, gives the same `Expression`, and takes
+/// what `#Predicate` takes.
+@freestanding(expression)
+public macro Expression<each Model: PersistentModel, Value>(_ body: (repeat each Model) -> Value)
+  -> Foundation.Expression<repeat each Model, Value> =
+  #externalMacro(module: "QuireMacros", type: "RowExpressionMacro")
+
+/// Written for ``Computed(_:)``: an expression of what has SQL.
+@freestanding(expression)
+public macro _RowExpression<each Model: PersistentModel, Value>(_ body: (repeat each Model) -> Value)
+  -> Foundation.Expression<repeat each Model, Value> =
+  #externalMacro(module: "QuireMacros", type: "SQLExpressionMacro")

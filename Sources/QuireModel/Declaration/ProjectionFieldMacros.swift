@@ -53,8 +53,8 @@ public macro Max<Model: PersistentModel, Related: PersistentModel, Value>(
 /// It has the value that Swift would compute. If Swift would trap (an overflow, a division of whole numbers by zero,
 /// `!` of nil), or if the result is not a number, the field is nil. It is an error that names row and field if the
 /// field is not optional or the number is beyond its type. As in predicates, text is compared by its bytes, and its
-/// `count` is of Unicode scalars. An expression without SQL is an error when the query is made, or at compile time if
-/// `#Expression` detects it.
+/// `count` is of Unicode scalars. A call that has no SQL is refused at compile time; anything else that
+/// has none is an error when the query is made.
 @attached(peer)
 public macro Computed<Model: PersistentModel, Value>(_ value: (Model) -> Value) =
   #externalMacro(module: "QuireMacros", type: "FieldMacro")
