@@ -8,7 +8,7 @@ func checkModel(_ model: ClassDeclSyntax, inherits: Bool) -> [Refusal] {
   var refusals = checkClass(model, inherits: inherits)
   if refusals.isEmpty {
     refusals = checkMembers(model)
-    if refusals.isEmpty { refusals = checkWhole(model) }
+    if refusals.allSatisfy({ $0.reason.severity == .warning }) { refusals += checkWhole(model) }
   }
   return refusals
 }
@@ -56,6 +56,9 @@ private func checkMembers(_ model: ClassDeclSyntax) -> [Refusal] {
     switch Member(member) {
     case .refused(let reasons): refusals += reasons
     case .stored(let property), .transient(let property):
+      if let variable = member.as(VariableDeclSyntax.self), let warning = checkConstant(variable, property) {
+        refusals.append(warning)
+      }
       if property.storage != property.reference, names.contains(property.storage) {
         refusals.append(Refusal(.storageTaken(name: property.name, by: property.storage), at: nameNode(member)))
       }

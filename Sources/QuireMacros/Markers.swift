@@ -46,8 +46,11 @@ struct FullTextMacro: DeclarationMacro {
 private func refuseOutsideModel(
   _ marker: String, at node: some SyntaxProtocol, in context: some MacroExpansionContext
 ) -> [DeclSyntax] {
-  let attributes = context.lexicalContext.first?.asProtocol((any WithAttributesSyntax).self)?.attributes
-  if attributes?.first(named: "Model") == nil {
+  let enclosing = context.lexicalContext.first
+  if enclosing?.is(ExtensionDeclSyntax.self) == true {
+    // Of which class cannot be seen. What it holds has no storage, so that nothing of it is stored anyway.
+    if marker != "@Transient" { context.diagnose(Refusal(.inExtension(attribute: marker), at: node).diagnostic) }
+  } else if enclosing?.asProtocol((any WithAttributesSyntax).self)?.attributes.first(named: "Model") == nil {
     context.diagnose(Refusal(.outsideModel(attribute: marker), at: node).diagnostic)
   }
   return []

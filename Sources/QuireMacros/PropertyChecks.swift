@@ -37,9 +37,6 @@ private func checkShape(_ variable: VariableDeclSyntax) -> Refusal? {
   if names.count > 1, let first = variable.bindings.first {
     return Refusal(.several(names: names), at: first.pattern, fix: split(variable))
   }
-  if variable.isConstant, variable.isKept, variable.bindings.first?.initializer != nil {
-    return Refusal(.constant(name: name), at: variable.bindingSpecifier, fix: makeVariable(variable))
-  }
   if let modifier = variable.modifier(.lazy) { return Refusal(.lazy(name: name), at: modifier) }
   if let modifier = variable.modifier(.weak) {
     return Refusal(.weak(name: name), at: modifier, fix: Remedy.remove(modifier, "remove ‘weak’"))
@@ -73,6 +70,12 @@ private func split(_ variable: VariableDeclSyntax) -> FixIt? {
   let text = lines.reversed().joined(separator: "\n\(variable.indentation)")
   let names = variable.bindings.count
   return Remedy.write(text, for: variable, "write \(names) declarations")
+}
+
+/// A `let` with a value: what is offered in its place.
+func checkConstant(_ variable: VariableDeclSyntax, _ property: PropertySyntax) -> Refusal? {
+  guard property.isInitializedConstant else { return nil }
+  return Refusal(.constant(name: property.name), at: variable.bindingSpecifier, fix: makeVariable(variable))
 }
 
 private func makeVariable(_ variable: VariableDeclSyntax) -> FixIt {

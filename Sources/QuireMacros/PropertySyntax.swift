@@ -13,8 +13,12 @@ struct PropertySyntax {
   /// The annotated type, if there is one; `T!` as `T?`.
   let type: String?
   let initialValue: ExprSyntax?
-  /// Whether it is a `let`: a plain stored property, which the row gives its value when the object is made.
+  /// Whether it is a `let` without a value: a plain stored property, which the row gives its value when the object is
+  /// made.
   let isConstant: Bool
+  /// Whether it is a `let` with a value, which it could not have from its row: it is made to have storage and accessors
+  /// as a `var`, which the compiler allows in the Swift 5 language mode, with a warning.
+  let isInitializedConstant: Bool
   /// Nil where only overload resolution can tell what the type is.
   let plain: PlainType?
   let willSet: AccessorDeclSyntax?
@@ -35,7 +39,8 @@ struct PropertySyntax {
       type = binding.typeAnnotation?.type.trimmedDescription
     }
     initialValue = binding.initializer?.value.trimmed
-    isConstant = variable.isConstant
+    isConstant = variable.isConstant && (initialValue == nil || !variable.isKept)
+    isInitializedConstant = variable.isConstant && !isConstant
     plain =
       binding.typeAnnotation.map { PlainType($0.type) }
       ?? binding.initializer.flatMap { PlainType(initialValue: $0.value) }

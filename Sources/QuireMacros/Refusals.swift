@@ -60,13 +60,15 @@ struct Refusal {
     case inverseWithoutModel
     case ruleWithoutLabel(rule: String)
     case outsideModel(attribute: String)
+    case inExtension(attribute: String)
     case otherModel(macro: String, named: String, model: String)
     case secondFullText(model: String)
   }
 }
 
 extension Refusal.Reason: DiagnosticMessage {
-  var severity: DiagnosticSeverity { .error }
+  /// A constant with a value is the compiler's to refuse: it does in the Swift 6 language mode, and not in Swift 5's.
+  var severity: DiagnosticSeverity { if case .constant = self { .warning } else { .error } }
 
   var diagnosticID: MessageID {
     MessageID(domain: "Quire", id: String("\(self)".prefix { $0 != "(" }))
@@ -91,7 +93,7 @@ extension Refusal.Reason: DiagnosticMessage {
       "a model has at most 63 stored properties, and this one has \(count): move some into a Codable struct or a model of their own"
 
     case .constant(let name):
-      "a constant with a value keeps it whatever its row says, so ‘\(name)’ can't be stored: write ‘private(set) var’, or give it its value in the init"
+      "‘\(name)’ is stored, and a constant with a value cannot be read from a row: write ‘private(set) var’, or give it its value in the init (the Swift 5 language mode lets it pass)"
     case .several(let names):
       "\(names.map { "‘\($0)’" }.joined(separator: " and ")) share one declaration: write a ‘var’ for each"
     case .pattern:
@@ -142,6 +144,8 @@ extension Refusal.Reason: DiagnosticMessage {
       "the delete rule has a label: write ‘deleteRule: .\(rule)’"
     case .outsideModel(let attribute):
       "\(attribute) means something in a @Model class only: mark the class with @Model, or remove it"
+    case .inExtension(let attribute):
+      "\(attribute) is read in the class itself, because an extension stores nothing: move it into the class, or remove it"
     case .otherModel(let macro, let named, let model):
       "#\(macro) stands in the class whose table it is of: write ‘#\(macro)<\(model)>’, or move it into ‘\(named)’"
     case .secondFullText(let model):

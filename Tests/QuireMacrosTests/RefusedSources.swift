@@ -54,8 +54,6 @@ let refusedSources: [String] = [
   // MARK: The declaration of a property
   """
   @Model final class Book {
-    let kind = 3  // ✗ so ‘kind’ can't be stored: write ‘private(set) var’
-    let made: Date = .now  // ✗ so ‘made’ can't be stored: write ‘private(set) var’
     let next: Book?  // ✗ a reference to a model can't be constant, as it is loaded later: write ‘private(set) var’
     init() { next = nil }
   }

@@ -58,7 +58,7 @@ public final class Reference<Model: PersistentModel>: Observable {
     target = model
     watch = nil
     guard let model else { return }
-    if let context, model.modelContext == nil { context.insert(model) }
+    if let context, model.modelContext == nil, !model.isDeleted { context.insert(model) }
     if context == nil { context = model.modelContext }
     let watch = Listener<_Announcement>(nil) { [weak self] in self?.hears($0) }
     model._listen(watch)

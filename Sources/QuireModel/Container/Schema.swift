@@ -1,3 +1,5 @@
+import QuireRow
+
 /// A set of model classes, and the version of their shape.
 public struct Schema: Sendable {
   /// The classes, as they were named.
@@ -22,12 +24,60 @@ public struct Schema: Sendable {
   }
 
   /// The models by name, as in SwiftData; those that only a relationship names are not among them.
-  public var entities: [Entity] { types.map { Entity(name: $0._quireDefinition.name) } }
+  public var entities: [Entity] { types.map { Entity($0._quireDefinition) } }
+
+  /// The model with this name, among ``entities``.
+  public var entitiesByName: [String: Entity] {
+    Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
 
   /// A model as part of a schema.
   public struct Entity: Hashable, Sendable {
     /// The class's name.
     public let name: String
+    /// Its stored properties, in the order of the source.
+    public let properties: [Property]
+
+    /// Those that hold values.
+    public var attributes: [Property] { properties.filter { !$0.isRelationship } }
+    /// Those that lead to models.
+    public var relationships: [Property] { properties.filter(\.isRelationship) }
+
+    init(_ definition: _Quire.ModelDefinition) {
+      name = definition.name
+      properties = definition.properties.map(Property.init)
+    }
+  }
+
+  /// A stored property of a model.
+  public struct Property: Hashable, Sendable {
+    /// Its name in the source.
+    public let name: String
+    /// Its name in earlier versions, where `originalName:` gives one.
+    public let originalName: String?
+    /// Whether it may be nil.
+    public let isOptional: Bool
+    /// Whether no two objects have the same value.
+    public let isUnique: Bool
+    /// Whether it leads to models.
+    public let isRelationship: Bool
+    /// Whether it leads to one model at most.
+    public let isToOneRelationship: Bool
+    /// The name of the model it leads to; nil for a value.
+    public let destination: String?
+
+    init(_ definition: _Quire.PropertyDefinition) {
+      name = definition.name
+      originalName = definition.attribute.originalName ?? definition.relationship.originalName
+      isUnique = (definition.attribute.options + definition.relationship.options).contains(.unique)
+      destination = definition.target?._quireDefinition.name
+      isRelationship = destination != nil
+      isToOneRelationship = isRelationship && !definition.isToMany
+      switch definition.kind {
+      case .value(_, let isOptional, _), .toOne(_, let isOptional): self.isOptional = isOptional
+      case .toMany: isOptional = false
+      }
+    }
   }
 
   /// Three numbers, compared from the first.

@@ -191,9 +191,19 @@ public final class ModelContext {
   /// Whether anything is unsaved: inserted, changed or deleted objects, or edits of relationships.
   public var hasChanges: Bool { owner.hasChanges }
   /// Whether unsaved changes are saved at the end of each turn. True for a container's main context, otherwise false.
+  ///
+  /// Turns belong to actors: a context made on no actor has none, so autosave never saves there. Switching
+  /// it on for such a context is noted in ``autosaveError``.
   public var autosaveEnabled: Bool {
     get { owner.saver.autosaves }
-    set { owner.saver.autosaves = newValue }
+    set {
+      owner.saver.autosaves = newValue
+      if newValue, !owner.following.hasTurns {
+        autosaveFailed(
+          ModelError.query(
+            "autosave needs an actor whose turns end: call save(), or make the context on an actor or with bind(to:)"))
+      }
+    }
   }
   /// Objects that the next save inserts.
   public var insertedModelsArray: [any PersistentModel] { owner.pending.inserted.compactMap { $0 } }

@@ -32,6 +32,11 @@ public struct PersistentIdentifier: Hashable, Sendable {
   public var rowKey: Int64? { key < ModelState.firstKey ? nil : key }
 }
 
+extension PersistentIdentifier: Identifiable {
+  /// Itself.
+  public var id: PersistentIdentifier { self }
+}
+
 extension PersistentIdentifier: Comparable {
   /// By store and model; objects of one model in the order in which they were saved.
   public static func < (a: PersistentIdentifier, b: PersistentIdentifier) -> Bool {

@@ -52,8 +52,13 @@ extension PersistentModel {
     return PersistentIdentifier(store: owner.storeNumber, entity: UInt32(entity), key: state.key)
   }
 
-  /// The context the object is in; nil before insertion, and after the context is gone.
-  public var modelContext: ModelContext? { _quireState.owner?.context }
+  /// The context the object is in; nil before insertion, once its deletion is saved, and after the context is gone.
+  public var modelContext: ModelContext? {
+    let state = _quireState
+    guard let owner = state.owner else { return nil }
+    if state.flags.contains(.deleted), !owner.pending.deleted.contains(where: { $0 === self }) { return nil }
+    return owner.context
+  }
 
   /// Whether the object was deleted here or its row is gone. It keeps its last values and ignores assignments.
   public var isDeleted: Bool { _quireState.flags.contains(.deleted) }

@@ -4,8 +4,8 @@ public enum SchemaError: Error, Hashable, Sendable {
   case noModels
   /// Two models have this name.
   case duplicateName(String)
-  /// Two properties of a model have the same column.
-  case duplicateColumn(model: String, column: String)
+  /// Two properties of a model have the same column, or one has that of the key.
+  case duplicateColumn(model: String, column: String, properties: [String])
   /// Two properties of `other` could be the inverse; name one with `@Relationship(inverse:)`.
   case ambiguousInverse(model: String, property: String, other: String, candidates: [String])
   /// The property named by `@Relationship(inverse:)` cannot be the inverse of this one.
@@ -43,7 +43,10 @@ extension SchemaError: CustomStringConvertible {
     switch self {
     case .noModels: "a container needs at least one model"
     case .duplicateName(let name): "two models are called \(name): each needs a table of its own"
-    case .duplicateColumn(let model, let column): "two properties of \(model) would have the column \(column)"
+    case .duplicateColumn(let model, let column, let properties):
+      "\(properties.map { "\(model).\($0)" }.joined(separator: " and ")) would have the column \(column)"
+        + (properties.count > 1 ? "" : ", which is that of the key")
+        + ": name another with @Attribute(column:)"
     case .ambiguousInverse(let model, let property, let other, let candidates):
       "\(model).\(property) could be the inverse of \(candidates.map { "\(other).\($0)" }.joined(separator: " and of ")): "
         + "say which with @Relationship(inverse: \\\(other).\(candidates.first ?? "property"))"

@@ -174,7 +174,8 @@ package struct SchemaResolution {
     for (position, property) in definition.properties.enumerated() {
       let resolved = resolve(property, at: Side(entity: index, property: position))
       if let column = resolved.column, !columns.insert(column.lowercased()).inserted {
-        throw .duplicateColumn(model: definition.name, column: column)
+        let others = properties.filter { $0.column?.lowercased() == column.lowercased() }.map(\.name)
+        throw .duplicateColumn(model: definition.name, column: column, properties: others + [property.name])
       }
       properties.append(resolved)
     }
@@ -243,7 +244,7 @@ package struct SchemaResolution {
             target: inverse.entity, via: .foreignKey(property: inverse.property), inverse: inverse.property,
             deleteRule: property.relationship.deleteRule, order: nil))
       } else {
-        column = property.attribute.column ?? Naming.snakeCase(property.name) + "_id"
+        column = property.attribute.column ?? referenceColumn(of: property, in: definitions[side.entity])
         kind = .toOne(
           ToOneSide(
             target: number(of: type), isOptional: isOptional, inverse: inverse?.property,
@@ -272,6 +273,15 @@ package struct SchemaResolution {
       formerName: property.attribute.originalName ?? property.relationship.originalName, counts: property.counts,
       bind: property.bind, decode: property.decode,
       isPreserved: property.attribute.options.contains(.preserveValueOnDeletion))
+  }
+
+  /// `owner_id` for `owner`; `owner_key` beside a property `ownerID` or `ownerId`, which has the other name.
+  private func referenceColumn(of property: PropertyDefinition, in model: ModelDefinition) -> String {
+    let name = Naming.snakeCase(property.name)
+    let isTaken = model.properties.contains {
+      if case .value = $0.kind { $0.columnName.lowercased() == name + "_id" } else { false }
+    }
+    return name + (isTaken ? "_key" : "_id")
   }
 
   private subscript(side: Side) -> PropertyDefinition { definitions[side.entity].properties[side.property] }
