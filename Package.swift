@@ -110,6 +110,13 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(name: "QuireMacrosTests", dependencies: ["Quire"], swiftSettings: swift),
     .testTarget(name: "SwiftDataStyleTests", dependencies: ["Quire"], swiftSettings: [.swiftLanguageMode(.v6)]),
+    // As another package's: what is `package` here is not seen there.
+    .target(
+      name: "OwnNames", dependencies: ["Quire"], path: "Tests/OwnNames", packageAccess: false,
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .testTarget(
+      name: "AppStyleTests", dependencies: ["OwnNames", "Quire"], packageAccess: false,
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
       name: "OtherWriter", dependencies: ["Quire"], path: "Tests/OtherWriter", swiftSettings: swift),
     .testTarget(

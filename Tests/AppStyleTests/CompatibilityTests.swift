@@ -1,0 +1,84 @@
+import Foundation
+import Quire
+import Testing
+
+/// What code written for SwiftData asks of a model, a schema, a context and an error beside fetching and saving.
+struct CompatibilityTests {
+  private func context(_ types: any PersistentModel.Type...) throws -> ModelContext {
+    ModelContext(
+      try ModelContainer(for: Schema(types), configurations: [ModelConfiguration(isStoredInMemoryOnly: true)]))
+  }
+
+  @Test func `a reference beside a number of its name has the column key`() throws {
+    let context = try context(BudgetEntry.self)
+    let entry = BudgetEntry(amount: 1, kind: .income, ownerId: 3)
+    entry.owner = BudgetOwner(name: "Ann")
+    context.insert(entry)
+    try context.save()
+    #expect(try context.fetch(Int.self, sql: "SELECT owner_id FROM budget_entry") == [3])
+    #expect(try context.fetch(Int.self, sql: "SELECT owner_key FROM budget_entry") == [1])
+  }
+
+  @Test func `two properties with one column are refused with their names and a remedy`() throws {
+    let error = #expect(throws: SchemaError.self) { try context(TwiceNamed.self) }
+    #expect(
+      error?.localizedDescription
+        == "TwiceNamed.url and TwiceNamed.URL would have the column url: name another with @Attribute(column:)")
+  }
+
+  @Test func `every error's localized description is its whole text`() throws {
+    let errors: [any Error] = [
+      ModelError.readOnly, SchemaError.noModels, ChangeLogError.off(path: "books.db"),
+      ModelEnvironmentError.missing(type: "Book"),
+    ]
+    for error in errors { #expect(error.localizedDescription == "\(error)") }
+  }
+
+  @Test func `an identifier is its own id, and a schema tells the properties of its entities`() throws {
+    let context = try context(Trip.self)
+    let trip = Trip(name: "A", destination: "B")
+    context.insert(trip)
+    try context.save()
+    #expect(trip.persistentModelID.id == trip.persistentModelID)
+    let entity = try #require(Schema([Trip.self, Plant.self]).entitiesByName["Trip"])
+    #expect(entity.properties.map(\.name) == ["name", "destination", "startDate", "endDate", "stops", "stay"])
+    #expect(entity.relationships.map(\.destination) == ["TripStop", "Stay"])
+    #expect(entity.relationships.map(\.isToOneRelationship) == [false, true])
+    let plant = try #require(Schema([Trip.self, Plant.self]).entitiesByName["Plant"])
+    #expect(plant.properties[0].originalName == "plant_id" && plant.properties[0].isUnique)
+    #expect(plant.attributes.filter(\.isOptional).map(\.name) == ["nickname"])
+  }
+
+  @Test func `values are read and written by key path`() throws {
+    let context = try context(Trip.self)
+    let trip = Trip(name: "A", destination: "B")
+    context.insert(trip)
+    try context.save()
+    trip.setValue(forKey: \.name, to: "C")
+    #expect(trip.getValue(forKey: \.name) == "C" && context.hasChanges)
+  }
+
+  @Test func `an object has no context once its deletion is saved`() throws {
+    let context = try context(Plant.self)
+    let plant = Plant(species: "Mint")
+    context.insert(plant)
+    try context.save()
+    context.delete(plant)
+    #expect(plant.modelContext === context)
+    try context.save()
+    #expect(plant.modelContext == nil && plant.isDeleted)
+  }
+
+  @Test func `autosave where no turn ends is noted`() throws {
+    let context = try context(Plant.self)
+    #expect(context.autosaveError == nil)
+    context.autosaveEnabled = true
+    #expect(context.autosaveError?.localizedDescription.contains("autosave needs an actor") == true)
+  }
+}
+
+@Model final class TwiceNamed {
+  var url: String = ""
+  var URL: String = ""
+  init() {}
+}
