@@ -242,6 +242,35 @@ import Testing
     #expect(try await reading.read { try $0.all(Volume.self).map(\.title) } == ["Eden"])
   }
 
+  @Test func `settings reach the file's connections, and those that cannot be used are refused`() async throws {
+    var configuration = ModelConfiguration(isStoredInMemoryOnly: true)
+    configuration.busyTimeout = .milliseconds(7)
+    configuration.writeTimeout = .milliseconds(8)
+    configuration.readers = 1
+    configuration.cacheSize = 1 << 20
+    configuration.checkpointPages = 9
+    let store = try ModelContainer(for: Writer.self, Volume.self, configurations: configuration)
+    let database = store.store.database.configuration
+    #expect(database.busyTimeout == .milliseconds(7) && database.cacheSizeInBytes == 1 << 20)
+    #expect(database.checkpointPages == 9)
+    #expect(try store.store.database.read { try $0.query("PRAGMA cache_size").first } == .integer(-1024))
+    let gate = await Gate(store)
+    #expect(throws: DatabaseError.writerBusy(waited: .milliseconds(8))) { try store.execute("DELETE FROM volume") }
+    try await gate.open()
+    let wrong: [(inout ModelConfiguration) -> Void] = [
+      { $0.busyTimeout = .seconds(-1) }, { $0.writeTimeout = .seconds(-1) }, { $0.readers = 0 }, { $0.cacheSize = 0 },
+      { $0.checkpointPages = -1 },
+    ]
+    for change in wrong {
+      var configuration = ModelConfiguration(isStoredInMemoryOnly: true)
+      change(&configuration)
+      let error = #expect(throws: ModelError.self) {
+        try ModelContainer(for: Writer.self, Volume.self, configurations: configuration)
+      }
+      guard case .unusableSetting? = error else { throw error! }
+    }
+  }
+
   // MARK: read
 
   @Test func `a read stands at one commit, and one that begins after a write sees it`() async throws {

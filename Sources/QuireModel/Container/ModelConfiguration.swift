@@ -15,6 +15,21 @@ public struct ModelConfiguration: Sendable {
   /// What survives a power loss: with `.full` (the default) every acknowledged commit; with `.normal` the last ones may
   /// be lost, and the file stays intact. A crash of the program alone loses nothing in either case.
   public var synchronous: Synchronous = .full
+  /// How long a write waits for another process that writes to the file, 5 s by default; then it is
+  /// ``QuireSQLite/DatabaseError/busy(path:waited:)``.
+  public var busyTimeout = Duration.seconds(5)
+  /// How long a thread waits to write while others of this process do, 60 s by default; then it is
+  /// ``QuireSQLite/DatabaseError/writerBusy(waited:)``. ``ModelContainer/write(author:deadline:_:)`` has its deadline
+  /// instead, because no thread waits for it.
+  public var writeTimeout = Duration.seconds(60)
+  /// How many blocks of ``ModelContainer/read(deadline:_:)`` run at once; nil for as many as the machine has cores.
+  public var readers: Int?
+  /// The page cache of each connection in bytes, 16 MB by default, filled as needed. There is a connection for the writer,
+  /// one for each reader, and one for each context that is reading.
+  public var cacheSize = 16 << 20
+  /// After how many pages of 4 kB the write-ahead log is copied into the file; nil for 1 000 with `synchronous` full and
+  /// 4 000 otherwise. Fewer keep the log short, more save work for a file that is written often.
+  public var checkpointPages: Int?
   /// Whether the file keeps a log of all that is committed to it: see ``QuireSQLite/ChangeLog``.
   public var changeLog: ChangeLog
   /// Whether the file's triggers and views may use virtual tables, such as a full-text index that follows its table by
@@ -44,6 +59,18 @@ public struct ModelConfiguration: Sendable {
     self.allowsSave = allowsSave
     self.changeLog = changeLog
     self.schema = schema
+  }
+
+  /// - Throws: ``ModelError/unusableSetting(_:reason:)`` for the first setting that cannot be used.
+  func checkSettings() throws(ModelError) {
+    func check(_ name: String, _ isUsable: Bool, _ reason: String) throws(ModelError) {
+      if !isUsable { throw .unusableSetting(name, reason: reason) }
+    }
+    try check("busyTimeout", busyTimeout >= .zero, "it is negative")
+    try check("writeTimeout", writeTimeout >= .zero, "it is negative")
+    try check("readers", readers ?? 1 > 0, "there must be one at least")
+    try check("cacheSize", cacheSize >= 1 << 16, "it must be 64 kB at least")
+    try check("checkpointPages", checkpointPages ?? 1 > 0, "it must be one at least")
   }
 
   /// The file at `url`.

@@ -110,6 +110,7 @@ public final class ModelContainer: Sendable {
     _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration, _ schema: Schema = Schema([]),
     _ plan: (any SchemaMigrationPlan.Type)? = nil
   ) throws {
+    try configuration.checkSettings()
     self.configuration = configuration
     self.schema = schema
     migrationPlan = plan
@@ -128,6 +129,12 @@ public final class ModelContainer: Sendable {
     var database = DatabaseConfiguration(location, access: configuration.allowsSave ? .create : .readOnly)
     if configuration.file != nil { database.synchronous = configuration.synchronous }
     database.changeLog = configuration.changeLog
+    database.busyTimeout = configuration.busyTimeout
+    database.writeTimeout = configuration.writeTimeout
+    database.cacheSizeInBytes = configuration.cacheSize
+    database.checkpointPages = configuration.checkpointPages
+    let readers = configuration.readers ?? ProcessInfo.processInfo.activeProcessorCount
+    database.readers = max(database.readers, readers)
     database.trustsSchema = try configuration.trustsSchema || ModelContainer.trusts(location, entities, joins)
     let opened = try Database(database)
     do {
@@ -137,7 +144,7 @@ public final class ModelContainer: Sendable {
       throw error
     }
     let store = Store(
-      database: opened, readers: ProcessInfo.processInfo.activeProcessorCount, entities: entities, joins: joins,
+      database: opened, readers: readers, entities: entities, joins: joins,
       name: configuration.file?.path ?? "memory:\(UUID().uuidString)"
     )
     self.store = store

@@ -38,6 +38,8 @@ public enum ModelError: Error, Sendable {
   case unsavedChanges(Int)
   /// A write to a container that was opened with `allowsSave: false`.
   case readOnly
+  /// A setting of ``ModelConfiguration`` that no store can have; nothing was opened.
+  case unusableSetting(String, reason: String)
   /// A block of ``ModelContainer/read(deadline:_:)`` has edited something, or begun a write; nothing was written.
   case writeInRead(String)
   /// The deadline of a write or read passed before it was done; nothing was written.
@@ -72,6 +74,7 @@ extension ModelError: CustomStringConvertible {
     case .keysExhausted(let model): "the keys of \(model) are used up: a row has the highest there is"
     case .unsavedChanges(let count): "closed over \(count) unsaved changes: save or roll back first"
     case .readOnly: "this container was opened with allowsSave: false"
+    case .unusableSetting(let name, let reason): "ModelConfiguration.\(name): \(reason). Nothing was opened"
     case .writeInRead(let what): "\(what) in a block that only reads; nothing was written. Use write"
     case .deadlineExceeded: "the deadline has passed; nothing was written"
     case .closed: "the container has been closed"

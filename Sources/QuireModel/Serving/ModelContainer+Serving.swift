@@ -50,7 +50,7 @@ extension ModelContainer {
   ///       try context.fetch(FetchDescriptor<Book>(sortBy: [SortDescriptor(\.title)])).map(\.title)
   ///     }
   ///
-  /// As many blocks run at once as the machine has cores, each on a thread of the store's own; more wait in order of arrival,
+  /// As many blocks run at once as the machine has cores (``ModelConfiguration/readers``), each on a thread of the store's own; more wait in order of arrival,
   /// and none waits for writes. A read that begins after a ``write(author:deadline:_:)`` has returned sees it. The block is
   /// not part of the calling task, whose task-local values it does not see. Objects stay inside: return values, identifiers
   /// or snapshots.
