@@ -27,6 +27,9 @@ int quire_header_commit_count(sqlite3 *db, uint32_t *count);
 /// skipped; where there is no such number the value is TEXT that says why. Not for views and triggers.
 int quire_totals_install(sqlite3 *db);
 
+/// Gives a file a name that no file has: -1 with `errno` EEXIST where one has.
+int quire_rename_new(const char *old_path, const char *new_path);
+
 /// Binds `length` bytes as TEXT, copied; an empty string may come with a null pointer and is not NULL.
 static inline int quire_bind_text(sqlite3_stmt *s, int index, const char *text, long length) {
   return sqlite3_bind_text64(s, index, text ? text : "", (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);

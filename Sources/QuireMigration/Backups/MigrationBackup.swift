@@ -1,4 +1,5 @@
 public import Foundation
+import QuireSQLite
 
 /// A copy of a whole database made before it was changed: `library.db.before-20261119160200`, beside it.
 public struct MigrationBackup: Hashable, Sendable {
@@ -12,8 +13,7 @@ public struct MigrationBackup: Hashable, Sendable {
   }
 
   static let mark = ".before-"
-  /// The suffix of a backup that is still being written.
-  static let unfinished = ".unfinished"
+  private static let unfinished = UnfinishedCopy.mark
 
   /// The number of backups that are kept.
   public static let kept = 3
@@ -54,20 +54,11 @@ public struct MigrationBackup: Hashable, Sendable {
     let all = all(of: database)
     let occasions = Set(deployed.map(\.description))
     let first = max(kept - 1, all.lastIndex { occasions.contains($0.occasion) } ?? 0)
-    for (place, old) in all.enumerated() where place >= kept - 1 && place != first { remove(old.path) }
+    for (place, old) in all.enumerated() where place >= kept - 1 && place != first { UnfinishedCopy.remove(old.path) }
   }
 
   /// Removes unfinished backups of killed processes: their files are no longer locked.
   static func removeUnfinished(of database: String) {
-    for copy in unfinished(of: database) {
-      let descriptor = open(copy.path, O_RDONLY)
-      guard descriptor >= 0 else { continue }
-      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { remove(copy.path) }
-      close(descriptor)
-    }
-  }
-
-  static func remove(_ path: String) {
-    for end in ["", "-journal", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+    UnfinishedCopy.removeAbandoned(unfinished(of: database).map(\.path))
   }
 }

@@ -41,19 +41,8 @@ extension Migrator {
   func copied(before occasion: String, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> UnfinishedBackup {
     let backup = UnfinishedBackup(of: database, before: occasion)
     MigrationBackup.removeUnfinished(of: database)
-    do {
-      let source = try open(.readOnly)
-      try backup.makeFile()
-      let copy = try Connection(
-        migrating: backup.unfinished, access: .create, busyTimeout: wait, interruption: interruption, beat: beat)
-      try source.copy(to: copy, progress)
-      return backup
-    } catch let error as SQLiteError {
-      guard error.isFull || error.isInputOutput || error.isReadOnly else { throw error }
-      throw MigrationError.backup(backup.path, reason: error.isFull ? "the disk is full" : error.message)
-    } catch let error as DatabaseError {
-      throw MigrationError.backup(backup.path, reason: "\(error)")
-    }
+    try backup.fill(from: try open(.readOnly), interruption: interruption, beat: beat, progress)
+    return backup
   }
 
   /// Restores `backup`: the database's whole content becomes the backup's, in one transaction.

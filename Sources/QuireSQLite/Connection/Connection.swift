@@ -32,6 +32,8 @@ package import QuireRow
   var interruption: Interruption?
   private let footprint: SidecarFiles?
   private let unlocked: UnlockedFile?
+  /// Reports the statements that run, while there are observers.
+  var tracer: StatementTracer?
   /// Counts the steps of running statements and may stop them.
   var watch: RunWatch?
   /// For a migration's connection: whether to continue, and how long to wait for a lock.
@@ -81,6 +83,7 @@ package import QuireRow
 
   deinit {
     watch?.leave()
+    tracer = nil
     cache.removeAll()
     own = OwnStatements()
     sqlite3_set_authorizer(handle, nil, nil)

@@ -29,8 +29,10 @@ extension Database {
     origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, _ body: (Transaction) throws -> T,
     committed: (T, Commit) -> Void
   ) throws -> T {
+    let asked = events.now
     try lock.lock(timeout: configuration.writeTimeout)
     defer { unlock() }
+    events.emit(since: asked) { .waitedForWriteLock($0) }
     let (writer, validators) = try begin()
     let result: T
     var folded: [TableChanges]?
@@ -41,6 +43,7 @@ extension Database {
       takeBack(writer)
       throw explained(error)
     }
+    let (committing, changes) = (events.now, writer.capture.eventCount)
     let commit = try order.withLock { place in
       let isNew = writer.isNew()
       try self.commit(writer, leaving: position, numbers: isNew ? 1 : 0)
@@ -57,6 +60,11 @@ extension Database {
       committed(result, commit)
     }
     commit.finish()
+    if commit.isNew {
+      events.emit(since: committing) {
+        .commit(number: commit.number, duration: $0, changes: Int(changes), logBytes: writer.logSizeInBytes)
+      }
+    }
     if position == nil || position?.number == commit.number {
       checkpointIfDue(writer)
     } else {

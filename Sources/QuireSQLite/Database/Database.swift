@@ -23,6 +23,8 @@ package final class Database: Sendable {
   let tables = ChangedTables()
   let readers: ReaderPool
   let positions: Positions
+  let copies = RunningCopies()
+  package let events = StoreEvents()
   // Touched only by the thread that holds `lock`.
   nonisolated(unsafe) private(set) var writer: Writer?
   nonisolated(unsafe) var pace: CheckpointPace
@@ -60,13 +62,15 @@ package final class Database: Sendable {
     let path = try DatabaseFile(given).checked(for: configuration.access)
     self.path = path
     pace = CheckpointPace(pages: configuration.pagesBetweenCheckpoints)
-    readers = ReaderPool(path: path, configuration: configuration)
+    readers = ReaderPool(path: path, configuration: configuration, events: events)
     positions = Positions(clock: clock, pool: readers, path: path)
     if configuration.access == .readOnly {
       readers.giveBack(try readers.take())  // finds out now what the file is
       process = nil
     } else {
-      let made = try Writer(path: path, configuration: configuration, interests: interests, tables: tables)
+      let made = try Writer(
+        path: path, configuration: configuration, interests: interests, tables: tables, copies: copies,
+        events: events)
       writer = made
       process = made.log.process
     }

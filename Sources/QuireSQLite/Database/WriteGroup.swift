@@ -87,6 +87,8 @@ struct WriteGroup {
   private mutating func add(_ write: any QueuedWrite, _ writer: Writer, _ validators: [UInt64])
     throws
   {
+    let events = database.events
+    if !isAlone { events.emit(since: events.areObserved ? write.arrival : nil) { .waitedForWriteLock($0) } }
     let first = writer.capture.eventCount
     let number = database.clock.number + Int64(members.count { $0.number != nil }) + 1
     var tables: [TableChanges]?
@@ -97,19 +99,20 @@ struct WriteGroup {
       tables = try database.finish(
         writer, from: first, validators, write.origin, author, number: number)
     }
-    let events = first..<writer.capture.eventCount
+    let changes = first..<writer.capture.eventCount
     let isNew = writer.isNew(since: first)
     if isNew, tables == nil, writer.capture.hasBlobWrites(from: first) {
       tables = ChangeCoalescer(writer.capture).tables(from: first)
     }
     members.append(
       Member(
-        write: write, events: events, number: isNew ? number : nil, author: author,
+        write: write, events: changes, number: isNew ? number : nil, author: author,
         place: writer.log.last,
         altersSchema: writer.hasAlteredSchema, tables: tables))
   }
 
   private mutating func commit(_ writer: Writer) {
+    let begun = database.events.now
     do {
       try database.order.withLock { place in
         try database.commit(
@@ -118,6 +121,12 @@ struct WriteGroup {
           place.committed(writer.log.state, last: writer.log.last, schema: writer.loggedSchema)
         }
         for member in members { publish(member, writer, log: place.token?.log) }
+      }
+      for member in members {
+        guard let number = member.number else { continue }
+        database.events.emit(since: begun) {
+          .commit(number: number, duration: $0, changes: member.events.count, logBytes: writer.logSizeInBytes)
+        }
       }
       answers += members.map { ($0.write, nil) }
       database.checkpointIfDue(writer)

@@ -11,6 +11,8 @@ final class Writer: ConnectionGuardian {
   /// Frames in the write-ahead log, told by SQLite after each commit; beside it whether it has been told.
   private let logFrames: UnsafeMutablePointer<Int32>
   private let pageSize: Int
+  private let copies: RunningCopies
+  private let events: StoreEvents
 
   private(set) var isInTransaction = false
   /// The error that ended the transaction behind our back. Until the write is over, the connection is read-only.
@@ -27,7 +29,12 @@ final class Writer: ConnectionGuardian {
   private var dataVersion: UInt32
   private var schemaVersion: Value?
 
-  init(path: String, configuration: DatabaseConfiguration, interests: Interests, tables: ChangedTables) throws {
+  init(
+    path: String, configuration: DatabaseConfiguration, interests: Interests, tables: ChangedTables,
+    copies: RunningCopies, events: StoreEvents
+  ) throws {
+    self.copies = copies
+    self.events = events
     let connection = try Connection(path: path, access: configuration.access, options: configuration.options(.writer))
     self.connection = connection
     capture = try Capture(on: connection, interests: interests, tables: tables)
@@ -77,6 +84,7 @@ final class Writer: ConnectionGuardian {
 
 extension Writer {
   func beginTransaction() throws {
+    events.follow(connection)
     try run(begin)
     isInTransaction = true
     hasAlteredSchema = false
@@ -294,7 +302,8 @@ extension Writer {
   enum CheckpointMode {
     /// As far as readers let it be.
     case passive
-    /// Waits as long for readers to leave the log, so that the next write can start it over.
+    /// Waits as long for readers to leave the log, so that the next write can start it over; passive while a copy of
+    /// the file is made.
     case waiting(Duration)
     /// Empties the log's file too, without waiting.
     case truncating
@@ -305,14 +314,20 @@ extension Writer {
     let (code, patience): (Int32, Duration) =
       switch mode {
       case .passive: (SQLITE_CHECKPOINT_PASSIVE, .zero)
+      case .waiting where copies.areAny: (SQLITE_CHECKPOINT_PASSIVE, .zero)
       case .waiting(let patience): (SQLITE_CHECKPOINT_RESTART, patience)
       case .truncating: (SQLITE_CHECKPOINT_TRUNCATE, .zero)
       }
     sqlite3_busy_timeout(connection.handle, patience.milliseconds)
     defer { sqlite3_busy_timeout(connection.handle, connection.options.busyTimeout.milliseconds) }
-    var frames: Int32 = 0
-    let result = sqlite3_wal_checkpoint_v2(connection.handle, "main", code, &frames, nil)
+    var (frames, copied): (Int32, Int32) = (0, 0)
+    let begin = events.now
+    let result = sqlite3_wal_checkpoint_v2(connection.handle, "main", code, &frames, &copied)
     if result == SQLITE_OK && frames >= 0 { logFrames.pointee = frames }
+    events.emit(since: begin) { duration in
+      .checkpoint(
+        duration: duration, logBytes: logSizeInBytes, remainingBytes: max(Int(frames) - Int(copied), 0) * pageSize)
+    }
   }
 
   var frames: Int { Int(logFrames.pointee) }

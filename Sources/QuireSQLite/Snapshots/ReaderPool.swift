@@ -20,8 +20,10 @@ final class ReaderPool: @unchecked Sendable {
   private let path: String
   private let configuration: DatabaseConfiguration
   private let limit: Int
+  private let events: StoreEvents
 
-  init(path: String, configuration: DatabaseConfiguration) {
+  init(path: String, configuration: DatabaseConfiguration, events: StoreEvents) {
+    self.events = events
     self.path = path
     self.configuration = configuration
     damageWatch = DamageWatch(path: path)
@@ -58,12 +60,16 @@ final class ReaderPool: @unchecked Sendable {
     let known = idle.popLast()
     let identity = identity
     mutex.unlock()
-    if let known { return known }
+    if let known {
+      events.follow(known)
+      return known
+    }
     do throws(DatabaseError) {
       let access = configuration.access == .readOnly ? Access.readOnly : .readWrite
       let connection = try Connection(path: path, access: access, options: configuration.options(.reader))
       if identity?.isReplaced() == true { throw DatabaseError.fileReplaced(path: path) }
       connection.guardian = damageWatch
+      events.follow(connection)
       return connection
     } catch {
       if case .corrupt = error { damageWatch.note(error) }

@@ -60,7 +60,7 @@ extension Command {
           "record everything up to VERSION as applied, after comparing schemas; without one, what another tool has run",
           [version(.optional), database], [yes, back]
         ) { try MigrateBaseline(target: $0).run() },
-        command("restore", "put a backup back", [backup], [list, yes]) { try MigrateRestore(target: $0).run() },
+        command("restore", "put a backup back", [backupName], [list, yes]) { try MigrateRestore(target: $0).run() },
       ], defaultSubcommand: "status")
   }
 
@@ -96,7 +96,7 @@ extension Command {
     accepts: { word in
       isNumber(word) || word.hasSuffix(".sql")
     })
-  private static let backup = Argument(
+  private static let backupName = Argument(
     "BACKUP", "the file, or what follows before- in its name (the latest)", .optional)
 
   private static func version(_ kind: Argument.Kind) -> Argument {

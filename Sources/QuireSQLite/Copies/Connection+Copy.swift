@@ -38,4 +38,23 @@ extension Connection {
       code: code == SQLITE_DONE ? finished : code,
       message: String(cString: sqlite3_errstr(code == SQLITE_DONE ? finished : code)))
   }
+
+  /// Copies this connection's whole database, which is `database`, into one file of its own, which has its name only when
+  /// it is whole and on the disk.
+  ///
+  /// - Returns: the file's size in bytes.
+  /// - Throws: ``BackupError``; ``DatabaseError`` for a path that cannot be a database's; ``SQLiteError`` for what cannot be
+  ///   read, and with `SQLITE_INTERRUPT` after a stop. Then what was at the path is as before.
+  package func copy(
+    toFile path: String, of database: String, replacing: Bool, interruption: MigrationInterruption,
+    _ progress: (Int, Int) -> Void
+  ) throws -> Int {
+    let target = try UnfinishedCopy.target(path, of: database, replacing: replacing)
+    UnfinishedCopy.removeAbandoned(to: target)
+    let copy = UnfinishedCopy(of: database, to: target)
+    try copy.fill(from: self, interruption: interruption, progress)
+    if interruption.isStopped { throw SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted") }
+    try copy.finish(replacing: replacing)
+    return SidecarFiles.size(of: target) ?? 0
+  }
 }

@@ -1,0 +1,67 @@
+internal import Dispatch
+public import Foundation
+import QuireSQLite
+
+/// How far a backup has come.
+public struct BackupProgress: Hashable, Sendable {
+  /// Pages of the file that are copied.
+  public let completedPages: Int
+  /// Pages of the file, at the commit that is copied.
+  public let totalPages: Int
+  /// From 0 to 1.
+  public var fraction: Double { totalPages == 0 ? 1 : Double(completedPages) / Double(totalPages) }
+}
+
+/// A backup that was made.
+public struct StoreBackup: Hashable, Sendable {
+  /// The file: a whole SQLite database without a log beside it.
+  public let url: URL
+  /// The number of the commit it holds: of that, all that was committed before, and nothing after.
+  public let commitNumber: Int64
+  /// Its size.
+  public let bytes: Int
+}
+
+extension ModelContainer {
+  /// Copies the store into one file, while others read and write.
+  ///
+  ///     try await store.backup(to: folder.appending(path: "library.backup"), replacing: true)
+  ///
+  /// The file holds the latest commit and has its name only when it is whole and on the disk, so that a crash leaves what
+  /// was there. It gets the owner and rights of the store's file. Pending changes of contexts are not in it.
+  ///
+  /// May be called on any isolation; the copying runs on a thread of its own. No writer waits for it, but the write-ahead
+  /// log keeps what is written meanwhile. If the task is cancelled, it ends within a few hundred pages.
+  ///
+  /// - Parameters:
+  ///   - url: The file to make, on any disk; its folder must be there.
+  ///   - replacing: Whether a file that is there is replaced, in one step.
+  ///   - progress: Called on the copying thread after each 256 pages; the copying waits for it.
+  /// - Returns: The file, and which commit it holds.
+  /// - Throws: ``BackupError`` if the file is there or cannot be written, ``DatabaseError`` if the path cannot be a
+  ///   database's or the store cannot be read, `CancellationError`. Then what was at `url` is as before, and nothing is left
+  ///   beside it.
+  /// - Complexity: O(size of the file).
+  @discardableResult
+  public func backup(
+    to url: URL, replacing: Bool = false, progress: @escaping @Sendable (BackupProgress) -> Void = { _ in }
+  ) async throws -> StoreBackup {
+    let interruption = MigrationInterruption()
+    let database = store.database
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+          let result = Result {
+            let copied = try database.copy(
+              to: url.path(percentEncoded: false), replacing: replacing, interruption: interruption
+            ) { progress(BackupProgress(completedPages: $0, totalPages: $1)) }
+            return StoreBackup(url: url, commitNumber: copied.commit, bytes: copied.bytes)
+          }
+          continuation.resume(with: result)
+        }
+      }
+    } onCancel: {
+      interruption.stop()
+    }
+  }
+}

@@ -1,0 +1,28 @@
+public import QuireSQLite
+
+extension ModelContainer {
+  /// What the store does from now on: statements, waits for the write lock, commits, checkpoints with the log's size.
+  ///
+  ///     for await event in store.events {
+  ///       if case .statement(let sql, let duration, _) = event, duration > .milliseconds(50) { print(duration, sql) }
+  ///     }
+  ///
+  /// Each stream has all events from when it was asked for; of those that nobody has taken yet the newest 1 024 are kept,
+  /// and the others are dropped. While there is neither a stream nor an observer (``observeEvents(_:)``), nothing is
+  /// measured; statements of a reader that is in use then are told from its next use on.
+  public var events: AsyncStream<StoreEvent> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
+      let observation = observeEvents { continuation.yield($0) }
+      continuation.onTermination = { _ in observation.cancel() }
+    }
+  }
+
+  /// Calls the body with all that the store does, until the observation is cancelled or released.
+  ///
+  /// The body is called where it happens: on any thread, in the middle of a statement, under the write lock. It must be
+  /// quick, such as counting; a write of the same store in it is ``QuireSQLite/DatabaseError/nestedWrite``. No event is
+  /// dropped.
+  public func observeEvents(_ body: @escaping @Sendable (StoreEvent) -> Void) -> StoreEventObservation {
+    store.database.events.add(body)
+  }
+}

@@ -1,0 +1,158 @@
+internal import CSQLite
+internal import Foundation
+
+/// A copy of a whole database on its way to its name: one file, at one commit, safe on the disk before it is called what
+/// it is to be called. Released unfinished, it is gone.
+///
+/// Backups of a store, the copies made before a migration and `quire backup` are all made by this.
+package final class UnfinishedCopy {
+  /// Stands in the name of a file that is still being written.
+  package static let mark = ".unfinished"
+
+  private let database: String
+  /// Its name in the end.
+  package let path: String
+  private var unfinished: String
+  private var isFinished = false
+  /// Of the file, with a lock on it as long as this process lives.
+  private var descriptor: Int32 = -1
+
+  /// - Parameters:
+  ///   - database: The file that is copied; the copy gets its owner and rights.
+  ///   - path: The copy's name, which nothing is written to until ``finish(replacing:)``.
+  package init(of database: String, to path: String) {
+    self.database = database
+    self.path = path
+    unfinished = "\(path)\(Self.mark)-\(getpid())"
+  }
+
+  deinit {
+    guard descriptor >= 0 else { return }
+    if !isFinished { Self.remove(unfinished) }
+    close(descriptor)
+  }
+
+  /// Copies the content of `source`, as it is at one moment.
+  ///
+  /// - Parameters:
+  ///   - interruption: Ends it with `SQLITE_INTERRUPT`.
+  ///   - beat: Called often meanwhile.
+  ///   - progress: Receives the pages copied and the total.
+  /// - Throws: ``BackupError`` if the file cannot be made or written; ``SQLiteError`` for what SQLite refuses to read.
+  package func fill(
+    from source: Connection, interruption: MigrationInterruption? = nil, beat: (@Sendable () -> Void)? = nil,
+    _ progress: (Int, Int) -> Void = { _, _ in }
+  ) throws {
+    try makeFile()
+    do {
+      let copy = try Connection(
+        migrating: unfinished, access: .create, busyTimeout: .seconds(5), interruption: interruption, beat: beat)
+      try source.copy(to: copy, progress)
+    } catch let error as SQLiteError where error.isFull || error.isInputOutput || error.isReadOnly {
+      throw BackupError.cannotWrite(path: path, reason: error.isFull ? "the disk is full" : error.message)
+    } catch let error as DatabaseError {
+      throw BackupError.cannotWrite(path: path, reason: "\(error)")
+    }
+  }
+
+  /// Gives it its name, for good: when this returns, the name is on the disk too.
+  ///
+  /// - Parameter replacing: Whether a file of that name is replaced; if not, it is ``BackupError/exists(path:)``.
+  package func finish(replacing: Bool) throws(BackupError) {
+    guard (replacing ? rename(unfinished, path) : quire_rename_new(unfinished, path)) == 0 else {
+      if errno == EEXIST { throw .exists(path: path) }
+      throw .cannotWrite(path: path, reason: String(cString: strerror(errno)))
+    }
+    isFinished = true
+    syncFolder()
+  }
+
+  /// Makes the empty file with the database's owner and rights, whatever the process's mask.
+  private func makeFile() throws(BackupError) {
+    try open()
+    var info = stat()
+    guard stat(database, &info) == 0 else { return }
+    // The owner changes only where that is allowed; the rights must not be wider for somebody else.
+    if fchown(descriptor, info.st_uid, info.st_gid) == 0 { fchmod(descriptor, info.st_mode & 0o777) }
+  }
+
+  /// Makes the file and locks it; again if this process is making another copy to the same path, or if another one took
+  /// the file for one that was left behind.
+  private func open() throws(BackupError) {
+    let first = unfinished
+    for number in 2... {
+      descriptor = Foundation.open(unfinished, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+      if descriptor < 0, errno == EEXIST {
+        unfinished = "\(first)-\(number)"
+        continue
+      }
+      guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: String(cString: strerror(errno))) }
+      // A file system without locks cannot tell what was left behind, and keeps it.
+      flock(descriptor, LOCK_EX)
+      var info = stat()
+      if fstat(descriptor, &info) != 0 || info.st_nlink > 0 { return }
+      close(descriptor)
+    }
+  }
+
+  private func syncFolder() {
+    let folder = URL(filePath: path).deletingLastPathComponent().path
+    let descriptor = Foundation.open(folder, O_RDONLY)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+}
+
+// MARK: names
+
+extension UnfinishedCopy {
+  /// Where a copy of `database` that is to be called `path` goes: absolute, with symbolic links resolved.
+  ///
+  /// Looks, and changes nothing; what is there may change until ``finish(replacing:)``, which looks again.
+  ///
+  /// - Throws: ``BackupError`` if a file is there that is not to be replaced, if it is the database itself, or if beside it
+  ///   lies the log of another database, which SQLite would take for the copy's; ``DatabaseError`` for a path that cannot be
+  ///   a database's.
+  package static func target(_ path: String, of database: String, replacing: Bool) throws -> String {
+    let resolved = try DatabaseFile(path).checked(for: .create)
+    var (own, found) = (stat(), stat())
+    if stat(resolved, &found) == 0 {
+      if stat(database, &own) == 0, own.st_dev == found.st_dev, own.st_ino == found.st_ino {
+        throw BackupError.sameFile(path: path)
+      }
+      if !replacing { throw BackupError.exists(path: path) }
+    }
+    for end in ["-wal", "-journal"] {
+      if let size = SidecarFiles.size(of: resolved + end), size > 0 {
+        throw BackupError.inUse(path: path, file: resolved + end)
+      }
+    }
+    return resolved
+  }
+
+  /// Removes those of these files that no living process is writing: what processes that were killed have left.
+  package static func removeAbandoned(_ paths: [String]) {
+    for path in paths {
+      let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { continue }
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { remove(path) }
+      close(descriptor)
+    }
+  }
+
+  /// Removes what was left unfinished of copies to `path`.
+  package static func removeAbandoned(to path: String) {
+    let url = URL(filePath: path)
+    let folder = url.deletingLastPathComponent().path
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    removeAbandoned(
+      names.filter { $0.hasPrefix(url.lastPathComponent + mark) && !$0.hasSuffix("-journal") }.map { "\(folder)/\($0)" }
+    )
+  }
+
+  /// Removes a database's file and those that SQLite keeps beside it.
+  package static func remove(_ path: String) {
+    for end in ["", "-journal", "-wal", "-shm"] { unlink(path + end) }
+  }
+}

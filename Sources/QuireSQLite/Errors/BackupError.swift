@@ -1,0 +1,28 @@
+/// Why a copy of a store was not made. The store is as it was, and what was at the copy's path still is.
+///
+/// A later version may have more cases.
+public enum BackupError: Error, Hashable, Sendable {
+  /// There is a file at the path, and it was not to be replaced.
+  case exists(path: String)
+  /// The path is that of the store's own file.
+  case sameFile(path: String)
+  /// Beside the path lies the log of a database, which SQLite would take for the copy's: a program has that database
+  /// open, or has crashed.
+  case inUse(path: String, file: String)
+  /// The copy cannot be made or written, such as on a full disk or in a folder that is missing.
+  case cannotWrite(path: String, reason: String)
+}
+
+extension BackupError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .exists(let path): "there is a file at \(path); it was not changed. Replace it expressly, or give another path"
+    case .sameFile(let path): "\(path) is the database itself; give another path for the copy"
+    case .inUse(let path, let file):
+      "\(file) is there: \(path) is open in another program, or was when that crashed. Nothing was written; "
+        + "close that program, or give another path for the copy"
+    case .cannotWrite(let path, let reason):
+      "no copy was made at \(path): \(reason). What was there is unchanged, and nothing is left beside it"
+    }
+  }
+}

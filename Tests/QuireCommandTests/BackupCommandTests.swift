@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+/// `quire backup` as a user runs it.
+@Suite struct BackupCommandTests {
+  private let quire: Scratch
+
+  init() throws {
+    quire = try Scratch()
+    let made = try quire.shell(
+      "sqlite3 library.db 'PRAGMA journal_mode = wal; CREATE TABLE n (a); INSERT INTO n VALUES (7)'")
+    try #require(made.status == 0, "the sqlite3 shell is needed: \(made.error)")
+  }
+
+  private var names: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: quire.folder.path)) ?? []).sorted()
+  }
+
+  @Test func `it copies, says so, and does not replace by itself`() throws {
+    let made = try quire("backup", "library.db", "copy.db")
+    #expect(made.status == 0 && made.output == "library.db is copied to copy.db (8.2 kB)\n", "\(made)")
+    #expect(try quire.shell("sqlite3 copy.db 'SELECT a FROM n'").output == "7\n")
+    let again = try quire("backup", "library.db", "copy.db")
+    #expect(again.status == 5 && again.messages == 1)
+    #expect(
+      again.firstLine == "refused: there is a file at copy.db; it was not changed. Give another path, or --replace")
+    let json = try quire("backup", "--replace", "--json", "library.db", "copy.db")
+    #expect(json.output == #"{"v":1,"database":"library.db","backup":"copy.db","bytes":8192}"# + "\n")
+    #expect(try quire("backup", "-q", "library.db", "other.db").output.isEmpty)
+  }
+
+  @Test func `wrong words and wrong places are refused, and nothing is made`() throws {
+    let before = names
+    #expect(try quire("backup", "library.db").status == 2)
+    #expect(try quire("backup", "none.db", "copy.db").status == 2)
+    #expect(try quire("backup", "library.db", "none/copy.db").status == 2)
+    #expect(try quire("backup", "library.db", ".").status == 2)
+    let own = try quire("backup", "--replace", "library.db", "./library.db")
+    #expect(
+      own.status == 2 && own.firstLine == "error: ./library.db is the database itself; give another path for the copy")
+    #expect(names == before)
+  }
+
+  @Test(arguments: ["file:copy?mode=memory", "-copy", "a\nb.db", "'; DROP TABLE n; --", "%41.db"])
+  func `a hostile name is a name`(name: String) throws {
+    let made = try quire("backup", "--", "library.db", name)
+    #expect(made.status == 0, "\(made)")
+    #expect(names.contains(name))
+    #expect(!made.output.dropLast().contains("\n"))
+  }
+
+  @Test(.enabled(if: FaultLibrary.path != nil)) func `a disk that is full at any step leaves what was there`() throws {
+    try quire.write("copy.db", "mine")
+    let before = names
+    var said: Set<String> = []
+    for step in 1...100 {
+      let ran = try quire.shell(
+        "quire backup --replace library.db copy.db",
+        environment: ["LD_PRELOAD": FaultLibrary.path ?? "", "FULL_AT": "\(step)"])
+      if ran.status == 0 { break }
+      #expect(ran.status == 1 && ran.messages == 1, "\(step): \(ran)")
+      #expect(names == before, "\(step): \(ran)")
+      #expect(try quire.bytes("copy.db") == Data("mine\n".utf8))
+      said.insert(ran.firstLine)
+    }
+    #expect(said.contains { $0.contains("no copy was made") && $0.contains("the disk is full") }, "\(said)")
+    #expect(try quire.shell("sqlite3 copy.db 'SELECT a FROM n'").output == "7\n")
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a signal to stop leaves nothing`(number: Int32) throws {
+    #expect(
+      try quire.shell(
+        """
+        sqlite3 library.db 'WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 60000)
+          INSERT INTO n SELECT zeroblob(4000) FROM c'
+        """
+      ).status == 0)
+    let process = Process()
+    process.executableURL = Scratch.binary
+    process.arguments = ["backup", "library.db", "copy.db"]
+    process.currentDirectoryURL = quire.folder
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    while process.isRunning, !names.contains(where: { $0.contains("unfinished") }) {}
+    kill(process.processIdentifier, number)
+    process.waitUntilExit()
+    // It may have been through by then.
+    #expect(process.terminationStatus == (names.contains("copy.db") ? 0 : 130))
+    #expect(!names.contains { $0.contains("unfinished") })
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Quire
+import QuireSQLite
+import Synchronization
+import Testing
+
+@Suite struct BackupTests {
+  let file: TemporaryFile
+  let store: ModelContainer
+
+  init() throws {
+    file = try TemporaryFile()
+    var configuration = ModelConfiguration(url: file.url)
+    configuration.synchronous = .off
+    store = try ModelContainer(for: Writer.self, Volume.self, configurations: configuration)
+    try store.execute("INSERT INTO writer (name) VALUES ('Lem'), ('Tawada')")
+    // Some thousand pages, so that a copy takes many steps.
+    try store.execute(
+      """
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+      INSERT INTO volume (title, year, price, is_in) SELECT hex(zeroblob(2000)), 0, 0, 1 FROM n
+      """)
+  }
+
+  private var copy: URL { file.url.deletingLastPathComponent().appending(path: "copy 'of' ?it%.db") }
+  private var names: Set<String> {
+    Set((try? FileManager.default.contentsOfDirectory(atPath: copy.deletingLastPathComponent().path)) ?? [])
+  }
+
+  private func rows(_ sql: String, of url: URL) throws -> [[Value]] {
+    try Connection(path: url.path(percentEncoded: false), access: .readOnly).query(sql).rows
+  }
+
+  /// Counts what a writer has committed; others wait for a number.
+  private final class Commits: Sendable {
+    private let count = Mutex(0)
+    private let condition = NSCondition()
+    var value: Int { count.withLock { $0 } }
+
+    func add() {
+      condition.lock()
+      count.withLock { $0 += 1 }
+      condition.broadcast()
+      condition.unlock()
+    }
+
+    func waitForMore(_ more: Int) {
+      condition.lock()
+      let end = value + more
+      while value < end { condition.wait() }
+      condition.unlock()
+    }
+  }
+
+  // The copy waits in each of its steps for commits: if a commit waited for the copy, this would not end.
+  @Test(.timeLimit(.minutes(10)))
+  func `a copy is at one commit, and no writer waits for it`() async throws {
+    let commits = Commits()
+    let isDone = Mutex(false)
+    let first = store.store.database.commitNumber
+    let store = store
+    let writer = Thread {
+      while !isDone.withLock({ $0 }) {
+        // Both rows in one commit: their sum is always 0, and one of them counts the commits.
+        _ = try? store.execute(
+          """
+          UPDATE volume SET year = year + CASE id WHEN 1 THEN 1 ELSE -1 END, title = hex(zeroblob(1000))
+          WHERE id IN (1, 2000)
+          """)
+        commits.add()
+      }
+    }
+    writer.start()
+    let steps = Mutex(0)
+    let backup = try await store.backup(to: copy) { progress in
+      #expect(progress.completedPages <= progress.totalPages)
+      steps.withLock { $0 += 1 }
+      commits.waitForMore(300)
+    }
+    isDone.withLock { $0 = true }
+    #expect(steps.withLock { $0 } > 5)
+    #expect(commits.value > 1500)
+    #expect(try rows("PRAGMA integrity_check", of: copy) == [["ok"]])
+    let sums = try rows("SELECT sum(year), max(year), count(*) FROM volume", of: copy)
+    #expect(sums == [[0, .integer(backup.commitNumber - first), 2000]])
+    #expect(backup.bytes == Int(try copy.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0))
+  }
+
+  @Test func `a copy is a store of the same models`() async throws {
+    try await store.backup(to: copy)
+    #expect(!names.contains { $0.hasPrefix(copy.lastPathComponent) && $0 != copy.lastPathComponent })
+    let opened = try ModelContainer(for: Writer.self, Volume.self, url: copy)
+    #expect(try ModelContext(opened).fetchCount(FetchDescriptor<Writer>()) == 2)
+  }
+
+  @Test func `a store in memory is copied into a file`() async throws {
+    let memory = try ModelContainer(
+      for: Writer.self, Volume.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    try memory.execute("INSERT INTO writer (name) VALUES ('Lem')")
+    try await memory.backup(to: copy)
+    #expect(try rows("SELECT name FROM writer", of: copy) == [["Lem"]])
+  }
+
+  @Test func `a file that is there is replaced only if asked`() async throws {
+    try Data("mine".utf8).write(to: copy)
+    await #expect(throws: BackupError.exists(path: copy.path(percentEncoded: false))) {
+      try await store.backup(to: copy)
+    }
+    #expect(try Data(contentsOf: copy) == Data("mine".utf8))
+    try await store.backup(to: copy, replacing: true)
+    #expect(try rows("SELECT count(*) FROM volume", of: copy) == [[2000]])
+  }
+
+  @Test func `the store's own file, a database in use and a missing folder are refused`() async throws {
+    let own = file.url.path(percentEncoded: false)
+    await #expect(throws: BackupError.sameFile(path: own)) { try await store.backup(to: file.url, replacing: true) }
+    try await store.backup(to: copy)
+    let other = try ModelContainer(for: Writer.self, Volume.self, url: copy)
+    try other.execute("DELETE FROM volume")
+    await #expect {
+      try await store.backup(to: copy, replacing: true)
+    } throws: {
+      if case .inUse? = $0 as? BackupError { true } else { false }
+    }
+    #expect(try other.query("SELECT count(*) FROM volume").map(\.values) == [[0]])
+    await #expect {
+      try await store.backup(to: file.url.deletingLastPathComponent().appending(path: "none/copy.db"))
+    } throws: {
+      if case .cannotCreate? = $0 as? DatabaseError { true } else { false }
+    }
+  }
+
+  @Test func `a copy that is cancelled leaves nothing`() async throws {
+    let before = names
+    let store = store
+    let copy = copy
+    let task = Mutex<Task<Void, any Error>?>(nil)
+    let isMade = DispatchSemaphore(value: 0)
+    let made = Task {
+      try await store.backup(to: copy) { _ in
+        isMade.wait()
+        isMade.signal()
+        task.withLock { $0?.cancel() }
+      }
+      return
+    }
+    task.withLock { $0 = made }
+    isMade.signal()
+    await #expect(throws: CancellationError.self) { try await made.value }
+    #expect(names == before)
+    // The store is as before, and can be copied.
+    try await store.backup(to: copy)
+    #expect(try rows("SELECT count(*) FROM volume", of: copy) == [[2000]])
+  }
+
+  @Test func `what a killed copy has left is removed by the next`() async throws {
+    let left = URL(filePath: copy.path(percentEncoded: false) + ".unfinished-2147483646")
+    try Data("left".utf8).write(to: left)
+    try await store.backup(to: copy)
+    #expect(!FileManager.default.fileExists(atPath: left.path(percentEncoded: false)))
+  }
+}
