@@ -96,6 +96,9 @@ let package = Package(
       name: "lending", dependencies: ["QuireMigration", "QuireTool"], path: "Examples/Lending", exclude: ["Migrations"],
       swiftSettings: swift, plugins: ["EmbedMigrations"]),
     .executableTarget(
+      name: "DeskExample", dependencies: ["Quire", "QuireMigration"], path: "Examples/Desk", exclude: ["Migrations"],
+      swiftSettings: swift, plugins: ["EmbedMigrations"]),
+    .executableTarget(
       name: "QuireBench", dependencies: ["CSQLite", "Quire", "QuireMigration", "QuireSQLite"], path: "Benchmarks",
       swiftSettings: swift
     ),
@@ -141,7 +144,10 @@ let package = Package(
     .testTarget(
       name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire", "lending", "PseudoTerminal"],
       swiftSettings: swift),
-    .testTarget(name: "ExampleTests", dependencies: ["CatalogueExample", "Quire"], swiftSettings: swift),
+    .testTarget(
+      name: "ExampleTests",
+      dependencies: ["CatalogueExample", "DeskExample", "Quire", "QuireMigration", "TestSupport"],
+      swiftSettings: swift),
     .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),
   ]
 )
