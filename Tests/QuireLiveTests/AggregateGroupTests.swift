@@ -1,12 +1,13 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// Grouped results: what they show, tell and cost.
-@MainActor @Suite struct AggregateGroupTests {
+@MainActor @Suite(.fewAtOnce) struct AggregateGroupTests {
   typealias Row = GroupRow<Int?, (Int, Double?)>
   private let store: ModelContainer
   private let context: ModelContext

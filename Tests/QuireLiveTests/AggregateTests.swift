@@ -3,12 +3,13 @@ import Observation
 import Quire
 import QuireModel
 import QuireRow
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// What aggregates give, what they cost and whom they wake.
-@MainActor @Suite struct AggregateTests {
+@MainActor @Suite(.fewAtOnce) struct AggregateTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -1,12 +1,13 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 @testable import QuireSQLite
 
 /// Who looks at a commit before it happens, and may refuse it.
-@MainActor @Suite struct BeforeCommitTests {
+@MainActor @Suite(.fewAtOnce) struct BeforeCommitTests {
   private let store: ModelContainer
   private let context: ModelContext
 

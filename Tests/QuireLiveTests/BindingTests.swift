@@ -1,6 +1,7 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 struct Edition: Codable, Hashable {
@@ -49,7 +50,7 @@ private struct Field { @ModelBinding var text: String }
 @MainActor private enum Shared { @ModelBindable static var title = Title("global") }
 
 /// The observation contract, F4 and F5: editing, bindings, and what refuses a value.
-@MainActor @Suite struct BindingTests {
+@MainActor @Suite(.fewAtOnce) struct BindingTests {
   private let store: ModelContainer
   private let context: ModelContext
   @ModelBindable private var stored: Title

@@ -1,11 +1,12 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// The exact channel: each commit once, in order, with old and new values.
-@MainActor @Suite struct CommitsTests {
+@MainActor @Suite(.fewAtOnce) struct CommitsTests {
   private let store: ModelContainer
   private let context: ModelContext
 

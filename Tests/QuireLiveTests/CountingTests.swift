@@ -1,6 +1,7 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -8,7 +9,7 @@ import Testing
 @testable import QuireSQLite
 
 /// What a commit costs: statements run and readers woken.
-@MainActor @Suite struct CountingTests {
+@MainActor @Suite(.fewAtOnce) struct CountingTests {
   private let store: ModelContainer
   private let context: ModelContext
 

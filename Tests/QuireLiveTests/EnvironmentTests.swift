@@ -1,10 +1,11 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 /// The observation contract, F1 to F3 and F6, and what keeps an object on its isolation.
-@MainActor @Suite struct EnvironmentTests {
+@MainActor @Suite(.fewAtOnce) struct EnvironmentTests {
   private enum PageSize: ModelEnvironmentKey { static let defaultValue = 20 }
   private enum Shown: ModelEnvironmentKey { static let defaultValue: PersistentIdentifier? = nil }
 

@@ -1,11 +1,12 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// What live results say of themselves, word for word, and that it is so.
-@MainActor @Suite struct ExplanationTests {
+@MainActor @Suite(.fewAtOnce) struct ExplanationTests {
   private let store: ModelContainer
   private let context: ModelContext
 

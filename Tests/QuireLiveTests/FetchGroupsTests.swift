@@ -1,12 +1,13 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 @testable import QuireModel
 
 /// Groups asked for once: the shape of `liveGroups`, with unsaved edits.
-@MainActor @Suite struct FetchGroupsTests {
+@MainActor @Suite(.fewAtOnce) struct FetchGroupsTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import QuireLive
 
-@Suite struct KeyDifferenceTests {
+@Suite(.fewAtOnce) struct KeyDifferenceTests {
   /// Takes out all that leaves, highest index first, and puts in all that comes, lowest first.
   static func apply(_ difference: KeyDifference, to old: [Int64]) -> [Int64] {
     var result = old

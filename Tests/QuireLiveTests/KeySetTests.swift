@@ -4,7 +4,7 @@ import Testing
 @testable import QuireLive
 
 /// Keys by 64 to a word.
-@Suite struct KeySetTests {
+@Suite(.fewAtOnce) struct KeySetTests {
   @Test(arguments: [1, 2, 3, extraSeed])
   func `it holds what a Set would`(seed: UInt64) {
     var random = Random(seed: seed)

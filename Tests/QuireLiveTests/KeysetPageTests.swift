@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Pages by a name that many rows share, and the key that none does.
-@MainActor @Suite struct KeysetPageTests {
+@MainActor @Suite(.fewAtOnce) struct KeysetPageTests {
   private let store: ModelContainer
   private let context: ModelContext
   private let order = [SortDescriptor(\Book.title), SortDescriptor(\Book.persistentModelID)]

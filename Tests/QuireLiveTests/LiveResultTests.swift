@@ -1,13 +1,14 @@
 import Foundation
 import Quire
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireLive
 @testable import QuireModel
 
 /// What every shape of live result has in common, each check for all of them.
-@MainActor @Suite struct LiveResultTests {
+@MainActor @Suite(.fewAtOnce) struct LiveResultTests {
   private let store: ModelContainer
   private let context: ModelContext
 

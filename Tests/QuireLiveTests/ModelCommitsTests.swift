@@ -1,9 +1,10 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 /// The exact channel, filtered by model and by property.
-@MainActor @Suite struct ModelCommitsTests {
+@MainActor @Suite(.fewAtOnce) struct ModelCommitsTests {
   private let store: ModelContainer
 
   init() throws {

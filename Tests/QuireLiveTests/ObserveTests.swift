@@ -1,12 +1,13 @@
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 @testable import QuireModel
 
 /// `observe { … }`, and what it and live queries cost when they are gone.
-@MainActor @Suite struct ObserveTests {
+@MainActor @Suite(.fewAtOnce) struct ObserveTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -1,6 +1,7 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -8,7 +9,7 @@ import Testing
 @testable import QuireSQLite
 
 /// A live result that is paused: it costs nothing, stays what it was, and goes on with one difference.
-@MainActor @Suite struct PauseTests {
+@MainActor @Suite(.fewAtOnce) struct PauseTests {
   let store: ModelContainer
   let context: ModelContext
 

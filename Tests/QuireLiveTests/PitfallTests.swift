@@ -1,12 +1,13 @@
 import Foundation
 import Quire
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// What incremental views are known to get wrong, one test each.
-@MainActor @Suite struct PitfallTests {
+@MainActor @Suite(.fewAtOnce) struct PitfallTests {
   let store: ModelContainer
   let context: ModelContext
 

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -37,7 +38,7 @@ import Testing
 }
 
 /// Fields computed by the database.
-@MainActor @Suite struct ProjectionComputedTests {
+@MainActor @Suite(.fewAtOnce) struct ProjectionComputedTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -1,11 +1,12 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// Aggregates of to-many relationships as fields.
-@MainActor @Suite struct ProjectionTotalsTests {
+@MainActor @Suite(.fewAtOnce) struct ProjectionTotalsTests {
   private let store: ModelContainer
   private let context: ModelContext
   private let authors: [Author]

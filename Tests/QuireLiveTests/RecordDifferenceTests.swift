@@ -5,7 +5,7 @@ import Testing
 @testable import QuireLive
 
 /// Differences of two answers: they lead from the one to the other, and say no more than they must.
-@Suite struct RecordDifferenceTests {
+@Suite(.fewAtOnce) struct RecordDifferenceTests {
   private static let names = ColumnNames(["id", "a"])
 
   private func records(_ rows: [(Int64, Int64)]) -> [Record] {

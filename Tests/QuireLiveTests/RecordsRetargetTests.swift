@@ -1,6 +1,7 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -8,7 +9,7 @@ import Testing
 @testable import QuireSQLite
 
 /// Live answers in SQL that ask something else, pause, and are stopped.
-@MainActor @Suite struct RecordsRetargetTests {
+@MainActor @Suite(.fewAtOnce) struct RecordsRetargetTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -1,12 +1,13 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// A live result that asks something else: what its observers hear, what it costs, and when it is refused.
-@MainActor @Suite struct RetargetTests {
+@MainActor @Suite(.fewAtOnce) struct RetargetTests {
   let store: ModelContainer
   let context: ModelContext
 

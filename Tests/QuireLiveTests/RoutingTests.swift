@@ -1,12 +1,13 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// Ten thousand observers of different rows: a commit costs those it concerns.
-@MainActor @Suite struct RoutingTests {
+@MainActor @Suite(.fewAtOnce) struct RoutingTests {
   private static let count = 10_000
   private let store: ModelContainer
   private let context: ModelContext

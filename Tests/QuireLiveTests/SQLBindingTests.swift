@@ -1,9 +1,10 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 /// What is interpolated is bound by everything that runs SQL, and never becomes SQL.
-@MainActor @Suite struct SQLBindingTests {
+@MainActor @Suite(.fewAtOnce) struct SQLBindingTests {
   private let store: ModelContainer
   private static let hostile = "x' OR 1 = 1; DROP TABLE book --"
 

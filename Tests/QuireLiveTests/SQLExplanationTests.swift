@@ -1,11 +1,12 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// What live answers of queries in SQL say of themselves.
-@MainActor @Suite struct SQLExplanationTests {
+@MainActor @Suite(.fewAtOnce) struct SQLExplanationTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -16,7 +17,7 @@ import Testing
 }
 
 /// Models in SQL: names, keys, and predicates as sub-queries.
-@MainActor @Suite struct SQLModelsTests {
+@MainActor @Suite(.fewAtOnce) struct SQLModelsTests {
   private let store: ModelContainer
   private let context: ModelContext
 

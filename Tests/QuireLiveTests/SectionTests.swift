@@ -1,12 +1,13 @@
 import Foundation
 import Observation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// A live result in sections: what it shows, who is woken, and what is told.
-@MainActor @Suite struct SectionTests {
+@MainActor @Suite(.fewAtOnce) struct SectionTests {
   let store: ModelContainer
   let context: ModelContext
 

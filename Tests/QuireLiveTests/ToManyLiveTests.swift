@@ -1,12 +1,13 @@
 import Foundation
 import Quire
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// Live queries that ask about to-many relationships, one trap each.
-@MainActor @Suite struct ToManyLiveTests {
+@MainActor @Suite(.fewAtOnce) struct ToManyLiveTests {
   let store: ModelContainer
   let context: ModelContext
 

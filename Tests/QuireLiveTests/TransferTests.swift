@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Sums that several threads, contexts and two processes change at once.
-@Suite struct TransferTests {
+@Suite(.fewAtOnce) struct TransferTests {
   /// How many transfers each does; `QUIRE_TRANSFERS` asks for more.
   static let count = ProcessInfo.processInfo.environment["QUIRE_TRANSFERS"].flatMap(Int.init) ?? 60
 

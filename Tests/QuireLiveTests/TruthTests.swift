@@ -1,11 +1,12 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireSQLite
 
 /// Kept values and the latest of a sequence, beside what the observation contract says of them.
-@MainActor @Suite struct TruthTests {
+@MainActor @Suite(.fewAtOnce) struct TruthTests {
   private func settle(_ condition: () -> Bool) async throws {
     for _ in 0..<20_000 where !condition() { try await Task.sleep(for: .milliseconds(1)) }
   }

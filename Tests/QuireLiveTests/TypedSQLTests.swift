@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireLive
@@ -7,7 +8,7 @@ import Testing
 @testable import QuireSQLite
 
 /// What SQL finds, as values, tuples, structs and objects.
-@MainActor @Suite struct TypedSQLTests {
+@MainActor @Suite(.fewAtOnce) struct TypedSQLTests {
   private let store: ModelContainer
   private let context: ModelContext
 

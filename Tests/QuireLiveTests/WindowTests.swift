@@ -6,7 +6,7 @@ import Testing
 @testable import QuireLive
 
 /// The window against the whole sorted list it stands for.
-@Suite struct WindowTests {
+@Suite(.fewAtOnce) struct WindowTests {
   private static let order = EntryOrder(ascending: [true, false])
 
   private static func entry(_ random: inout Random, key: Int64) -> Entry {

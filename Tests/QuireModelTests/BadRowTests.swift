@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// A row is decoded whole or not made into an object; the others are as usable as ever.
-@Suite struct BadRowTests {
+@Suite(.fewAtOnce) struct BadRowTests {
   /// Tables as another tool makes them, that take anything.
   static func store() throws -> (ModelContainer, TemporaryFile) {
     let file = try TemporaryFile()

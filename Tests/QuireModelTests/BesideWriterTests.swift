@@ -1,9 +1,10 @@
 import Quire
 import Synchronization
+import TestSupport
 import Testing
 
 /// Contexts made while others commit: what is there is found, at whatever moment they look.
-@Suite struct BesideWriterTests {
+@Suite(.fewAtOnce) struct BesideWriterTests {
   @Test func `a fresh context finds every row that is there, whoever commits meanwhile`() throws {
     let store = try QuireModelTests.store(["Lem": (0..<50).map { "Volume \($0)" }])
     let isOver = Atomic(false)

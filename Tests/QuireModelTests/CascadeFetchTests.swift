@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Deletes that are not saved, as fetches show them.
-@Suite struct CascadeFetchTests {
+@Suite(.fewAtOnce) struct CascadeFetchTests {
   let store: ModelContainer
   let context: ModelContext
 

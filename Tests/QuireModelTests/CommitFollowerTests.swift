@@ -1,11 +1,12 @@
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 @testable import QuireModel
 
 /// Who is concerned by which changes, without a store.
-@Suite struct ParticipantsTests {
+@Suite(.fewAtOnce) struct ParticipantsTests {
   private let followers = LiveRegistry()
 
   /// One that only says what concerns it.

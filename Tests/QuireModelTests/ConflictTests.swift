@@ -1,9 +1,10 @@
 import Quire
 import Synchronization
+import TestSupport
 import Testing
 
 /// Saves that refuse to overwrite what others have committed.
-@Suite struct ConflictTests {
+@Suite(.fewAtOnce) struct ConflictTests {
   let store: ModelContainer
   let context: ModelContext
 

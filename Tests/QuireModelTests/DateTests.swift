@@ -22,7 +22,7 @@ import Testing
 }
 
 /// A date comes back as it was, wherever it has been.
-@Suite struct DateTests {
+@Suite(.fewAtOnce) struct DateTests {
   private let store: ModelContainer
 
   init() throws {

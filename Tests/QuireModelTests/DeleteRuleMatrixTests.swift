@@ -1,9 +1,10 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 /// Each delete rule over each kind of relationship, however the object goes: the same happens in memory and in the file.
-@Suite struct DeleteRuleMatrixTests {
+@Suite(.fewAtOnce) struct DeleteRuleMatrixTests {
   enum Way: CaseIterable { case save, bulk, sql }
   enum Shape: CaseIterable { case children, target, many }
 

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Delete rules that no foreign key expresses, and relationships of a model with itself.
-@Suite struct DeleteRuleTests {
+@Suite(.fewAtOnce) struct DeleteRuleTests {
   let store: ModelContainer
   let context: ModelContext
 

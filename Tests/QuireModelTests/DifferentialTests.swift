@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A context under random edits, beside plain values of the same: every fetch, list and reference must agree.
-@Suite struct DifferentialTests {
+@Suite(.fewAtOnce) struct DifferentialTests {
   /// The first twenty, and those that once failed; `QUIRE_SEEDS` runs so many more.
   static var seeds: [UInt64] {
     let more = ProcessInfo.processInfo.environment["QUIRE_SEEDS"].flatMap(UInt64.init) ?? 20

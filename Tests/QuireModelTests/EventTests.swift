@@ -2,9 +2,10 @@ import Foundation
 import Quire
 import QuireSQLite
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite struct EventTests {
+@Suite(.fewAtOnce) struct EventTests {
   private let store: ModelContainer
   private let told = Told()
 

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Predicate, order, limit and offset, with what is unsaved counted as if it had been saved.
-@Suite struct FetchTests {
+@Suite(.fewAtOnce) struct FetchTests {
   let store: ModelContainer
   let context: ModelContext
 

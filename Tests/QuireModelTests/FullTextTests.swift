@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Words in an index that follows its rows, whoever writes them.
-@Suite struct FullTextTests {
+@Suite(.fewAtOnce) struct FullTextTests {
   let folder = FileManager.default.temporaryDirectory.appending(path: "quire-fulltext-\(UUID().uuidString)")
   var file: URL { folder.appending(path: "books.db") }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Writes that wait together are committed together, and nothing else tells them from writes made one by one.
-@Suite struct GroupCommitTests {
+@Suite(.fewAtOnce) struct GroupCommitTests {
   struct Stopped: Error {}
 
   /// What subscribers are told, with the store's latest number at that moment.

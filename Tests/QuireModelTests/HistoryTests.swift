@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The change log under SwiftData's names.
-@Suite struct HistoryTests {
+@Suite(.fewAtOnce) struct HistoryTests {
   let store: ModelContainer
   let context: ModelContext
 

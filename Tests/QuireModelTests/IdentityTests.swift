@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// One row, one object, for as long as somebody holds it.
-@Suite struct IdentityTests {
+@Suite(.fewAtOnce) struct IdentityTests {
   @Test func `a row is the same object by fetch, key, identifier and relationship`() throws {
     let context = ModelContext(try store(["Lem": ["Eden", "Solaris"], "Le Guin": ["The Dispossessed"]]))
     let eden = try context.volume("Eden")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Keys are the store's to give, and none is given twice.
-@Suite struct KeyTests {
+@Suite(.fewAtOnce) struct KeyTests {
   /// Deletes the row with the highest key in some way; then a new row must get the next one.
   enum Way: String, CaseIterable, Sendable {
     case model, cascade, predicate, rawSQL, rawCascade, elsewhereThenReopened

@@ -1,9 +1,10 @@
 import Quire
 import Synchronization
+import TestSupport
 import Testing
 
 /// The observation contract, D5, D7: relationships come on first read, for the siblings of one fetch, as of the context's commit.
-@Suite struct LoadingTests {
+@Suite(.fewAtOnce) struct LoadingTests {
   /// A thousand volumes, each with a writer of its own and two contributors.
   static func large() throws -> ModelContainer {
     let store = try store()

@@ -1,10 +1,11 @@
 import Quire
 import Synchronization
+import TestSupport
 import Testing
 
 /// What a save decides on committed rows, with a commit between the save's first look and its lock: an observer makes it
 /// while the save takes in what others have committed.
-@Suite struct LookAndLockTests {
+@Suite(.fewAtOnce) struct LookAndLockTests {
   private func store() throws -> ModelContainer {
     try ModelContainer(
       for: Tome.self, Shelf.self, Team.self, Player.self,

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Commits made elsewhere, taken in.
-@Suite struct MergingTests {
+@Suite(.fewAtOnce) struct MergingTests {
   @Test func `a context moves with its next fetch, save or refresh, and not before`() throws {
     let store = try store(["Lem": ["Eden"]])
     let (a, b) = (ModelContext(store), ModelContext(store))

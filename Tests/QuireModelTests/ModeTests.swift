@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Files that may not be written, containers that are closed, saves that nobody called.
-@Suite struct ModeTests {
+@Suite(.fewAtOnce) struct ModeTests {
   static func file() throws -> TemporaryFile {
     let file = try TemporaryFile()
     let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)

@@ -1,5 +1,6 @@
 import Quire
 import Synchronization
+import TestSupport
 import Testing
 
 /// Where a change comes from: who tracks must not be able to tell.
@@ -44,7 +45,7 @@ enum Source: String, CaseIterable, Sendable {
 }
 
 /// What a reader depends on.
-@Suite struct ObservationTests {
+@Suite(.fewAtOnce) struct ObservationTests {
   let store: ModelContainer
   let context: ModelContext
 

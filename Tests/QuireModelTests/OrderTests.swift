@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Lists that stay as they are assigned, and lists that say how long they may be.
-@Suite struct OrderTests {
+@Suite(.fewAtOnce) struct OrderTests {
   let store: ModelContainer
   let context: ModelContext
   let novel: Novel

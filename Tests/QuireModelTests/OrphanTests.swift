@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Objects whose context is gone, inserted into another one.
-@Suite struct OrphanTests {
+@Suite(.fewAtOnce) struct OrphanTests {
   let store: ModelContainer
   let context: ModelContext
 

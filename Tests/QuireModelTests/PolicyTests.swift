@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Unique values and conflicting edits, by the rules that a context is given.
-@Suite struct PolicyTests {
+@Suite(.fewAtOnce) struct PolicyTests {
   let store: ModelContainer
   let context: ModelContext
 

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Every construct that predicates are written with, asked of saved rows, of unsaved objects, and of Foundation.
-@Suite struct PredicateConstructTests {
+@Suite(.fewAtOnce) struct PredicateConstructTests {
   typealias Book = Bookshop.Book
   typealias Author = Bookshop.Author
 

@@ -4,7 +4,7 @@ import Testing
 
 /// The same predicate on the same values: asked of saved rows, where SQL answers what it can; of unsaved objects, where
 /// all is evaluated in memory; and of Foundation, where it does not trap and means the same by text.
-@Suite struct PredicatePropertyTests {
+@Suite(.fewAtOnce) struct PredicatePropertyTests {
   typealias Book = Bookshop.Book
 
   /// The first, and those that once failed; `QUIRE_SEEDS` runs so many more.

@@ -1,5 +1,6 @@
 import Foundation
 import QuireRow
+import TestSupport
 import Testing
 
 @testable import QuireModel
@@ -11,7 +12,7 @@ private typealias Key = PredicateFixture.Key
 private typealias Mood = PredicateFixture.Mood
 private typealias Rank = PredicateFixture.Rank
 
-@Suite struct PredicateTests {
+@Suite(.fewAtOnce) struct PredicateTests {
   private struct Search: Codable, Sendable {
     var text = "Left"
     var isOn = true

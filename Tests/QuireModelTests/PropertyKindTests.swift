@@ -1,9 +1,10 @@
 import Quire
 import Synchronization
+import TestSupport
 import Testing
 
 /// The observation contract, A10 to A12, F4: properties of other kinds.
-@Suite struct PropertyKindTests {
+@Suite(.fewAtOnce) struct PropertyKindTests {
   let store: ModelContainer
   let context: ModelContext
 

@@ -4,7 +4,7 @@ import Testing
 
 /// Random edits, then a transaction of random edits, saves, deletions and inner transactions that throws: everything is
 /// as it was. What is saved after it is what would have been saved without it.
-@Suite struct RandomTransactionTests {
+@Suite(.fewAtOnce) struct RandomTransactionTests {
   static let seeds: [UInt64] = {
     let count = ProcessInfo.processInfo.environment["QUIRE_SEEDS"].flatMap(UInt64.init) ?? 60
     return [extraSeed] + Array(1...count)

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 @Model private final class Parent {
@@ -45,7 +46,7 @@ import Testing
 }
 
 /// What is reachable from an inserted object by either side of a relationship is saved with it.
-@Suite struct ReachabilityTests {
+@Suite(.fewAtOnce) struct ReachabilityTests {
   private let store: ModelContainer
   private let context: ModelContext
 

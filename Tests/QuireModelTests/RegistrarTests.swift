@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// What observation costs those who do not use it.
-@Suite struct RegistrarTests {
+@Suite(.fewAtOnce) struct RegistrarTests {
   @Test func `reads are known to be tracked or not`() { #expect(ContextCore.knowsTracking) }
 
   @Test func `objects that nobody tracks have no registrar, also after being read, edited, fetched and saved`() throws {

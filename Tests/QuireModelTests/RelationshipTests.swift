@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Both sides in step, in memory before a save and in the file after.
-@Suite struct RelationshipTests {
+@Suite(.fewAtOnce) struct RelationshipTests {
   static func store() throws -> ModelContainer {
     try ModelContainer(
       for: Person.self, Passport.self, Node.self, Album.self, Track.self, Shop.self, Item.self, House.self, Haunt.self,

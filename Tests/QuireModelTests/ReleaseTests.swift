@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Nothing is kept alive that nobody holds.
-@Suite struct ReleaseTests {
+@Suite(.fewAtOnce) struct ReleaseTests {
   @Test func `a graph loaded both ways is freed at the end of the turn after it was let go`() throws {
     let context = ModelContext(try store(["Lem": ["Eden", "Solaris"], "Le Guin": ["The Dispossessed"]]))
     func load() throws {

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// After a rollback everything is as the file has it.
-@Suite struct RollbackTests {
+@Suite(.fewAtOnce) struct RollbackTests {
   @Test func `values, references and lists go back, inserted objects go`() throws {
     let context = ModelContext(try store(["Lem": ["Eden", "Solaris"], "Le Guin": ["The Dispossessed"]]))
     let (lem, guin) = (try context.writer("Lem"), try context.writer("Le Guin"))

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Edits → one commit, or nothing.
-@Suite struct SavingTests {
+@Suite(.fewAtOnce) struct SavingTests {
   @Test func `a graph is inserted from any of its objects`() throws {
     let store = try store()
     let context = ModelContext(store)

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// The models against the tables of a file.
-@Suite struct SchemaTests {
+@Suite(.fewAtOnce) struct SchemaTests {
   /// A file made by these statements, opened.
   static func open(_ statements: [String], _ file: TemporaryFile) throws -> ModelContainer {
     let maker = try Connection(path: file.url.path, access: .create)

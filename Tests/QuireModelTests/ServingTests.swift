@@ -1,9 +1,10 @@
-import Dispatch
+import Foundation
 import Quire
+import TestSupport
 import Testing
 
 /// `store.write` and `store.read`: blocks with objects, off Swift's threads, in order of arrival.
-@Suite struct ServingTests {
+@Suite(.fewAtOnce) struct ServingTests {
   struct Stopped: Error {}
 
   static func store(_ file: URL? = nil) throws -> ModelContainer {
@@ -28,7 +29,7 @@ import Testing
             opened.signal()  // for another run
           }
         }
-        DispatchQueue.global().async {
+        Thread.detachNewThread {
           begun.wait()
           box.withLock { $0.take() }?.resume(returning: task)
         }
@@ -111,7 +112,7 @@ import Testing
       try await group.waitForAll()
     }
     await withCheckedContinuation { all in
-      DispatchQueue.global().async {
+      Thread.detachNewThread {
         for _ in 0..<6 { done.wait() }
         all.resume()
       }

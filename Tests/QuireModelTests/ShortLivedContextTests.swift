@@ -6,7 +6,7 @@ import Testing
 @testable import QuireModel
 
 /// What contexts leave behind in a store that lives on: nothing.
-@Suite struct ShortLivedContextTests {
+@Suite(.fewAtOnce) struct ShortLivedContextTests {
   /// What SQLite holds after some contexts, and after many more: in a process of its own, because SQLite counts for all
   /// of them together.
   private static func expectNoGrowth(contexts count: Int) throws {

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Values of objects that may go anywhere, and rows that are no objects.
-@Suite struct SnapshotTests {
+@Suite(.fewAtOnce) struct SnapshotTests {
   enum Kind: String, Codable { case novel, play }
   struct Size: Codable, Equatable { var height: Double }
 

@@ -1,7 +1,8 @@
 import Quire
+import TestSupport
 import Testing
 
-@MainActor @Suite struct SpineTests {
+@MainActor @Suite(.fewAtOnce) struct SpineTests {
   @Test func `a saved object is found by another context`() throws {
     let store = try store()
     let context = store.mainContext

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// The last reference of an object may go anywhere. Run with `--sanitize=thread` too.
-@Suite struct ThreadReleaseTests {
+@Suite(.fewAtOnce) struct ThreadReleaseTests {
   @MainActor final class Holder {
     var volume: Volume?
     init(_ volume: Volume) { self.volume = volume }

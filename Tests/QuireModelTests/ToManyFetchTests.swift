@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// Fetches by questions about to-many relationships, with edits that are not saved.
-@Suite struct ToManyFetchTests {
+@Suite(.fewAtOnce) struct ToManyFetchTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `transaction`: one lock, one state, all or nothing.
-@Suite struct TransactionTests {
+@Suite(.fewAtOnce) struct TransactionTests {
   let store: ModelContainer
   let context: ModelContext
 

@@ -1,10 +1,11 @@
 import Quire
+import TestSupport
 import Testing
 
 @testable import QuireModel
 
 /// Triggers of the file's own: what they do to the rows of a save is followed, or is an error of the save.
-@Suite struct TriggerTests {
+@Suite(.fewAtOnce) struct TriggerTests {
   private func store(_ trigger: String) throws -> (ModelContainer, ModelContext, Volume) {
     let store = try QuireModelTests.store(["Lem": ["first"]])
     let context = ModelContext(store, isolation: nil)

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// What goes in comes out, and what no column holds is refused by name.
-@Suite struct TypeTests {
+@Suite(.fewAtOnce) struct TypeTests {
   static func store() throws -> ModelContainer {
     try ModelContainer(
       for: Everything.self, Names.Task.self, Ticket.self, Coded.self,

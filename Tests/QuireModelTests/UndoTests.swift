@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Saves taken back and done again.
-@Suite struct UndoTests {
+@Suite(.fewAtOnce) struct UndoTests {
   let store: ModelContainer
   let context: ModelContext
   let undo = UndoManager()

@@ -1,8 +1,9 @@
 import Quire
+import TestSupport
 import Testing
 
 /// A second row with a unique value is an error, never a silent replacement.
-@Suite struct UniqueTests {
+@Suite(.fewAtOnce) struct UniqueTests {
   let store: ModelContainer
   let context: ModelContext
 

@@ -5,7 +5,7 @@ import Testing
 @testable import QuireModel
 
 /// Properties and paths of rows without objects: tuples, and different values.
-@Suite struct ValueFetchTests {
+@Suite(.fewAtOnce) struct ValueFetchTests {
   let store: ModelContainer
   let context: ModelContext
 

@@ -118,7 +118,7 @@ struct RandomExpression {
 
   private mutating func comparison() -> RowExpression.Comparison {
     random.pick([
-      .equal, .unequal, .equalOrAbsent, .unequalIfPresent, .less, .lessOrEqual, .greater, .greaterOrEqual,
+      .equal, .unequal, .equalOrAbsent, .unequalOrAbsent, .less, .lessOrEqual, .greater, .greaterOrEqual,
     ])
   }
 }

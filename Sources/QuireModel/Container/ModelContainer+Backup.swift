@@ -50,7 +50,8 @@ extension ModelContainer {
     let database = store.database
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
+        // A queue of its own, because it blocks: Swift's tasks share the threads of the global queues.
+        DispatchQueue(label: "quire.backup").async {
           let result = Result {
             let copied = try database.copy(
               to: url.path(percentEncoded: false), replacing: replacing, interruption: interruption

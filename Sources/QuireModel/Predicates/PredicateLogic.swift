@@ -91,7 +91,7 @@ extension Translation {
       case (true, true): .equal
       case (true, false): .unequal
       case (false, true): .equalOrAbsent
-      case (false, false): .unequalIfPresent
+      case (false, false): .unequalOrAbsent
       }
     return RowExpression.compare(comparison, a, b).folded
   }

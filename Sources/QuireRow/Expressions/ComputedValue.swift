@@ -37,11 +37,11 @@ extension RowExpression {
   // A column alone is true if it is 1; negated, or chosen as a value, so is a value that is neither 0 nor 1.
 
   private var negated: RowExpression {
-    if case .column = self { .compare(.unequalIfPresent, self, .literal(1)) } else { !self }
+    if case .column = self { .compare(.unequalOrAbsent, self, .literal(1)) } else { !self }
   }
 
   private var chosen: RowExpression {
-    if case .column = self { .compare(.unequalIfPresent, self, .literal(0)) } else { self }
+    if case .column = self { .compare(.unequalOrAbsent, self, .literal(0)) } else { self }
   }
 
   /// The rest of this condition, to be evaluated on rows that meet the ``necessary`` one.

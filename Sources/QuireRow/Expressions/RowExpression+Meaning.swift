@@ -101,7 +101,7 @@ extension RowExpression.Comparison {
     case .equal: Value(a.compare(to: b) == 0)
     case .unequal: Value(a.compare(to: b) != 0)
     case .equalOrAbsent: Value.test(a, b) { $0 == 0 }
-    case .unequalIfPresent: Value.test(a, b) { $0 != 0 }
+    case .unequalOrAbsent: Value.test(a, b) { $0 != 0 }
     case .less: Value.test(a, b) { $0 < 0 }
     case .lessOrEqual: Value.test(a, b) { $0 <= 0 }
     case .greater: Value.test(a, b) { $0 > 0 }

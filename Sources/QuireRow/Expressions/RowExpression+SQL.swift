@@ -293,7 +293,7 @@ extension RowExpression.Comparison {
     case .equal: " IS "
     case .unequal: " IS NOT "
     case .equalOrAbsent: " = "
-    case .unequalIfPresent: " <> "
+    case .unequalOrAbsent: " <> "
     case .less: " < "
     case .lessOrEqual: " <= "
     case .greater: " > "

@@ -6,7 +6,7 @@
 /// | | NULL in gives | beside Swift |
 /// |---|---|---|
 /// | `equal`, `unequal` | 0 or 1: NULL equals NULL alone | `==`, `!=` of optionals |
-/// | `equalOrAbsent`, `unequalIfPresent`, `less` … | NULL | `==` … of what an optional chain found |
+/// | `equalOrAbsent`, `unequalOrAbsent`, `less` … | NULL | `==` … of what an optional chain found |
 /// | `all`, `any`, `not` | Kleene's logic | the same without NULL |
 /// | `oneOf` | NULL (0 for an empty list) | `list.contains(x)` |
 /// | `contains`, `startsWith`, `endsWith` | NULL | by UTF-8 bytes: canonically equal spellings differ |
@@ -54,7 +54,7 @@ package indirect enum RowExpression: Hashable, Sendable {
 
   package enum Comparison: Hashable, Sendable {
     case equal, unequal
-    case equalOrAbsent, unequalIfPresent
+    case equalOrAbsent, unequalOrAbsent
     case less, lessOrEqual, greater, greaterOrEqual
   }
 

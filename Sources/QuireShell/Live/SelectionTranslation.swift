@@ -212,7 +212,7 @@ struct SelectionTranslation {
     default: return nil
     }
     let comparisons: [String: RowExpression.Comparison] = [
-      "=": .equalOrAbsent, "<>": .unequalIfPresent, "<": .less, "<=": .lessOrEqual, ">": .greater,
+      "=": .equalOrAbsent, "<>": .unequalOrAbsent, "<": .less, "<=": .lessOrEqual, ">": .greater,
       ">=": .greaterOrEqual,
     ]
     guard let comparison = comparisons[sign], let value else { return nil }

@@ -106,7 +106,7 @@ extension RandomCase.Comparison {
     case .equal: .equal
     case .unequal: .unequal
     case .equalOrAbsent: .equalOrAbsent
-    case .unequalIfPresent: .unequalIfPresent
+    case .unequalOrAbsent: .unequalOrAbsent
     case .less: .less
     case .lessOrEqual: .lessOrEqual
     case .greater: .greater

@@ -127,7 +127,7 @@ extension RandomCase {
   }
 
   enum Comparison: String, Codable, CaseIterable {
-    case equal, unequal, equalOrAbsent, unequalIfPresent, less, lessOrEqual, greater, greaterOrEqual
+    case equal, unequal, equalOrAbsent, unequalOrAbsent, less, lessOrEqual, greater, greaterOrEqual
   }
 }
 

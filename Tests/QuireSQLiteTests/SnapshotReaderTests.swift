@@ -6,7 +6,7 @@ import Testing
 
 @testable import QuireSQLite
 
-@Suite struct ReadPositionTests {
+@Suite struct SnapshotReaderTests {
   let scratch: Scratch
   let database: Database
 
