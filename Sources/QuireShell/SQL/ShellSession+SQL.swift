@@ -83,7 +83,7 @@ extension ShellSession {
     if let output = run.output {
       var writer = try output.format.writer(answer.columns, output)
       let most = output.keepsRows ? options.keptRows : 0
-      let (count, isCut) = try Self.stream(statement, &hasRow, &writer, output, keeping: most, in: &answer.rows)
+      let (count, isCut) = try stream(statement, &hasRow, &writer, output, keeping: most, in: &answer.rows)
       answer.isWhole = !isCut && count == answer.rows.count
       answer.elapsed = clock.now - begin
       if output.keepsRows { kept = Kept(answer: answer, rows: nil) }
@@ -101,7 +101,7 @@ extension ShellSession {
   }
 
   /// A function of its own, so that each writer is compiled for itself.
-  private static func stream(
+  private func stream(
     _ statement: Statement, _ hasRow: inout Bool, _ writer: inout some AnswerWriter, _ output: RowOutput,
     keeping most: Int, in rows: inout [[Value]]
   ) throws -> (count: Int, isCut: Bool) {
@@ -121,6 +121,7 @@ extension ShellSession {
       throw error
     }
     writer.end(&bytes)
+    try checkNotPassed()
     try bytes.flush()
     return (count, hasRow)
   }

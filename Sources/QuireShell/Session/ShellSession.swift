@@ -143,8 +143,11 @@ public actor ShellSession {
     do {
       try await withTaskCancellationHandler {
         if Task.isCancelled { throw ShellFailure("stopped", .stopped) }
-        try await answer(text, Run(output: output, confirm: confirm, each: each))
-        if source.connection.isPassed { throw Self.passed(source.path) }
+        let checked = Run(output: output, confirm: confirm) { reply in
+          if case .streamed = reply {} else { try await self.checkNotPassed() }  // its rows are delivered already
+          try await each(reply)
+        }
+        try await answer(text, checked)
       } onCancel: {
         cancel()
       }
@@ -162,9 +165,11 @@ public actor ShellSession {
     shared.withLock { $0.watch = opened.watch }
   }
 
-  private static func passed(_ path: String) -> ShellFailure {
-    ShellFailure(
-      "another program has written to \(printable(path)) while it was read, and could not be kept from it, as nothing can be "
+  /// Called when an answer has been read and before it is delivered: a write after that does not concern it.
+  func checkNotPassed() throws(ShellFailure) {
+    if !source.connection.isPassed { return }
+    throw ShellFailure(
+      "another program has written to \(printable(source.path)) while it was read, and could not be kept from it, as nothing can be "
         + "made in its folder: the answer may be of two states. Ask again", .busy)
   }
 
