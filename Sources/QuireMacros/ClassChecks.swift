@@ -82,7 +82,7 @@ private func checkMembers(_ model: ClassDeclSyntax) -> [Refusal] {
 /// What only the class as a whole can be refused for.
 private func checkWhole(_ declaration: ClassDeclSyntax) -> [Refusal] {
   let model = ModelSyntax(declaration, in: [])
-  if model.properties.count > 63 {
+  if model.properties.count > 127 {
     return [Refusal(.tooManyProperties(count: model.properties.count), at: declaration.name)]
   }
   if !model.hasDesignatedInit && !model.allHaveDefaults {

@@ -87,7 +87,7 @@ struct ModelMembers {
     }
     if !lines.isEmpty { lines.insert("var index = index", at: 0) }
     return """
-      \(member)func _quireBind(_ properties: Swift.UInt64, to statement: Quire._Quire.Statement, from index: Swift.Int32) \
+      \(member)func _quireBind(_ properties: Quire._Quire.PropertyMask, to statement: Quire._Quire.Statement, from index: Swift.Int32) \
       throws(Quire.ValueError) \(block(lines))
       """
   }
@@ -104,10 +104,10 @@ struct ModelMembers {
       lines = ["return 0"]
     } else {
       lines.insert("guard let other = other as? \(model.name) else {\nreturn 0\n}", at: 0)
-      lines.insert("var mask: Swift.UInt64 = 0", at: 1)
+      lines.insert("var mask: Quire._Quire.PropertyMask = 0", at: 1)
       lines.append("return mask")
     }
-    return "\(member)func _quireDifference(from other: Swift.AnyObject) -> Swift.UInt64 \(block(lines))"
+    return "\(member)func _quireDifference(from other: Swift.AnyObject) -> Quire._Quire.PropertyMask \(block(lines))"
   }
 
   private var adopt: String {
@@ -115,7 +115,8 @@ struct ModelMembers {
       "if properties & \(bit) != 0 {\n\(property.storage) = other.\(property.storage)\n}"
     }
     if !lines.isEmpty { lines.insert("guard let other = other as? \(model.name) else {\nreturn\n}", at: 0) }
-    return "\(member)func _quireAdopt(_ properties: Swift.UInt64, from other: Swift.AnyObject) \(block(lines))"
+    return
+      "\(member)func _quireAdopt(_ properties: Quire._Quire.PropertyMask, from other: Swift.AnyObject) \(block(lines))"
   }
 
   private var link: String {
@@ -160,7 +161,7 @@ struct ModelMembers {
   /// neither compared with a row nor taken from one.
   private func numbered(variablesOnly: Bool = false, _ line: (PropertySyntax, String) -> String) -> [String] {
     model.properties.enumerated().filter { !variablesOnly || !$0.element.isConstant }.map { position, property in
-      line(property, "0x" + String(UInt64(1) << UInt64(position), radix: 16))
+      line(property, "0x" + String(UInt128(1) << UInt128(position), radix: 16))
     }
   }
 

@@ -38,9 +38,6 @@ private func checkShape(_ variable: VariableDeclSyntax) -> Refusal? {
     return Refusal(.several(names: names), at: first.pattern, fix: split(variable))
   }
   if let modifier = variable.modifier(.lazy) { return Refusal(.lazy(name: name), at: modifier) }
-  if let modifier = variable.modifier(.weak) {
-    return Refusal(.weak(name: name), at: modifier, fix: Remedy.remove(modifier, "remove ‘weak’"))
-  }
   if let modifier = variable.modifier(.unowned) {
     return Refusal(.unowned(name: name), at: modifier, fix: Remedy.remove(modifier, "remove ‘unowned’"))
   }

@@ -35,7 +35,6 @@ struct Refusal {
     case several(names: [String])
     case pattern
     case lazy(name: String)
-    case weak(name: String)
     case unowned(name: String)
     case conditional(name: String)
     case isolated(name: String)
@@ -90,7 +89,7 @@ extension Refusal.Reason: DiagnosticMessage {
     case .noInitializer(let name, let parameters):
       "‘\(name)’ needs an init for its properties without a default: write ‘init(\(parameters.joined(separator: ", "))) { … }’"
     case .tooManyProperties(let count):
-      "a model has at most 63 stored properties, and this one has \(count): move some into a Codable struct or a model of their own"
+      "a model has at most 127 stored properties, and this one has \(count): move some into a Codable struct or a model of their own"
 
     case .constant(let name):
       "‘\(name)’ is stored, and a constant with a value cannot be read from a row: write ‘private(set) var’, or give it its value in the init (the Swift 5 language mode lets it pass)"
@@ -100,8 +99,6 @@ extension Refusal.Reason: DiagnosticMessage {
       "a stored property of a model has one name: write a ‘var’ for each"
     case .lazy(let name):
       "‘\(name)’ can't be lazy, as it is read from its row: compute it (‘var \(name): … { … }’), or mark it @ObservationIgnored to keep it lazy and out of the table"
-    case .weak(let name):
-      "‘\(name)’ can't be weak: a reference to a model is a relationship and keeps no object alive in a circle, so write ‘var \(name)’; for any other object mark it @ObservationIgnored"
     case .unowned(let name):
       "‘\(name)’ can't be unowned: a reference to a model is a relationship and keeps no object alive in a circle, so write ‘var \(name)’"
     case .conditional(let name):

@@ -34,7 +34,7 @@ struct RefusalTests {
       import Quire
       @Model final class Author {
         private var first = "", last: String?, a, b: Int
-        weak var friend: Author?
+        unowned var friend: Author
         @Relationship(.cascade, inverse: \\Book.authors) var books: Set<Book>
         @Relationship var names: [String] = []
         @Attribute(.unique) var full: String { first }
@@ -50,7 +50,7 @@ struct RefusalTests {
       """
     let notes = try Compiler.shared!.check([source])[0].filter { $0.severity == "note" }
     let expected = [
-      (3, "write 4 declarations"), (4, "remove ‘weak’"), (5, "write ‘deleteRule: .cascade’"), (5, "write ‘[Book]’"),
+      (3, "write 4 declarations"), (4, "remove ‘unowned’"), (5, "write ‘deleteRule: .cascade’"), (5, "write ‘[Book]’"),
       (6, "remove @Relationship"), (7, "remove @Attribute"), (8, "remove @Attribute"), (9, "write ‘Int?’"),
       (10, "write ‘Author’"), (12, "write the init"), (16, "write ‘actor’"),
     ]

@@ -123,7 +123,7 @@ import Testing
     let (always, kind) = (StatementID.make(), StatementID.make())
     let known = try ObjectIdentifier(c.statement(always, "SELECT 0"))
     for number in 1...(StatementCache.capacity * 2) {
-      let columns = UInt64(number)
+      let columns = UInt128(number)
       let statement = try c.statement(kind.of(columns: columns), "SELECT \(columns)")
       #expect(statement.sql == "SELECT \(columns)")
       if number.isMultiple(of: 10) { #expect(try ObjectIdentifier(c.statement(always, "SELECT 0")) == known) }

@@ -61,9 +61,9 @@ extension Editing {
   ) {
     if present.isDeleted { insert(present) }
     let differing = present._quireDifference(from: model) & entity.storedMask & ~entity.keysMask
-    for index in entity.stored where differing & 1 << UInt64(index) != 0 {
+    for index in entity.stored where differing & 1 << PropertyMask(index) != 0 {
       guard core.saver.begin(present, index) else { continue }
-      telling(present, index) { present._quireAdopt(1 << UInt64(index), from: model) }
+      telling(present, index) { present._quireAdopt(1 << PropertyMask(index), from: model) }
     }
     for index in entity.relationships {
       guard let side = entity.properties[index].toOne else { continue }

@@ -201,7 +201,7 @@ package final class Editing: ContextPart {
     if core.following.move != nil { core.following.finishMove() }
     let edited = pending.edits.filter { $0._quireState.dirty != 0 }
     // What was edited before the deletion is not known any more, so everything is compared.
-    let models = edited.map { ($0, $0._quireState.dirty) } + pending.deleted.map { ($0, UInt64.max) }
+    let models = edited.map { ($0, $0._quireState.dirty) } + pending.deleted.map { ($0, PropertyMask.max) }
     // Everything that may fail comes first.
     var rows: [Int: [Int64: any PersistentModel]] = [:]
     for (index, models) in Dictionary(grouping: models, by: { entity(of: $0.0)?.index ?? 0 }) {
@@ -267,7 +267,7 @@ package final class Editing: ContextPart {
     }
   }
 
-  func tell(_ model: any PersistentModel, _ properties: UInt64, _ moment: Moment) {
+  func tell(_ model: any PersistentModel, _ properties: PropertyMask, _ moment: Moment) {
     var left = properties
     while left != 0 {
       model._quireTell(left.trailingZeroBitCount, moment)

@@ -11,11 +11,13 @@ extension PersistentModel {
   }
   public init(_quireRow row: inout _Quire.RowCursor, _ state: _Quire.ModelState) throws(ValueError) { byHand() }
   public init(_quireVacant state: _Quire.ModelState) { byHand() }
-  public func _quireBind(_ properties: UInt64, to statement: _Quire.Statement, from index: Int32) throws(ValueError) {
+  public func _quireBind(_ properties: _Quire.PropertyMask, to statement: _Quire.Statement, from index: Int32)
+    throws(ValueError)
+  {
     byHand()
   }
-  public func _quireDifference(from other: AnyObject) -> UInt64 { byHand() }
-  public func _quireAdopt(_ properties: UInt64, from other: AnyObject) { byHand() }
+  public func _quireDifference(from other: AnyObject) -> _Quire.PropertyMask { byHand() }
+  public func _quireAdopt(_ properties: _Quire.PropertyMask, from other: AnyObject) { byHand() }
   public func _quireLink(_ property: Int) -> _Quire.Link { byHand() }
   public func _quireSetLink(_ property: Int, _ link: _Quire.Link) { byHand() }
   public func _quireTell(_ property: Int, _ moment: _Quire.Moment) { byHand() }

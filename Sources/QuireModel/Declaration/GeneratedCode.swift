@@ -2,6 +2,7 @@ public import QuireRow
 
 // Names inside the package for what is public for generated code only.
 
+@usableFromInline package typealias PropertyMask = _Quire.PropertyMask
 package typealias Slot<Wrapped> = _Quire.Slot<Wrapped>
 @usableFromInline package typealias Link = _Quire.Link
 package typealias Moment = _Quire.Moment

@@ -15,11 +15,12 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
   /// An object for a row that does not exist: declared defaults, otherwise zeros.
   init(_quireVacant state: _Quire.ModelState)
   /// Binds the properties of the mask, lowest first, to consecutive parameters.
-  func _quireBind(_ properties: UInt64, to statement: _Quire.Statement, from index: Int32) throws(ValueError)
+  func _quireBind(_ properties: _Quire.PropertyMask, to statement: _Quire.Statement, from index: Int32)
+    throws(ValueError)
   /// The stored properties (without to-many relationships) in which this object and `other`, of the same class, differ.
-  func _quireDifference(from other: AnyObject) -> UInt64
+  func _quireDifference(from other: AnyObject) -> _Quire.PropertyMask
   /// Copies the storage of those properties from `other`; notifies no observers.
-  func _quireAdopt(_ properties: UInt64, from other: AnyObject)
+  func _quireAdopt(_ properties: _Quire.PropertyMask, from other: AnyObject)
   func _quireLink(_ property: Int) -> _Quire.Link
   func _quireSetLink(_ property: Int, _ link: _Quire.Link)
   /// Notifies the observation registrar, if there is one, that a property is about to change, or has changed.

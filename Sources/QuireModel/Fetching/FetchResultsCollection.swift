@@ -2,12 +2,12 @@
 ///
 /// Belongs to its context's isolation. An object whose row is gone when its batch is read has `isDeleted` set, as does
 /// an object whose row does not decode: see ``error``.
-public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessCollection {
+public final class FetchResultsCollection<T: PersistentModel>: RandomAccessCollection {
   /// Of all objects, in order; determined when the collection was made.
   public let identifiers: [PersistentIdentifier]
   private let context: ModelContext
   private let batchSize: Int
-  private var batch: (number: Int, models: [Model])?
+  private var batch: (number: Int, models: [T])?
 
   init(_ identifiers: [PersistentIdentifier], batchSize: Int, in context: ModelContext) {
     self.identifiers = identifiers
@@ -16,7 +16,7 @@ public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessC
   }
 
   /// A collection with all objects in one batch.
-  init(_ models: [Model], in context: ModelContext) {
+  init(_ models: [T], in context: ModelContext) {
     identifiers = models.map(\.persistentModelID)
     batchSize = Swift.max(1, models.count)
     batch = (0, models)
@@ -29,16 +29,16 @@ public final class FetchResultsCollection<Model: PersistentModel>: RandomAccessC
   /// The error of the first row that was read and did not decode; nil if all did.
   public var error: (any Error)? {
     let owner = context.owner
-    return owner.store?.entity(for: Model.self).flatMap { owner.fetcher.undecodable($0, among: identifiers.map(\.key)) }
+    return owner.store?.entity(for: T.self).flatMap { owner.fetcher.undecodable($0, among: identifiers.map(\.key)) }
   }
 
   /// - Complexity: One statement for each batch that is entered.
-  public subscript(position: Int) -> Model {
+  public subscript(position: Int) -> T {
     let number = position / batchSize
     if let batch, batch.number == number { return batch.models[position % batchSize] }
     let start = number * batchSize
     let keys = identifiers[start..<Swift.min(start + batchSize, identifiers.count)].map(\.key)
-    let models: [Model] = context.owner.fetcher.batch(of: keys)
+    let models: [T] = context.owner.fetcher.batch(of: keys)
     batch = (number, models)
     return models[position % batchSize]
   }

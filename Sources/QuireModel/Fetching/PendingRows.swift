@@ -28,7 +28,7 @@ struct PendingRows {
     }
     defer { echo.reset() }
     do {
-      try model._quireBind(1 << UInt64(index), to: echo, from: 1)
+      try model._quireBind(1 << PropertyMask(index), to: echo, from: 1)
       return try echo.step() ? echo.row.value(0) : .null
     } catch {
       return .null  // no column can hold it: the save will report that

@@ -100,7 +100,7 @@ extension Following {
     _ keys: [Int64], _ list: ToManyList, _ parent: any PersistentModel, _ foreignKey: Int, _ child: Entity
   ) -> [Int64] {
     let own = parent._quireState.key
-    let bit: UInt64 = 1 << UInt64(foreignKey)
+    let bit: PropertyMask = 1 << PropertyMask(foreignKey)
     var result = keys.filter { key in
       guard let model = registered(child.index, key) as? any PersistentModel else { return true }
       if model.isDeleted { return false }

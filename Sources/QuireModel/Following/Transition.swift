@@ -35,7 +35,7 @@ struct Transition {
     var announcements = 0
     var refreshed = 0
     /// Properties of the current object still to be notified; nil before the first.
-    var properties: UInt64?
+    var properties: PropertyMask?
     var lists = 0
     var gone = 0
     var followers = 0
@@ -44,7 +44,7 @@ struct Transition {
   enum Notification {
     case property(any PersistentModel, Int)
     /// All changes of one object, before those of its properties.
-    case object(any PersistentModel, UInt64, row: any PersistentModel)
+    case object(any PersistentModel, PropertyMask, row: any PersistentModel)
     case list(ListStep)
     case gone(any PersistentModel)
     case announcement(_Announcement)
@@ -92,7 +92,7 @@ struct Transition {
   struct Refresh {
     let model: any PersistentModel
     let row: any PersistentModel
-    let properties: UInt64
+    let properties: PropertyMask
     /// Whether the values are unsaved edits that a transaction restores.
     var isPutBack = false
   }

@@ -1,17 +1,20 @@
 public import QuireRow
 
 extension _Quire {
-  /// An object's state as a row: 41 bytes inside the object, without an allocation.
+  /// A set of a model's properties, a bit for each by its position.
+  public typealias PropertyMask = UInt128
+
+  /// An object's state as a row: 49 bytes inside the object, without an allocation.
   ///
   /// Belongs to the isolation of the object's context. Accesses are kept short (read a field, write a field), because
   /// other code of the object reads it too.
   @frozen public struct ModelState {
     /// Made when the object is first tracked; nil for all others.
     @usableFromInline var tracking: Tracking?
-    /// Properties edited since the last save, by position; those from 63 on share the last bit.
-    @usableFromInline var dirty: UInt64 = 0
     /// The row's key; below ``firstKey`` while the object has not been saved.
     @usableFromInline var key: Int64 = 0
+    /// Properties edited since the last save, by position.
+    @usableFromInline var dirty: PropertyMask = 0
     /// The context's core, which objects may hold; nil before insertion.
     @usableFromInline var owner: ContextCore?
     /// The context's tracking monitor: plain memory, because a class reference would cost a retain at every read.

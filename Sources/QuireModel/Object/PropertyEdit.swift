@@ -5,7 +5,7 @@ extension _Quire {
   ///
   /// - Returns: False for a deleted object: the assignment is ignored, and the next `save()` reports it.
   @inlinable public static func edit<Model: PersistentModel>(_ model: Model, _ property: Int) -> Bool {
-    let bit: UInt64 = 1 << UInt64(property)
+    let bit: PropertyMask = 1 << PropertyMask(property)
     let dirty = model._quireState.dirty
     if dirty & bit != 0 {
       if model._quireState.flags.contains(.unsavable) { editAgain(model) }
@@ -26,7 +26,7 @@ extension _Quire {
   model._quireState.owner?.following.changed()
 }
 
-@usableFromInline func beginEdit<Model: PersistentModel>(_ model: Model, _ property: Int, _ bit: UInt64) -> Bool {
+@usableFromInline func beginEdit<Model: PersistentModel>(_ model: Model, _ property: Int, _ bit: PropertyMask) -> Bool {
   let state = model._quireState
   guard let owner = state.owner else { return !state.flags.contains(.deleted) }
   if state.flags.contains(.deleted) {

@@ -1,11 +1,11 @@
 public import Foundation
 
 /// What to fetch: which rows, in which order, how many.
-public struct FetchDescriptor<Model: PersistentModel> {
+public struct FetchDescriptor<T: PersistentModel> {
   /// The condition on objects; nil for all.
-  public var predicate: Predicate<Model>?
+  public var predicate: Predicate<T>?
   /// The order. Ties are broken by the key, so that the order is total and every fetch returns the same.
-  public var sortBy: [SortDescriptor<Model>]
+  public var sortBy: [SortDescriptor<T>]
   /// The highest number of objects; nil for all.
   public var fetchLimit: Int?
   /// How many of the first objects to skip; nil for none.
@@ -13,16 +13,16 @@ public struct FetchDescriptor<Model: PersistentModel> {
   /// Whether unsaved edits of the context count: matched, ordered and counted as if they were saved.
   public var includePendingChanges = true
   /// For SwiftData compatibility; has no effect: rows are decoded whole.
-  public var propertiesToFetch: [PartialKeyPath<Model>] = []
+  public var propertiesToFetch: [PartialKeyPath<T>] = []
   /// The words that objects must contain: see `search`. Without ``sortBy`` the best matches come
   /// first. Only saved values are searched, not unsaved edits.
   public var fullText: FullTextQuery?
   /// Relationships to load with the objects, in one statement each, instead of at their first read.
-  public var relationshipKeyPathsForPrefetching: [PartialKeyPath<Model>] = []
+  public var relationshipKeyPathsForPrefetching: [PartialKeyPath<T>] = []
 
   /// All objects, or those that the arguments select.
   public init(
-    predicate: Predicate<Model>? = nil, sortBy: [SortDescriptor<Model>] = [], fetchLimit: Int? = nil,
+    predicate: Predicate<T>? = nil, sortBy: [SortDescriptor<T>] = [], fetchLimit: Int? = nil,
     fetchOffset: Int? = nil
   ) {
     self.predicate = predicate

@@ -70,7 +70,7 @@ extension Saver {
     let sql =
       "SELECT \(try quoted(identifier: entity.keyColumn)) FROM \(try quoted(identifier: entity.table)) WHERE "
       + condition.joined(separator: " AND ")
-    let mask = places.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+    let mask = places.reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
     let keys = try read { connection in
       let statement = try connection.statement(sql)
       defer { statement.reset() }
@@ -79,7 +79,7 @@ extension Saver {
         if place == index {
           try entity.properties[place].bind(value, statement, parameter)
         } else {
-          try model._quireBind(1 << UInt64(place), to: statement, from: parameter)
+          try model._quireBind(1 << PropertyMask(place), to: statement, from: parameter)
         }
       }
       var keys: [Int64] = []
@@ -125,13 +125,13 @@ extension Saver {
     ) throws {
       let state = model._quireState
       let isNew = state.flags.contains(.inserted)
-      let mask = entity.storedMask & (isNew ? ~0 : state.dirty | 1 << UInt64(index))
+      let mask = entity.storedMask & (isNew ? ~0 : state.dirty | 1 << PropertyMask(index))
       let sql = isNew ? try Writing.insertSQL(entity) : try Writing.updateSQL(entity, mask)
       let statement = try connection.statement(sql)
       defer { statement.reset() }
       let first: Int32 = isNew ? 2 : 1
       try model._quireBind(mask, to: statement, from: first)
-      let before = entity.stored.filter { $0 < index && mask & 1 << UInt64($0) != 0 }.count
+      let before = entity.stored.filter { $0 < index && mask & 1 << PropertyMask($0) != 0 }.count
       if let bind { try bind(statement, first + Int32(before)) }
       if isNew { statement.bindNull(1) } else { statement.bind(state.key, at: Int32(mask.nonzeroBitCount) + 1) }
       _ = try statement.step()

@@ -46,7 +46,7 @@ extension Saver {
           if !model.isDeleted, let key = model._quireLink(index).currentKey {
             result.insert(Place(entity: side.target, key: key, property: inverse))
           }
-          if state.key >= ModelState.firstKey, model.isDeleted || state.dirty & 1 << UInt64(index) != 0 {
+          if state.key >= ModelState.firstKey, model.isDeleted || state.dirty & 1 << PropertyMask(index) != 0 {
             leaving[ListPlace.Kind(entity: entity.index, property: index), default: []].append(state.key)
           }
         } else if let side = property.toMany, case .join = side.via, model.isDeleted, let inverse = side.inverse,

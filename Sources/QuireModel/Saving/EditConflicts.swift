@@ -44,7 +44,7 @@ extension Editing {
   }
 
   /// Properties that are not edited follow their row: a later edit is made on those values.
-  func followBase(of model: any PersistentModel, _ properties: UInt64, from row: any PersistentModel) {
+  func followBase(of model: any PersistentModel, _ properties: PropertyMask, from row: any PersistentModel) {
     guard !model.isDeleted, let entity = entity(of: model) else { return }
     pending.conflicts.bases[.init(entity: entity.index, key: model._quireState.key)]?.values._quireAdopt(
       properties, from: row)
@@ -109,29 +109,29 @@ private struct Comparison {
   }
 
   /// - Returns: nil if the row has the values of `base` in all of those properties.
-  func conflict(_ model: any PersistentModel, _ base: any PersistentModel, _ mask: UInt64, key: Int64) throws
+  func conflict(_ model: any PersistentModel, _ base: any PersistentModel, _ mask: PropertyMask, key: Int64) throws
     -> SaveConflict?
   {
     guard let row = try row(key) else { return try conflict(model, base, mask, with: nil) }
-    var clash: UInt64 = 0
+    var clash: PropertyMask = 0
     var decoded: (any PersistentModel)?
-    for index in entity.stored where mask & 1 << UInt64(index) != 0 {
+    for index in entity.stored where mask & 1 << PropertyMask(index) != 0 {
       let before = try value(of: index, in: base)
       if before == row.values[index] { continue }
       // Another program may have written the same value in a different form.
       if decoded == nil { decoded = row.model }
       if let decoded, try value(of: index, in: decoded) == before { continue }
-      clash |= 1 << UInt64(index)
+      clash |= 1 << PropertyMask(index)
     }
     return clash == 0 ? nil : try conflict(model, base, clash, with: row.values)
   }
 
   /// - Parameter theirs: The row's values by property; nil if it is gone.
   func conflict(
-    _ model: any PersistentModel, _ base: any PersistentModel, _ mask: UInt64, with theirs: [Int: Value]?
+    _ model: any PersistentModel, _ base: any PersistentModel, _ mask: PropertyMask, with theirs: [Int: Value]?
   ) throws -> SaveConflict {
     let isDeleted = model.isDeleted
-    let properties = try entity.stored.filter { mask & 1 << UInt64($0) != 0 }.map { index in
+    let properties = try entity.stored.filter { mask & 1 << PropertyMask($0) != 0 }.map { index in
       SaveConflict.ConflictingProperty(
         name: entity.properties[index].name, base: try value(of: index, in: base),
         mine: isDeleted ? .null : try value(of: index, in: model), theirs: theirs?[index] ?? .null)
@@ -170,7 +170,7 @@ private struct Comparison {
     let statement = try connection.statement("SELECT ?")
     defer { statement.reset() }
     do {
-      try model._quireBind(1 << UInt64(property), to: statement, from: 1)
+      try model._quireBind(1 << PropertyMask(property), to: statement, from: 1)
     } catch {
       return .null  // no column can hold it: the save will report that
     }

@@ -14,7 +14,7 @@ struct PendingCheckpoint {
     let model: any PersistentModel
     let copy: any PersistentModel
     let key: Int64
-    let dirty: UInt64
+    let dirty: PropertyMask
     let flags: ModelState.Flags
   }
 

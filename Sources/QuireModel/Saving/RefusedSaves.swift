@@ -107,7 +107,7 @@ extension Saver {
   ) -> [String]? {
     guard self.entity(of: model)?.index == entity.index else { return nil }
     let mask = entity.stored.filter { columns.contains(entity.properties[$0].column ?? "") }
-      .reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+      .reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
     return try? store.database.read { connection in
       let statement = try connection.statement("SELECT \(columns.map { _ in "?" }.joined(separator: ", "))")
       defer { statement.reset() }

@@ -35,7 +35,7 @@ extension Saver {
     let columns = try set.compactMap { entity.properties[$0].column }.map { try quoted(identifier: $0) }
     let numbers = (1...columns.count).map { "?\($0)" }
     let condition = zip(columns, numbers).map { "\($0) = \($1)" }.joined(separator: " AND ")
-    let mask = set.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+    let mask = set.reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
     return try read { connection in
       let statement = try connection.statement(
         "SELECT \(numbers.joined(separator: ", ")), (SELECT \(try quoted(identifier: entity.keyColumn)) "
@@ -56,7 +56,7 @@ extension Saver {
   /// Whether the row is deleted here, or edited in those properties: then the value may be free when all is written.
   private func isGivenUp(_ key: Int64, _ set: [Int], _ entity: Entity) throws -> Bool {
     guard let present = registered(entity.index, key).map(entity.model) else { return false }
-    return present.isDeleted || set.contains { present._quireState.dirty & 1 << UInt64($0) != 0 }
+    return present.isDeleted || set.contains { present._quireState.dirty & 1 << PropertyMask($0) != 0 }
   }
 
   // MARK: Into an object that is there
@@ -65,9 +65,9 @@ extension Saver {
     _ model: any PersistentModel, into present: any PersistentModel, _ entity: Entity, _ store: Store
   ) throws {
     let differing = present._quireDifference(from: model) & entity.storedMask & ~entity.keysMask
-    for index in entity.stored where differing & 1 << UInt64(index) != 0 {
+    for index in entity.stored where differing & 1 << PropertyMask(index) != 0 {
       guard begin(present, index) else { continue }
-      telling(present, index) { present._quireAdopt(1 << UInt64(index), from: model) }
+      telling(present, index) { present._quireAdopt(1 << PropertyMask(index), from: model) }
     }
     for index in entity.relationships {
       switch entity.properties[index].kind {
@@ -130,7 +130,7 @@ extension Saver {
     var dirty = model._quireDifference(from: row) & entity.storedMask
     // References it has none of stay as they are.
     let kept = entity.stored.filter { entity.properties[$0].toOne != nil && !model._quireLink($0).hasKey }
-      .reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+      .reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
     model._quireAdopt(kept, from: row)
     dirty &= ~kept
     pending.inserted[place] = nil

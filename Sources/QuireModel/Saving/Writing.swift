@@ -173,10 +173,10 @@ struct Writing {
     return newKeys.indices.contains(place) ? newKeys[place] : key
   }
 
-  private mutating func update(_ connection: Connection, only columns: (Entity) -> UInt64 = { _ in ~0 }) throws {
-    var current: (entity: Int, mask: UInt64, parameters: Int32, statement: Statement)?
+  private mutating func update(_ connection: Connection, only columns: (Entity) -> PropertyMask = { _ in ~0 }) throws {
+    var current: (entity: Int, mask: PropertyMask, parameters: Int32, statement: Statement)?
     defer { current?.statement.reset() }
-    var last: (type: any PersistentModel.Type, entity: Entity, columns: UInt64)?
+    var last: (type: any PersistentModel.Type, entity: Entity, columns: PropertyMask)?
     for model in owner.pending.edits {
       let dirty = model._quireState.dirty
       if dirty == 0 || model._quireState.flags.contains(.deleted) { continue }
@@ -218,7 +218,8 @@ struct Writing {
     for model in owner.pending.edits where !model._quireState.flags.contains(.deleted) {
       guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
       let key = model._quireState.key
-      for index in Set(entity.uniqueSets.joined()).sorted() where model._quireState.dirty & 1 << UInt64(index) != 0 {
+      for index in Set(entity.uniqueSets.joined()).sorted()
+      where model._quireState.dirty & 1 << PropertyMask(index) != 0 {
         let property = entity.properties[index]
         guard let column = property.column else { continue }
         let statement = try connection.statement(
@@ -233,8 +234,8 @@ struct Writing {
     }
   }
 
-  static func updateSQL(_ entity: Entity, _ mask: UInt64) throws -> String {
-    let columns = entity.stored.filter { mask & 1 << UInt64($0) != 0 }.compactMap { entity.properties[$0].column }
+  static func updateSQL(_ entity: Entity, _ mask: PropertyMask) throws -> String {
+    let columns = entity.stored.filter { mask & 1 << PropertyMask($0) != 0 }.compactMap { entity.properties[$0].column }
     return "UPDATE \(try quoted(identifier: entity.table)) SET "
       + (try columns.map { "\(try quoted(identifier: $0)) = ?" }.joined(separator: ", "))
       + " WHERE \(try quoted(identifier: entity.keyColumn)) = ?"
@@ -269,10 +270,10 @@ struct Writing {
   }
 
   private func notStorable(
-    _ model: any PersistentModel, _ entity: Entity, _ mask: UInt64, _ error: ValueError, _ statement: Statement
+    _ model: any PersistentModel, _ entity: Entity, _ mask: PropertyMask, _ error: ValueError, _ statement: Statement
   ) -> ModelError {
-    for index in entity.stored where mask & 1 << UInt64(index) != 0 {
-      do { try model._quireBind(1 << UInt64(index), to: statement, from: 1) } catch {
+    for index in entity.stored where mask & 1 << PropertyMask(index) != 0 {
+      do { try model._quireBind(1 << PropertyMask(index), to: statement, from: 1) } catch {
         return .notStorable(model: entity.name, property: entity.properties[index].name, reason: error)
       }
     }

@@ -17,9 +17,9 @@ package final class Entity: @unchecked Sendable {
   let relationships: [Int]
   /// Properties with a column, in the order in which a row is read after its key.
   package let stored: [Int]
-  package let storedMask: UInt64
+  package let storedMask: PropertyMask
   /// Of them those that are foreign keys.
-  let keysMask: UInt64
+  let keysMask: PropertyMask
   /// The sides of one-to-one relationships that have no column: a row has its own key in their place, which is ignored.
   let mirrors: [Int]
   package let indexes: [[String]]
@@ -52,8 +52,8 @@ package final class Entity: @unchecked Sendable {
     self.uniques = uniques
     self.fullText = fullText
     stored = properties.indices.filter { properties[$0].column != nil }
-    storedMask = stored.reduce(0) { $0 | 1 << UInt64($1) }
-    keysMask = properties.indices.filter { properties[$0].toOne != nil }.reduce(0) { $0 | 1 << UInt64($1) }
+    storedMask = stored.reduce(0) { $0 | 1 << PropertyMask($1) }
+    keysMask = properties.indices.filter { properties[$0].toOne != nil }.reduce(0) { $0 | 1 << PropertyMask($1) }
     mirrors = properties.indices.filter { properties[$0].occupiesRow && properties[$0].column == nil }
   }
 
@@ -94,7 +94,7 @@ package final class Entity: @unchecked Sendable {
     let model = type.init(_quireVacant: ModelState())
     let statement = try connection.statement("SELECT ?")
     defer { statement.reset() }
-    try model._quireBind(1 << UInt64(property), to: statement, from: 1)
+    try model._quireBind(1 << PropertyMask(property), to: statement, from: 1)
     return try statement.step() ? statement.row.value(0) : .null
   }
 

@@ -7,7 +7,7 @@ internal import Synchronization
 package struct StatementID: Hashable, Sendable {
   private let number: Int
   /// The columns it uses, if a kind of statement exists for several sets of columns.
-  private let columns: UInt64
+  private let columns: UInt128
   private static let next = Atomic(0)
 
   /// A new identifier, different from all others.
@@ -17,12 +17,12 @@ package struct StatementID: Hashable, Sendable {
 
   /// A small number that differs for most identifiers.
   fileprivate var mixed: Int {
-    let columns = columns &* 0x9E37_79B9_7F4A_7C15
+    let columns = UInt64(truncatingIfNeeded: columns ^ columns >> 64) &* 0x9E37_79B9_7F4A_7C15
     return (number &+ Int(truncatingIfNeeded: columns >> 40)) & Int(Int32.max)
   }
 
   /// The identifier of this kind of statement for a set of columns.
-  package func of(columns: UInt64) -> StatementID { StatementID(number: number, columns: columns) }
+  package func of(columns: UInt128) -> StatementID { StatementID(number: number, columns: columns) }
 }
 
 /// A connection's prepared statements, by text and by identifier: of each the most recently used ones.
