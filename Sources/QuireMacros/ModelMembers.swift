@@ -7,12 +7,11 @@ struct ModelMembers {
   let model: ModelSyntax
   let context: any MacroExpansionContext
 
-  /// Before a property or method, an initialiser.
+  /// Before a property or method.
   private var member: String { model.access + (model.isFinal ? "" : "final ") }
-  private var initializer: String { model.access + (model.isFinal ? "" : "required ") }
 
   var declarations: [DeclSyntax] {
-    var all = [state, definition, rowInit, vacantInit, bind, difference, adopt, link, setLink, tell]
+    var all = [state, definition, rowInit, vacantInit, read, vacant, bind, difference, adopt, link, setLink, tell]
     if !model.hasDesignatedInit && model.allHaveDefaults {
       all.append("\(model.access)\(model.isObject ? "override " : "")init() {}")
     }
@@ -50,6 +49,8 @@ struct ModelMembers {
     sets.isEmpty ? "[]" : "Quire._Quire.keyPaths(\(model.name).self, \(sets.joined(separator: ", ")))"
   }
 
+  // The initializers are private, so that the compiler speaks of none but the class's own, and no subclass needs them.
+
   private var rowInit: String {
     var lines = model.properties.map { property in
       if property.plain != nil {
@@ -62,7 +63,7 @@ struct ModelMembers {
     }
     lines.append("_quireState = state")
     return """
-      \(initializer)init(_quireRow row: inout Quire._Quire.RowCursor, _ state: Quire._Quire.ModelState) throws(Quire.ValueError) \
+      private init(_quireRow row: inout Quire._Quire.RowCursor, _ state: Quire._Quire.ModelState) throws(Quire.ValueError) \
       \(block(lines))
       """
   }
@@ -74,7 +75,21 @@ struct ModelMembers {
       return "\(property.storage) = \(property.plain?.zero ?? value)"
     }
     lines.append("_quireState = state")
-    return "\(initializer)init(_quireVacant state: Quire._Quire.ModelState) \(block(lines))"
+    return "private init(_quireVacant state: Quire._Quire.ModelState) \(block(lines))"
+  }
+
+  private var read: String {
+    """
+    \(model.access)static func _quireRead(_ row: inout Quire._Quire.RowCursor, _ state: Quire._Quire.ModelState) \
+    throws(Quire.ValueError) -> Swift.AnyObject { try \(model.name)(_quireRow: &row, state) }
+    """
+  }
+
+  private var vacant: String {
+    """
+    \(model.access)static func _quireVacant(_ state: Quire._Quire.ModelState) -> Swift.AnyObject { \
+    \(model.name)(_quireVacant: state) }
+    """
   }
 
   private var bind: String {

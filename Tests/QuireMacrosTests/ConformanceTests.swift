@@ -68,9 +68,9 @@ struct ConformanceTests {
   }
 
   @Test func `a vacant object has declared defaults, else zeros`() {
-    let book = Book(_quireVacant: ModelState())
+    let book = Book.vacant(ModelState())
     #expect(book.title == "" && book.year == nil && book.genre == .novel && book.default == 3 && book.isAvailable)
-    let bare = Bare(_quireVacant: ModelState())
+    let bare = Bare.vacant(ModelState())
     #expect(bare.text == "" && bare.number == 0 && bare.ratio == 0 && !bare.flag && bare.data.isEmpty)
     #expect(bare.date == Date(timeIntervalSinceReferenceDate: 0) && bare.decimal == 0 && bare.span == 0)
     #expect(bare.uuid.uuidString == "00000000-0000-0000-0000-000000000000" && bare.maybe == nil)

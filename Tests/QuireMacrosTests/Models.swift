@@ -3,7 +3,7 @@ import Quire
 enum Genre: String, Codable { case novel, poem, play }
 /// An enum that is a stored value itself.
 enum Shelfmark: Int, StoredValue { case low, high }
-struct Cover: Codable, Equatable { var colour = "red" }
+struct Cover: Codable, Equatable { var color = "red" }
 
 @Model final class Author {
   var name: String

@@ -14,13 +14,13 @@ struct PropertyTests {
     book.tags = ["a"]
     book.tags.append("b")
     book.cover = Cover()
-    book.cover?.colour = "blue"
+    book.cover?.color = "blue"
     book.maybeMark = .high
     book.default = 7
     book.price = 12
     book.lend()
     #expect(book.title == "Emma, a novel" && book.year == 1815 && book.genre == .poem && book.isbn == "x")
-    #expect(book.tags == ["a", "b"] && book.cover == Cover(colour: "blue") && book.maybeMark == .high)
+    #expect(book.tags == ["a", "b"] && book.cover == Cover(color: "blue") && book.maybeMark == .high)
     #expect(book.default == 7 && book.price == 12 && book.loans == 1)
     #expect(book.headline == "Emma, a novel, 1815" && book.shout == "EMMA, A NOVEL")
   }

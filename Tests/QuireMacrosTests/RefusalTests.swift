@@ -57,6 +57,35 @@ struct RefusalTests {
     #expect(notes.map(\.line) == expected.map(\.0) && notes.map(\.text) == expected.map(\.1), "\(notes)")
   }
 
+  @Test func `no message names what the macro has written`() throws {
+    let source = """
+      import Quire
+      @Model final class Thing {
+        var name: String
+        var size: Int
+        init(name: String, size: Int, kind: String) {
+          self.name = name
+          self.size = size
+        }
+      }
+      @Model class Base {
+        var name = ""
+        init(_ name: String, _ more: Int) {}
+      }
+      class Derived: Base { var extra = 1 }
+      func use() {
+        _ = Thing()
+        _ = Thing(1)
+        _ = Thing(name: "")
+        _ = Base()
+        _ = Derived()
+      }
+      """
+    let messages = try Compiler.shared!.check([source])[0].filter { $0.severity == "error" }
+    #expect(messages.count >= 5)
+    #expect(messages.allSatisfy { !$0.text.contains("_quire") }, "\(messages)")
+  }
+
   @Test func `the declarations and the init that are offered are those that were meant`() throws {
     let source = """
       import Quire

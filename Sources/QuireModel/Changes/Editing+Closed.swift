@@ -8,7 +8,7 @@ struct ClosedEdits {
   /// Called before an object's first edit, and before it is deleted.
   mutating func keep(_ model: any PersistentModel) {
     if values[ObjectIdentifier(model)] != nil { return }
-    let copy = type(of: model).init(_quireVacant: ModelState())
+    let copy = type(of: model).vacant(ModelState())
     copy._quireAdopt(~0, from: model)
     values[ObjectIdentifier(model)] = copy
   }

@@ -9,8 +9,12 @@ extension PersistentModel {
     get { byHand() }
     set { byHand() }
   }
-  public init(_quireRow row: inout _Quire.RowCursor, _ state: _Quire.ModelState) throws(ValueError) { byHand() }
-  public init(_quireVacant state: _Quire.ModelState) { byHand() }
+  public static func _quireRead(_ row: inout _Quire.RowCursor, _ state: _Quire.ModelState) throws(ValueError)
+    -> AnyObject
+  {
+    byHand()
+  }
+  public static func _quireVacant(_ state: _Quire.ModelState) -> AnyObject { byHand() }
   public func _quireBind(_ properties: _Quire.PropertyMask, to statement: _Quire.Statement, from index: Int32)
     throws(ValueError)
   {

@@ -12,8 +12,9 @@ import Observation
 /// property that cannot be stored is an error at the property, which says what to write instead.
 @attached(
   member, conformances: PersistentModel,
-  names: named(_quireState), named(_quireDefinition), named(init), named(_quireBind), named(_quireDifference),
-  named(_quireAdopt), named(_quireLink), named(_quireSetLink), named(_quireTell))
+  names: named(_quireState), named(_quireDefinition), named(init), named(_quireRead), named(_quireVacant),
+  named(_quireBind), named(_quireDifference), named(_quireAdopt), named(_quireLink), named(_quireSetLink),
+  named(_quireTell))
 @attached(memberAttribute)
 @attached(extension, conformances: Observable, PersistentModel)
 public macro Model() = #externalMacro(module: "QuireMacros", type: "ModelMacro")

@@ -11,9 +11,10 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
   /// Borrowed, not copied: a copy is two retain pairs.
   @_borrowed var _quireState: _Quire.ModelState { get set }
   /// Decodes a whole row or throws: columns in the order of the definition's properties, without to-many relationships.
-  init(_quireRow row: inout _Quire.RowCursor, _ state: _Quire.ModelState) throws(ValueError)
+  /// The result is an object of this class.
+  static func _quireRead(_ row: inout _Quire.RowCursor, _ state: _Quire.ModelState) throws(ValueError) -> AnyObject
   /// An object for a row that does not exist: declared defaults, otherwise zeros.
-  init(_quireVacant state: _Quire.ModelState)
+  static func _quireVacant(_ state: _Quire.ModelState) -> AnyObject
   /// Binds the properties of the mask, lowest first, to consecutive parameters.
   func _quireBind(_ properties: _Quire.PropertyMask, to statement: _Quire.Statement, from index: Int32)
     throws(ValueError)
@@ -35,6 +36,14 @@ extension _Quire {
 extension PersistentModel {
   /// Casts the object to its known class.
   static func _quireModel(_ object: AnyObject) -> any PersistentModel { unsafeDowncast(object, to: Self.self) }
+
+  /// The object of a row: see `_quireRead`.
+  static func decoded(_ row: inout RowCursor, _ state: ModelState) throws(ValueError) -> Self {
+    unsafeDowncast(try _quireRead(&row, state), to: Self.self)
+  }
+
+  /// An object for a row that does not exist: see `_quireVacant`.
+  package static func vacant(_ state: ModelState) -> Self { unsafeDowncast(_quireVacant(state), to: Self.self) }
 
   public static func == (a: Self, b: Self) -> Bool { a === b }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

@@ -61,7 +61,7 @@ package final class Fetcher: ContextPart {
           } else {
             if key < ModelState.firstKey { throw ValueError.notA(type: "key", column: 0, found: "\(key)") }
             state.key = key
-            let model = try Model(_quireRow: &row, state)
+            let model = try Model.decoded(&row, state)
             if !entity.mirrors.isEmpty { entity.clearMirrors(of: model) }
             map.insert(model, key: key)
             objects.append(model)

@@ -36,7 +36,7 @@ extension Fetcher {
     if undecodable.error(entity.index, key) == nil { return ToOneAccess.vacant(key: key) }
     var state = ModelState(owner: core, key: key)
     state.flags = [.deleted, .vacant]
-    let model = Model(_quireVacant: state)
+    let model = Model.vacant(state)
     undecodable.keep(model, entity.index, key)
     return model
   }

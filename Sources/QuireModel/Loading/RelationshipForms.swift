@@ -188,7 +188,7 @@ enum ToOneAccess {
     var state = _Quire.ModelState()
     state.key = key
     state.flags = [.deleted, .vacant]
-    return Target(_quireVacant: state)
+    return Target.vacant(state)
   }
 
   static func set<Target: PersistentModel>(

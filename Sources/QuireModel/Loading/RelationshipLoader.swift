@@ -285,7 +285,7 @@ package final class RelationshipLoader: ContextPart {
       key = try row.next(Int64.self)
       if key < ModelState.firstKey { throw ValueError.notA(type: "key", column: start, found: "\(key)") }
       if let known = maps[entity.index].find(key) { return known }
-      let model = try entity.type.init(_quireRow: &row, ModelState(owner: core, key: key))
+      let model = try entity.type.decoded(&row, ModelState(owner: core, key: key))
       entity.clearMirrors(of: model)
       maps[entity.index].insert(model, key: key)
       return model
@@ -320,7 +320,7 @@ package final class RelationshipLoader: ContextPart {
         let key = try row.next(Int64.self)
         var state = ModelState()
         state.key = key
-        let model = try entity.type.init(_quireRow: &row, state)
+        let model = try entity.type.decoded(&row, state)
         entity.clearMirrors(of: model)
         result[key] = model
       } catch {

@@ -119,7 +119,7 @@ public final class _Announcement {
     func copy<M: PersistentModel>(_ model: M) -> M {
       var state = ModelState()
       if let owner = model._quireState.owner { state = ModelState(owner: owner, key: model._quireState.key) }
-      let copy = M(_quireVacant: state)
+      let copy = M.vacant(state)
       copy._quireAdopt(.max, from: model)
       for property in lists {
         guard let list = model._quireLink(property).list, list.detached.isEmpty else { continue }

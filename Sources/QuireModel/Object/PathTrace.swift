@@ -14,7 +14,7 @@ final class PathTrace {
     let tracking = Tracking()
     tracking.trace = self
     state.tracking = tracking
-    return Model(_quireVacant: state)
+    return Model.vacant(state)
   }
 
   /// The properties read, in order; empty if the path does not lead through them one by one, as in a computed property

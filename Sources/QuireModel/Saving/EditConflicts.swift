@@ -37,7 +37,7 @@ extension Editing {
   /// What an object is edited on is a row's values.
   func setBase(of model: any PersistentModel, to row: any PersistentModel, _ entity: Entity) {
     guard core.saver.onConflict == .refuse else { return }
-    let values = entity.type.init(_quireVacant: ModelState())
+    let values = entity.type.vacant(ModelState())
     values._quireAdopt(entity.storedMask, from: row)
     pending.conflicts.bases[.init(entity: entity.index, key: model._quireState.key)] = .init(
       model: model, values: values)
@@ -158,7 +158,7 @@ private struct Comparison {
     do throws(ValueError) {
       var state = ModelState()
       state.key = try row.next(Int64.self)
-      model = try entity.type.init(_quireRow: &row, state)
+      model = try entity.type.decoded(&row, state)
     } catch {
       model = nil
     }

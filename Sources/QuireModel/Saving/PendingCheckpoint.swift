@@ -23,7 +23,7 @@ struct PendingCheckpoint {
     objects = (pending.edits + pending.inserted.compactMap { $0 } + pending.deleted).compactMap { model in
       guard let entity = owner.entity(of: model) else { return nil }
       let state = model._quireState
-      let copy = entity.type.init(_quireVacant: ModelState())
+      let copy = entity.type.vacant(ModelState())
       copy._quireAdopt(entity.storedMask, from: model)
       return Kept(model: model, copy: copy, key: state.key, dirty: state.dirty, flags: state.flags)
     }
@@ -103,7 +103,7 @@ extension Saver {
   }
 
   private func copy(of model: any PersistentModel) -> any PersistentModel {
-    let copy = Swift.type(of: model).init(_quireVacant: ModelState())
+    let copy = Swift.type(of: model).vacant(ModelState())
     adopt(model, in: copy)
     return copy
   }

@@ -91,7 +91,7 @@ package final class Entity: @unchecked Sendable {
   ///
   /// - Parameter connection: Any connection; nothing is read on it.
   func defaultValue(of property: Int, on connection: Connection) throws -> Value {
-    let model = type.init(_quireVacant: ModelState())
+    let model = type.vacant(ModelState())
     let statement = try connection.statement("SELECT ?")
     defer { statement.reset() }
     try model._quireBind(1 << PropertyMask(property), to: statement, from: 1)
