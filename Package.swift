@@ -91,7 +91,7 @@ let package = Package(
       name: "QuireCommand", dependencies: ["Quire", "QuireMigration", "QuireShell", "QuireTool", "Catalog"],
       swiftSettings: staying),
     .executableTarget(
-      name: "CatalogueExample", dependencies: ["Quire", "Catalog"], path: "Examples/Catalogue", swiftSettings: swift),
+      name: "CatalogExample", dependencies: ["Quire", "Catalog"], path: "Examples/Catalog", swiftSettings: swift),
     .executableTarget(
       name: "lending", dependencies: ["QuireMigration", "QuireTool"], path: "Examples/Lending", exclude: ["Migrations"],
       swiftSettings: swift, plugins: ["EmbedMigrations"]),
@@ -146,7 +146,7 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "ExampleTests",
-      dependencies: ["CatalogueExample", "DeskExample", "Quire", "QuireMigration", "TestSupport"],
+      dependencies: ["CatalogExample", "DeskExample", "Quire", "QuireMigration", "TestSupport"],
       swiftSettings: swift),
     .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),
   ]

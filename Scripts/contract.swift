@@ -50,7 +50,7 @@ func order(_ name: String) -> (String, Int, String) {
   return (String(line.prefix(1)), Int(line.dropFirst()) ?? 0, name)
 }
 
-var table = "| | behaviour | " + headings.joined(separator: " | ") + " | by itself |\n"
+var table = "| | behavior | " + headings.joined(separator: " | ") + " | by itself |\n"
 table += "|---|---|" + headings.map { _ in ":-:|" }.joined() + "---|\n"
 for name in passed.sorted(by: { order($0) < order($1) }) {
   let parts = name.split(separator: ": ", maxSplits: 1)

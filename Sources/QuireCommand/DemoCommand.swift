@@ -4,18 +4,18 @@ import Quire
 import QuireTool
 
 extension Command {
-  /// `quire demo`: a catalogue on the screen that follows every change.
+  /// `quire demo`: a catalog on the screen that follows every change.
   static let demo = Command(
     "demo", "see live lists and projections follow edits, SQL and cascades",
     options: [
-      Option("--data", value: "DIR", "real catalogues: goodbooks-10k/books.csv and pls/*.csv in this folder"),
+      Option("--data", value: "DIR", "real catalogs: goodbooks-10k/books.csv and pls/*.csv in this folder"),
       Option("--file", value: "FILE", "keep the database here; it must not exist yet"),
     ],
     notes: "Everything happens in a new file; the last lines say where it is and what to try with it."
   ) { try await Demo($0).run() }
 }
 
-/// Migrates a new file, imports a catalogue, and shows one short list before and after each of four edits, and two
+/// Migrates a new file, imports a catalog, and shows one short list before and after each of four edits, and two
 /// projections before and after a fifth.
 @MainActor private final class Demo {
   private let terminal: Terminal
@@ -25,7 +25,7 @@ extension Command {
 
   nonisolated init(_ invocation: Invocation) throws {
     terminal = invocation.terminal
-    (books, libraries) = try Demo.catalogue(invocation)
+    (books, libraries) = try Demo.catalog(invocation)
     if let file = invocation["--file"] {
       if FileManager.default.fileExists(atPath: file) {
         throw CommandFailure("\(file) is there already; the demo wants a new file. Nothing was changed", .usage)
@@ -39,9 +39,9 @@ extension Command {
     }
   }
 
-  nonisolated private static func catalogue(_ invocation: Invocation) throws -> (String, String) {
+  nonisolated private static func catalog(_ invocation: Invocation) throws -> (String, String) {
     guard let folder = invocation["--data"] else {
-      guard let books = SampleCatalogue.books, let libraries = SampleCatalogue.libraries else {
+      guard let books = SampleCatalog.books, let libraries = SampleCatalog.libraries else {
         throw CommandFailure(
           "this program was copied away from its sample (Quire_Catalog.resources); give --data DIR", .usage)
       }
@@ -114,7 +114,7 @@ extension Command {
     var store: ModelContainer?
     var summary = CatalogImport.Summary()
     let time = try clock.measure {
-      try createCatalogue(at: file)
+      try createCatalog(at: file)
       let opened = try ModelContainer(for: Book.self, Author.self, Library.self, url: URL(filePath: file))
       var work = CatalogImport(into: opened) { what, done, total in progress.update(done, of: total, what) }
       try work.books(from: books)
@@ -151,7 +151,7 @@ extension Command {
           sqlite3 \(quoted) 'SELECT title, year FROM book ORDER BY year LIMIT 5'
           sqlite3 \(quoted) .schema
           Scripts/quire migrate status \(quoted)
-          Scripts/demo --data DIR                  with real catalogues
+          Scripts/demo --data DIR                  with real catalogs
       """)
   }
 }

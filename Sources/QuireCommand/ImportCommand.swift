@@ -6,9 +6,9 @@ import QuireShell
 import QuireTool
 
 extension Command {
-  /// `quire import`: catalogue files into a database.
-  static let importCatalogue = Command(
-    "import", "fill a catalogue from CSV files",
+  /// `quire import`: catalog files into a database.
+  static let importCatalog = Command(
+    "import", "fill a catalog from CSV files",
     arguments: [Argument("FILE", "the database")],
     options: [
       Option("--books", value: "CSV", repeats: true, "a file of books, such as goodbooks-10k's books.csv"),
@@ -79,7 +79,7 @@ private struct ImportRun {
           (size == nil ? "no database at \(file)" : "\(file) has no bytes")
             + ". To create one:  quire migrate apply --create \(quotedFile)\nor add --create to this command", .usage)
       }
-      try createCatalogue(at: file)
+      try createCatalog(at: file)
     }
     guard access(file, R_OK) == 0 else {
       throw CommandFailure("\(file) cannot be opened: \(String(cString: strerror(errno))). It was not changed", .usage)
@@ -174,9 +174,9 @@ private struct ImportRun {
   }
 }
 
-/// Makes a file with the catalogue's schema, by its migrations.
-func createCatalogue(at file: String) throws {
-  guard let folder = SampleCatalogue.migrations else {
+/// Makes a file with the catalog's schema, by its migrations.
+func createCatalog(at file: String) throws {
+  guard let folder = SampleCatalog.migrations else {
     throw CommandFailure(
       "this program was copied without its resources (Quire_Catalog.resources), which contain the catalog's migrations",
       .usage)
@@ -187,7 +187,7 @@ func createCatalogue(at file: String) throws {
   _ = try migrator.apply { _ in }
 }
 
-/// How many rows a catalogue has.
+/// How many rows a catalog has.
 struct Counts: CustomStringConvertible {
   let books: Int
   let authors: Int

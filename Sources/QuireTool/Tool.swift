@@ -83,7 +83,7 @@ public struct Tool: Sendable {
   }
 
   private static let common = [
-    Option("--color", choices: ["auto", "always", "never"], "colour the output (auto: on a terminal)"),
+    Option("--color", choices: ["auto", "always", "never"], "color the output (auto: on a terminal)"),
     Option("--help", short: "-h", "explain the command"),
   ]
 

@@ -23,14 +23,14 @@ final class CSVFixture {
   }
 }
 
-/// The real catalogues, which do not ship with the project: `QUIRE_DATA`, or `shared/data` beside the package.
+/// The real catalogs, which do not ship with the project: `QUIRE_DATA`, or `shared/data` beside the package.
 enum RealData {
   static let folder: String? = {
     let beside = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().appending(path: "shared/data").path
     let folder = ProcessInfo.processInfo.environment["QUIRE_DATA"] ?? beside
     if FileManager.default.fileExists(atPath: folder + "/goodbooks-10k/books.csv") { return folder }
-    FileHandle.standardError.write(Data("tests of the real catalogues are SKIPPED: no \(folder)\n".utf8))
+    FileHandle.standardError.write(Data("tests of the real catalogs are SKIPPED: no \(folder)\n".utf8))
     return nil
   }()
 

@@ -3,7 +3,7 @@ import Foundation
 import Quire
 import Testing
 
-/// The catalogue's projections, and the view model that is made of them.
+/// The catalog's projections, and the view model that is made of them.
 @MainActor @Suite struct FrontDeskTests {
   private let store: ModelContainer
 

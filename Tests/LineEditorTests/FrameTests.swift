@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `spans colour the text, and brackets show their partners`() {
+  @Test func `spans color the text, and brackets show their partners`() {
     let language = Language(highlight: { text in
       text.hasPrefix("select") ? [Span(0..<6, .blue), Span(7..<10, .green, isLiteral: true)] : []
     })

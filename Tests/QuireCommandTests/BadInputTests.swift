@@ -69,7 +69,7 @@ import Testing
 
   @Test func `a database of another schema keeps its journal mode`() throws {
     // One with a rollback journal, as most tools make it: the bytes 18 and 19 of its header say so.
-    try quire.catalogue("other.db")
+    try quire.catalog("other.db")
     var bytes = try quire.bytes("other.db")
     bytes[18] = 1
     bytes[19] = 1
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `a damaged page is named as damage, and nothing is written`() throws {
-    try quire.catalogue()
+    try quire.catalog()
     var bytes = try quire.bytes("library.db")
     let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
     for place in pageSize..<bytes.count where place % pageSize < 16 { bytes[place] = 0xFF }
@@ -90,7 +90,7 @@ import Testing
 
   @Test(.enabled(if: canBeNobody, "needs root and setpriv, to become somebody who may not read the file"))
   func `a database that may not be read is said to be so`() throws {
-    try quire.catalogue()
+    try quire.catalog()
     #expect(chmod(quire.path("library.db"), 0o600) == 0 && chmod(quire.path(""), 0o777) == 0)
     let before = try quire.bytes("library.db")
     let ran = try quire.shell(
@@ -103,7 +103,7 @@ import Testing
 
   @Test(.enabled(if: canBeNobody, "needs root and setpriv, to become somebody who may not write the file"))
   func `a database that may not be written is said to be so, when there is something to write`() throws {
-    try quire.catalogue()
+    try quire.catalog()
     try quire.books("new.csv", "Fiasco,Stanisław Lem,1986,pol")
     #expect(chmod(quire.path("library.db"), 0o644) == 0 && chmod(quire.path(""), 0o777) == 0)
     let before = try quire.bytes("library.db")
@@ -115,13 +115,13 @@ import Testing
     #expect(try quire.bytes("library.db") == before)
   }
 
-  // MARK: The catalogue files
+  // MARK: The catalog files
 
-  /// Imports `books` into a sound catalogue, and expects one message and the catalogue as it was.
+  /// Imports `books` into a sound catalog, and expects one message and the catalog as it was.
   private func expectRefusal(
     ofBooks books: String, status: Int32, says words: String..., location: SourceLocation = #_sourceLocation
   ) throws {
-    try quire.catalogue()
+    try quire.catalog()
     let before = try quire.bytes("library.db")
     let ran = try quire("import", "library.db", "--books", books)
     #expect(ran.status == status, "\(ran.error)", sourceLocation: location)
@@ -131,14 +131,14 @@ import Testing
     #expect(try quire.bytes("library.db") == before, sourceLocation: location)
   }
 
-  @Test func `a missing catalogue file is found before the database is opened`() throws {
+  @Test func `a missing catalog file is found before the database is opened`() throws {
     try expectRefusal(ofBooks: "boks.csv", status: 2, says: "no file at boks.csv")
     let ran = try quire("import", "new.db", "--create", "--books", "boks.csv")
     #expect(ran.status == 2)
     #expect(!FileManager.default.fileExists(atPath: quire.path("new.db")))
   }
 
-  @Test func `a folder is no catalogue file`() throws {
+  @Test func `a folder is no catalog file`() throws {
     try expectRefusal(ofBooks: ".", status: 2, says: ". is a folder, not a CSV file")
   }
 
@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test func `more holdings than there can be are refused`() throws {
-    try quire.catalogue()
+    try quire.catalog()
     let ran = try quire("import", "library.db", "--stock", "3")
     #expect(ran.status == 2)
     #expect(

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func `a second import of the same files adds nothing`() throws {
-    try quire.catalogue()
+    try quire.catalog()
     let rows = try quire.rows("library.db", "SELECT * FROM book ORDER BY id")
     let again = try quire("import", "library.db", "--books", "books.csv")
     #expect(again.status == 0)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `--json is one document with added, known, bad and total`() throws {
-    try quire.catalogue()
+    try quire.catalog()
     try quire.books(
       "more.csv", "Eden,Stanisław Lem,1959,pol", "Piknik,Arkadi Strugazki/Boris Strugazki,1972,rus", ",x,1,eng")
     let ran = try quire("import", "library.db", "--books", "more.csv", "--json")
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func `a database that somebody else is writing is busy, and as it was`() throws {
-    try quire.catalogue()
+    try quire.catalog()
     try quire.books("new.csv", "Fiasco,Stanisław Lem,1986,pol")
     let writer = try Writer(quire.path("library.db"))
     try writer.hold {

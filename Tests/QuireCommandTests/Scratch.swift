@@ -89,8 +89,8 @@ final class Scratch: Sendable {
     return try write("many.csv", (["title,authors,year,language"] + records).joined(separator: "\n"))
   }
 
-  /// A catalogue with the two books of ``books(_:_:)``.
-  @discardableResult func catalogue(_ name: String = "library.db") throws -> String {
+  /// A catalog with the two books of ``books(_:_:)``.
+  @discardableResult func catalog(_ name: String = "library.db") throws -> String {
     _ = try self("import", name, "--create", "--books", try books())
     return name
   }

@@ -8,7 +8,7 @@ import Testing
 
 private struct Cover: Codable, Equatable {
   var artist: String
-  var colours: Set<String> = []
+  var colors: Set<String> = []
 }
 
 @Model private final class Print {
@@ -112,9 +112,9 @@ private struct Cover: Codable, Equatable {
   }
 
   @Test func `an equal value is no change, whatever the order of its set`() throws {
-    print.cover = Cover(artist: "a", colours: ["red", "green", "blue", "grey"])
+    print.cover = Cover(artist: "a", colors: ["red", "green", "blue", "grey"])
     try context.save()
-    print.cover = Cover(artist: "a", colours: ["blue", "grey", "green", "red"])
+    print.cover = Cover(artist: "a", colors: ["blue", "grey", "green", "red"])
     print.tags = print.tags
     #expect(!context.hasChanges)
   }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import QuireShell
 
-/// Queries of the model language and the SQL somebody would have written for the same, on the sample catalogue and on
+/// Queries of the model language and the SQL somebody would have written for the same, on the sample catalog and on
 /// files that nobody made with this language in mind.
 @Suite(.fewAtOnce) struct ModelComparisonTests {
   private let folder: URL
@@ -61,9 +61,9 @@ import Testing
     return bytes.withLock { String(decoding: $0, as: UTF8.self) }
   }
 
-  // MARK: The sample catalogue
+  // MARK: The sample catalog
 
-  static let catalogue: [(String, String)] = [
+  static let catalog: [(String, String)] = [
     ("Book", "SELECT * FROM book"),
     ("Book 12", "SELECT * FROM book WHERE id = 12"),
     ("Author where name like \"j%\" order by name", "SELECT * FROM author WHERE name LIKE 'j%' ORDER BY name"),
@@ -197,19 +197,19 @@ import Testing
     ),
   ]
 
-  @Test func `on the sample catalogue the language answers as the SQL somebody would write`() async throws {
+  @Test func `on the sample catalog the language answers as the SQL somebody would write`() async throws {
     do {
       let store = try ModelContainer(for: Book.self, Author.self, Catalog.Library.self, url: file)
-      var catalogue = CatalogImport(into: store)
-      try catalogue.books(from: try #require(SampleCatalogue.books))
-      try catalogue.libraries(from: try #require(SampleCatalogue.libraries))
-      try catalogue.stock(500)
+      var catalog = CatalogImport(into: store)
+      try catalog.books(from: try #require(SampleCatalog.books))
+      try catalog.libraries(from: try #require(SampleCatalog.libraries))
+      try catalog.stock(500)
       try await store.close()
     }
     // What only the class has a name for is called otherwise in models of tables.
-    let shared = Self.catalogue.filter { !$0.0.contains("coauthored") }
+    let shared = Self.catalog.filter { !$0.0.contains("coauthored") }
     #expect(try await differences(shared, session()) == [])
-    #expect(try await differences(Self.catalogue, session([Book.self, Author.self, Catalog.Library.self])) == [])
+    #expect(try await differences(Self.catalog, session([Book.self, Author.self, Catalog.Library.self])) == [])
   }
 
   // MARK: Odd files

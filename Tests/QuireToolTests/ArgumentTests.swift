@@ -135,7 +135,7 @@ private let tool = Tool("tool", version: "1.2.3", "is a tool", commands: [echo, 
     #expect(refused.status == 5 && refused.error == "refused: it would hurt\n")
   }
 
-  @Test func `colour is as asked for`() async {
+  @Test func `color is as asked for`() async {
     #expect(await tool.ran("fail", "--color=always").error.hasPrefix("\u{1B}[31merror:\u{1B}[0m "))
     #expect(await tool.ran("--color", "never", "fail", usesColor: true).error.hasPrefix("error: "))
     #expect(await tool.ran("fail", "--color", "sometimes").status == 2)

@@ -51,7 +51,7 @@ private let row = Command("row", "use oars", arguments: [Argument("N", "strokes"
         .SH GLOBAL OPTIONS
         .TP
         \fB\-\-color\fR \fIauto|always|never\fR
-        colour the output (auto: on a terminal)
+        color the output (auto: on a terminal)
         .TP
         \fB\-h\fR, \fB\-\-help\fR
         explain the command

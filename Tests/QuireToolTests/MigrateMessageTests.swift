@@ -249,7 +249,7 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(alone.status == 0 && alone.output.hasPrefix("  ✓ 20260101000000  a  "))
   }
 
-  @Test func `only a terminal gets colour`() async throws {
+  @Test func `only a terminal gets color`() async throws {
     await apply()
     try folder.write("CREATE INDEX i ON Book(autor_id);", as: "20260102000000_index.sql")
     let recorder = Recorder()

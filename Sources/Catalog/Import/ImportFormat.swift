@@ -1,4 +1,4 @@
-/// A kind of file we know, recognised by the columns of its header.
+/// A kind of file we know, recognized by the columns of its header.
 struct ImportFormat<Record: Sendable>: Sendable {
   let name: String
   /// Without one of these a file is of another format.
@@ -80,7 +80,7 @@ extension ImportFormat where Record == LibraryRecord {
     }
   }
 
-  /// The sample catalogue's own.
+  /// The sample catalog's own.
   static let sampleLibraries = ImportFormat(name: "Quire", columns: ["name", "city", "region"]) { _ in
     { (fields: Fields) throws(BadRecord) -> LibraryRecord? in
       LibraryRecord(

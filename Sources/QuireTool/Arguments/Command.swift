@@ -1,7 +1,7 @@
 /// One command, as a row of the table that parsing, help and suggestions are made from.
 ///
 ///     let count = Command(
-///       "count", "count the books of a catalogue",
+///       "count", "count the books of a catalog",
 ///       arguments: [Argument("FILE", "the database")],
 ///       options: [Option("--author", value: "NAME", "only this author's")]
 ///     ) { invocation in

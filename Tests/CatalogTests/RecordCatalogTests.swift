@@ -1,8 +1,8 @@
 import Catalog
 import Testing
 
-@Suite(.disabled(if: RealData.isMissing, "the real catalogues are not here"))
-struct RecordCatalogueTests {
+@Suite(.disabled(if: RealData.isMissing, "the real catalogs are not here"))
+struct RecordCatalogTests {
   @Test func `goodbooks-10k has the counts known of it`() throws {
     let folder = try #require(RealData.folder)
     var reader = try RecordReader.books(in: folder + "/goodbooks-10k/books.csv")

@@ -5,7 +5,7 @@ import Foundation
 /// Years are those of first publication, or the usual estimate for works older than print; negative before the common
 /// era. Languages are ISO 639 codes of the original. There are neither ratings nor ISBNs, because these works have not
 /// been rated and are not particular editions.
-public enum SampleCatalogue {
+public enum SampleCatalog {
   /// Path of its `books.csv`; nil if the program was copied without its resources.
   public static var books: String? { path(of: "Sample/books.csv") }
   /// Path of its `libraries.csv`.

@@ -1,10 +1,10 @@
 import Quire
 import Testing
 
-@testable import CatalogueExample
+@testable import CatalogExample
 
 /// The example program, asked by commands in place of keys.
-@MainActor @Suite struct CatalogueTests {
+@MainActor @Suite struct CatalogTests {
   /// What the last lines of the screens say has been evaluated, that of the first screen left out.
   private func evaluated(by commands: [String]) async throws -> [String] {
     try await Script(try Main.open(nil)).run(commands).filter { $0.hasPrefix("evaluated: ") }.dropFirst()
@@ -15,7 +15,7 @@ import Testing
     let lines = try await Script(try Main.open(nil)).run(["title A Doll's House, again"])
     #expect(
       lines.joined(separator: "\n") == """
-        Catalogue · 134 books, 134 available                                     head 1•
+        Catalog · 134 books, 134 available                                     head 1•
         ───────────────────────────────────────────────────┬────────────────────────────
         Books by title                              list 1•│ The book          detail 1•
         › A Doll's House            Henrik Ibsen         1•│ A Doll's House
@@ -34,7 +34,7 @@ import Testing
 
         > title A Doll's House, again
 
-        Catalogue · 134 books, 134 available                                     head 1
+        Catalog · 134 books, 134 available                                     head 1
         ───────────────────────────────────────────────────┬────────────────────────────
         Books by title                              list 1 │ The book          detail 2•
         › A Doll's House, again     Henrik Ibsen         2•│ A Doll's House, again

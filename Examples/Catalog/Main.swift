@@ -2,11 +2,11 @@ import Catalog
 import Foundation
 import Quire
 
-/// A library's catalogue in the terminal, in which every piece of the screen is a reader of what it shows.
+/// A library's catalog in the terminal, in which every piece of the screen is a reader of what it shows.
 ///
-///     swift run CatalogueExample                 the sample, in memory
-///     swift run CatalogueExample library.db      a catalogue made by `quire import --create`
-///     swift run CatalogueExample --script < commands.txt
+///     swift run CatalogExample                 the sample, in memory
+///     swift run CatalogExample library.db      a catalog made by `quire import --create`
+///     swift run CatalogExample --script < commands.txt
 @main @MainActor struct Main {
   static func main() async {
     var arguments = Array(CommandLine.arguments.dropFirst())
@@ -27,14 +27,14 @@ import Quire
     }
   }
 
-  /// - Parameter file: Nil is the sample that comes with the catalogue, in memory.
+  /// - Parameter file: Nil is the sample that comes with the catalog, in memory.
   static func open(_ file: String?) throws -> ModelContainer {
     if let file { return try ModelContainer(for: Book.self, Author.self, Library.self, url: URL(filePath: file)) }
     let store = try ModelContainer(
       for: Book.self, Author.self, Library.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
     var work = CatalogImport(into: store)
-    if let books = SampleCatalogue.books { try work.books(from: books) }
-    if let libraries = SampleCatalogue.libraries { try work.libraries(from: libraries) }
+    if let books = SampleCatalog.books { try work.books(from: books) }
+    if let libraries = SampleCatalog.libraries { try work.libraries(from: libraries) }
     try work.stock(500)
     return store
   }

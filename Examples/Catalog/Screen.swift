@@ -4,7 +4,7 @@ import Quire
 @MainActor final class Screen {
   private let desk: Desk
   private let views: Views
-  /// Whether to mark with colours, or with signs for a file.
+  /// Whether to mark with colors, or with signs for a file.
   private let isStyled: Bool
   private var statementsDrawn = 0
 
@@ -25,7 +25,7 @@ import Quire
     let width = Self.left + 2 + Self.right
     let rule = String(repeating: "─", count: Self.left) + "┬" + String(repeating: "─", count: Self.right + 1)
     var lines = [
-      bold("Catalogue · " + views.head.lines[0].fitted(to: width - 22)) + label("head", views.head, width: 10),
+      bold("Catalog · " + views.head.lines[0].fitted(to: width - 22)) + label("head", views.head, width: 10),
       dim(rule),
       bold("Books by title".fitted(to: Self.left - 10)) + label("list", views.list, width: 10) + dim("│ ")
         + bold("The book".fitted(to: Self.right - 12)) + label("detail", views.detail, width: 12),

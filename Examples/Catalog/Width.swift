@@ -15,7 +15,7 @@ extension String {
     return end + String(repeating: " ", count: width - end.columns)
   }
 
-  /// Without what lies beyond so many columns; what sets colours takes none, and stays.
+  /// Without what lies beyond so many columns; what sets colors takes none, and stays.
   func clipped(to width: Int) -> String {
     var (result, used, isSequence) = ("", 0, false)
     for character in self {

@@ -1,7 +1,7 @@
 import Catalog
 import Quire
 
-/// What the screen is about: ten books of the catalogue by title, which of them is selected, and what is being typed.
+/// What the screen is about: ten books of the catalog by title, which of them is selected, and what is being typed.
 @MainActor @Observable final class Desk {
   static let shown = 10
 
