@@ -355,7 +355,7 @@ import Testing
     #expect(live.status == 2 && live.error.contains("cannot be followed: nothing can be made in its folder"), "\(live)")
     let writing = try quire.shell("\(BadInputTests.asNobody) query --write 'a%20b?c#d.db' 'insert into t values (1)'")
     #expect(writing.status != 0 && writing.messages == 1, "\(writing)")
-    // Written to between two inputs it is read again, and in the middle of one the answer says so.
+    // Written to between two inputs it is read again.
     let again = try quire.shell(
       """
       mkfifo asked answered
@@ -370,6 +370,31 @@ import Testing
       echo "$first $second"
       """)
     #expect(again.output == "7 2\n", "\(again)")
+  }
+
+  @Test(
+    .enabled(if: BadInputTests.canBeNobody, "needs root and setpriv, to become somebody who may not write the folder"))
+  func `an answer that another program wrote into is called doubtful`() throws {
+    let file = "library.db"
+    _ = try quire.database(
+      file,
+      """
+      PRAGMA journal_mode = WAL; CREATE TABLE t (a);
+      INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT i FROM n
+      """)
+    #expect(chmod(quire.path(file), 0o644) == 0 && chmod(quire.folder.path, 0o755) == 0)
+    // The rows are more than a pipe holds, so that the reading waits for its reader, and is not over.
+    let ran = try quire.shell(
+      """
+      mkfifo answered
+      (\(BadInputTests.asNobody) query \(file) 'select a from t' > answered; echo "status $?") &
+      exec 4< answered
+      read -r name <&4; read -r first <&4
+      sqlite3 \(file) 'update t set a = 0' 'pragma wal_checkpoint(truncate)' >/dev/null
+      tail -n 1 <&4 >/dev/null
+      wait
+      """)
+    #expect(ran.output == "status 6\n" && ran.error.contains("the answer may be of two states"), "\(ran)")
   }
 }
 

@@ -80,6 +80,7 @@ extension ShellSession {
       let alone = Run(output: nil, confirm: run.confirm, each: run.each)
       guard case .answer(let answer) = try answer(screenful(of: resolver.query(query), query, alone), query, alone)
       else { return }
+      try checkNotPassed()
       let count = try write(answer, to: output)
       return try await run.each(.streamed(rows: count, isCut: false, elapsed: clock.now - begin))
     }

@@ -71,6 +71,11 @@ public enum Reply: Sendable {
   /// Another file is open now: its banner.
   case opened([String])
   case quit
+
+  /// Whether its rows are with the reader already: what is written from then on does not make them doubtful.
+  var isDelivered: Bool {
+    if case .streamed = self { true } else { false }
+  }
 }
 
 extension Int {

@@ -144,7 +144,7 @@ public actor ShellSession {
       try await withTaskCancellationHandler {
         if Task.isCancelled { throw ShellFailure("stopped", .stopped) }
         let checked = Run(output: output, confirm: confirm) { reply in
-          if case .streamed = reply {} else { try await self.checkNotPassed() }  // its rows are delivered already
+          if !reply.isDelivered { try await self.checkNotPassed() }
           try await each(reply)
         }
         try await answer(text, checked)
