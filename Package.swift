@@ -146,7 +146,7 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "ExampleTests",
-      dependencies: ["CatalogExample", "DeskExample", "Quire", "QuireMigration", "TestSupport"],
+      dependencies: ["CatalogExample", "DeskExample", "Quire", "QuireMigration", "QuireModel", "TestSupport"],
       swiftSettings: swift),
     .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),
   ]

@@ -6,7 +6,7 @@ import Testing
 @testable import QuireModel
 
 /// Who is concerned by which changes, without a store.
-@Suite(.fewAtOnce) struct ParticipantsTests {
+@Suite(.fewAtOnce) struct CommitFollowerTests {
   private let followers = LiveRegistry()
 
   /// One that only says what concerns it.
