@@ -81,11 +81,9 @@ let options: [String] = {
   return options
 }()
 
-let objects: [String] = ["CSQLite", "QuireRow", "QuireSQLite", "QuireModel", "QuireLive", "Quire"].flatMap { module in
-  let folder = built.appending(path: "\(module).build")
-  let found = files.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects as? [URL] ?? []
-  return found.map(\.path).filter { $0.hasSuffix(".o") }
-}
+/// What `quire` was linked of, but for its own start: a folder of objects may hold some of files that are gone.
+let objects: [String] = try contents(of: built.appending(path: "quire.product/Objects.LinkFileList"))
+  .split(separator: "\n").map { $0.trimmingCharacters(in: ["'"]) }.filter { !$0.contains("/QuireCommand.build/") }
 
 func run(_ words: [String], in folder: URL) throws -> (status: Int32, output: String) {
   let process = Process()

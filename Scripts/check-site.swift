@@ -71,7 +71,7 @@ struct Page {
 let look = #"""
   new Promise(async resolve => {
     const drawn = () => document.querySelector('main h1, .tutorials-overview h1, .hero h1, .error-content, .message');
-    for (let i = 0; i < 200 && !drawn(); i++) await new Promise(next => setTimeout(next, 25));
+    for (let i = 0; i < 1200 && !drawn(); i++) await new Promise(next => setTimeout(next, 25));
     await new Promise(next => setTimeout(next, 60));
     await Promise.all([...document.images].map(image => image.complete ? null : new Promise(done => {
       image.onload = image.onerror = done; setTimeout(done, 2000);
@@ -104,15 +104,15 @@ let attached = try browser.call("Target.attachToTarget", ["targetId": target, "f
 let session = attached["sessionId"] as? String ?? ""
 for domain in ["Page", "Runtime", "Log", "Network"] { try browser.call("\(domain).enable", session: session) }
 
-func visit(_ url: String) throws -> Page {
+func visit(_ url: String, attempts: Int = 5) throws -> Page {
   browser.events = []
   var page = Page()
   try browser.call("Page.navigate", ["url": url], session: session)
   let result = try browser.call(
     "Runtime.evaluate", ["expression": look, "awaitPromise": true, "returnByValue": true], session: session)
-  if result["exceptionDetails"] != nil {
+  if result["exceptionDetails"] != nil, attempts > 1 {
     // The page was still being replaced: once more, from the start.
-    return try visit(url)
+    return try visit(url, attempts: attempts - 1)
   }
   let text = (result["result"] as? [String: Any])?["value"] as? String ?? "{}"
   let seen = try JSONDecoder().decode(Seen.self, from: Data(text.utf8))
