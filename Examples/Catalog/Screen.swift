@@ -25,7 +25,7 @@ import Quire
     let width = Self.left + 2 + Self.right
     let rule = String(repeating: "─", count: Self.left) + "┬" + String(repeating: "─", count: Self.right + 1)
     var lines = [
-      bold("Catalog · " + views.head.lines[0].fitted(to: width - 22)) + label("head", views.head, width: 10),
+      bold(("Catalog · " + views.head.lines[0]).fitted(to: width - 10)) + label("head", views.head, width: 10),
       dim(rule),
       bold("Books by title".fitted(to: Self.left - 10)) + label("list", views.list, width: 10) + dim("│ ")
         + bold("The book".fitted(to: Self.right - 12)) + label("detail", views.detail, width: 12),

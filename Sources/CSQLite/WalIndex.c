@@ -10,7 +10,7 @@ const volatile void *quire_wal_index(sqlite3 *db) {
 }
 
 int quire_wal_commit_count(const volatile void *index, uint32_t *count) {
-  // Two copies of twelve words each; the commit counter is the third, “is initialised” in the fourth. A writer changes
+  // Two copies of twelve words each; the commit counter is the third, “is initialized” in the fourth. A writer changes
   // the second copy first, a reader looks at the first one first: equal copies are one moment's.
   const volatile uint32_t *words = index;
   uint32_t first[12], second[12];

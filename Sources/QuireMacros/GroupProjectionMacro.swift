@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 /// `@Projection(groupsOf:)`: the struct as written → checked → its conformance, in an extension, so that the memberwise
-/// initialiser stays.
+/// initializer stays.
 struct GroupProjectionMacro: ExtensionMacro {
   static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,

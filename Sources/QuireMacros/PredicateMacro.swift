@@ -33,14 +33,14 @@ private func rewritten(
   let made = type + (node.genericArgumentClause?.trimmedDescription ?? "")
   guard let closure = node.trailingClosure ?? node.arguments.first?.expression.as(ClosureExprSyntax.self) else {
     context.diagnose(PredicateRefusal(.notAClosure, at: node).diagnostic)
-    return "\(raw: made)({ _ in Swift.fatalError() })"
+    return "\(raw: made)({ _ in Swift.fatalError() })"  // never run: the refusal is an error of the build
   }
   do {
     var rewriter = PredicateRewriter(takesCalls: takesCalls)
     return "\(raw: made)(\(raw: try rewriter.closure(closure, [:])))"
   } catch {
     if let refusal = error as? PredicateRefusal { context.diagnose(refusal.diagnostic) }
-    // After the refusal, nothing that could be refused again.
+    // After the refusal, nothing that could be refused again; never run, because the refusal is an error of the build.
     let parameters = closure.parameterNames.isEmpty ? ["_"] : closure.parameterNames.map { _ in "_" }
     return "\(raw: made)({ \(raw: parameters.joined(separator: ", ")) in Swift.fatalError() })"
   }

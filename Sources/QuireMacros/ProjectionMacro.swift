@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 /// `@Projection(of:)`: the struct as written → checked (``ProjectionSyntax``, ``ProjectionRefusal``) → its conformance
-/// (``ProjectionMembers``), in an extension, so that the memberwise initialiser stays.
+/// (``ProjectionMembers``), in an extension, so that the memberwise initializer stays.
 struct ProjectionMacro: ExtensionMacro {
   static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,

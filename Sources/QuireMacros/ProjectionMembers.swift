@@ -90,7 +90,7 @@ struct ProjectionMembers {
 }
 
 extension ProjectionSyntax {
-  /// An initialiser of all fields in order, whatever the struct's own are.
+  /// An initializer of all fields in order, whatever the struct's own are.
   var valuesInit: String {
     let parameters = fields.enumerated().map { place, field in
       "\(place == 0 ? "_quireValues" : "_") value\(place): \(field.type ?? "Swift.Never")"

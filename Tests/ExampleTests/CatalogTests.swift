@@ -15,7 +15,7 @@ import Testing
     let lines = try await Script(try Main.open(nil)).run(["title A Doll's House, again"])
     #expect(
       lines.joined(separator: "\n") == """
-        Catalog · 134 books, 134 available                                     head 1•
+        Catalog · 134 books, 134 available                                       head 1•
         ───────────────────────────────────────────────────┬────────────────────────────
         Books by title                              list 1•│ The book          detail 1•
         › A Doll's House            Henrik Ibsen         1•│ A Doll's House
@@ -34,7 +34,7 @@ import Testing
 
         > title A Doll's House, again
 
-        Catalog · 134 books, 134 available                                     head 1
+        Catalog · 134 books, 134 available                                       head 1
         ───────────────────────────────────────────────────┬────────────────────────────
         Books by title                              list 1 │ The book          detail 2•
         › A Doll's House, again     Henrik Ibsen         2•│ A Doll's House, again

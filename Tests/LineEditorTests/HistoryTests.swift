@@ -71,7 +71,7 @@ import Testing
     ("co<right>", "count Book|"), ("co<end>", "count Book|"), ("co<word-right>", "count|"),
     ("co<left><right>x", "cox|"), ("zz<right>", "zz|"), ("<right>", "|"),
   ])
-  func `the grey hint is taken with the right arrow`(keys: String, shown: String) {
+  func `the gray hint is taken with the right arrow`(keys: String, shown: String) {
     #expect(typed(keys) == shown)
   }
 

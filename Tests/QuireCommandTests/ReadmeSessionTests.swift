@@ -85,11 +85,11 @@ import Testing
     let said = session.split(separator: "\n", omittingEmptySubsequences: false).filter {
       !$0.hasPrefix("> ") && $0 != ">"
     }
-    #expect(normalised(ran.output) == normalised(said.map { $0 + "\n" }.joined()))
+    #expect(normalized(ran.output) == normalized(said.map { $0 + "\n" }.joined()))
   }
 
   /// Without times, which are others at every run.
-  private func normalised(_ text: String) -> [String] {
+  private func normalized(_ text: String) -> [String] {
     text.split(separator: "\n", omittingEmptySubsequences: false).map {
       String($0.replacing(/[ ]+\d+ ms$/, with: " N ms"))
     }

@@ -112,9 +112,9 @@ private struct Cover: Codable, Equatable {
   }
 
   @Test func `an equal value is no change, whatever the order of its set`() throws {
-    print.cover = Cover(artist: "a", colors: ["red", "green", "blue", "grey"])
+    print.cover = Cover(artist: "a", colors: ["red", "green", "blue", "gray"])
     try context.save()
-    print.cover = Cover(artist: "a", colors: ["blue", "grey", "green", "red"])
+    print.cover = Cover(artist: "a", colors: ["blue", "gray", "green", "red"])
     print.tags = print.tags
     #expect(!context.hasChanges)
   }

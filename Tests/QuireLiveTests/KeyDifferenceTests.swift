@@ -80,7 +80,7 @@ import Testing
     #expect(difference.deletes.isEmpty && difference.inserts.isEmpty)
   }
 
-  @Test func `of two neighbours that change places the touched one moves`() {
+  @Test func `of two neighbors that change places the touched one moves`() {
     for touched in [1, 2] as [Int64] {
       let difference = KeyDifference.between([0, 1, 2, 3], [0, 2, 1, 3], touched: [touched])
       #expect(difference.moves.map(\.key) == [touched])

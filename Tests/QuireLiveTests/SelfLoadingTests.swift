@@ -20,7 +20,7 @@ private final class Page: SelfLoading {
 
   init(_ step: @escaping (Page) throws -> Void = Page.fill) { self.step = step }
 
-  /// Sets a property in its initialiser.
+  /// Sets a property in its initializer.
   init(text: String) {
     step = Page.fill
     self.text = text

@@ -61,7 +61,7 @@ import Testing
     for (name, text) in files { try fixture.write(text, as: name) }
   }
 
-  @Test(arguments: folders) func `a folder is recognised, and what is in it runs`(
+  @Test(arguments: folders) func `a folder is recognized, and what is in it runs`(
     format: MigrationFormat, files: [String: String]
   ) throws {
     let fixture = try Fixture()

@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  /// Whether no neighbour of the real is nearer to total / count: compared in units of 2⁻¹⁴, in which all reals from
+  /// Whether no neighbor of the real is nearer to total / count: compared in units of 2⁻¹⁴, in which all reals from
   /// 2⁴⁰ on are whole. Smaller averages are for the test after this one.
   private static func isNearest(_ average: Double, _ total: Int128, _ count: Int) -> Bool {
     if average.magnitude < 0x1p40 { return true }

@@ -73,7 +73,7 @@ import Testing
     #expect(throws: ChangeLogError.otherLog(path: back.path)) { try logged(back, after: token) }
   }
 
-  @Test func `a store that is open honours a log that another one switches on`() throws {
+  @Test func `a store that is open honors a log that another one switches on`() throws {
     let database = try open()
     try run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
     let heard = ForeignTests.Heard(database)

@@ -67,7 +67,7 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     }
   }
 
-  @Test func `a file that was renumbered after it had run is recognised by its text`() async throws {
+  @Test func `a file that was renumbered after it had run is recognized by its text`() async throws {
     try folder.write("CREATE TABLE l (x);\n-- migrate: undo\nDROP TABLE l;", as: "20260102000000_late.sql")
     try folder.write("CREATE TABLE c (x);\n-- migrate: undo\nDROP TABLE c;", as: "20260103000000_c.sql")
     _ = await migrate("apply", "--create")

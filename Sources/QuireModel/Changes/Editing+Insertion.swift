@@ -15,7 +15,7 @@ extension Editing {
 
   /// Adds the unregistered objects that `model` refers to, and the unregistered objects that were assigned `model` and
   /// still refer to it; the first is added last.
-  func addNeighbours(of model: any PersistentModel, _ entity: Entity, to waiting: inout [any PersistentModel]) {
+  func addNeighbors(of model: any PersistentModel, _ entity: Entity, to waiting: inout [any PersistentModel]) {
     let start = waiting.count
     for property in entity.relationships {
       let link = model._quireLink(property)

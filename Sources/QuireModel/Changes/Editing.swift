@@ -56,7 +56,7 @@ package final class Editing: ContextPart {
     model._quireState.join(core, key: pending.firstTemporaryKey &+ Int64(pending.inserted.count))
     pending.insertedPlaces[entity.index].append(pending.inserted.count)
     pending.inserted.append(model)
-    addNeighbours(of: model, entity, to: &waiting)
+    addNeighbors(of: model, entity, to: &waiting)
     return Arrival(model: model, entity: entity)
   }
 
@@ -268,10 +268,6 @@ package final class Editing: ContextPart {
   }
 
   func tell(_ model: any PersistentModel, _ properties: PropertyMask, _ moment: Moment) {
-    var left = properties
-    while left != 0 {
-      model._quireTell(left.trailingZeroBitCount, moment)
-      left &= left - 1
-    }
+    for property in positions(in: properties) { model._quireTell(property, moment) }
   }
 }

@@ -97,7 +97,7 @@ final class IdentityMap {
   }
 
   /// Up to `limit` objects in order of arrival, beginning with the object with `key`.
-  func neighbours(of key: Int64, limit: Int) -> [AnyObject] {
+  func neighbors(of key: Int64, limit: Int) -> [AnyObject] {
     let position = position(key)
     if position < 0 { return [] }
     return entries[position..<Swift.min(position + limit, entries.count)].compactMap(\.object)

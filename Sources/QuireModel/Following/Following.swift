@@ -240,7 +240,7 @@ package final class Following: ContextPart {
     case .property(let model, let property): model._quireTell(property, moment)
     case .object(let model, let properties, let row):
       if !model.isListenedTo { return }
-      announce(.of(model, (0..<PropertyMask.bitWidth).filter { properties & 1 << PropertyMask($0) != 0 }, row: row))
+      announce(.of(model, Array(positions(in: properties)), row: row))
     case .list(let list):
       announce(.of(list.model, [list.property]))
       list.model._quireTell(list.property, .willSet)

@@ -105,7 +105,7 @@ package final class RelationshipLoader: ContextPart {
     let objects =
       keys.count > 1
       ? keys.dropFirst().compactMap { registered(entity.index, $0) }
-      : maps[entity.index].neighbours(of: key, limit: batchLimit).filter { $0 !== model }
+      : maps[entity.index].neighbors(of: key, limit: batchLimit).filter { $0 !== model }
     for object in objects {
       if let sibling = object as? any PersistentModel { result.append(sibling) }
     }

@@ -76,3 +76,12 @@ extension _Quire {
     @inlinable public var isWatched: Bool { flags.contains(.tracked) || isTracking(monitor) }
   }
 }
+
+/// The positions of a set's properties, lowest first.
+func positions(in properties: PropertyMask) -> some Sequence<Int> {
+  sequence(state: properties) { left in
+    if left == 0 { return nil }
+    defer { left &= left - 1 }
+    return left.trailingZeroBitCount
+  }
+}

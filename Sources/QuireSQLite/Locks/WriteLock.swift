@@ -6,7 +6,7 @@ internal import Synchronization
 /// Threads that block and queued writes, for which no thread waits, stand in one queue. Whoever unlocks hands the lock
 /// to the first of them. It belongs to the thread that took it, which it knows again: a write inside a write is told
 /// apart from a wait. The waiting of threads is bounded.
-// @unchecked: `isHeld` and `waiting` are touched only under `mutex`, which is initialised once and made to be shared.
+// @unchecked: `isHeld` and `waiting` are touched only under `mutex`, which is initialized once and made to be shared.
 final class WriteLock: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var isHeld = false

@@ -110,7 +110,7 @@ struct InputReader {
   private func isModel(_ token: Token, _ next: Token) -> Bool {
     guard case .word(let word) = token.kind else { return false }
     if models.place(of: word) != nil { return true }
-    // A misspelt word of SQL is one if what follows could be SQL's too.
+    // A misspelled word of SQL is one if what follows could be SQL's too.
     if nearest(to: word, among: statementWords.sorted()) != nil,
       !["where", "select", "order"].contains(where: next.isWord)
     {

@@ -27,7 +27,7 @@ import QuireShell
     terminal.output.write("\u{1B}[?25l")
     let frame = frame(live, nil)
     self.frame = frame
-    draw(frame, isColoured: false)
+    draw(frame, isColored: false)
   }
 
   func show(_ difference: Difference<Record>, _ live: any LiveAnswer) {
@@ -47,11 +47,11 @@ import QuireShell
       }
     }
     self.frame = frame
-    draw(frame, isColoured: true)
+    draw(frame, isColored: true)
     let draw = draws
     Task { [weak self] in
       try await Task.sleep(for: .seconds(2))
-      if let self, draws == draw { self.draw(frame, isColoured: false) }
+      if let self, draws == draw { self.draw(frame, isColored: false) }
     }
   }
 
@@ -60,7 +60,7 @@ import QuireShell
     let line = printable(reason.split(separator: "\n").first.map(String.init) ?? reason)
     frame.status = "error: \(line) · the answer stays what it was"
     self.frame = frame
-    draw(frame, isColoured: false)
+    draw(frame, isColored: false)
   }
 
   func end() { terminal.output.write("\u{1B}[?25h") }
@@ -79,12 +79,12 @@ import QuireShell
     Set(new.values.indices.filter { new[$0] != old[$0] })
   }
 
-  private func draw(_ frame: Frame, isColoured: Bool) {
+  private func draw(_ frame: Frame, isColored: Bool) {
     draws += 1
     let marks = frame.rows.indices.map { frame.marks[$0] ?? " " }
     var lines = RowTable(frame.columns, frame.rows, marks: marks).lines(on: terminal, width: terminal.columns - 1) {
       row, place in
-      guard isColoured else { return nil }
+      guard isColored else { return nil }
       if frame.fresh.contains(row) { return .green }
       return frame.changed[row]?.contains(place) == true ? .yellow : nil
     }

@@ -20,7 +20,7 @@ extension Command {
         Option("--no-history", "keep nothing of what is typed"),
       ],
       notes: """
-        Enter runs a statement that is complete, Alt-Enter begins a new line, Tab completes, → takes what is shown in grey,
+        Enter runs a statement that is complete, Alt-Enter begins a new line, Tab completes, → takes what is shown in gray,
         Ctrl-R searches the history, Ctrl-C clears the line or stops what is run, Ctrl-D leaves. .help says the rest.
         Where standard input is no terminal its statements are run one after the other, until one fails.
         The history is in $XDG_STATE_HOME/quire/history.jsonl; what begins with a space is not kept.

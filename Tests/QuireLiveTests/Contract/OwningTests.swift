@@ -71,7 +71,7 @@ extension ContractTests {
     // MARK: E2, E3
 
     @Test(arguments: allSources)
-    func `E2: a container is read without synchronising, and closing it ends its readers`(source: any ChangeSource)
+    func `E2: a container is read without synchronizing, and closing it ends its readers`(source: any ChangeSource)
       async throws
     {
       let store = library.store
