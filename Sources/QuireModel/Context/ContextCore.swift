@@ -55,14 +55,7 @@ public final class ContextCore {
     monitor = .allocate(capacity: 1)
     monitor.initialize(to: TrackingMonitor())
     maps = store.entities.map { _ in IdentityMap() }
-    // The mailbox is created before the position: a commit between the two is received twice instead of missed.
-    let mailbox = Mailbox(isolation: isolation)
-    self.mailbox = mailbox
-    if follows {
-      mailbox.subscription = store.database.subscribe(
-        exceptTo: .context(number), failed: { mailbox.fail($0) }
-      ) { mailbox.receive($0) }
-    }
+    mailbox = Mailbox(isolation: isolation)
     position = store.database.makePosition(pinsSnapshot: false)
     following.hasTurns = isolation != nil
     following.standsStill = !follows

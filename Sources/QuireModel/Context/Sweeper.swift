@@ -34,11 +34,7 @@ package final class Sweeper: ContextPart {
     } else {
       sweepSome()
     }
-    let isHolding = core.objectCount > 0 || hasChanges || !core.following.followers.isEmpty
-    if isHolding != core.following.isHolding {
-      core.following.isHolding = isHolding
-      position.pinsSnapshot = isHolding
-    }
+    core.following.holds(core.objectCount > 0 || hasChanges || !core.following.followers.isEmpty)
   }
 
   /// The cost of examining all references.

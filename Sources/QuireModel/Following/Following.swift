@@ -12,8 +12,8 @@ package final class Following: ContextPart {
   @exclusivity(unchecked) var isTurnScheduled = false
   /// Whether turns end automatically, as they do on an actor.
   var hasTurns = false
-  /// Whether `position` keeps its snapshot; see ``hold()``.
-  var isHolding = false
+  /// Whether it follows commits, and `position` keeps its snapshot; see ``hold()``.
+  private(set) var isHolding = false
   /// Whether it never moves: the context serves one block, at the commit at which that began.
   var standsStill = false
 
@@ -24,12 +24,19 @@ package final class Following: ContextPart {
     followers.removeAll()
   }
 
-  /// Keeps the snapshot of the context's commit from now on.
+  /// Follows commits and keeps the snapshot of the context's commit from now on: it is about to show something.
   func hold() throws {
     guard !isHolding, !standsStill, store != nil else { return }
-    isHolding = true
-    position.pinsSnapshot = true
+    holds(true)
     try catchUp()
+  }
+
+  /// - Parameter shows: Whether the context shows anything. One that does not is not notified of commits.
+  func holds(_ shows: Bool) {
+    guard shows != isHolding, !standsStill, let store else { return }
+    isHolding = shows
+    if shows { core.mailbox.follow(store.database, exceptTo: .context(core.number)) } else { core.mailbox.ignore() }
+    position.pinsSnapshot = shows
   }
 
   // MARK: Turns
@@ -78,9 +85,12 @@ package final class Following: ContextPart {
     if core.saver.open != nil { return }  // it stands at the newest commit, and holds the write lock
     store.database.lookForForeignCommits()
     if let failure = core.mailbox.takeFailure() { fail(failure) }
-    if core.mailbox.isEmpty { return }
+    guard isHolding else {
+      if store.database.commitNumber != position.number { try hold() }
+      return
+    }
+    guard core.mailbox.isBehind(position.number) else { return }
     if ReaderRun.current != nil, !showsNothing, !toWrite, canStay { return }
-    try hold()
     try moveToNewest()
   }
 
@@ -91,10 +101,10 @@ package final class Following: ContextPart {
     if move != nil { finishMove() }
     if standsStill { throw DatabaseError.stale(commit: position.number) }
     if !showsNothing { ReaderRun.current?.movedInside() }
-    while true {
+    while let store {
       let advance = try position.prepareAdvance()
       let standing = position.number
-      if advance.number > standing { core.mailbox.wait(for: advance.number) }
+      if advance.number > standing { core.mailbox.wait(for: advance.number, in: store.database) }
       // Nil if commits were combined past this snapshot, which can happen only while it is opened.
       guard let commits = core.mailbox.take(upTo: advance.number) else { continue }
       let batch = commits.filter { $0.number > standing }

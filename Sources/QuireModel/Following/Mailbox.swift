@@ -4,6 +4,9 @@ import QuireSQLite
 
 /// Holds commits made elsewhere until their context takes them, and gives access to the context's isolation.
 ///
+/// It receives commits only while the context shows something (``follow(_:of:)``): a context that holds nothing costs a
+/// commit nothing, and is not woken.
+///
 /// The writer's thread adds commits; the context removes them on its own isolation. The context's core is accessed only
 /// on that isolation, and is held until it is closed: a weak reference would give it a side table, which slows the
 /// reference counting of every object made or freed (12 ns instead of 3). The actor is held weakly, because container →
@@ -20,12 +23,15 @@ package final class Mailbox: @unchecked Sendable {
     /// What happened to the file, until the context has read it.
     var failure: DatabaseError?
     var isHopScheduled = false
+    /// How often a commit or a failure has scheduled a job on the context's isolation, for tests.
+    var wakeUps = 0
+    var isFollowing = false
     var isClosed = false
     weak var isolation: (any Actor)?
   }
   private let state: Locked<State>
   private var owner: ContextCore?
-  var subscription: Subscription?
+  private var subscription: Subscription?
 
   init(isolation: (any Actor)?) {
     state = Locked(State(isolation: isolation))
@@ -36,27 +42,42 @@ package final class Mailbox: @unchecked Sendable {
   func bind(to isolation: any Actor) { state.withLock { $0.isolation = isolation } }
 
   func close() {
+    state.withLock { $0.isClosed = true }
+    ignore()
+    owner = nil
+  }
+
+  /// Receives commits from now on. Those before are not here: ``isBehind(_:)`` tells whether there were any.
+  func follow(_ database: Database, exceptTo origin: ChangeSet.Origin) {
+    state.withLock { $0.isFollowing = true }
+    subscription = database.subscribe(exceptTo: origin, failed: { self.fail($0) }) { self.receive($0) }
+    let latest = database.commitNumber
+    state.withLock { $0.latest = max($0.latest, latest) }
+  }
+
+  /// Receives no more commits: the context shows nothing that they could change.
+  func ignore() {
+    subscription?.cancel()
+    subscription = nil
     state.withLock {
-      $0.isClosed = true
+      $0.isFollowing = false
       $0.commits.removeAll()
       $0.folded = nil
     }
-    subscription?.cancel()
-    subscription = nil
-    owner = nil
   }
+
+  /// How often it has woken its context, for tests.
+  package var wakeUps: Int { state.withLock { $0.wakeUps } }
 
   /// On the writer's thread, under its lock: only queues. The context's own commits do not come here; it advances to
   /// them inside its save.
   func receive(_ commit: ChangeSet) {
     let actor: (any Actor)? = state.withLock { state in
-      if state.isClosed { return nil }
+      if !state.isFollowing { return nil }
       state.commits.append(commit)
       if state.commits.count >= Mailbox.bound { state.fold() }
       state.latest = commit.number
-      guard !state.isHopScheduled, let actor = state.isolation else { return nil }
-      state.isHopScheduled = true
-      return actor
+      return state.scheduleHop()
     }
     if let actor { enqueue(on: actor) { self.deliver(on: $0) } }
   }
@@ -66,9 +87,7 @@ package final class Mailbox: @unchecked Sendable {
     let actor: (any Actor)? = state.withLock { state in
       if state.isClosed { return nil }
       state.failure = error
-      guard !state.isHopScheduled, let actor = state.isolation else { return nil }
-      state.isHopScheduled = true
-      return actor
+      return state.scheduleHop()
     }
     if let actor { enqueue(on: actor) { self.deliver(on: $0) } }
   }
@@ -76,8 +95,11 @@ package final class Mailbox: @unchecked Sendable {
   func takeFailure() -> DatabaseError? { state.withLock { $0.failure.take() } }
 
   private func deliver(on isolation: isolated any Actor) {
-    state.withLock { $0.isHopScheduled = false }
-    guard let owner else { return }
+    let isFollowing = state.withLock { state in
+      state.isHopScheduled = false
+      return state.isFollowing
+    }
+    guard isFollowing, let owner else { return }
     owner.following.settle()
     owner.following.endTurnIfIdle()
   }
@@ -102,15 +124,23 @@ package final class Mailbox: @unchecked Sendable {
   private func endTurn(on isolation: isolated any Actor) { owner?.following.endTurn() }
 
   /// Waits until a commit has arrived here. Readers can see it a moment earlier, before the writer delivers it.
-  func wait(for number: Int64) {
-    var rounds = 0
-    while state.withLock({ !$0.isClosed && $0.latest < number }) {
-      rounds += 1
-      if rounds < 100 { sched_yield() } else { usleep(50) }
+  ///
+  /// One that was delivered before the context followed does not arrive: then it is known when all deliveries under way
+  /// have ended.
+  func wait(for number: Int64, in database: Database) {
+    func isThere() -> Bool { state.withLock { !$0.isFollowing || $0.latest >= number } }
+    for _ in 0..<100 {
+      if isThere() { return }
+      sched_yield()
     }
+    database.waitForNotifications()
+    state.withLock { $0.latest = max($0.latest, number) }
   }
 
-  var isEmpty: Bool { state.withLock { $0.commits.isEmpty && $0.folded == nil } }
+  /// Whether there are commits after that one, here or missed.
+  func isBehind(_ number: Int64) -> Bool {
+    state.withLock { !$0.commits.isEmpty || $0.folded != nil || $0.latest > number }
+  }
 
   /// How many commits wait uncombined.
   private static let bound = 1024
@@ -137,6 +167,14 @@ package final class Mailbox: @unchecked Sendable {
 }
 
 extension Mailbox.State {
+  /// - Returns: The actor on which the context is to be woken; nil if it has none, or will be woken already.
+  fileprivate mutating func scheduleHop() -> (any Actor)? {
+    guard !isHopScheduled, let isolation else { return nil }
+    isHopScheduled = true
+    wakeUps += 1
+    return isolation
+  }
+
   fileprivate mutating func fold() {
     guard let last = commits.last else { return }
     let all = (folded.map { [$0] } ?? []) + commits

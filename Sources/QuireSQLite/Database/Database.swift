@@ -128,6 +128,9 @@ package final class Database: Sendable {
     return subscribers.add(exceptTo: origin, failed: failed, body)
   }
 
+  /// Returns when subscribers have been notified of every commit that readers can see now.
+  package func waitForNotifications() { order.withLock { _ in } }
+
   /// From the next transaction on these columns are in changes, until the token is cancelled or gone.
   package func addCapture(_ interest: CapturedColumns) -> CaptureToken { interests.add(interest) }
 
