@@ -30,7 +30,7 @@ import Testing
   }
 }
 
-private final class Play {
+final class Play {
   struct Thrown: Error {}
 
   let store: ModelContainer
@@ -39,6 +39,9 @@ private final class Play {
   var writers: [Writer] = []
   var volumes: [Volume] = []
   var count = 0
+  /// Whether no object is given a writer that is deleted.
+  var avoidsDeleted = false
+  var keepsWriters = false
 
   init(_ seed: UInt64) throws {
     random = Random(seed: seed)
@@ -77,7 +80,7 @@ private final class Play {
   private func step(isInside: Bool, depth: Int) throws {
     count += 1
     let volume = volumes.randomElement(using: &random)
-    let writer = writers.randomElement(using: &random)
+    let writer = writers.randomElement(using: &random).flatMap { avoidsDeleted && $0.isDeleted ? nil : $0 }
     switch Int.random(in: 0..<(isInside ? 16 : 11), using: &random) {
     case 0, 1: volume?.title = "title \(count)"
     case 2: volume?.year = count
@@ -91,7 +94,7 @@ private final class Play {
       context.insert(new)
       writers.append(new)
     case 6: if let volume { context.delete(volume) }
-    case 7: if let writer, count % 3 == 0 { context.delete(writer) }
+    case 7: if let writer, count % 3 == 0, !keepsWriters { context.delete(writer) }
     case 8: if let volume, let writer, !writer.isDeleted, !volume.isDeleted { volume.contributors.append(writer) }
     case 9: if let volume, !volume.isDeleted, !volume.contributors.isEmpty { volume.contributors.removeFirst() }
     case 10: if let writer, !writer.isDeleted { _ = writer.volumes.count }

@@ -43,6 +43,13 @@ func titles(in store: ModelContainer) async throws -> [String] {
 }
 // end serving
 
+// begin ready
+@MainActor func rename(_ book: Book, to title: String, in context: ModelContext) async throws {
+  book.title = title
+  try await context.saveWhenReady()
+}
+// end ready
+
 // begin retry
 @MainActor func toggle(_ book: Book, in context: ModelContext) throws {
   while true {

@@ -5,7 +5,7 @@ import Testing
 @MainActor @Suite struct WritingTests {
   private let page = "Documentation/Writing.md"
 
-  @Test(arguments: ["transaction", "actor", "serving", "retry"])
+  @Test(arguments: ["transaction", "actor", "serving", "ready", "retry"])
   func `the page's code is the code that is compiled here`(name: String) throws {
     let source = try String(contentsOf: Readme.root.appending(path: "Tests/ReadmeTests/Writing.swift"), encoding: .utf8)
     let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
@@ -36,5 +36,7 @@ import Testing
     #expect(try await lend("Eden", in: store) == book.persistentModelID)
     await #expect(throws: SoldOut.self) { try await lend("Eden", in: store) }
     #expect(try await titles(in: store) == ["Eden"])
+    try await rename(book, to: "Solaris", in: context)
+    #expect(try await titles(in: store) == ["Solaris"])
   }
 }

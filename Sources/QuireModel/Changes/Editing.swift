@@ -228,6 +228,7 @@ package final class Editing: ContextPart {
   func forgetPending() {
     for model in pending.deleted where isRegistered(model) { model._quireState.flags.remove(.deleted) }
     let gone = pending.inserted.compactMap { $0 }
+    core.saver.underWay?.wasRolledBack = true
     pending.removeAll()
     for model in gone { model._quireState.leave() }
   }

@@ -20,6 +20,9 @@ struct JoinEdits {
     if changes[pair] == !linked { changes[pair] = nil } else { changes[pair] = linked }
   }
 
+  /// The pair has been saved as it was: what was done since is the opposite.
+  mutating func saved(_ pair: Pair, _ linked: Bool) { changes[pair] = changes[pair] == linked ? nil : !linked }
+
   /// Replaces an object's key.
   ///
   /// - Parameter sides: Which sides of a pair are keys of its entity.

@@ -43,6 +43,17 @@ struct PendingChanges {
     for entity in insertedPlaces.indices { insertedPlaces[entity].removeAll() }
   }
 
+  /// What has been saved is not pending any longer: of the objects that are not, only the lists are forgotten with the
+  /// last of them.
+  mutating func forgetSaved() {
+    edits.removeAll { $0._quireState.dirty == 0 }
+    if !inserted.contains(where: { $0 != nil }) { forgetInserted() }
+    guard edits.isEmpty, inserted.isEmpty, deleted.isEmpty, joinEdits.isEmpty else { return }
+    editedLists.removeAll()
+    cascades = Cascades()
+    if conflicts.lost.isEmpty { conflicts.removeAll() }
+  }
+
   mutating func removeAll() {
     self = PendingChanges(firstTemporaryKey: firstTemporaryKey &+ Int64(inserted.count), entities: insertedPlaces.count)
   }

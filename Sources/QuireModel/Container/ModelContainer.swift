@@ -239,9 +239,12 @@ public final class ModelContainer: Sendable {
 
   /// Closes the file. Contexts and objects of this container keep what they have read and load nothing more.
   ///
+  /// Blocks until the writes and saves that are under way have ended.
+  ///
   /// - Throws: ``ModelError/unsavedChanges(_:)`` if the main context has unsaved changes; then the store stays open.
   @MainActor public func close() throws {
     if let context = main {
+      try context.owner.saver.awaitSaveUnderWay(store)
       let unsaved = context.owner.pending.count
       if unsaved > 0 { throw ModelError.unsavedChanges(unsaved) }
       context.owner.close()

@@ -111,7 +111,8 @@ public final class ModelContext {
   /// Observers of other contexts are notified when their isolation is next free. When it throws, nothing was written
   /// and all changes are still pending.
   ///
-  /// Blocks the calling thread while another writer holds the lock.
+  /// Blocks the calling thread while another writer holds the lock; ``saveWhenReady(deadline:isolation:)`` suspends
+  /// instead.
   ///
   /// - Throws: A ``ModelError`` if the models, their rules or the file's constraints refuse a change, such as
   ///   ``ModelError/notUnique(model:properties:values:)`` and ``ModelError/conflict(_:)``; a ``DatabaseError`` if the

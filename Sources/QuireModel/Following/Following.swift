@@ -157,6 +157,7 @@ package final class Following: ContextPart {
   private func prepare(_ commits: [ChangeSet], _ advance: SnapshotReader.Advance) {
     let batch = CommitBatch(of: commits, number: advance.number)
     noteKeys(in: commits)
+    core.saver.take(upTo: advance.number, commits)
     var step = Transition(number: advance.number)
     step.advance = advance
     objects(in: batch, on: advance.connection, into: &step)

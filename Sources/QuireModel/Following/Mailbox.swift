@@ -121,6 +121,16 @@ package final class Mailbox: @unchecked Sendable {
     enqueue(on: actor) { _ in owner.close() }
   }
 
+  /// Runs work on the context's isolation, if it has one and is there.
+  func run(_ work: @escaping @Sendable (ContextCore) -> Void) {
+    guard let actor = state.withLock({ $0.isClosed ? nil : $0.isolation }) else { return }
+    enqueue(on: actor) { self.run(work, on: $0) }
+  }
+
+  private func run(_ work: (ContextCore) -> Void, on isolation: isolated any Actor) {
+    if let owner { work(owner) }
+  }
+
   private func endTurn(on isolation: isolated any Actor) { owner?.following.endTurn() }
 
   /// Waits until a commit has arrived here. Readers can see it a moment earlier, before the writer delivers it.

@@ -23,6 +23,14 @@ struct Conflicts {
   var isEmpty: Bool { bases.isEmpty && lost.isEmpty }
 
   mutating func removeAll() { self = Conflicts() }
+
+  /// The values that an object's edits were made on.
+  func base(of entity: Entity, _ key: Int64) -> (any PersistentModel)? {
+    bases[Name(entity: entity.index, key: key)]?.values
+  }
+
+  /// An object has no edits any more.
+  mutating func forgetBase(of entity: Entity, _ key: Int64) { bases[Name(entity: entity.index, key: key)] = nil }
 }
 
 extension Editing {

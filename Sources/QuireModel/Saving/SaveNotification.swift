@@ -44,7 +44,7 @@ extension Saver {
 
   /// - Returns: Nil if there are no observers.
   func announceSave() -> Announced? {
-    guard SaveNotification.isWanted, let context = core.context else { return nil }
+    guard SaveNotification.isWanted, !isSilent, let context = core.context else { return nil }
     NotificationCenter.default.post(name: ModelContext.willSave, object: context)
     return Announced(
       inserted: pending.inserted.compactMap { $0 },

@@ -12,16 +12,20 @@ extension Saver {
   ///
   /// - Throws: What the body or the commit throws; ``CommitRefusal`` if an observer of commits refuses it. Nothing of
   ///   it is written then; what is pending is as the body left it.
-  func transact<Result>(_ body: (OpenTransaction, Store) throws -> Result) throws -> Result {
+  ///
+  /// - Parameter waits: Whether to wait while others write.
+  func transact<Result>(waits: Bool = true, _ body: (OpenTransaction, Store) throws -> Result) throws -> Result {
     let store = try requireStore()
     if isReadOnly { throw ModelError.writeInRead("a write was begun") }
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    try awaitSaveUnderWay(store)
     try core.following.hold()
     while true {
       try core.following.catchUp(toWrite: true)
       do {
-        let result = try store.database.transact(origin: .context(core.number), author: author, leaving: position) {
-          transaction in
+        let result = try store.database.transact(
+          origin: .context(core.number), author: author, leaving: position, waits: waits
+        ) { transaction in
           guard try core.following.catchUpUnnotified(store, on: transaction.connection) else { throw MovedOn() }
           let open = OpenTransaction(transaction)
           self.open = open

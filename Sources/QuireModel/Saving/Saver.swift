@@ -9,6 +9,12 @@ package final class Saver: ContextPart {
   var autosaves = false
   /// Whether nothing may be written: the context serves a block that reads.
   var isReadOnly = false
+  /// Whether its saves are announced by another context: it writes what is pending there.
+  var isSilent = false
+  /// A save that the store's writer makes, while the context goes on: see ``ModelContext/saveWhenReady(deadline:isolation:)``.
+  var underWay: SaveUnderWay?
+  /// What the autosave under way has announced.
+  var announcedLater: Announced?
   /// The name its commits carry.
   var author: String?
   var onUniqueConflict = UniqueConflictPolicy.refuse
@@ -24,7 +30,9 @@ package final class Saver: ContextPart {
 
   /// Writes everything that is unsaved as one commit, or inside a transaction as part of that. When this throws,
   /// nothing of it is written, and the edits are still here.
-  func save() throws {
+  ///
+  /// - Parameter waits: Whether to wait while others write.
+  func save(waits: Bool = true) throws {
     if let open { return try save(in: open) }
     guard hasChanges else { return try core.following.catchUp() }
     let announced = announceSave()
@@ -32,7 +40,7 @@ package final class Saver: ContextPart {
     var writing = Writing(core, store, .insertsFirst)
     while true {
       do {
-        try transact { open, store in
+        try transact(waits: waits) { open, store in
           try decide(store, on: open.connection)
           writing = Writing(core, store, writing.order)
           try writing.run(open.transaction)
@@ -48,8 +56,17 @@ package final class Saver: ContextPart {
     announceSaved(announced)
   }
 
-  /// The save at the end of a turn; what it throws is noted.
+  /// The save at the end of a turn; what it throws is noted. It is made in the turn if nobody else writes, and
+  /// otherwise by the store's writer, so that the actor is not blocked.
   func autosave() {
+    if underWay != nil { return }  // what is pending behind it is saved when that has ended
+    func save() throws {
+      do {
+        try self.save(waits: false)
+      } catch let error as DatabaseError where error.isOthersWrite {
+        try saveLater()
+      }
+    }
     do {
       do {
         try save()
@@ -58,10 +75,14 @@ package final class Saver: ContextPart {
         try save()  // the rest: the next turn may be far
       }
     } catch {
-      core.context?.autosaveFailed(error)
-      for model in pending.inserted.compactMap({ $0 }) + pending.edits {
-        model._quireState.flags.insert(.unsavable)
-      }
+      autosaveFailed(error)
+    }
+  }
+
+  func autosaveFailed(_ error: any Error) {
+    core.context?.autosaveFailed(error)
+    for model in pending.inserted.compactMap({ $0 }) + pending.edits {
+      model._quireState.flags.insert(.unsavable)
     }
   }
 
@@ -102,16 +123,21 @@ package final class Saver: ContextPart {
 
   /// Everything that a save makes of what is committed, looked at under the write lock, before anything is written.
   private func decide(_ store: Store, on connection: Connection) throws {
+    try checkObjects()
+    try core.editing.checkConflicts(store, on: connection)
+    if onUniqueConflict == .upsert { try mergeClashing(store) }
+    try dropUnsavedTargets(store)
+    try checkCounts(store)
+  }
+
+  /// What a save refuses whatever is committed.
+  func checkObjects() throws {
     if !pending.deferredErrors.isEmpty {
       let places = pending.deferredErrors
       pending.deferredErrors.removeAll()
       throw ModelError.ignoredAssignments(places)
     }
     try checkRules()
-    try core.editing.checkConflicts(store, on: connection)
-    if onUniqueConflict == .upsert { try mergeClashing(store) }
-    try dropUnsavedTargets(store)
-    try checkCounts(store)
   }
 
   /// A value that is unique may be free once deletes and edits have been written: then another order is tried.
@@ -154,7 +180,7 @@ package final class Saver: ContextPart {
   package var isInTransaction: Bool { open != nil }
 
   /// References to objects that were deleted before they were ever saved: there will be no row to refer to.
-  private func dropUnsavedTargets(_ store: Store) throws {
+  func dropUnsavedTargets(_ store: Store) throws {
     guard pending.inserted.contains(where: { $0 == nil }) else { return }
     for model in pending.inserted.compactMap({ $0 }) + pending.edits where !model.isDeleted {
       guard let entity = entity(of: model) else { continue }

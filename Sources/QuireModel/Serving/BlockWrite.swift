@@ -11,12 +11,27 @@ final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
   private(set) var author: String?
   private let number: UInt64
   let arrival = ContinuousClock.now
+  private let note: (@Sendable (SaveUnderWay.Outcome) -> Void)?
 
-  init(_ block: ServedBlock<Result>, _ container: ModelContainer, author: String?) {
+  /// - Parameters:
+  ///   - number: The number of its context; a new one if it is nil.
+  ///   - decided: Called once with the outcome, under the write lock; it must only record it.
+  init(
+    _ block: ServedBlock<Result>, _ container: ModelContainer, author: String?, number: UInt64? = nil,
+    decided: (@Sendable (SaveUnderWay.Outcome) -> Void)? = nil
+  ) {
     self.block = block
     self.container = container
     name = author
-    number = container.store.nextContextNumber()
+    self.number = number ?? container.store.nextContextNumber()
+    note = decided
+  }
+
+  func decided(_ outcome: Swift.Result<Int64?, any Error>) {
+    switch outcome {
+    case .success(let number): note?(.committed(number))
+    case .failure(let error): note?(.failed(error))
+    }
   }
 
   var origin: ChangeSet.Origin { .context(number) }

@@ -25,15 +25,18 @@ extension Database {
   }
 
   /// The same with a refusal told apart from other errors: ``CommitRefusal``.
+  ///
+  /// - Parameter waits: Whether to wait while others write, in this process and in others; if not, that is
+  ///   ``DatabaseError/writerBusy(waited:)`` or ``DatabaseError/busy(path:waited:)`` at once.
   @discardableResult package func transact<T>(
-    origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, _ body: (Transaction) throws -> T,
-    committed: (T, Commit) -> Void
+    origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, waits: Bool = true,
+    _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void
   ) throws -> T {
     let asked = events.now
-    try lock.lock(timeout: configuration.writeTimeout)
+    try lock.lock(timeout: waits ? configuration.writeTimeout : .zero)
     defer { unlock() }
     events.emit(since: asked) { .waitedForWriteLock($0) }
-    let (writer, validators) = try begin()
+    let (writer, validators) = try begin(waits: waits)
     let result: T
     var folded: [TableChanges]?
     do {
@@ -73,17 +76,21 @@ extension Database {
     return result
   }
 
+  /// Whether the calling thread writes: it holds the write lock.
+  package var isWritten: Bool { lock.isMine }
+
   /// Begins a transaction.
   ///
+  /// - Parameter waits: Whether to wait for other processes.
   /// - Returns: the writer, and who may refuse what is written: those that were there when it began.
-  func begin() throws -> (Writer, validators: [UInt64]) {
+  func begin(waits: Bool = true) throws -> (Writer, validators: [UInt64]) {
     let writer = try readyWriter()
     let validators = validators.all
     if pace.wantsAnother(writer.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
       checkpoint(writer)
     }
     do {
-      try writer.beginTransaction()
+      try writer.beginTransaction(waits: waits)
     } catch {
       throw explained(error)
     }

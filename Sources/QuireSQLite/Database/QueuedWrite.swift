@@ -11,8 +11,15 @@ package protocol QueuedWrite: AnyObject, Sendable {
   /// Runs it as a part of a transaction, which is taken back if this throws. It may be run again: when another part has
   /// ended the whole transaction.
   func run(in transaction: Transaction) throws
+  /// Its outcome is certain: the number of its commit, nil if it has changed nothing, or an error. Called once, under the
+  /// write lock, before subscribers are notified of the commit: it only records it.
+  func decided(_ outcome: Result<Int64?, any Error>)
   /// It has been committed, or refused with an error; then nothing of it is there. Called once, with no lock held.
   func finish(_ error: (any Error)?)
+}
+
+extension QueuedWrite {
+  package func decided(_ outcome: Result<Int64?, any Error>) {}
 }
 
 extension Database {

@@ -54,7 +54,7 @@ struct WriteGroup {
         do {
           try add(write, writer, validators)
         } catch {
-          answers.append((write, (error as? CommitRefusal)?.reason ?? database.explained(error)))
+          refuse(write, (error as? CommitRefusal)?.reason ?? database.explained(error))
           if writer.isBroken {
             again = members.map(\.write)
             members.removeAll()
@@ -68,7 +68,7 @@ struct WriteGroup {
       }
       if members.isEmpty { database.takeBack(writer) } else { commit(writer) }
     } catch {
-      answers.append((first, error))
+      refuse(first, error)
       refuseOthers(error)
     }
     if again.isEmpty { return }
@@ -80,8 +80,13 @@ struct WriteGroup {
   private mutating func refuseOthers(_ error: any Error) {
     guard case DatabaseError.busy(_, let waited)? = error as? DatabaseError else { return }
     while let write = database.lock.takeNext(arrivedBefore: .now - waited) {
-      answers.append((write, error))
+      refuse(write, error)
     }
+  }
+
+  private mutating func refuse(_ write: any QueuedWrite, _ error: any Error) {
+    write.decided(.failure(error))
+    answers.append((write, error))
   }
 
   private mutating func add(_ write: any QueuedWrite, _ writer: Writer, _ validators: [UInt64])
@@ -120,6 +125,7 @@ struct WriteGroup {
         if members.contains(where: { $0.number != nil }) {
           place.committed(writer.log.state, last: writer.log.last, schema: writer.loggedSchema)
         }
+        for member in members { member.write.decided(.success(member.number)) }
         for member in members { publish(member, writer, log: place.token?.log) }
       }
       for member in members {
@@ -131,7 +137,7 @@ struct WriteGroup {
       answers += members.map { ($0.write, nil) }
       database.checkpointIfDue(writer)
     } catch {
-      answers += members.map { ($0.write, error) }
+      for member in members { refuse(member.write, error) }
     }
     members.removeAll()
   }

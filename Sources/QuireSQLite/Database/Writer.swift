@@ -83,8 +83,11 @@ final class Writer: ConnectionGuardian {
 // MARK: one transaction
 
 extension Writer {
-  func beginTransaction() throws {
+  /// - Parameter waits: Whether to wait for other processes.
+  func beginTransaction(waits: Bool = true) throws {
     events.follow(connection)
+    if !waits { sqlite3_busy_timeout(connection.handle, 0) }
+    defer { if !waits { sqlite3_busy_timeout(connection.handle, connection.options.busyTimeout.milliseconds) } }
     try run(begin)
     isInTransaction = true
     hasAlteredSchema = false

@@ -47,6 +47,16 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case setting(String, expected: String, found: String)
 }
 
+extension DatabaseError {
+  /// Whether others were writing, in this process or another one.
+  package var isOthersWrite: Bool {
+    switch self {
+    case .busy, .writerBusy: true
+    default: false
+    }
+  }
+}
+
 extension DatabaseError: CustomStringConvertible {
   public var description: String {
     switch self {

@@ -1,0 +1,103 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+/// A save that the store's writer makes from a copy, while its context goes on.
+///
+/// The outcome is recorded under the write lock, before anything is notified of the commit: a context that takes the
+/// commit in knows that it is its own.
+// @unchecked: `state` has a lock, `wasRolledBack` is touched on the isolation of the context only.
+final class SaveUnderWay: @unchecked Sendable {
+  enum Outcome {
+    /// With the number of the commit; nil if the file was so already.
+    case committed(Int64?)
+    case failed(any Error)
+  }
+
+  let copy: PendingCopy
+  /// What its commit carries.
+  let origin: ChangeSet.Origin
+  /// Whether what it writes has been rolled back in its context meanwhile.
+  var wasRolledBack = false
+  private let number: UInt64
+  private let container: ModelContainer
+  private let limit: ContinuousClock.Instant?
+  private let condition = NSCondition()
+  private var decided: Outcome?
+  private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+  private var waiters = 0
+
+  init(_ core: ContextCore, _ container: ModelContainer, deadline: ContinuousClock.Instant?) {
+    copy = PendingCopy(core)
+    number = container.store.nextContextNumber()
+    origin = .context(number)
+    self.container = container
+    limit = deadline
+  }
+
+  /// Queues the save, and returns when it has been made.
+  ///
+  /// - Throws: What a save throws; `CancellationError` and ``ModelError/deadlineExceeded``.
+  func write() async throws {
+    let copy = copy
+    let block = ServedBlock(limit) { context in try copy.save(in: context) }
+    let write = BlockWrite(block, container, author: nil, number: number) { [self] in decide($0) }
+    let database = container.store.database
+    try await block.value(enqueue: { database.enqueue(write) }) { [self] in
+      guard database.remove(write) else { return false }
+      decide(.failed(CancellationError()))
+      return true
+    }
+  }
+
+  var outcome: Outcome? {
+    condition.lock()
+    defer { condition.unlock() }
+    return decided
+  }
+
+  private func decide(_ outcome: Outcome) {
+    condition.lock()
+    decided = outcome
+    condition.broadcast()
+    let waiting = Array(waiting.values)
+    self.waiting.removeAll()
+    condition.unlock()
+    for waiter in waiting { waiter.resume() }
+  }
+
+  /// Returns when the outcome is certain.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled before.
+  func hasEnded() async throws {
+    let waiter = condition.withLock {
+      waiters += 1
+      return waiters
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = condition.withLock {
+          if decided != nil || Task.isCancelled { return true }
+          waiting[waiter] = continuation
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      condition.withLock { waiting.removeValue(forKey: waiter) }?.resume()
+    }
+    try Task.checkCancellation()
+  }
+
+  /// Blocks the calling thread until the outcome is certain.
+  ///
+  /// - Throws: ``DatabaseError/writerBusy(waited:)``.
+  func wait(atMost timeout: Duration) throws(DatabaseError) {
+    let deadline = Date(timeIntervalSinceNow: timeout / .seconds(1))
+    condition.lock()
+    defer { condition.unlock() }
+    while decided == nil {
+      if !condition.wait(until: deadline), decided == nil { throw .writerBusy(waited: timeout) }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import QuireRow
+import QuireSQLite
+
+/// Saves that the store's writer makes from a copy of what is pending.
+///
+/// Until such a save has ended, all of it is still pending here: fetches see it, and a failure leaves it as it is. When
+/// it has succeeded, what is equal to the copy is saved, and what was edited since stays pending.
+extension Saver {
+  /// Whether a save needs the objects themselves, so that no copy will do: new objects may turn out to be those of
+  /// rows, and edits of rows that are gone are asked about.
+  var needsObjects: Bool {
+    if !pending.conflicts.lost.isEmpty { return true }
+    guard onUniqueConflict == .upsert else { return false }
+    return pending.inserted.contains { $0.flatMap { entity(of: $0) }?.uniqueSets.isEmpty == false }
+  }
+
+  /// Copies what is pending.
+  func beginSave(_ container: ModelContainer, deadline: ContinuousClock.Instant? = nil) throws -> SaveUnderWay {
+    let store = try requireStore()
+    if isReadOnly { throw ModelError.writeInRead("a write was begun") }
+    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    try core.following.hold()
+    try checkObjects()
+    try dropUnsavedTargets(store)
+    let save = SaveUnderWay(core, container, deadline: deadline)
+    underWay = save
+    return save
+  }
+
+  /// The save at the end of a turn while others write.
+  func saveLater() throws {
+    guard !needsObjects, let container = core.context?.container else { return try save() }
+    let announced = announceSave()
+    let save = try beginSave(container)
+    announcedLater = announced
+    let mailbox = core.mailbox
+    Task.detached {
+      do {
+        try await save.write()
+        mailbox.run { $0.saver.autosaveEnded(save, nil) }
+      } catch {
+        mailbox.run { $0.saver.autosaveEnded(save, error) }
+      }
+    }
+  }
+
+  private func autosaveEnded(_ save: SaveUnderWay, _ error: (any Error)?) {
+    end(save)
+    let announced = announcedLater.take()
+    if let error { autosaveFailed(error) } else { announceSaved(announced) }
+    if error == nil, hasChanges { core.following.changed() }
+  }
+
+  /// Before anything else is written: what a save under way writes must not be written twice.
+  func awaitSaveUnderWay(_ store: Store) throws {
+    guard let save = underWay else { return }
+    if store.database.isWritten { throw DatabaseError.nestedWrite }
+    try save.wait(atMost: store.database.configuration.writeTimeout)
+    end(save)
+  }
+
+  /// Takes in the commit of a save whose outcome is certain.
+  func end(_ save: SaveUnderWay) {
+    guard underWay === save, let outcome = save.outcome else { return }
+    guard case .committed(let number) = outcome else { return underWay = nil }
+    do {
+      while underWay === save, let number, position.number < number, !isClosed { try core.following.moveToNewest() }
+    } catch {
+      loadErrors.append(error)
+    }
+    if underWay === save { take(save) }
+  }
+
+  private var isClosed: Bool { core.isClosed }
+
+  /// The context is about to stand at that commit: ends the save that it contains, if any.
+  func take(upTo number: Int64, _ commits: [ChangeSet]) {
+    guard let save = underWay, case .committed(let own?)? = save.outcome, own <= number else { return }
+    take(save)
+    if let changes = commits.first(where: { $0.origin == save.origin }) { undo?.committed(changes) }
+  }
+
+  /// What has been saved is not pending any longer.
+  private func take(_ save: SaveUnderWay) {
+    underWay = nil
+    guard let store else { return }
+    let copy = save.copy
+    let keys = copy.newKeys
+    // Before new objects get their keys, by which references to them are compared.
+    let edits = copy.edits.map { $0.original._quireDifference(from: $0.values) & $0.entity.storedMask }
+    let news = copy.inserted.map { $0.original._quireDifference(from: $0.values) & $0.entity.storedMask }
+    for (object, since) in zip(copy.edits, edits) {
+      object.original._quireState.dirty &= ~object.dirty | since
+      rebase(object)
+    }
+    if !save.wasRolledBack {
+      for (pair, linked) in copy.joinEdits.changes { pending.joinEdits.saved(pair, linked) }
+      for (object, since) in zip(copy.inserted, news) {
+        if let key = keys[object.key] { take(object, key, editedSince: since, store) }
+      }
+      for place in pending.editedLists {
+        guard let list = place.model._quireLink(place.property).list, list.keys.contains(where: { keys[$0] != nil })
+        else { continue }
+        list.keys = ToManyList.sorted(list.keys.map { keys[$0] ?? $0 })
+      }
+    }
+    let deleted = Set(copy.deleted.map { ObjectIdentifier($0.original) })
+    if !deleted.isEmpty { pending.deleted.removeAll { deleted.contains(ObjectIdentifier($0)) } }
+    pending.forgetSaved()
+  }
+
+  /// A new object has its row.
+  private func take(_ object: PendingCopy.Object, _ key: Int64, editedSince: UInt64, _ store: Store) {
+    let model = object.original
+    let entity = object.entity
+    let place = Int(truncatingIfNeeded: object.key &- pending.firstTemporaryKey)
+    if pending.inserted.indices.contains(place), pending.inserted[place] === model { pending.inserted[place] = nil }
+    guard model._quireState.isOwned(by: core), model._quireState.key == object.key, maps[entity.index].find(key) == nil
+    else { return }
+    model._quireState.saved(as: key)
+    maps[entity.index].insert(model, key: key)
+    store.keys.used(key, for: entity.index)
+    pending.joinEdits.rename(object.key, to: key) { pair in
+      let join = store.joins[pair.join]
+      return (join.first.entity == entity.index, join.second.entity == entity.index)
+    }
+    if model.isDeleted { return pending.deleted.append(model) }  // since: now there is a row to delete
+    model._quireState.dirty = editedSince
+    if editedSince == 0 { return }
+    pending.edits.append(model)
+    core.editing.setBase(of: model, to: object.values, entity)
+  }
+
+  /// Edits made since are based on what has been saved.
+  private func rebase(_ object: PendingCopy.Object) {
+    pending.conflicts.forgetBase(of: object.entity, object.key)
+    if object.original._quireState.dirty != 0 {
+      core.editing.setBase(of: object.original, to: object.values, object.entity)
+    }
+  }
+}
