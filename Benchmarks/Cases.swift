@@ -1,7 +1,8 @@
 /// Every case and who answers it, in the order they are run.
 ///
 /// A new variant is one line here, and a class that is a `Variant`.
-@MainActor let allCases = storeCases + [1, 100, 10_000].flatMap { observingCases($0) }
+@MainActor let allCases =
+  storeCases + [1, 100, 10_000].flatMap { observingCases($0) } + [0, 1, 5].flatMap { writersCases($0) } + serverCases
 
 @MainActor private let storeCases = [
   BenchCase(
@@ -193,4 +194,58 @@
       .init("quire") { try QuireObserving($0, .wake, readers) }
     ),
   ]
+}
+
+/// Transactions of clients that all write at once, on a disk whose syncs last so many milliseconds longer.
+@MainActor private func writersCases(_ delay: Int) -> [BenchCase] {
+  [1, 8, 64, 512].map { clients in
+    BenchCase(
+      "writers-\(delay)ms-\(clients)",
+      "a row read and changed in a transaction of its own, \(clients) at once, syncs \(delay) ms longer", vs: "ideal",
+      goal: 2.5, unit: .load,
+      .init("ideal") { try IdealWriters($0, clients: clients, syncDelay: delay) },
+      .init("quire") { try QuireWriters($0, clients: clients, syncDelay: delay) }
+    )
+  }
+}
+
+/// What a server does with a store.
+@MainActor private let serverCases: [BenchCase] = [
+  gainCase(64, goal: 1.0 / 15), gainCase(512, goal: 1.0 / 30),
+  BenchCase(
+    "writers-ticks", "how much later another task goes on, while 64 wait to write and one writes for 4 s", vs: "alone",
+    unit: .load,
+    .init("alone") { try QuireTicks($0, isWriting: false) },
+    .init("quire") { try QuireTicks($0, isWriting: true) }
+  ),
+  BenchCase(
+    "context-each", "a context made, asked for a row by its key, and let go", vs: "raw",
+    .init("raw") { try RawFindEach($0) },
+    .init("quire") { try QuireContextEach($0) }
+  ),
+  BenchCase(
+    "open-memory", "a store in memory of six models opened and closed", vs: "raw",
+    .init("raw") { try RawOpenMemory($0) },
+    .init("quire") { QuireOpenMemory($0) }
+  ),
+  deskCase("desk-10", writes: 100, goal: 1.4), deskCase("desk-80", writes: 800, goal: 1.2),
+  deskCase("desk-read", writes: 0),
+]
+
+@MainActor private func gainCase(_ clients: Int, goal: Double) -> BenchCase {
+  BenchCase(
+    "writers-gain-\(clients)", "a commit's share of the wall clock, \(clients) at once, syncs 1 ms longer", vs: "alone",
+    goal: goal,
+    .init("alone") { try QuireWriters($0, clients: 1, syncDelay: 1, countsThroughput: true) },
+    .init("quire") { try QuireWriters($0, clients: clients, syncDelay: 1, countsThroughput: true) }
+  )
+}
+
+@MainActor private func deskCase(_ name: String, writes: Int, goal: Double? = nil) -> BenchCase {
+  BenchCase(
+    name, "a request of 200 clients of a lending desk, \(writes / 10) % of them writes", vs: "raw", goal: goal,
+    unit: .load,
+    .init("raw") { try RawDesk($0, writes: writes) },
+    .init("quire") { try QuireDesk($0, writes: writes) }
+  )
 }

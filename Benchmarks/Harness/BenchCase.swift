@@ -20,6 +20,9 @@
     /// The same of every single operation, its median and 99th percentile, the wall clock beside it, and counts: of
     /// queries run, of rows stepped over, of observers called.
     case latency
+    /// CPU time for one operation of many that are under way at once, and how long each waited: median and 99th
+    /// percentile of the wall clock, and how many were done in a second.
+    case load
     /// Bytes of malloc in use for one object.
     case memory
   }

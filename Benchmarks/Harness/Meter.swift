@@ -25,8 +25,8 @@ struct Stopwatch {
 
 /// Collects the figures of one round of one variant.
 ///
-/// A round uses one of its three ways: `measure` for work too short to time singly, `sample` for operations that each
-/// count, `count` for what is not time.
+/// A round uses one of its ways: `measure` for work too short to time singly, `sample` for operations that each count,
+/// `measureLoad` for operations that are under way at once, `count` for what is not time.
 @MainActor struct Meter {
   /// What operations are counted by in a round that is for that, and not for the clock.
   let counts: (@MainActor () -> StatementCounts)?
@@ -35,6 +35,8 @@ struct Stopwatch {
   private var operations = 0
   private(set) var samples: [Double] = []
   private var wallSamples: [Double] = []
+  /// How long each operation of a load waited.
+  private(set) var waits: [Double] = []
   private var counted = StatementCounts()
   private var woken = 0
 
@@ -67,6 +69,28 @@ struct Stopwatch {
     wall += elapsed.wall
     self.operations += operations
   }
+
+  /// Times operations that are under way at once; `body` returns how long each waited, in nanoseconds.
+  mutating func measureLoad(_ body: () async throws -> [Double]) async rethrows {
+    let watch = Stopwatch()
+    let waits = try await body()
+    let elapsed = watch.elapsed()
+    cpu += elapsed.cpu
+    wall += elapsed.wall
+    operations += waits.count
+    self.waits += waits
+  }
+
+  /// The same by the wall clock alone: what one operation takes of it.
+  mutating func measureThroughput(_ body: () async throws -> [Double]) async rethrows {
+    let watch = Stopwatch()
+    let waits = try await body()
+    cpu += watch.elapsed().wall
+    operations += waits.count
+  }
+
+  /// Operations in a second of the wall clock.
+  var perSecond: Double { Double(operations) / (wall / 1e9) }
 
   /// Times `operations` processes that `body` starts and waits for: what they and the system took for them, and nothing
   /// of ours.
@@ -148,6 +172,7 @@ struct Stopwatch {
 
   /// The round's figure for one operation: the mean of what was measured together, the median of what was sampled.
   var figure: (cpu: Double, wall: Double) {
+    if !waits.isEmpty { return (cpu / Double(operations), median(waits)) }
     if samples.isEmpty { return (cpu / Double(operations), wall / Double(operations)) }
     return (median(samples), median(wallSamples))
   }

@@ -1,14 +1,18 @@
 import Foundation
 
 /// One line for each variant, for programs: a JSON object with `ns` (bytes in the memory case) and `ratio`, and where
-/// operations are sampled also `wall_ns` and `p99_ns`, and for one operation `queries`, `rows_stepped` and `woken`.
+/// operations are sampled also `wall_ns` and `p99_ns`, and for one operation `queries`, `rows_stepped` and `woken`; of a
+/// load `per_second`.
 @MainActor func jsonLines(_ outcome: Outcome) -> [String] {
   let name = outcome.benchCase
   return outcome.figures.map { figure in
     var line = "{\"case\":\"\(name.name)\",\"variant\":\"\(figure.variant)\",\"rows\":\(outcome.rows)"
     line += ",\"ns\":\(number(figure.value)),\"ratio\":\(number(outcome.ratio(figure))),\"vs\":\"\(name.baseline)\""
-    if name.unit == .latency { line += ",\"wall_ns\":\(number(figure.wall)),\"p99_ns\":\(number(figure.p99))" }
-    if let (queries, rowsStepped, woken) = figure.counts {
+    if name.unit == .latency || name.unit == .load {
+      line += ",\"wall_ns\":\(number(figure.wall)),\"p99_ns\":\(number(figure.p99))"
+    }
+    if name.unit == .load { line += ",\"per_second\":\(number(figure.perSecond))" }
+    if name.unit != .load, let (queries, rowsStepped, woken) = figure.counts {
       line += ",\"queries\":\(number(queries)),\"rows_stepped\":\(number(rowsStepped)),\"woken\":\(number(woken))"
     }
     return line + "}"
@@ -58,6 +62,10 @@ private func number(_ value: Double) -> String {
         ratio.isFinite ? String(format: "%.2f", ratio) : "–",
         aim.map { String(format: isReached ? "%.2f ✓" : "%.2f ✗", $0) } ?? "",
         bar(ratio, of: longest, goal: aim))
+      if outcome.benchCase.unit == .load {
+        line = line.padded(to: header.count + 2 + barWidth)
+        line += "  wait p50 \(amount(figure.wall)) · p99 \(amount(figure.p99)) · \(amount(figure.perSecond))/s"
+      }
       if outcome.benchCase.unit == .latency {
         line = line.padded(to: header.count + 2 + barWidth)
         line += "  wall \(amount(figure.wall)) · p99 \(amount(figure.p99))"

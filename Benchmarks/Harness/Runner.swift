@@ -14,6 +14,8 @@ struct Figure {
   let wall: Double
   /// Of every single operation of all rounds; not a number where operations are not sampled.
   let p99: Double
+  /// How many operations a second; not a number but for a load.
+  let perSecond: Double
   /// For one operation; nil where operations are not sampled, or done in several isolations.
   let counts: (queries: Double, rowsStepped: Double, woken: Double)?
 }
@@ -85,7 +87,8 @@ enum RunError: Error, CustomStringConvertible {
     Figure(
       variant: entries[index].name, isQuire: entries[index].isQuire,
       value: median(meters[index].map(\.figure.cpu)), wall: median(meters[index].map(\.figure.wall)),
-      p99: percentile(0.99, of: meters[index].flatMap(\.samples)),
+      p99: percentile(0.99, of: meters[index].flatMap { $0.waits.isEmpty ? $0.samples : $0.waits }),
+      perSecond: benchCase.unit == .load ? median(meters[index].map(\.perSecond)) : .nan,
       counts: entries[index].isHop ? nil : counting[index]?.countsPerOperation)
   }
   return Outcome(benchCase: benchCase, rows: stage.rows, figures: figures)

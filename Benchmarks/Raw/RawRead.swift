@@ -1,3 +1,5 @@
+import Foundation
+
 /// `fetch`: every row of the table into an array of values.
 @MainActor final class RawFetch: Variant {
   private let rows: Int
@@ -96,5 +98,59 @@
   func close() {
     first.finalize()
     database.close()
+  }
+}
+
+/// `context-each`: the same look-ups, each row used and forgotten at once.
+@MainActor final class RawFindEach: Variant {
+  private let keys: ArraySlice<Int64>
+  private let database: RawDatabase
+  private let byKey: RawStatement
+
+  init(_ stage: Stage) throws {
+    keys = Workload.shuffledKeys(stage.rows).prefix(RawFind.most)
+    database = try RawDatabase(try stage.file(), .quire)
+    byKey = try database.prepare(RawDatabase.selectBook + " WHERE id = ?1")
+  }
+
+  func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
+    var checksum = Checksum()
+    try meter.measure(keys.count) {
+      for key in keys {
+        byKey.bind(1, key)
+        if try byKey.step() {
+          let book = byKey.book
+          checksum.add(key)
+          checksum.add(book.rating.bitPattern)
+          checksum.add(UInt64(book.title.utf8.count))
+        }
+        byKey.reset()
+      }
+    }
+    return checksum
+  }
+
+  func close() {
+    byKey.finalize()
+    database.close()
+  }
+}
+
+/// `open-memory`: a temporary file with as many tables as six models have, made and closed.
+@MainActor final class RawOpenMemory: Variant {
+  private let file: String
+
+  init(_ stage: Stage) throws { file = try stage.file(.authorsOnly) + ".temporary" }
+
+  func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
+    try meter.measure(QuireOpenMemory.count) {
+      for _ in 0..<QuireOpenMemory.count {
+        let database = try RawDatabase(file, .quire)
+        try database.run("PRAGMA synchronous = OFF; BEGIN; \(Workspace.schema) \(DeskPlan.schema) COMMIT")
+        database.close()
+        for suffix in ["", "-wal", "-shm"] { unlink(file + suffix) }
+      }
+    }
+    return Checksum()
   }
 }

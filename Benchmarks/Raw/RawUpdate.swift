@@ -15,7 +15,7 @@
   static let sql = "UPDATE book SET rating = ?2 WHERE id = ?1"
 
   /// The new rating of a book in a round: never the one it has.
-  static func rating(_ id: Int64, round: Int) -> Double { Double(id % 97) + Double(round + 1) / 128 }
+  nonisolated static func rating(_ id: Int64, round: Int) -> Double { Double(id % 97) + Double(round + 1) / 128 }
 
   func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
     try meter.measure(rows) {
