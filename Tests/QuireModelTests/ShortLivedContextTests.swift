@@ -41,4 +41,59 @@ import Testing
   @Test(.enabled(if: isSoaking)) func `not after a hundred thousand of them either`() async {
     await #expect(processExitsWith: .success) { try ShortLivedContextTests.expectNoGrowth(contexts: 100_000) }
   }
+
+  /// What the process holds after some requests, and after many more.
+  private static func expectNoGrowth(requests count: Int) async throws {
+    let file = try TemporaryFile()
+    var configuration = ModelConfiguration(url: file.url)
+    configuration.synchronous = .off
+    let store = try ModelContainer(for: Writer.self, Volume.self, configurations: configuration)
+    try await store.write { context in for number in 0..<100 { context.insert(Volume("volume \(number)")) } }
+    @Sendable func request(_ number: Int) async throws {
+      let key = Int64(number % 100) + 1
+      if number % 5 == 0 {
+        try await store.write { try $0.get(Volume.self, key: key)?.year = number }
+      } else if number % 5 == 1 {
+        let context = ModelContext(store, isolation: nil)
+        try context.get(Volume.self, key: key)?.price = Double(number)
+        try await context.saveWhenReady()
+      } else {
+        let year = number - 500
+        _ = try await store.read { context in
+          try context.fetch(FetchDescriptor<Volume>(predicate: #Predicate { ($0.year ?? 0) > year })).count
+        }
+      }
+    }
+    func run(_ numbers: Range<Int>) async throws {
+      try await withThrowingTaskGroup { group in
+        for client in 0..<8 {
+          group.addTask { for number in numbers where number % 8 == client { try await request(number) } }
+        }
+        try await group.waitForAll()
+      }
+    }
+    try await run(0..<2_000)
+    let before = residentBytes()
+    try await run(2_000..<count)
+    let grown = residentBytes() - before
+    #expect(grown < 12 << 20, "the process holds \(grown >> 10) kB more than before")
+  }
+
+  /// What the process has in memory.
+  private static func residentBytes() -> Int {
+    let pages = try? String(contentsOfFile: "/proc/self/statm", encoding: .ascii).split(separator: " ")[1]
+    return pages.flatMap { Int($0) }.map { $0 * 4096 } ?? 0
+  }
+
+  @Test func `requests leave nothing behind`() async {
+    await #expect(processExitsWith: .success) {
+      try await ShortLivedContextTests.expectNoGrowth(requests: 20_000)
+    }
+  }
+
+  @Test(.enabled(if: isSoaking)) func `not after a million of them either`() async {
+    await #expect(processExitsWith: .success) {
+      try await ShortLivedContextTests.expectNoGrowth(requests: 1_000_000)
+    }
+  }
 }

@@ -65,7 +65,7 @@ public final class ContextCore {
 
   deinit {
     mailbox.close()
-    monitor.pointee.probe.release()
+    monitor.pointee.close()
     monitor.deinitialize(count: 1)
     monitor.deallocate()
     ContextCore.live.remove()

@@ -27,14 +27,20 @@ final class IdentityMap {
   private static let empty: Int32 = -1
   private static let left: Int32 = -2
 
+  /// The table of all maps that have had no object: most of those of a short-lived context. Never written to.
+  private nonisolated(unsafe) static let unused: UnsafeMutablePointer<Int32> = {
+    let table = UnsafeMutablePointer<Int32>.allocate(capacity: 16)
+    table.initialize(repeating: empty, count: 16)
+    return table
+  }()
+
   init() {
     mask = 15
     shift = 60
-    table = .allocate(capacity: 16)
-    table.initialize(repeating: IdentityMap.empty, count: 16)
+    table = IdentityMap.unused
   }
 
-  deinit { table.deallocate() }
+  deinit { if table != IdentityMap.unused { table.deallocate() } }
 
   @inline(__always) private func slot(_ key: Int64) -> Int {
     Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) &>> shift)
@@ -58,7 +64,7 @@ final class IdentityMap {
 
   /// Adds an object whose key is not here yet.
   func insert(_ object: AnyObject, key: Int64) {
-    if (entries.count + 1) * 2 > mask + 1 { rebuild(for: count + 1) }
+    if (entries.count + 1) * 2 > mask + 1 || table == IdentityMap.unused { rebuild(for: count + 1) }
     var slot = slot(key)
     while table[slot] >= 0 { slot = (slot + 1) & mask }
     table[slot] = Int32(truncatingIfNeeded: entries.count)
@@ -75,6 +81,7 @@ final class IdentityMap {
   }
 
   func removeAll() {
+    if table == IdentityMap.unused { return }
     count = 0
     hand = 0
     table.update(repeating: IdentityMap.empty, count: mask + 1)
@@ -146,7 +153,7 @@ final class IdentityMap {
       entries = entries.filter { $0.object != nil }
       hand = 0
     }
-    table.deallocate()
+    if table != IdentityMap.unused { table.deallocate() }
     table = .allocate(capacity: size)
     table.initialize(repeating: IdentityMap.empty, count: size)
     mask = size - 1

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// A private folder that ends with the process: removed by its owner, or otherwise by the next process that makes one.
 ///
@@ -9,10 +10,12 @@ final class TemporaryFolder: Sendable {
   private let lock: Int32
 
   static let prefix = "quire-"
+  /// Whether this process has looked for leftovers: once is enough, and takes longer than to make a folder.
+  private static let hasLooked = Atomic(false)
 
   init() throws(DatabaseError) {
     let parent = FileManager.default.temporaryDirectory.path
-    Self.removeLeftovers(in: parent)
+    if !Self.hasLooked.exchange(true, ordering: .relaxed) { Self.removeLeftovers(in: parent) }
     var template = Array("\(parent)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {  // mkdtemp makes it with mode 0700
       throw .cannotCreate(path: parent, reason: String(cString: strerror(errno)))
