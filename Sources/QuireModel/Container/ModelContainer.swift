@@ -316,7 +316,9 @@ public final class ModelContainer: Sendable {
   public func writeSQL<Result>(
     author: String? = nil, _ body: (borrowing SQLTransaction) throws -> Result
   ) throws -> Result {
-    try store.database.write(origin: .sql, author: author) { try body($0.naming(store)) }
+    try store.database.write(origin: .sql, author: author) { transaction in
+      try transaction.connection.endingWithTask { try body(transaction.naming(store)) }
+    }
   }
 
   /// Rows of one query, on the latest committed state. What is interpolated is bound, as ``QuireSQLite/SQL`` says.
@@ -326,6 +328,8 @@ public final class ModelContainer: Sendable {
   /// - Throws: ``SQLiteError`` for what SQLite refuses, a statement that writes among it, what could not go into the
   ///   statement, and ``DatabaseError``.
   public func query(_ sql: SQL) throws -> [SQLRecord] {
-    try store.database.read { try BoundSQL(sql, in: store).run(on: $0).records }
+    try store.database.read { connection in
+      try connection.endingWithTask { try BoundSQL(sql, in: store).run(on: connection).records }
+    }
   }
 }

@@ -160,11 +160,11 @@ public final class ContextCore {
   // MARK: Reading
 
   /// Reads the state that the context shows: inside a transaction including its writes, otherwise as of the context's
-  /// commit.
+  /// commit. A statement ends when the task of the calling thread is cancelled.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     guard let open = saver.open else { return try readCommitted(body) }
     queriesRun.add()
-    return try body(open.connection)
+    return try open.connection.endingWithTask { try body(open.connection) }
   }
 
   /// Reads as of the context's commit. The snapshot is kept until the end of the current turn, which is one
@@ -182,7 +182,7 @@ public final class ContextCore {
       do {
         return try position.read { connection in
           hasBegun = true
-          return try body(connection)
+          return try connection.endingWithTask { try body(connection) }
         }
       } catch DatabaseError.stale where !hasBegun {
         try following.moveToNewest()

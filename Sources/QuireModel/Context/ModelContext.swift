@@ -112,7 +112,7 @@ public final class ModelContext {
   /// and all changes are still pending.
   ///
   /// Blocks the calling thread while another writer holds the lock; ``saveWhenReady(deadline:isolation:)`` suspends
-  /// instead.
+  /// instead. The wait ends with the task of the calling thread, as `CancellationError`.
   ///
   /// - Throws: A ``ModelError`` if the models, their rules or the file's constraints refuse a change, such as
   ///   ``ModelError/notUnique(model:properties:values:)`` and ``ModelError/conflict(_:)``; a ``DatabaseError`` if the

@@ -156,11 +156,14 @@ package final class Saver: ContextPart {
     explain: (SQLiteError, Store) -> (any Error)? = { _, _ in nil }, _ body: (Transaction, Store) throws -> Result
   ) throws -> Result {
     do {
-      guard let open else { return try transact { try body($0.transaction, $1) } }
+      func run(_ open: OpenTransaction, _ store: Store) throws -> Result {
+        try open.connection.endingWithTask { try body(open.transaction, store) }
+      }
+      guard let open else { return try transact(run) }
       if open.isSaving { throw DatabaseError.nestedWrite }
       let store = try requireStore()
       let before = open.transaction.eventCount
-      let result = try open.transaction.savepoint { try body(open.transaction, store) }
+      let result = try open.transaction.savepoint { try run(open, store) }
       open.wrote(events: 0)
       var step = Transition(number: position.number)
       core.following.objects(

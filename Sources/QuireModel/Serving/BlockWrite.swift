@@ -35,6 +35,7 @@ final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
   }
 
   var origin: ChangeSet.Origin { .context(number) }
+  var isOver: Bool { block.limit.error != nil }
 
   /// The context is made for this run and closed after it: nothing of a run that is taken back is left.
   func run(in transaction: Transaction) throws {
@@ -51,6 +52,7 @@ final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
       return block.finish(
         ModelError.relationshipRefused("a reference to an object that is not there was refused. Nothing was saved."))
     }
+    if error is DatabaseError, let over = block.limit.error { return block.finish(over) }
     block.finish(error)
   }
 }

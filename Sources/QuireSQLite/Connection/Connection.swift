@@ -30,6 +30,9 @@ package import QuireRow
   var defersForeignKeys = false
   /// What may end the statement that runs.
   var interruption: Interruption?
+  /// How many bodies are running whose statements end with the task.
+  var tasks = 0
+  var isWatchedForInterruptions = false
   private let footprint: SidecarFiles?
   private let unlocked: UnlockedFile?
   /// Reports the statements that run, while there are observers.
@@ -84,6 +87,7 @@ package import QuireRow
   deinit {
     watch?.leave()
     tracer = nil
+    sqlite3_progress_handler(handle, 0, nil, nil)
     cache.removeAll()
     own = OwnStatements()
     sqlite3_set_authorizer(handle, nil, nil)

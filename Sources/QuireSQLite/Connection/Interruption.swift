@@ -27,22 +27,43 @@ extension Connection {
   package func interrupted<Result>(when isOver: () -> Bool, _ body: () throws -> Result) rethrows -> Result {
     try withoutActuallyEscaping(isOver) { isOver in
       let outer = interruption
-      let inner = Interruption(isOver, within: outer)
-      observe(inner)
-      defer { observe(outer) }
-      return try withExtendedLifetime(inner, body)
+      interruption = Interruption(isOver, within: outer)
+      defer { interruption = outer }
+      watchForInterruptions()
+      return try body()
     }
   }
 
-  /// SQLite does not retain it: the connection's own `interruption` holds it until the next one is set.
-  private func observe(_ interruption: Interruption?) {
-    self.interruption = interruption
-    guard let interruption else { return sqlite3_progress_handler(handle, 0, nil, nil) }
+  /// Runs the body, and ends the statement running in it when the task of the calling thread is cancelled.
+  ///
+  /// - Throws: `CancellationError` for a statement that it has ended.
+  package func endingWithTask<Result>(_ body: () throws -> Result) throws -> Result {
+    tasks += 1
+    defer { tasks -= 1 }
+    watchForInterruptions()
+    do {
+      return try body()
+    } catch let error as SQLiteError where error.isInterrupted && Task.isCancelled {
+      throw CancellationError()
+    }
+  }
+
+  /// From the first use on, SQLite asks every so many steps; it does not retain the connection, which ends that before
+  /// it is gone.
+  private func watchForInterruptions() {
+    if isWatchedForInterruptions { return }
+    isWatchedForInterruptions = true
     sqlite3_progress_handler(
       handle, Interruption.steps,
       { context in
         guard let context else { return 0 }
-        return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().hasCome ? 1 : 0
-      }, Unmanaged.passUnretained(interruption).toOpaque())
+        return Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().isInterrupted ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private var isInterrupted: Bool {
+    if tasks > 0, Task.isCancelled { return true }
+    if let interruption, interruption.hasCome { return true }
+    return watch?.look() == 1
   }
 }

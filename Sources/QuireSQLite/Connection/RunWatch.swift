@@ -28,7 +28,7 @@ package final class RunWatch: Sendable {
       }, context)
   }
 
-  private func look() -> Int32 {
+  func look() -> Int32 {
     count.wrappingAdd(Int(Self.stride), ordering: .relaxed)
     return isStopped.load(ordering: .relaxed) ? 1 : 0
   }
@@ -62,6 +62,7 @@ extension Connection {
     if let watch { return watch }
     let made = RunWatch(handle)
     watch = made
+    isWatchedForInterruptions = false  // the watch has taken the place of the handler
     return made
   }
 }

@@ -33,10 +33,14 @@ extension Database {
     _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void
   ) throws -> T {
     let asked = events.now
-    try lock.lock(timeout: waits ? configuration.writeTimeout : .zero)
+    do {
+      try lock.lock(timeout: waits ? configuration.writeTimeout : .zero)
+    } catch {
+      throw waits && error.isOthersWrite && Task.isCancelled ? CancellationError() : error
+    }
     defer { unlock() }
     events.emit(since: asked) { .waitedForWriteLock($0) }
-    let (writer, validators) = try begin(waits: waits)
+    let (writer, validators) = try begin { !waits || Task.isCancelled }
     let result: T
     var folded: [TableChanges]?
     do {
@@ -81,18 +85,21 @@ extension Database {
 
   /// Begins a transaction.
   ///
-  /// - Parameter waits: Whether to wait for other processes.
+  /// - Parameter isOver: Asked while another process writes: whether to stop waiting for it.
   /// - Returns: the writer, and who may refuse what is written: those that were there when it began.
-  func begin(waits: Bool = true) throws -> (Writer, validators: [UInt64]) {
+  /// - Throws: ``DatabaseError/busy(path:waited:)``; `CancellationError` if the task of the calling thread is cancelled.
+  func begin(unless isOver: () -> Bool) throws -> (Writer, validators: [UInt64]) {
     let writer = try readyWriter()
     let validators = validators.all
     if pace.wantsAnother(writer.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
       checkpoint(writer)
     }
     do {
-      try writer.beginTransaction(waits: waits)
+      try writer.beginTransaction(unless: isOver)
     } catch {
-      throw explained(error)
+      let explained = explained(error)
+      if let busy = explained as? DatabaseError, busy.isOthersWrite, Task.isCancelled { throw CancellationError() }
+      throw explained
     }
     numberForeign()
     return (writer, validators)

@@ -5,6 +5,8 @@ package import QuireRow
 package protocol QueuedWrite: AnyObject, Sendable {
   /// Since when it waits.
   var arrival: ContinuousClock.Instant { get }
+  /// Whether nobody waits for it any longer: then it does not wait for other processes either.
+  var isOver: Bool { get }
   var origin: ChangeSet.Origin { get }
   /// The name that its commit carries; read after ``run(in:)``.
   var author: String? { get }

@@ -46,7 +46,7 @@ struct WriteGroup {
   mutating func run(_ first: any QueuedWrite) {
     var again: [any QueuedWrite] = []
     do {
-      let (writer, validators) = try database.begin()
+      let (writer, validators) = try database.begin { first.isOver }
       let begun = ContinuousClock.now
       let limits = database.groupLimits.withLock { $0 }
       var next: (any QueuedWrite)? = first
@@ -78,6 +78,7 @@ struct WriteGroup {
 
   /// The file was locked for the whole of the busy timeout: so it was for writes that have waited as long.
   private mutating func refuseOthers(_ error: any Error) {
+    guard !isAlone, !(answers.last?.write.isOver ?? false) else { return }
     guard case DatabaseError.busy(_, let waited)? = error as? DatabaseError else { return }
     while let write = database.lock.takeNext(arrivedBefore: .now - waited) {
       refuse(write, error)

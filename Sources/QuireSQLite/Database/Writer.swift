@@ -83,12 +83,10 @@ final class Writer: ConnectionGuardian {
 // MARK: one transaction
 
 extension Writer {
-  /// - Parameter waits: Whether to wait for other processes.
-  func beginTransaction(waits: Bool = true) throws {
+  /// - Parameter isOver: Asked while another process holds the file's lock: whether to stop waiting for it.
+  func beginTransaction(unless isOver: () -> Bool) throws {
     events.follow(connection)
-    if !waits { sqlite3_busy_timeout(connection.handle, 0) }
-    defer { if !waits { sqlite3_busy_timeout(connection.handle, connection.options.busyTimeout.milliseconds) } }
-    try run(begin)
+    try connection.waitingForLock(unless: isOver) { try run(begin) }
     isInTransaction = true
     hasAlteredSchema = false
     loggedSchema = nil

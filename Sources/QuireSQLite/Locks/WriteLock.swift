@@ -58,9 +58,9 @@ final class WriteLock: @unchecked Sendable {
 
   // MARK: Threads
 
-  /// Waits for the calling thread's turn.
+  /// Waits for the calling thread's turn, no longer than until its task is cancelled.
   ///
-  /// - Throws: ``DatabaseError/nestedWrite`` or, after `timeout`, ``DatabaseError/writerBusy(waited:)``.
+  /// - Throws: ``DatabaseError/nestedWrite`` or, after that time, ``DatabaseError/writerBusy(waited:)``.
   func lock(timeout: Duration) throws(DatabaseError) {
     if isMine { throw .nestedWrite }
     let isMine = withMutex {
@@ -77,21 +77,29 @@ final class WriteLock: @unchecked Sendable {
   /// Under the mutex.
   private func wait(_ turn: Turn, for timeout: Duration) -> Bool {
     waiting.append(.thread(turn))
-    var deadline = timespec()
-    clock_gettime(CLOCK_REALTIME, &deadline)
-    let milliseconds = Int(timeout.milliseconds)
-    deadline.tv_sec += milliseconds / 1000
-    deadline.tv_nsec += (milliseconds % 1000) * 1_000_000
-    if deadline.tv_nsec >= 1_000_000_000 {
-      deadline.tv_sec += 1
-      deadline.tv_nsec -= 1_000_000_000
-    }
+    let deadline = ContinuousClock.now + timeout
+    let isTask = withUnsafeCurrentTask { $0 != nil }
     while !turn.isGranted {
-      guard pthread_cond_timedwait(turn.condition, mutex, &deadline) != 0, !turn.isGranted else { continue }
-      waiting.removeAll { if case .thread(let other) = $0 { other === turn } else { false } }
-      return false
+      let left = deadline - .now
+      if left <= .zero || isTask && Task.isCancelled {
+        waiting.removeAll { if case .thread(let other) = $0 { other === turn } else { false } }
+        return false
+      }
+      wait(turn, atMost: isTask ? min(left, Self.glance) : left)
     }
     return true
+  }
+
+  /// How often a thread that waits looks whether its task was cancelled.
+  private static let glance = Duration.milliseconds(20)
+
+  private func wait(_ turn: Turn, atMost duration: Duration) {
+    var until = timespec()
+    clock_gettime(CLOCK_REALTIME, &until)
+    let nanoseconds = until.tv_nsec + Int(duration / .nanoseconds(1))
+    until.tv_sec += nanoseconds / 1_000_000_000
+    until.tv_nsec = nanoseconds % 1_000_000_000
+    pthread_cond_timedwait(turn.condition, mutex, &until)
   }
 
   // MARK: Queued writes

@@ -24,11 +24,7 @@ package struct BoundSQL {
 
   /// Runs the body, and ends its statement when the task that waits for it is cancelled.
   package static func waiting<Result>(on connection: Connection, _ body: () throws -> Result) throws -> Result {
-    do {
-      return try connection.interrupted(when: { Task.isCancelled }, body)
-    } catch let error as SQLiteError {
-      throw error.isInterrupted && Task.isCancelled ? CancellationError() : error
-    }
+    try connection.endingWithTask(body)
   }
 
   /// Runs one statement with values, or several without; result rows are ignored.

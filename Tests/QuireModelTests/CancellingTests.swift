@@ -1,0 +1,111 @@
+import Foundation
+import Quire
+import QuireSQLite
+import TestSupport
+import Testing
+
+/// What runs in a task ends with it: statements, and waiting for another process. Each test would last for ever otherwise.
+@Suite(.fewAtOnce) struct CancellingTests {
+  @ModelActor actor Desk {
+    func count() throws -> Int { try modelContext.fetchCount(FetchDescriptor<Volume>()) }
+    func volumes() throws -> Int { try modelContext.fetch(FetchDescriptor<Volume>()).count }
+    func identifiers() throws -> Int { try modelContext.fetchIdentifiers(FetchDescriptor<Volume>()).count }
+    func execute() throws { try modelContext.execute("DELETE FROM writer WHERE id IN (SELECT id FROM volume)") }
+    func query() throws { _ = try modelContainer.query("SELECT count(*) FROM volume") }
+    func rename() throws {
+      for writer in try modelContext.fetch(FetchDescriptor<Writer>()) { writer.name += "!" }
+      try modelContext.save()
+    }
+  }
+
+  /// A store whose table of volumes has no end.
+  private static func endless() throws -> ModelContainer {
+    let store = try QuireModelTests.store(["Lem": ["Eden"]])
+    try store.execute("ALTER TABLE volume RENAME TO finite")
+    try store.execute(
+      """
+      CREATE VIEW volume AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+      SELECT i AS id, 'title' AS title, NULL AS year, 0.0 AS price, 1 AS is_in, NULL AS writer_id FROM n WHERE i < 0
+      """)
+    return store
+  }
+
+  /// Cancels a call when its statement is running.
+  private static func cancel(_ store: ModelContainer, _ call: @escaping @Sendable (Desk) async throws -> Void)
+    async throws
+  {
+    let desk = Desk(modelContainer: store)
+    let task = Task { try await call(desk) }
+    try await Task.sleep(for: .milliseconds(5))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    let cancelledBefore = Task {
+      while !Task.isCancelled { await Task.yield() }
+      try await call(desk)
+    }
+    cancelledBefore.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelledBefore.value }
+  }
+
+  @Test func `fetches, counts, values and SQL of an actor end with their task`() async throws {
+    let store = try Self.endless()
+    try await Self.cancel(store) { _ = try await $0.count() }
+    try await Self.cancel(store) { _ = try await $0.volumes() }
+    try await Self.cancel(store) { _ = try await $0.identifiers() }
+    try await Self.cancel(store) { try await $0.query() }
+    #expect(try store.query("SELECT count(*) FROM writer").count == 1)
+  }
+
+  @Test func `what an actor changes in SQL ends with its task, and nothing is changed`() async throws {
+    let store = try Self.endless()
+    try await Self.cancel(store) { try await $0.execute() }
+    #expect(try store.value("SELECT count(*) FROM writer") == .integer(1))
+    try store.execute("UPDATE writer SET name = 'Dick'")
+  }
+
+  @Test func `waiting for another process ends with the task and with the deadline`() async throws {
+    let file = try TemporaryFile()
+    var configuration = ModelConfiguration(url: file.url)
+    configuration.busyTimeout = .seconds(3600)
+    configuration.writeTimeout = .seconds(3600)
+    let store = try ModelContainer(for: Writer.self, Volume.self, configurations: configuration)
+    try await store.write { $0.insert(Writer(name: "Lem")) }
+    let other = try Connection(path: file.url.path, access: .readWrite)
+    _ = try other.prepare("BEGIN IMMEDIATE").run()
+    let desk = Desk(modelContainer: store)
+    for _ in 0..<2 {
+      let save = Task { try await desk.rename() }
+      let write = Task { try await store.write { $0.insert(Writer(name: "Dick")) } }
+      try await Task.sleep(for: .milliseconds(5))
+      write.cancel()
+      save.cancel()
+      await #expect(throws: CancellationError.self) { try await save.value }
+      await #expect(throws: CancellationError.self) { try await write.value }
+    }
+    let error = await #expect(throws: ModelError.self) {
+      try await store.write(deadline: .now + .milliseconds(20)) { $0.insert(Writer(name: "Dick")) }
+    }
+    guard case .deadlineExceeded? = error else { throw error! }
+    // One that still waits is not refused with one that does not.
+    let late = Task { try await store.write(deadline: .now + .milliseconds(20)) { $0.insert(Writer(name: "late")) } }
+    let patient = Task { try await store.write { $0.insert(Writer(name: "patient")) } }
+    await #expect(throws: ModelError.self) { try await late.value }
+    _ = try other.prepare("COMMIT").run()
+    try await patient.value
+    #expect(try store.query("SELECT name FROM writer ORDER BY id").map { $0[0] } == [.text("Lem"), .text("patient")])
+  }
+
+  @Test func `a save that waits behind another one ends with its task, and its edits are pending`() async throws {
+    let store = try QuireModelTests.store(["Lem": []])
+    let desk = Desk(modelContainer: store)
+    let gate = await ServingTests.Gate(store)
+    let save = Task { try await desk.rename() }
+    await ServingTests.waiting(1, in: store)
+    save.cancel()
+    await #expect(throws: CancellationError.self) { try await save.value }
+    #expect(store.store.database.waitingWrites == 0)
+    try await gate.open()
+    try await desk.rename()
+    #expect(try store.value("SELECT name FROM writer") == .text("Lem!!"))
+  }
+}
