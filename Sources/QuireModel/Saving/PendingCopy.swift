@@ -13,7 +13,7 @@ final class PendingCopy: @unchecked Sendable {
     let values: any PersistentModel
     let entity: Entity
     let key: Int64
-    let dirty: UInt64
+    let dirty: PropertyMask
     let isDeleted: Bool
     /// What it held before its edits, if a save must not overwrite others' changes.
     let base: (any PersistentModel)?
@@ -95,7 +95,7 @@ extension PendingCopy.Object {
     guard let entity = core.entity(of: model) else { return nil }
     let state = model._quireState
     func copy(_ model: any PersistentModel) -> any PersistentModel {
-      let copy = entity.type.init(_quireVacant: ModelState())
+      let copy = entity.type.vacant(ModelState())
       copy._quireAdopt(entity.storedMask, from: model)
       for index in entity.relationships where entity.properties[index].toOne != nil {
         copy._quireSetLink(index, Link(key: model._quireLink(index).currentKey))
@@ -116,7 +116,7 @@ extension PendingCopy.Object {
 
   /// An object of another context with the same values.
   fileprivate func made(in core: ContextCore) -> any PersistentModel {
-    let model = entity.type.init(_quireVacant: ModelState(owner: core, key: key))
+    let model = entity.type.vacant(ModelState(owner: core, key: key))
     model._quireAdopt(entity.storedMask, from: values)
     for (property, keys) in lists { model._quireSetLink(property, core.editing.link(to: ToManyList(keys: keys))) }
     return model

@@ -110,7 +110,7 @@ extension Saver {
   }
 
   /// A new object has its row.
-  private func take(_ object: PendingCopy.Object, _ key: Int64, editedSince: UInt64, _ store: Store) {
+  private func take(_ object: PendingCopy.Object, _ key: Int64, editedSince: PropertyMask, _ store: Store) {
     let model = object.original
     let entity = object.entity
     let place = Int(truncatingIfNeeded: object.key &- pending.firstTemporaryKey)
