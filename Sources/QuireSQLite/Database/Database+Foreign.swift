@@ -98,6 +98,7 @@ extension Database {
     watcher.withLock { watcher in
       if watcher?.keepGoing() == true { return }
       watcher = ForeignWatcher(self)
+      if isShared { watcher?.noteOthers() }
     }
   }
 
