@@ -14,9 +14,11 @@ struct Routes: Sendable {
       case .badRequest(let text): return .error(400, text)
       case .conflict(let text): return .error(409, text)
       }
-    } catch ModelError.deadlineExceeded, ModelError.closed {
+    } catch ModelError.closed {
+      return .error(503, "the desk is closing; try again")
+    } catch let error as any QuireError where error.cause == .transient {
       return .error(503, "the desk is busy; try again")
-    } catch let error as DatabaseError {
+    } catch let error as any QuireError where error.cause == .storage {
       metrics.note(error)
       return .error(503, "the desk is not available; try again")
     } catch {

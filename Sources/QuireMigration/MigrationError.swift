@@ -2,6 +2,7 @@ public import QuireRow
 public import QuireSQLite
 
 /// Why migrations could not be read or run. If it matters, the text says what state the data is in.
+@nonexhaustive
 public enum MigrationError: Error, Hashable, Sendable {
   /// The folder is missing, unreadable or empty: `reason` continues the sentence after its path.
   case folder(String, reason: String)

@@ -29,9 +29,43 @@ struct CompatibilityTests {
   @Test func `every error's localized description is its whole text`() throws {
     let errors: [any Error] = [
       ModelError.readOnly, SchemaError.noModels, ChangeLogError.off(path: "books.db"),
-      ModelEnvironmentError.missing(type: "Book"),
+      ModelEnvironmentError.missing(type: "Book"), BackupError.exists(path: "books.db"),
     ]
     for error in errors { #expect(error.localizedDescription == "\(error)") }
+  }
+
+  @Test func `an error says what has to change before the same call can succeed`() throws {
+    func answer(_ error: any Error) -> Int {
+      guard let error = error as? any QuireError else { return 500 }
+      return switch error.cause {
+      case .caller: 400
+      case .conflict: 409
+      case .transient: 503
+      case .storage: 500
+      @unknown default: 500
+      }
+    }
+    let context = try context(Plant.self)
+    for _ in 1...2 { context.insert(Plant(identifier: "1", species: "fern")) }
+    do { try context.save(onUniqueConflict: .refuse) } catch { #expect(answer(error) == 409) }
+    context.rollback()
+    do { try context.execute("INSERT INTO weeds DEFAULT VALUES") } catch { #expect(answer(error) == 400) }
+    #expect(answer(ModelError.deadlineExceeded) == 503)
+    #expect(answer(DatabaseError.diskFull(path: "books.db")) == 500)
+    #expect(answer(CocoaError(.fileNoSuchFile)) == 500)
+  }
+
+  /// As another package's code has to: a switch over an error needs a case for those to come.
+  @Test func `a switch over an error goes on when a later version has more cases`() {
+    let error = BackupError.exists(path: "books.db")
+    let text =
+      switch error {
+      case .exists(let path), .sameFile(let path): path
+      case .inUse(_, let file): file
+      case .cannotWrite(_, let reason): reason
+      @unknown default: "\(error)"
+      }
+    #expect(text == "books.db")
   }
 
   @Test func `an identifier is its own id, and a schema tells the properties of its entities`() throws {

@@ -36,11 +36,17 @@ struct Circulation: Sendable {
 // begin status
 func status(of error: any Error) -> Int {
   switch error {
-  case is NotFound: 404
-  case is LentAlready: 409
-  case ModelError.notUnique, ModelError.refusedValue, ModelError.relationshipRefused: 409
-  case ModelError.deadlineExceeded, is DatabaseError: 503  // busy, full, closed: the client may try again
-  default: 500
+  case is NotFound: return 404
+  case is LentAlready: return 409
+  case ModelError.refusedValue: return 400
+  case let error as any QuireError:
+    switch error.cause {
+    case .conflict: return 409  // other rows are there now: fetch and decide again
+    case .transient: return 503  // a lock or a deadline: the same request can succeed later
+    case .storage: return 503  // a full disk, a file that is gone: somebody has to look
+    default: return 500
+    }
+  default: return 500
   }
 }
 // end status

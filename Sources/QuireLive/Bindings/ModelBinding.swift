@@ -173,6 +173,7 @@ private final class Last<Value> {
 }
 
 /// Why a binding cannot set a value, other than errors of its model.
+@nonexhaustive
 public enum ModelBindingError: Error, Hashable, Sendable {
   /// The element that was bound has gone: the collection has become shorter. Nothing was written.
   case noElement(index: String)

@@ -116,6 +116,7 @@ public protocol ModelEnvironmentKey {
 }
 
 /// Why an object is not available from the environment.
+@nonexhaustive
 public enum ModelEnvironmentError: Error, Hashable, Sendable {
   /// No object of that type is in the environment here.
   case missing(type: String)

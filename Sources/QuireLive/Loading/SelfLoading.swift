@@ -53,6 +53,7 @@ public final class LoadStep {
 }
 
 /// Why a property could not be loaded, unless the step threw its own error.
+@nonexhaustive
 public enum LoadError: Error, Hashable, Sendable {
   /// The step ended without an error and without a value for it.
   case leftEmpty(type: String, property: String)

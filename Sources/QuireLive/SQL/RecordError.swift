@@ -1,6 +1,7 @@
 public import QuireRow
 
 /// Why the result of an SQL query does not have the requested form.
+@nonexhaustive
 public enum RecordError: Error, Hashable, Sendable {
   /// The number of columns differs from the number of requested values.
   case otherWidth(asked: [String], columns: [String])

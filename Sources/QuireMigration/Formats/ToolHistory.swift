@@ -119,6 +119,7 @@ extension ToolHistory {
 }
 
 /// Why another tool's history cannot be imported, or prevents migrating.
+@nonexhaustive
 public enum ToolProblem: Error, Hashable, Sendable {
   /// There is no tool's table.
   case none

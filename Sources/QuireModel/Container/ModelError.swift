@@ -1,6 +1,7 @@
 public import QuireRow
 
 /// What a container or context refuses, and where.
+@nonexhaustive
 public enum ModelError: Error, Sendable {
   /// A row that does not decode: it is not made into an object, and the others are.
   case undecodable(model: String, key: Int64?, property: String, reason: ValueError)

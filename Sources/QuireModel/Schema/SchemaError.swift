@@ -1,4 +1,5 @@
 /// An error in a set of model classes, or in a file that should contain them.
+@nonexhaustive
 public enum SchemaError: Error, Hashable, Sendable {
   /// A container needs at least one model.
   case noModels

@@ -15,6 +15,7 @@ package struct Aggregate: Hashable, Sendable {
 }
 
 /// Why an aggregate has no value.
+@nonexhaustive
 public enum AggregateError: Error, Hashable, Sendable {
   /// A sum of integers is beyond `Int64`; SQLite says "integer overflow".
   case overflow(column: String)

@@ -12,6 +12,7 @@ package struct SQLText: Hashable, Sendable {
 }
 
 /// Why a query has no SQL.
+@nonexhaustive
 public enum QueryError: Error, Hashable, Sendable {
   /// A table or column name that cannot be quoted in SQL.
   case identifier(IdentifierError)

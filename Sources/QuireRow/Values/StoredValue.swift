@@ -87,6 +87,7 @@ public protocol ColumnSink: ~Copyable {
 /// Why a column's content is not the requested value, or why a value cannot be stored in a column.
 ///
 /// Contains no table and no key: the code that reads a row adds them.
+@nonexhaustive
 public enum ValueError: Error, Hashable, Sendable {
   /// The column has another storage class, or NULL if the value is not optional.
   case wrongStorageClass(column: Int32, expected: ColumnType, found: String)

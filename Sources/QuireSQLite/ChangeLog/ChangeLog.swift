@@ -23,6 +23,7 @@ public enum ChangeLog: Hashable, Sendable {
 }
 
 /// Why a log cannot be read from a position, or cannot be kept.
+@nonexhaustive
 public enum ChangeLogError: Error, Hashable, Sendable {
   /// The file keeps no log.
   case off(path: String)

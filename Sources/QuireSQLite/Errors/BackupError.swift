@@ -1,6 +1,5 @@
 /// Why a copy of a store was not made. The store is as it was, and what was at the copy's path still is.
-///
-/// A later version may have more cases.
+@nonexhaustive
 public enum BackupError: Error, Hashable, Sendable {
   /// There is a file at the path, and it was not to be replaced.
   case exists(path: String)

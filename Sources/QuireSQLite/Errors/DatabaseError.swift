@@ -1,5 +1,6 @@
 /// An error of a database file or its locks, not of one statement. The text says what happened, to which file, what
 /// state the data is in, and what to do.
+@nonexhaustive
 public enum DatabaseError: Error, Hashable, Sendable {
   /// The file is not an SQLite database; it was not touched.
   case notADatabase(path: String)

@@ -1,4 +1,5 @@
 /// Why a text is not a single query.
+@nonexhaustive
 public enum StatementError: Error, Hashable, Sendable {
   /// It contains only white space and comments.
   case missing

@@ -1,6 +1,5 @@
 /// Something a store has done, for logs, metrics and traces. Values of rows are in none of them.
-///
-/// A later version may have more cases.
+@nonexhaustive
 public enum StoreEvent: Hashable, Sendable {
   /// A statement has ended, of a context, of a live result or of SQL that was given.
   ///
