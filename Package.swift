@@ -148,6 +148,6 @@ let package = Package(
       name: "ExampleTests",
       dependencies: ["CatalogExample", "DeskExample", "Quire", "QuireMigration", "QuireModel", "TestSupport"],
       swiftSettings: swift),
-    .testTarget(name: "ReadmeTests", dependencies: ["Quire"], swiftSettings: swift),
+    .testTarget(name: "ReadmeTests", dependencies: ["Quire"], packageAccess: false, swiftSettings: swift),
   ]
 )

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -307,19 +308,20 @@ import Testing
     let run = context.owner.queriesRun.value
     _ = try shelf()
     let cost = context.owner.queriesRun.value - run
-    var told: [String] = []
-    context.onSlowLiveResult = { told.append($0) }
+    let told = Mutex<[String]>([])
+    let observation = store.observeWarnings { warning in told.withLock { $0.append(warning.description) } }
     let list = try shelf()
     _ = try context.liveMax(\Book.year)
     _ = try context.liveCount(Book.self)
     _ = try context.live(Book.self, limit: 10)
     let warning = try list.warnings[0]
-    #expect(told.count == 2 && told[0] == "the first 20 rows of book: \(warning)")
-    #expect(told[1].hasPrefix("the greatest year of book: looking for the next value"))
+    let said = told.withLock { $0 }
+    #expect(said.count == 2 && said[0] == "the first 20 rows of book: \(warning)")
+    #expect(said[1].hasPrefix("the greatest year of book: looking for the next value"))
     #expect(list.queriesRun == 1 && cost == 1)
-    context.onSlowLiveResult = nil
+    observation.cancel()
     _ = try shelf()
-    #expect(told.count == 2)
+    #expect(told.withLock { $0.count } == 2)
   }
 
   @Test func `an explanation is coded and read again as it was`() throws {
@@ -386,11 +388,12 @@ import Testing
   }
 
   @Test func `who wants to hear of slow results hears of those in SQL too`() throws {
-    var heard: [String] = []
-    context.onSlowLiveResult = { heard.append($0) }
+    let heard = Mutex<[String]>([])
+    let observation = store.observeWarnings { warning in heard.withLock { $0.append(warning.description) } }
     _ = try context.live(sql: "SELECT count(*) FROM book")
     _ = try context.live(sql: "SELECT title FROM book WHERE id = 1")
-    #expect(heard == ["the answer of an SQL query: asking again reads all of book"])
+    observation.cancel()
+    #expect(heard.withLock { $0 } == ["the answer of an SQL query: asking again reads all of book"])
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -226,9 +227,13 @@ import Testing
       heard += 1
     }
     let before = live.commitNumber
+    let warnings = Mutex<[StoreWarning]>([])
+    let observation = store.observeWarnings { warning in warnings.withLock { $0.append(warning) } }
     try write("DROP TABLE tag")
     #expect(live.error is SQLiteError && live.map(\.values) == [["a"]] && live.commitNumber == before)
-    #expect(heard == 1)
+    try write("CREATE TABLE label (word TEXT)")
+    #expect(heard == 1 && warnings.withLock { $0.map(\.kind) } == [.liveResult])
+    observation.cancel()
     try write("CREATE TABLE tag (word TEXT)")
     #expect(live.error == nil && live.isEmpty && live.commitNumber == context.commitNumber)
     try write("INSERT INTO tag VALUES ('b')")

@@ -1,4 +1,5 @@
 import Quire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -205,13 +206,14 @@ import Testing
       let ids = try context.fetchIdentifiers(FetchDescriptor<Chapter>())
       for prefetches in [false, true] {
         let context = ModelContext(store)
-        var reports: [String] = []
-        context.onRepeatedLoads = { reports.append($0) }
+        let reports = Mutex<[StoreWarning]>([])
+        let observation = store.observeWarnings { warning in reports.withLock { $0.append(warning) } }
+        defer { observation.cancel() }
         if prefetches {
           var descriptor = FetchDescriptor<Chapter>()
           descriptor.relationshipKeyPathsForPrefetching = [\.novel]
           let chapters = try context.fetch(descriptor)
-          #expect(chapters.allSatisfy { $0.novel != nil } && reports.isEmpty)
+          #expect(chapters.allSatisfy { $0.novel != nil } && reports.withLock { $0.isEmpty })
         } else {
           var held: [Chapter] = []
           for id in ids {
@@ -219,7 +221,9 @@ import Testing
             _ = chapter.novel
             held.append(chapter)
           }
-          #expect(reports.count == 1 && reports.first?.hasPrefix("Chapter.novel was loaded") == true)
+          let warnings = reports.withLock { $0 }
+          #expect(warnings.map(\.kind) == [.repeatedLoads])
+          #expect(warnings.first?.description.hasPrefix("Chapter.novel was loaded") == true)
         }
       }
     }

@@ -80,6 +80,7 @@ final class Monitor: Sendable {
     case .checkpoint(let duration, _, let remainingBytes):
       add("checkpoints", duration)
       if remainingBytes > 64 << 20 { line("a reader holds \(remainingBytes) bytes of the log") }
+    @unknown default: break  // events that a later version adds
     }
   }
 

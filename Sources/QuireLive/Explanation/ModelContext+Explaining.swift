@@ -105,17 +105,6 @@ extension ModelContext {
     let tracker = AggregateTracker(query.select, query.aggregates, by: query.group)
     return try owner.readLatest(tracker.explanation)
   }
-
-  /// Called for each new live result that would scan a table when rows change, with the index that would help.
-  ///
-  ///     context.onSlowLiveResult = { print($0) }
-  ///
-  /// Nil by default; then making a live result costs nothing more. Otherwise it also costs the plans of its statements:
-  /// use it for development and tests.
-  public var onSlowLiveResult: ((String) -> Void)? {
-    get { owner.fetcher.slowLiveResult }
-    set { owner.fetcher.slowLiveResult = newValue }
-  }
 }
 
 extension ContextCore {
@@ -124,10 +113,12 @@ extension ContextCore {
     try requireStore().database.read(body)
   }
 
-  /// Calls `onSlowLiveResult` if it is set and the result is slow.
-  func tellIfSlow(_ explanation: (Connection) throws -> LiveExplanation) throws {
-    guard let slowLiveResult = fetcher.slowLiveResult else { return }
+  /// Warns of a result that is slow, if there are observers of warnings.
+  func warnIfSlow(_ explanation: (Connection) throws -> LiveExplanation) throws {
+    guard let warnings = store?.warnings, warnings.areObserved else { return }
     let explanation = try readLatest(explanation)
-    for warning in explanation.warnings { slowLiveResult("\(explanation.subject): \(warning)") }
+    for warning in explanation.warnings {
+      warnings.emit(StoreWarning(.slowLiveResult, "\(explanation.subject): \(warning)"))
+    }
   }
 }

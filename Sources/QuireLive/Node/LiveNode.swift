@@ -42,7 +42,7 @@ final class LiveNode<Operator: LiveOperator> {
     self.query = query
     content.apply(try owner.readCommitted { try content.load(query, .start, on: $0) })
     follow()
-    try owner.tellIfSlow(content.explanation)
+    try owner.warnIfSlow(content.explanation)
   }
 
   // MARK: State
@@ -145,7 +145,7 @@ final class LiveNode<Operator: LiveOperator> {
   private func keepShown() {
     noteListeners()
     guard commitNumber == owner.position.number, content.hasListeners else { return }
-    do { try owner.readCommitted(content.keepShown) } catch { owner.loadErrors.append(error) }
+    do { try owner.readCommitted(content.keepShown) } catch { owner.deferError(error) }
   }
 }
 
@@ -212,6 +212,9 @@ extension LiveNode: CommitFollower {
     guard let transition = computed else { return }
     computed = nil
     failedAt = transition.error == nil ? nil : failedAt ?? owner.position.number
+    if failure == nil, let error = transition.error {
+      owner.store?.warnings.emit(StoreWarning(.liveResult, "\(error)"))
+    }
     failure = transition.error
     if let delta = transition.delta { content.apply(delta) }
     if isPaused { follow() } else { followIfChanged() }

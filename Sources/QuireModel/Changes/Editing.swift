@@ -128,7 +128,7 @@ package final class Editing: ContextPart {
         edit(place.property, of: place.model) { $0.keys = keys }
       }
     } catch {
-      loadErrors.append(error)
+      deferError(error)
     }
   }
 

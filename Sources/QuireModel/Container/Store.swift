@@ -12,6 +12,7 @@ package final class Store: Sendable {
   private let contexts = Atomic<UInt64>(0)
   let keys = KeyAllocator()
   package let reads: ReadQueue
+  package let warnings = Broadcast<StoreWarning>()
   /// Entity indexes so that every entity comes after those its foreign keys point to; nil where that goes in a circle.
   let insertOrder: [Int]
   let hasCircularKeys: Bool

@@ -20,11 +20,7 @@ public final class ContextCore {
   @exclusivity(unchecked) private(set) var maps: [IdentityMap]
   /// Unsaved edits, insertions and deletions.
   @exclusivity(unchecked) var pending: PendingChanges
-  /// Errors of operations that cannot throw, such as getters.
-  package var loadErrors: [any Error] = [] {
-    // The array may never be drained, so only the latest errors are kept.
-    didSet { if loadErrors.count > 1000 { loadErrors.removeFirst(500) } }
-  }
+  @exclusivity(unchecked) var deferredErrors = DeferredErrors()
   /// The number of reads from the database, for tests.
   package let queriesRun = Count()
   /// The commit that the context shows.

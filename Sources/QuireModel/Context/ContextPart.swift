@@ -21,10 +21,7 @@ package class ContextPart {
     _modify { yield &core.pending }
   }
 
-  final var loadErrors: [any Error] {
-    get { core.loadErrors }
-    set { core.loadErrors = newValue }
-  }
+  final func deferError(_ error: any Error) { core.deferError(error) }
 
   final func entity(of model: any PersistentModel) -> Entity? { core.entity(of: model) }
   final func registered(_ entity: Int, _ key: Int64) -> AnyObject? { core.registered(entity, key) }

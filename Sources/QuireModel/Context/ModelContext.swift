@@ -128,7 +128,7 @@ public final class ModelContext {
   ///
   /// Errors of the reads that this needs are reported by ``drainDeferredErrors()``.
   public func rollback() {
-    do { try owner.editing.rollback() } catch { owner.loadErrors.append(error) }
+    do { try owner.editing.rollback() } catch { owner.deferError(error) }
   }
 
   /// Runs `block` as one transaction: the state it reads cannot change before its writes are committed.
@@ -260,21 +260,16 @@ public final class ModelContext {
 
   /// Returns and clears the errors of reads that cannot throw, such as those of relationships.
   public func drainDeferredErrors() -> [any Error] {
-    defer { owner.loadErrors.removeAll() }
-    return owner.loadErrors
-  }
-
-  /// Called in debug builds if a relationship is loaded repeatedly for one object at a time. Objects of one fetch load
-  /// it together, and so does `relationshipKeyPathsForPrefetching`.
-  public var onRepeatedLoads: ((String) -> Void)? {
-    get { owner.loader.repeatedLoads }
-    set { owner.loader.repeatedLoads = newValue }
+    owner.drainDeferredErrors()
   }
 
   /// How many objects are in memory.
   public var registeredCount: Int { owner.objectCount }
 
-  func autosaveFailed(_ error: any Error) { autosaveError = error }
+  func autosaveFailed(_ error: any Error) {
+    autosaveError = error
+    owner.store?.warnings.emit(StoreWarning(.autosave, "\(error)"))
+  }
 }
 
 extension ModelContext: CustomStringConvertible {

@@ -8,7 +8,7 @@ extension Fetcher {
     do {
       try loadBatch(Model.self, keys: batch)
     } catch {
-      loadErrors.append(error)
+      deferError(error)
     }
     core.loader.groups.add(batch, entity: entity.index)
     core.following.changed()

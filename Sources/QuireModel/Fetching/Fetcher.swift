@@ -8,12 +8,9 @@ package final class Fetcher: ContextPart {
   var undecodable = UndecodableRows()
   /// Collects the errors of such rows during a fetch that skips them.
   var badRows: BadRows?
-  /// Called for live results that would read whole tables when rows change.
-  package var slowLiveResult: ((String) -> Void)?
 
   func close() {
     undecodable = UndecodableRows()
-    slowLiveResult = nil
   }
 
   func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
@@ -126,7 +123,7 @@ package final class Fetcher: ContextPart {
     do {
       return try lookUp(entity, key: key)
     } catch {
-      loadErrors.append(error)
+      deferError(error)
       return nil
     }
   }
@@ -167,9 +164,7 @@ package final class Fetcher: ContextPart {
 
   /// The objects with these keys; those that are not in memory are loaded.
   func objects<Model: PersistentModel>(_ entity: Entity, keys: [Int64]) throws -> [Model] {
-    let known = loadErrors.count
-    try loadBatch(Model.self, keys: keys)
-    if loadErrors.count > known, let error = loadErrors.popLast() { throw error }
+    try core.throwingDeferred { try loadBatch(Model.self, keys: keys) }
     return keys.compactMap { registered(entity.index, $0) as? Model }
   }
 

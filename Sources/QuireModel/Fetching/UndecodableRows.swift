@@ -50,9 +50,7 @@ extension Fetcher {
 
   /// - Throws: The error of a row among these that does not decode.
   package func requireDecodable(_ keys: some Sequence<Int64>, _ entity: Entity, on connection: Connection) throws {
-    let known = loadErrors.count
-    _ = try core.loader.staged(entity, keys: Array(keys), on: connection)
-    if loadErrors.count > known, let error = loadErrors.popLast() { throw error }
+    _ = try core.throwingDeferred { try core.loader.staged(entity, keys: Array(keys), on: connection) }
   }
 
   // MARK: In a transition

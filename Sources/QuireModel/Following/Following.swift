@@ -72,7 +72,7 @@ package final class Following: ContextPart {
 
   /// Moves to the latest commit if there is a newer one; errors are reported by the next call that can throw.
   package func settle() {
-    do { try catchUp() } catch { loadErrors.append(error) }
+    do { try catchUp() } catch { deferError(error) }
   }
 
   /// Moves to the latest commit if there is a newer one.
@@ -283,7 +283,7 @@ package final class Following: ContextPart {
     if let advance = step.advance {
       objects(in: batch, on: advance.connection, into: &late)
     } else if let place = step.own?.place {
-      do { try place.read { objects(in: batch, on: $0, into: &late) } } catch { loadErrors.append(error) }
+      do { try place.read { objects(in: batch, on: $0, into: &late) } } catch { deferError(error) }
     }
     move?.reads = core.queriesRun.value
     let known = Set((step.refreshed.map(\.model) + step.gone).map(ObjectIdentifier.init))

@@ -14,7 +14,7 @@ extension Following {
         store.keys.used(try KeyAllocator.maximum(of: entity, on: connection), for: entity.index)
         try compareRows(of: entity, on: connection, into: &step)
       } catch {
-        loadErrors.append(error)
+        deferError(error)
       }
     }
     for entity in store.entities {
@@ -23,7 +23,7 @@ extension Following {
         do {
           try compareLists(of: entity, index, side, store, on: connection, into: &step)
         } catch {
-          loadErrors.append(error)
+          deferError(error)
         }
       }
     }
@@ -98,13 +98,13 @@ extension Following {
 
   /// The file can no longer be followed. Live results that can report an error do so, and keep what they show.
   func fail(_ failure: DatabaseError) {
-    loadErrors.append(failure)
+    deferError(failure)
     var step = Transition(number: position.number)
     let batch = CommitBatch(number: position.number, tables: [], failure: failure)
     do {
       step.followers = try position.read { prepared(batch, on: $0) }
     } catch {
-      loadErrors.append(error)
+      deferError(error)
     }
     move = step
     finishMove()

@@ -10,7 +10,7 @@ extension Following {
     if batch.rowsUnknown { return compare(store, on: connection, into: &step) }
     for changes in batch.tables {
       if let entity = store.entity(ofTable: changes.table.name) {
-        do { try rows(of: entity, changes, on: connection, into: &step) } catch { loadErrors.append(error) }
+        do { try rows(of: entity, changes, on: connection, into: &step) } catch { deferError(error) }
       } else if let join = store.joins.first(where: { $0.name == changes.table.name }) {
         pairs(of: join, changes, store, into: &step)
       }

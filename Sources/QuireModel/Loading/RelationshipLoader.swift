@@ -5,7 +5,7 @@ import QuireSQLite
 /// Loading is not a change: no observer is notified, and the context does not advance.
 package final class RelationshipLoader: ContextPart {
   package static let batchLimit = 100
-  /// The number of loads for one object at a time after which `onRepeatedLoads` is called.
+  /// The number of loads for one object at a time after which it is warned of.
   package static let repeatedLoadLimit = 20
 
   let groups = FetchGroups()
@@ -15,9 +15,8 @@ package final class RelationshipLoader: ContextPart {
   var listInterests: [ListPlace.Kind: CaptureToken] = [:]
   /// The relationships whose lists have been loaded for any object: changes of others affect nothing in memory.
   var loadedLists: Set<ListPlace.Kind> = []
-  /// How often a relationship was loaded for a single object in this turn, and the closure to call if that is often.
+  /// How often a relationship was loaded for a single object in this turn, to warn if that is often.
   var singleLoads: [ListPlace.Kind: Int] = [:]
-  var repeatedLoads: ((String) -> Void)?
 
   func endTurn() {
     if !singleLoads.isEmpty { singleLoads.removeAll() }
@@ -26,7 +25,6 @@ package final class RelationshipLoader: ContextPart {
   func close() {
     listInterests.removeAll()
     groups.removeAll()
-    repeatedLoads = nil
   }
 
   /// The target of a to-one of which only the key is known; nil if the row does not exist.
@@ -220,13 +218,15 @@ package final class RelationshipLoader: ContextPart {
   /// one.
   private func noteSingleLoad(_ entity: Entity, _ property: Int) {
     #if DEBUG
-      guard let repeatedLoads else { return }
+      guard let warnings = store?.warnings, warnings.areObserved else { return }
       let count = singleLoads[.init(entity: entity.index, property: property), default: 0] + 1
       singleLoads[.init(entity: entity.index, property: property)] = count
       guard count == RelationshipLoader.repeatedLoadLimit else { return }
-      repeatedLoads(
-        "\(entity.name).\(entity.properties[property].name) was loaded for one object at a time, \(count) times in one "
-          + "turn: fetch those objects together, and name it in relationshipKeyPathsForPrefetching")
+      warnings.emit(
+        .init(
+          .repeatedLoads,
+          "\(entity.name).\(entity.properties[property].name) was loaded for one object at a time, \(count) times in one "
+            + "turn: fetch those objects together, and name it in relationshipKeyPathsForPrefetching"))
     #endif
   }
 
@@ -273,7 +273,7 @@ package final class RelationshipLoader: ContextPart {
       if case ModelError.undecodable(_, let key?, _, _) = error, let refusal = error as? ModelError {
         core.fetcher.undecodable.note(refusal, entity.index, key)
       }
-      loadErrors.append(error)
+      deferError(error)
       return nil
     }
   }
@@ -324,7 +324,7 @@ package final class RelationshipLoader: ContextPart {
         entity.clearMirrors(of: model)
         result[key] = model
       } catch {
-        loadErrors.append(undecodable(entity, row, start: 0, error))
+        deferError(undecodable(entity, row, start: 0, error))
       }
     }
     return result
@@ -336,7 +336,7 @@ package final class RelationshipLoader: ContextPart {
     do {
       return try read(body)
     } catch {
-      loadErrors.append(error)
+      deferError(error)
       return nil
     }
   }

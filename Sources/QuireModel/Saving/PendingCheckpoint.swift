@@ -81,7 +81,7 @@ extension Saver {
         }
       }
     } catch {
-      loadErrors.append(error)
+      deferError(error)
     }
     step.refreshed.removeAll { known.contains(ObjectIdentifier($0.model)) }
     for kept in checkpoint.objects {

@@ -66,7 +66,7 @@ extension Saver {
     do {
       while underWay === save, let number, position.number < number, !isClosed { try core.following.moveToNewest() }
     } catch {
-      loadErrors.append(error)
+      deferError(error)
     }
     if underWay === save { take(save) }
   }

@@ -1,0 +1,54 @@
+public import QuireSQLite
+
+/// Something that went wrong or is slow, where no call could throw it; see ``ModelContainer/warnings``.
+public struct StoreWarning: Hashable, Sendable, CustomStringConvertible {
+  /// What it is about.
+  public let kind: Kind
+  /// What happened, where, and what to do.
+  public let description: String
+
+  package init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+
+  /// What a warning is about. A later version may have more of them.
+  @nonexhaustive
+  public enum Kind: Hashable, Sendable {
+    /// An autosave failed; its edits are still pending. Also in ``ModelContext/autosaveError``.
+    case autosave
+    /// An object or a relationship could not be loaded, and reads as nil or empty. Also in
+    /// ``ModelContext/drainDeferredErrors()``.
+    case loading
+    /// A live result could not follow a commit, and shows the one before. Also in the result's `error`.
+    case liveResult
+    /// A new live result will read a whole table when rows change; with the index that would help.
+    case slowLiveResult
+    /// A relationship is loaded for one object at a time, over and over. In debug builds only.
+    case repeatedLoads
+  }
+}
+
+extension ModelContainer {
+  /// What goes wrong or is slow in any of the store's contexts from now on, and could not be thrown.
+  ///
+  ///     for await warning in store.warnings { logger.warning("\(warning)") }
+  ///
+  /// Each stream has all warnings from when it was asked for; of those that nobody has taken yet the newest 1 024 are
+  /// kept. While there is neither a stream nor an observer (``observeWarnings(_:)``), making a live result costs nothing
+  /// more; otherwise it also costs the plans of its statements.
+  public var warnings: AsyncStream<StoreWarning> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
+      let observation = observeWarnings { continuation.yield($0) }
+      continuation.onTermination = { _ in observation.cancel() }
+    }
+  }
+
+  /// Calls the body with every warning, until the observation is cancelled or released.
+  ///
+  /// The body is called where the warning arises: on the context's isolation, in the middle of a getter or of taking in
+  /// a commit. It must be quick, and touch no object of the context. No warning is dropped.
+  public func observeWarnings(_ body: @escaping @Sendable (StoreWarning) -> Void) -> StoreEventObservation {
+    store.warnings.add(body)
+  }
+}

@@ -1,0 +1,55 @@
+/// Errors of operations that cannot throw, such as getters, until they are asked for.
+struct DeferredErrors {
+  private(set) var errors: [any Error] = []
+  /// How many callers that can throw are running: what is deferred meanwhile, they throw.
+  private var throwing = 0
+
+  /// - Returns: Whether nothing will throw it.
+  mutating func add(_ error: any Error) -> Bool {
+    // They may never be asked for, so only the latest are kept.
+    if errors.count >= 1000 { errors.removeFirst(500) }
+    errors.append(error)
+    return throwing == 0
+  }
+
+  mutating func drain() -> [any Error] {
+    defer { errors.removeAll() }
+    return errors
+  }
+
+  mutating func begin() -> Int {
+    throwing += 1
+    return errors.count
+  }
+
+  /// - Returns: The last error since the caller began, which it throws.
+  mutating func end(_ before: Int) -> (any Error)? {
+    throwing -= 1
+    return errors.count > before ? errors.popLast() : nil
+  }
+}
+
+extension ContextCore {
+  /// Keeps an error that nothing can throw, and warns of it.
+  package func deferError(_ error: any Error) {
+    if deferredErrors.add(error), let store {
+      store.warnings.emit(StoreWarning(.loading, "\(error)"))
+    }
+  }
+
+  func drainDeferredErrors() -> [any Error] { deferredErrors.drain() }
+
+  /// Runs the body, and throws the error that it has deferred.
+  func throwingDeferred<Result>(_ body: () throws -> Result) throws -> Result {
+    let before = deferredErrors.begin()
+    let result: Result
+    do {
+      result = try body()
+    } catch {
+      _ = deferredErrors.end(before)
+      throw error
+    }
+    if let error = deferredErrors.end(before) { throw error }
+    return result
+  }
+}
