@@ -44,7 +44,7 @@ if let host = toolchainHost, !isDependency {
           ].map { "-l\($0)" })
     ])
 } else {
-  packageDependencies = [.package(url: "https://github.com/swiftlang/swift-syntax.git", "603.0.0"..<"604.0.0")]
+  packageDependencies = [.package(url: "https://github.com/swiftlang/swift-syntax.git", "600.0.0"..<"605.0.0")]
   macros = .macro(
     name: "QuireMacros",
     dependencies: [

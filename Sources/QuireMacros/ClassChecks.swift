@@ -129,12 +129,13 @@ private func checkKeyPaths(_ expansion: MacroExpansionDeclSyntax, in model: Stri
 
 extension MacroExpansionDeclSyntax {
   /// The model whose properties `#Index`, `#Unique` or `#FullText` names, where it is another than the one it is in.
-  func otherModel(than model: String) -> (argument: GenericArgumentSyntax.Argument, name: String)? {
+  func otherModel(than model: String) -> (argument: TypeSyntax, name: String)? {
     guard ["Index", "Unique", "FullText"].contains(macroName.text),
-      let argument = genericArgumentClause?.arguments.first?.argument, let type = TypeSyntax(argument)
+      let argument = genericArgumentClause?.arguments.first?.argument,
+      let type = Syntax(argument).as(TypeSyntax.self)  // a type itself in older swift-syntax
     else { return nil }
     let last = type.as(MemberTypeSyntax.self)?.name.text ?? type.trimmedDescription
-    return last == model || last == "Self" ? nil : (argument, last)
+    return last == model || last == "Self" ? nil : (type, last)
   }
 }
 

@@ -74,7 +74,7 @@ private func optionalArgument(_ type: TypeSyntax) -> TypeSyntax? {
   } else {
     return nil
   }
-  return (clause?.arguments.first?.argument).flatMap { TypeSyntax($0) }
+  return (clause?.arguments.first?.argument).flatMap { Syntax($0).as(TypeSyntax.self) }
 }
 
 private func plainName(_ type: TypeSyntax) -> String? {

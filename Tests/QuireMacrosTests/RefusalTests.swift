@@ -84,6 +84,12 @@ struct RefusalTests {
     let messages = try Compiler.shared!.check([source])[0].filter { $0.severity == "error" }
     #expect(messages.count >= 5)
     #expect(messages.allSatisfy { !$0.text.contains("_quire") }, "\(messages)")
+    // Apart from code that has written such a name itself.
+    let refusals = try Refused.diagnoses().joined().filter {
+      $0.severity == "error" && !$0.text.contains("by hand") && !$0.text.contains("names beginning")
+    }
+    #expect(!refusals.isEmpty)
+    for refusal in refusals { #expect(!refusal.text.lowercased().contains("_quire"), "\(refusal)") }
   }
 
   @Test func `the declarations and the init that are offered are those that were meant`() throws {

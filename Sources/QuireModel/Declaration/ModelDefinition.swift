@@ -80,6 +80,17 @@ extension _Quire {
       self.init(ValueForm<Int>.self, name, keyPath)
     }
 
+    @available(
+      *, unavailable,
+      message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
+    )
+    @_disfavoredOverload public init<Value>(
+      _ form: UnstorableForm<Value>.Type, _ name: String, _ keyPath: AnyKeyPath,
+      attribute: AttributeDefinition = .init(), relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
+    ) {
+      self.init(ValueForm<Int>.self, name, keyPath)
+    }
+
     private init<Form: PropertyForm>(
       _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, isConstant: Bool, attribute: AttributeDefinition,
       relationship: RelationshipDefinition, hasDefault: Bool

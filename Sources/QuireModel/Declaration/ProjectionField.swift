@@ -140,11 +140,33 @@ extension _Quire {
 extension _Quire {
   @available(*, unavailable, message: "what is computed is of another type than this field: write that type")
   @_disfavoredOverload
-  public static func computed<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Other>(
-    _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>,
+  public static func computed<Row: Projection, Model: PersistentModel, Form, Field, Other>(
+    _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Field>,
     _ expression: Expression<Model, Other>
   ) -> ProjectionField {
     ProjectionField(name: name, keyPath: field, source: .path([]))
+  }
+
+  @available(
+    *, unavailable,
+    message:
+      "a projection holds values and no objects: name a property of the object, as in @From(\\Book.author?.name), or its persistentModelID"
+  )
+  @_disfavoredOverload
+  public static func field<Row: Projection, Model: PersistentModel, Value, Field, Other>(
+    _: Model.Type, _: ProjectedObject<Value>.Type, _ name: String, _ field: KeyPath<Row, Field>,
+    from source: KeyPath<Model, Other>, _ path: [String]
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .path(path))
+  }
+
+  @available(*, unavailable, message: "no column holds this type: name a property that is stored")
+  @_disfavoredOverload
+  public static func field<Row: Projection, Model: PersistentModel, Value, Field, Other>(
+    _: Model.Type, _: ProjectedNothing<Value>.Type, _ name: String, _ field: KeyPath<Row, Field>,
+    from source: KeyPath<Model, Other>, _ path: [String]
+  ) -> ProjectionField {
+    ProjectionField(name: name, keyPath: field, source: .path(path))
   }
 
   @available(

@@ -65,16 +65,7 @@ extension _Quire {
       throw ValueError.notStorable("\(Value.self)", reason: "a projection holds values")
     }
   }
-}
 
-@available(
-  *, unavailable,
-  message:
-    "a projection holds values and no objects: name a property of the object, as in @From(\\Book.author?.name), or its persistentModelID"
-)
-extension _Quire.ProjectedObject: _Quire.ProjectedForm {}
-
-extension _Quire {
   /// The result of `_Quire.projected` for a type that no column can hold.
   public enum ProjectedNothing<Value> {
     public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
@@ -82,9 +73,6 @@ extension _Quire {
     }
   }
 }
-
-@available(*, unavailable, message: "no column holds this type: name a property that is stored")
-extension _Quire.ProjectedNothing: _Quire.ProjectedForm {}
 
 // MARK: Which form
 

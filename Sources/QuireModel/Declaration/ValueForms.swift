@@ -148,7 +148,7 @@ extension JSONDecoder {
 
 extension _Quire {
   /// The result of `_Quire.form` for a type that no column can hold: it compiles everywhere except in a model's
-  /// definition.
+  /// definition, so that such a property is reported once.
   public enum UnstorableForm<Value> {
     public static var kind: PropertyDefinition.Kind { .value(.any, isOptional: true, check: nil) }
     public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> { throw refusal }
@@ -167,13 +167,6 @@ extension _Quire {
     private static var refusal: ValueError { .notStorable("\(Value.self)", reason: "it is not Codable") }
   }
 }
-
-/// Only the definition of a model needs this conformance, so that an unstorable property is reported once.
-@available(
-  *, unavailable,
-  message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
-)
-extension _Quire.UnstorableForm: _Quire.PropertyForm {}
 
 // MARK: Common to all values
 
