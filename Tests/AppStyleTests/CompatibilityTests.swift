@@ -34,6 +34,49 @@ struct CompatibilityTests {
     for error in errors { #expect(error.localizedDescription == "\(error)") }
   }
 
+  /// Code that is generic over a protocol: its key paths name no column.
+  private func ordered<T: Titled>(
+    _: T.Type, in context: ModelContext, from start: String = "", limit: Int? = nil, offset: Int? = nil
+  ) throws -> [String] {
+    var descriptor = FetchDescriptor<T>(
+      predicate: #Predicate { $0.title >= start },
+      sortBy: [SortDescriptor(\.subtitle, order: .reverse), SortDescriptor(\.title)])
+    descriptor.fetchLimit = limit
+    descriptor.fetchOffset = offset
+    let identifiers = try context.fetchIdentifiers(descriptor)
+    let found = try context.fetch(descriptor)
+    #expect(found.map(\.persistentModelID) == identifiers)
+    #expect(try context.fetchCount(descriptor) == found.count)
+    return found.map(\.title)
+  }
+
+  private func remove<T: Titled>(_: T.Type, in context: ModelContext, from start: String) throws {
+    try context.delete(model: T.self, where: #Predicate { $0.title >= start })
+  }
+
+  @Test func `rows are sorted and deleted by the properties of a protocol, with unsaved edits`() throws {
+    let context = try context(Recipe.self)
+    for (title, subtitle) in [("b", "x"), ("a", "x"), ("d", nil), ("C", "y"), ("e", "é")] {
+      context.insert(Recipe(title: title, subtitle: subtitle))
+    }
+    try context.save()
+    #expect(try ordered(Recipe.self, in: context) == ["e", "C", "a", "b", "d"])
+    #expect(try ordered(Recipe.self, in: context, from: "b", limit: 2, offset: 1) == ["b", "d"])
+    let d = try #require(try context.fetch(FetchDescriptor<Recipe>(predicate: #Predicate { $0.title == "d" })).first)
+    d.subtitle = "z"
+    context.insert(Recipe(title: "0", subtitle: "x"))
+    #expect(try ordered(Recipe.self, in: context) == ["e", "d", "C", "0", "a", "b"])
+    #expect(try ordered(Recipe.self, in: context, limit: 2, offset: 3) == ["0", "a"])
+    // Rows are deleted as they are in the file, in one commit.
+    let number = context.commitNumber
+    try remove(Recipe.self, in: context, from: "c")
+    #expect(context.commitNumber == number + 1)
+    #expect(try context.fetch(String.self, sql: "SELECT title FROM recipe ORDER BY 1") == ["C", "a", "b"])
+    #expect(d.isDeleted)
+    let explanation = try context.explain(FetchDescriptor<Recipe>(sortBy: [SortDescriptor(\.headline)]))
+    #expect(explanation.computed.count == 1 && explanation.description.contains("then asks each object"))
+  }
+
   @Test func `an error says what has to change before the same call can succeed`() throws {
     func answer(_ error: any Error) -> Int {
       guard let error = error as? any QuireError else { return 500 }
@@ -115,4 +158,20 @@ struct CompatibilityTests {
   var url: String = ""
   var URL: String = ""
   init() {}
+}
+
+private protocol Titled: PersistentModel {
+  var title: String { get }
+  var subtitle: String? { get }
+}
+
+@Model private final class Recipe: Titled {
+  var title: String
+  var subtitle: String?
+  var headline: String { title + (subtitle ?? "") }
+
+  init(title: String, subtitle: String?) {
+    self.title = title
+    self.subtitle = subtitle
+  }
 }

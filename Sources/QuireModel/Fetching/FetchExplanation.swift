@@ -7,7 +7,8 @@ public struct FetchExplanation: Hashable, Sendable {
   public let sql: String
   /// The lines of EXPLAIN QUERY PLAN.
   public let plan: [String]
-  /// The parts of the predicate without SQL, as Swift source: evaluated for each object that the statement finds.
+  /// The parts of the predicate without SQL, as Swift source, and key paths of the order that lead to no column: evaluated
+  /// for each object that the statement finds.
   public let computed: [String]
 }
 
@@ -24,15 +25,20 @@ extension ModelContext {
   public func explain<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> FetchExplanation {
     try owner.following.catchUp()
     let query = try ResolvedQuery(descriptor, in: try owner.requireStore(), evaluating: true, asking: owner)
-    var select = query.select
-    if query.remaining != nil { (select.limit, select.offset) = (nil, 0) }
-    let sql = try select.statement()
+    let sql = try (query.remaining == nil ? query.select : query.candidates).statement()
     let plan = try owner.read { connection in
       try connection.query("EXPLAIN QUERY PLAN " + sql.text, sql.bindings).rows.compactMap { row in
         if case .text(let line)? = row.last { line } else { nil }
       }
     }
-    return FetchExplanation(sql: sql.text, plan: plan, computed: query.remaining?.condition.computedParts ?? [])
+    return FetchExplanation(sql: sql.text, plan: plan, computed: query.computedParts)
+  }
+}
+
+extension ResolvedQuery {
+  /// The source of each part that Swift computes: of the condition, then of the order.
+  fileprivate var computedParts: [String] {
+    (remaining?.condition.computedParts ?? []) + select.order.flatMap(\.expression.computedParts)
   }
 }
 

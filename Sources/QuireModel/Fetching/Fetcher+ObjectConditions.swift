@@ -10,8 +10,7 @@ extension Fetcher {
   func fetchByObjects<Model: PersistentModel>(_ query: ResolvedQuery, withEdits: Bool) throws -> [Model] {
     guard let remaining = query.remaining else { return [] }
     var narrowed = query
-    narrowed.select.limit = nil
-    narrowed.select.offset = 0
+    narrowed.select = query.candidates
     let (end, overflows) = (query.select.limit ?? .max).addingReportingOverflow(query.select.offset)
     let limit = overflows ? .max : end
     var result: [Model] = []
@@ -19,7 +18,8 @@ extension Fetcher {
       result = try accepted(try fetchWithEdits(narrowed), remaining, narrowed)
     } else {
       let keys = try keys(try narrowed.select.statement())
-      for start in stride(from: 0, to: keys.count, by: Fetcher.batchOfCandidates) where result.count < limit {
+      for start in stride(from: 0, to: keys.count, by: Fetcher.batchOfCandidates)
+      where result.count < limit || query.isSortedByObjects {
         let batch = keys[start..<min(keys.count, start + Fetcher.batchOfCandidates)]
         let candidates: [Model] = try run(
           try narrowed.objectStatement { query throws(QueryError) in try query.statement(forKeys: batch) }, query.entity
@@ -28,7 +28,22 @@ extension Fetcher {
         core.sweeper.sweep()
       }
     }
+    if query.isSortedByObjects { try sort(&result, remaining.values, query) }
     return Array(result.prefix(limit).dropFirst(query.select.offset))
+  }
+
+  private func sort<Model: PersistentModel>(
+    _ models: inout [Model], _ computed: ComputedValues, _ query: ResolvedQuery
+  ) throws {
+    let store = try requireStore()
+    let wasMuted = core.monitor.pointee.isMuted
+    core.monitor.pointee.isMuted = true
+    defer { core.monitor.pointee.isMuted = wasMuted }
+    models = try read { connection in
+      let rows = try PendingRows(core, store, on: connection)
+      return models.map { ($0, rows.place(of: $0, in: query, computed: computed)) }.sorted { $0.1.precedes($1.1) }
+        .map(\.0)
+    }
   }
 
   private static var batchOfCandidates: Int { 1000 }

@@ -59,10 +59,14 @@ struct PendingRows {
   }
 
   /// An object's position in the query's order; unsaved objects come after saved ones that are otherwise equal.
-  func place(of model: any PersistentModel, in query: ResolvedQuery) -> Place {
+  func place(
+    of model: any PersistentModel, in query: ResolvedQuery, computed: ComputedValues? = nil
+  ) -> Place {
     let terms = query.select.totalOrder
     let values = terms.dropLast().map { term in
-      term.expression.evaluate { value(of: $0, in: model, query.entity) }
+      term.expression.evaluate(
+        { value(of: $0, in: model, query.entity) }, related: { _ in nil },
+        computed: { computed?.value($0, of: model) ?? .null })
     }
     return Place(terms: terms, values: values, key: model._quireState.key)
   }

@@ -118,7 +118,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
     let name = translation.words(wrapped) + "?"
     switch base {
     case .captured(let value):
-      guard let payload = translation.unwrapped(value) else { return .captured(Optional<Any>.none as Any) }
+      guard let payload = Translation.unwrapped(value) else { return .captured(Optional<Any>.none as Any) }
       return try translation.binding(variable.key, to: .captured(payload), called: translation.words(wrapped))
         .term(of: transform)
     case .row(let row):
@@ -159,7 +159,7 @@ extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     let term = try translation.term(of: inner)
     guard case .captured(let value) = term else { return term }
-    guard let payload = translation.unwrapped(value) else {
+    guard let payload = Translation.unwrapped(value) else {
       throw translation.refusal(self, "the captured value is nil", "Unwrap it before the predicate.")
     }
     return .captured(payload)
@@ -172,7 +172,7 @@ extension PredicateExpressions.NilCoalesce: TranslatableExpression {
     let first = try translation.term(of: lhs)
     switch first {
     case .captured(let value):
-      if let payload = translation.unwrapped(value) { return .captured(payload) }
+      if let payload = Translation.unwrapped(value) { return .captured(payload) }
       return try translation.term(of: rhs)
     case .toMany: return first
     case .row:

@@ -13,7 +13,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
       let model = (element as? any IdentifierPath)?.identified
       for element in elements {
         // A list may contain another model's identifier; it matches no row of this one.
-        if let model, let captured = translation.unwrapped(element), !translation.resolver.identifies(captured, model) {
+        if let model, let captured = Translation.unwrapped(element), !translation.resolver.identifies(captured, model) {
           continue
         }
         values.append(try translation.literal(element, in: self))

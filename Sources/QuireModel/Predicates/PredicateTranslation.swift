@@ -194,7 +194,7 @@ struct Translation {
 
   /// - Throws: For a value that no column can hold.
   func literal<E: PredicateExpression>(_ captured: Any, in part: E) throws(UntranslatablePredicate) -> Value {
-    guard let value = unwrapped(captured) else { return .null }
+    guard let value = Self.unwrapped(captured) else { return .null }
     do {
       if let known = try resolver.value(of: value) { return known }
       if let stored = try Self.storedValue(value) { return stored }
@@ -216,7 +216,7 @@ struct Translation {
   ) throws(UntranslatablePredicate) {
     func check<A: PredicateExpression, B: PredicateExpression>(_ path: A, _ other: B) throws(UntranslatablePredicate) {
       guard let model = (path as? any IdentifierPath)?.identified, case .captured(let value) = try term(of: other),
-        let captured = unwrapped(value), !resolver.identifies(captured, model)
+        let captured = Self.unwrapped(value), !resolver.identifies(captured, model)
       else { return }
       throw UntranslatablePredicate(
         part: words(part), reason: "the captured identifier is of another model than \(model)",
@@ -226,7 +226,8 @@ struct Translation {
     try check(rhs, lhs)
   }
 
-  private static func storedValue(_ value: Any) throws -> Value? {
+  /// The value as a column stores it; nil if it has no such form.
+  static func storedValue(_ value: Any) throws -> Value? {
     if let stored = value as? any StoredValue { return try Value(storing: stored) }
     if let raw = value as? any RawRepresentable { return try storedValue(rawValue(raw)) }
     if let text = value as? any StringProtocol { return .text(String(text)) }
@@ -236,7 +237,7 @@ struct Translation {
   private static func rawValue<R: RawRepresentable>(_ value: R) -> Any { value.rawValue }
 
   /// The payload of an optional, however deeply nested; nil for nil.
-  func unwrapped(_ value: Any) -> Any? {
+  static func unwrapped(_ value: Any) -> Any? {
     guard let optional = value as? any AnyOptional else { return value }
     return optional.payload.flatMap(unwrapped)
   }

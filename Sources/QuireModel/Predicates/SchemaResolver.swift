@@ -86,12 +86,36 @@ struct SchemaResolver: PathResolver {
   }
 
   /// The order term of a sort descriptor.
-  func order<Model: PersistentModel>(_ descriptor: SortDescriptor<Model>, _ entity: Entity) throws -> OrderTerm {
+  ///
+  /// - Parameter computed: Takes what only objects can tell, such as a property of a protocol; without it, that is an
+  ///   error.
+  func order<Model: PersistentModel>(
+    _ descriptor: SortDescriptor<Model>, _ entity: Entity, computed: ComputedValues? = nil
+  ) throws -> OrderTerm {
     guard let keyPath = descriptor.keyPath else {
       throw ModelError.query("a sort descriptor of \(entity.name) has no key path: sort by properties")
     }
-    let (path, isNullable) = try column(keyPath, entity)
-    return OrderTerm(path, ascending: descriptor.order == .forward, isNullable: isNullable)
+    let isAscending = descriptor.order == .forward
+    do {
+      let (path, isNullable) = try column(keyPath, entity)
+      return OrderTerm(path, ascending: isAscending, isNullable: isNullable)
+    } catch {
+      guard let computed, let value = Self.value(at: keyPath) else { throw error }
+      return OrderTerm(.computed(computed.add("\(keyPath)", value)), ascending: isAscending)
+    }
+  }
+
+  /// Reads what objects sort by; nil if its type sorts otherwise in a column than in Swift.
+  private static func value<Model: PersistentModel>(at keyPath: PartialKeyPath<Model>) -> (
+    (any PersistentModel) throws -> Value
+  )? {
+    var type = type(of: keyPath).valueType
+    while let optional = type as? any AnyOptional.Type { type = wrapped(optional) }
+    guard Columns.isStorable(type), Columns.ordersAlike(type) else { return nil }
+    return { model in
+      guard let model = model as? Model else { return .null }
+      return try Translation.unwrapped(model[keyPath: keyPath]).flatMap(Translation.storedValue) ?? .null
+    }
   }
 
   /// The column at the end of a key path of any number of steps.
@@ -129,6 +153,8 @@ struct SchemaResolver: PathResolver {
     throw ModelError.query(
       "\(entity.name) cannot be sorted by \(keyPath): it is not a stored property, nor a path to one")
   }
+
+  private static func wrapped<T: AnyOptional>(_: T.Type) -> Any.Type { T.wrapped }
 
   func isKey(_ keyPath: AnyKeyPath) -> Bool { type(of: keyPath).valueType == PersistentIdentifier.self }
 }

@@ -14,6 +14,17 @@ package struct ResolvedQuery {
   /// The condition to evaluate on the rows' objects, if the predicate has parts without SQL; limit and offset count the
   /// objects it accepts.
   var remaining: ObjectCondition?
+  /// The statement that finds the objects to evaluate: without limit and offset, and in no order that only they know.
+  var candidates: SelectQuery {
+    var select = select
+    (select.limit, select.offset) = (nil, 0)
+    if isSortedByObjects { select.order = [] }
+    return select
+  }
+  /// Whether the order has terms that only objects can tell; then ``remaining`` has their values.
+  var isSortedByObjects: Bool {
+    select.order.contains { if case .computed = $0.expression { true } else { false } }
+  }
 
   package init<Model: PersistentModel>(
     _ descriptor: FetchDescriptor<Model>, in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil
@@ -39,10 +50,10 @@ package struct ResolvedQuery {
     let filter = try predicate.map { try translate($0, resolving: resolver, computed: computed) }
     select = SelectQuery(
       from: entity.table, key: entity.keyColumn, columns: [ColumnPath(entity.keyColumn)], where: filter?.necessary,
-      orderedBy: try sortBy.map { try resolver.order($0, entity) }, limit: limit.map { max(0, $0) },
+      orderedBy: try sortBy.map { try resolver.order($0, entity, computed: computed) }, limit: limit.map { max(0, $0) },
       offset: max(0, offset))
-    if let computed, let filter, filter.needsObject {
-      remaining = ObjectCondition(condition: filter.beyondNecessary, values: computed)
+    if let computed, isSortedByObjects || filter?.needsObject == true {
+      remaining = ObjectCondition(condition: filter?.beyondNecessary ?? .all([]), values: computed)
     }
   }
 
