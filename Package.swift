@@ -71,8 +71,10 @@ let package = Package(
     .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "QuireRow", swiftSettings: swift),
     .target(name: "QuireSQLite", dependencies: ["CSQLite", "QuireRow"], swiftSettings: swift),
+    .target(name: "QuireShared", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
     macros,
-    .target(name: "QuireModel", dependencies: ["QuireRow", "QuireSQLite", "QuireMacros"], swiftSettings: swift),
+    .target(
+      name: "QuireModel", dependencies: ["QuireRow", "QuireSQLite", "QuireShared", "QuireMacros"], swiftSettings: swift),
     .target(name: "QuireLive", dependencies: ["QuireRow", "QuireSQLite", "QuireModel"], swiftSettings: swift),
     .target(name: "Quire", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive"], swiftSettings: swift),
     .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
@@ -106,6 +108,10 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swift),
     .testTarget(
       name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite", "TestSupport"],
+      swiftSettings: swift),
+    .testTarget(
+      name: "QuireSharedTests",
+      dependencies: ["Quire", "QuireModel", "QuireRow", "QuireSQLite", "QuireShared", "TestSupport"],
       swiftSettings: swift),
     .testTarget(
       name: "QuireModelTests",
