@@ -113,7 +113,8 @@ extension Saver {
           try open.transaction.savepoint { try writeAll(in: open.transaction) }
         } else {
           try store.database.transact(
-            origin: .context(owner.number), author: nil, leaving: nil, writeAll(in:), committed: { _, _ in })
+            origin: .context(owner.number), author: nil, leaving: nil, isTrial: true, writeAll(in:),
+            committed: { _, _ in })
         }
       } catch is TriedOut {
       }

@@ -10,6 +10,9 @@ final class TableRecord {
   /// Positions in ``ChangedTable/columns`` of the columns that are decoded.
   let decoded: [Int]
   private var oldRow: Statement?
+  /// By position in ``ChangedTable/columns``, whether a statement can write the column: it is neither generated nor the
+  /// row id.
+  private(set) lazy var isWritten: [Bool] = shape?.isWritten ?? []
 
   var isComplete: Bool { decoded.count == table.columns.count }
   var hasCompositeKey: Bool { pointer.pointee.has_composite_key != 0 }

@@ -25,6 +25,8 @@ struct TableShape: Equatable {
 
   /// Positions in `columns` of the stored ones, which are those that a change contains.
   var stored: [Int] { columns.indices.filter { !columns[$0].isVirtual } }
+  /// Of each stored column, whether a statement can write it beside the row id.
+  var isWritten: [Bool] { stored.map { !columns[$0].isGenerated && $0 != rowIDColumn } }
   /// Positions in `columns` of the declared primary key, in its order.
   var keys: [Int] {
     columns.indices.filter { columns[$0].keyPlace > 0 }.sorted { columns[$0].keyPlace < columns[$1].keyPlace }

@@ -47,6 +47,9 @@ extension Connection {
     for option in [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY] { try set(option, areOn ? 1 : 0) }
   }
 
+  /// Whether the tables of virtual tables' content can be written by statements of their own.
+  func setDefensive(_ isOn: Bool) throws(SQLiteError) { try set(SQLITE_DBCONFIG_DEFENSIVE, isOn ? 1 : 0) }
+
   private func set(_ option: Int32, _ value: Int32) throws(SQLiteError) {
     let code = quire_db_config(handle, option, value)
     if code != SQLITE_OK { throw error(code, sql: nil) }

@@ -17,19 +17,27 @@ extension Database {
     origin: ChangeSet.Origin = .sql, author: String? = nil, leaving position: SnapshotReader? = nil,
     _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void = { _, _ in }
   ) throws -> T {
-    do {
-      return try transact(origin: origin, author: author, leaving: position, body, committed: committed)
-    } catch let refusal as CommitRefusal {
-      throw refusal.reason
+    while true {
+      do {
+        return try transact(origin: origin, author: author, leaving: position, body, committed: committed)
+      } catch let refusal as CommitRefusal {
+        throw refusal.reason
+      } catch is OutdatedTransaction {
+        continue
+      }
     }
   }
 
   /// The same with a refusal told apart from other errors: ``CommitRefusal``.
   ///
-  /// - Parameter waits: Whether to wait while others write, in this process and in others; if not, that is
-  ///   ``DatabaseError/writerBusy(waited:)`` or ``DatabaseError/busy(path:waited:)`` at once.
+  /// - Parameters:
+  ///   - waits: Whether to wait while others write, in this process and in others; if not, that is
+  ///     ``DatabaseError/writerBusy(waited:)`` or ``DatabaseError/busy(path:waited:)`` at once.
+  ///   - isTrial: Whether the body always throws, and nothing is to be committed.
+  /// - Throws: ``OutdatedTransaction`` if the file is shared and the body is to be run again; never for a trial.
   @discardableResult package func transact<T>(
     origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, waits: Bool = true,
+    isTrial: Bool = false,
     _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void
   ) throws -> T {
     let asked = events.now
@@ -46,9 +54,10 @@ extension Database {
     do {
       result = try body(Transaction(writer: writer))
       folded = try finish(writer, from: 0, validators, origin, author, number: clock.number + 1)
+      if writer.isNew() { try gate?.pass([(0..<writer.capture.eventCount, author)], writer) }
     } catch {
       takeBack(writer)
-      throw explained(error)
+      throw isTrial ? explained(error) : settled(error)
     }
     let (committing, changes) = (events.now, writer.capture.eventCount)
     let commit = try order.withLock { place in
@@ -163,7 +172,7 @@ extension Database {
     let run: @Sendable (Transaction, [(table: String, key: Int64)]) throws -> Void
   }
 
-  private func readyWriter() throws(DatabaseError) -> Writer {
+  func readyWriter() throws(DatabaseError) -> Writer {
     if isClosed { throw .closed(path: path) }
     if lookForReplacement() { throw .fileReplaced(path: path) }
     guard let writer else { throw .readOnly(path: path) }
@@ -190,10 +199,13 @@ extension Database {
     if case .committed = outcome { writer.log.committed() }
     writer.endTransaction()
     writer.rememberVersion()
+    let decider = gate.flatMap { writer === self.writer ? $0.decider : nil }
     switch outcome {
-    case .committed: return
-    case .rolledBack(let error): throw explained(error)
-    case .unknown(let code): throw DatabaseError.commitOutcomeUnknown(path: path, code: code)
+    case .committed: decider?.committed()
+    case .rolledBack(let error): throw decider?.commitFailed(explained(error)) ?? explained(error)
+    case .unknown(let code):
+      let error = DatabaseError.commitOutcomeUnknown(path: path, code: code)
+      throw decider?.commitFailed(error) ?? error
     }
   }
 

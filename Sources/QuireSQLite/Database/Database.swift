@@ -29,6 +29,8 @@ package final class Database: Sendable {
   nonisolated(unsafe) private(set) var writer: Writer?
   nonisolated(unsafe) var pace: CheckpointPace
   nonisolated(unsafe) private var folder: TemporaryFolder?
+  /// What every transaction has to pass before its COMMIT, if the file is shared with other machines.
+  nonisolated(unsafe) var gate: Gate?
   /// A checkpoint is due and waits for a position that has yet to leave the commit before.
   let awaitsCheckpoint = Atomic(false)
   private let closed = Atomic(false)
@@ -171,6 +173,7 @@ package final class Database: Sendable {
     subscribers.removeAll()
     // Where the file was replaced or moved, too: then its log is not beside it any longer.
     if configuration.location != .temporary { writer?.checkpoint(.truncating) }
+    gate = nil
     writer = nil
     folder = nil
   }

@@ -44,19 +44,31 @@ struct WriteGroup {
   init(_ database: Database) { self.database = database }
 
   mutating func run(_ first: any QueuedWrite) {
+    var writes = [first]
+    while !writes.isEmpty { writes = run(writes) }
+  }
+
+  /// Runs writes, and those that wait behind them.
+  ///
+  /// - Returns: those that are to be run again, because the rows they were run on were not the newest.
+  private mutating func run(_ writes: [any QueuedWrite]) -> [any QueuedWrite] {
     var again: [any QueuedWrite] = []
+    var waiting = writes[...]
     do {
-      let (writer, validators) = try database.begin { first.isOver }
+      let (writer, validators) = try database.begin { writes.allSatisfy(\.isOver) }
       let begun = ContinuousClock.now
       let limits = database.groupLimits.withLock { $0 }
-      var next: (any QueuedWrite)? = first
+      var next = waiting.popFirst()
       while let write = next {
         do {
           try add(write, writer, validators)
         } catch {
+          if let gate = database.gate, gate.decider.isOutdated(error) {
+            return renew(members.map(\.write) + [write] + waiting, writer, gate)
+          }
           refuse(write, (error as? CommitRefusal)?.reason ?? database.explained(error))
           if writer.isBroken {
-            again = members.map(\.write)
+            again = members.map(\.write) + waiting
             members.removeAll()
             break
           }
@@ -64,16 +76,52 @@ struct WriteGroup {
         let isFull =
           isAlone || members.count >= limits.count || writer.capture.size >= limits.size
           || writer.hasAlteredSchema || begun.duration(to: .now) >= limits.duration
-        next = isFull ? nil : database.lock.takeNext()
+        next = waiting.popFirst() ?? (isFull ? nil : database.lock.takeNext())
       }
-      if members.isEmpty { database.takeBack(writer) } else { commit(writer) }
+      if members.isEmpty {
+        database.takeBack(writer)
+      } else {
+        do {
+          try pass(writer)
+        } catch {
+          if let gate = database.gate, gate.decider.isOutdated(error) {
+            return renew(members.map(\.write), writer, gate)
+          }
+          database.takeBack(writer)
+          let error = database.explained(error)
+          for member in members { refuse(member.write, error) }
+          members.removeAll()
+          return []
+        }
+        commit(writer)
+      }
     } catch {
-      refuse(first, error)
+      for write in writes { refuse(write, error) }
       refuseOthers(error)
     }
-    if again.isEmpty { return }
+    if again.isEmpty { return [] }
     isAlone = true
     for write in again { run(write) }
+    return []
+  }
+
+  /// Of a shared file: takes everything back, and has it run again on the newest rows.
+  private mutating func renew(_ writes: [any QueuedWrite], _ writer: Writer, _ gate: Gate) -> [any QueuedWrite] {
+    members.removeAll()
+    database.takeBack(writer)
+    do {
+      try gate.decider.catchUp(with: gate.replayer)
+      return writes
+    } catch {
+      let error = database.explained(error)
+      for write in writes { refuse(write, error) }
+      return []
+    }
+  }
+
+  private func pass(_ writer: Writer) throws {
+    let changes = members.filter { $0.number != nil }.map { (events: $0.events, author: $0.author) }
+    if let gate = database.gate, !changes.isEmpty { try gate.pass(changes, writer) }
   }
 
   /// The file was locked for the whole of the busy timeout: so it was for writes that have waited as long.

@@ -256,10 +256,15 @@ extension Writer {
 
   /// What a commit would refuse concerns the write that has done it.
   private func settleForeignKeys() throws {
+    try refuseViolations()
+    try deferForeignKeysNoLonger()
+  }
+
+  /// - Throws: What COMMIT would throw where a foreign key refers to nothing.
+  func refuseViolations() throws(SQLiteError) {
     if connection.hasDeferredViolations {
       throw SQLiteError(code: SQLITE_CONSTRAINT | 3 << 8, message: "FOREIGN KEY constraint failed", sql: nil)
     }
-    try deferForeignKeysNoLonger()
   }
 
   private func deferForeignKeysNoLonger() throws {

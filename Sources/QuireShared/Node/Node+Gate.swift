@@ -1,0 +1,201 @@
+import Foundation
+package import QuireSQLite
+
+// Called on the writing thread with the write lock held.
+extension Node: CommitGate {
+  /// Other nodes were first: the transaction is to be run again.
+  private struct Behind: Error {}
+
+  package func pass(_ writes: [GatedWrite], on connection: Connection) throws {
+    if let stop = memory.withLock({ $0.isHalted ? $0.stop : nil }) { throw SharedStoreError.stopped(stop) }
+    // In the transaction: another process of this machine may have moved the file.
+    var place = try NodePlace(sharedOn: connection)
+    guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
+    let time = Int64(Date().timeIntervalSince1970 * 1000)
+    let transactions = writes.map {
+      Entry.Transaction(id: TransactionID(), time: time, author: $0.author, rows: $0.rows)
+    }
+    let bytes = Entry(after: chain, node: place.node, transactions).bytes
+    let commits = transactions.map { SharedCommit(position: place.position + 1, id: $0.id) }
+    memory.withLock { memory in
+      memory.stand(at: place.position)
+      memory.inFlight = bytes
+    }
+    do {
+      try append(bytes, after: place.position, commits)
+    } catch {
+      memory.withLock { $0.inFlight = nil }
+      show()
+      throw error
+    }
+    memory.withLock { memory in
+      memory.passed = commits
+      (memory.isNext, memory.isQueued, memory.losingSince) = (false, false, nil)
+    }
+    place.position += 1
+    place.chain = chain.after(bytes).bytes
+    do {
+      try place.write(
+        keeping: [KeptEntry(position: place.position, time: time, node: place.node, bytes: bytes)], on: connection)
+    } catch {
+      throw commitFailed(error) ?? error
+    }
+  }
+
+  package func isOutdated(_ error: any Error) -> Bool {
+    if error is Behind { return true }
+    let isAboutRows: Bool
+    switch error {
+    case is any ErrorAboutRows, is CommitRefusal: isAboutRows = true
+    case let refused as SQLiteError: isAboutRows = refused.code & 0xff == 19  // a constraint
+    default: isAboutRows = false
+    }
+    // A refusal is to be true at the end of the log.
+    let (isCutOff, position) = memory.withLock { ($0.state != .current && $0.cutOffSince != nil, $0.position) }
+    guard isAboutRows, !isCutOff else { return false }
+    let entries = try? ask { () throws(SharedLogError) in
+      try log.entries(after: position, limit: Node.batch, by: .now + min(patience, .seconds(1)))
+    }
+    guard let entries, !entries.isEmpty else { return false }
+    memory.withLock { $0.hear(entries) }
+    return true
+  }
+
+  package func catchUp(with replayer: Replayer) throws {
+    try repeatWaiting(with: replayer)
+    try waitForTurn(with: replayer)
+    show()
+  }
+
+  package func committed() {
+    memory.withLock { memory in
+      memory.inFlight = nil
+      guard let commit = memory.passed.first else { return }
+      memory.passed = []
+      memory.stand(at: commit.position)
+    }
+    show()
+  }
+
+  package func commitFailed(_ error: any Error) -> (any Error)? {
+    let commit = memory.withLock { memory -> SharedCommit? in
+      memory.inFlight = nil
+      defer { memory.passed = [] }
+      guard let commit = memory.passed.last else { return nil }
+      memory.hear(last: commit.position)
+      memory.stop = .notHere(at: commit.position, reason: "\(error)")
+      return commit
+    }
+    show()
+    return commit.map { SharedStoreError.committedNotHere($0, reason: "\(error)") }
+  }
+
+  // MARK: Appending
+
+  private enum Attempt { case added, behind, unreachable, unknown }
+
+  /// Returns when the log has the entry at its place.
+  ///
+  /// After an unknown outcome it asks what is there: the entry, which was added then; another one; or nothing, and then it
+  /// is sent again. It can be added at this place alone, so that it is never there twice.
+  private func append(_ bytes: [UInt8], after position: Int64, _ commits: [SharedCommit]) throws {
+    let deadline = ContinuousClock.now + patience
+    var isUnknown = false
+    var pause = 0.002
+    while true {
+      switch try attempt(bytes, after: position, wasSent: isUnknown, by: deadline) {
+      case .added: return
+      case .behind: throw try outrun()
+      case .unknown: isUnknown = true
+      case .unreachable: break
+      }
+      if ContinuousClock.now >= deadline {
+        let since = memory.withLock { memory in
+          memory.unreached()
+          return memory.cutOffSince ?? Date()
+        }
+        guard isUnknown else { throw SharedStoreError.cutOff(since: since) }
+        tail.async { [weak self] in self?.follow(asking: true) }  // news of it may have been passed over
+        throw SharedStoreError.outcomeUnknown(commits[0])
+      }
+      Thread.sleep(forTimeInterval: pause)
+      pause = min(pause * 2, 0.1)
+    }
+  }
+
+  private func attempt(
+    _ bytes: [UInt8], after position: Int64, wasSent: Bool, by deadline: ContinuousClock.Instant
+  ) throws -> Attempt {
+    var answer: Appended?
+    do throws(SharedLogError) {
+      if wasSent {
+        let entries = try log.entries(after: position, limit: Node.batch, by: deadline)
+        if !entries.isEmpty { answer = .behind(entries) }
+      }
+      if answer == nil {
+        let isNext = memory.withLock { $0.isNext }
+        answer = try log.append(bytes, after: position, turn: Turn(node: node), isNext: isNext, by: deadline)
+      }
+    } catch {
+      switch error {
+      case .unreachable: return .unreachable
+      case .outcomeUnknown: return .unknown
+      case .tooLarge(let limit): throw SharedStoreError.tooLarge(bytes: bytes.count, limit: limit)
+      case .trimmed(let oldest): throw halt(.trimmed(oldest: oldest))
+      case .otherLog(let log): throw halt(.otherLog(log))
+      }
+    }
+    memory.withLock { $0.reached() }
+    switch answer {
+    case .added: return .added
+    case .behind(let entries) where entries.first?.bytes == bytes: return .added  // it arrived twice
+    case .behind(let entries):
+      memory.withLock { memory in
+        memory.hear(entries)
+        memory.isQueued = true
+      }
+      return .behind
+    case .shorter(let last): throw halt(.forked(at: last + 1))
+    case .queued, nil:
+      memory.withLock { $0.isQueued = true }
+      return .behind
+    }
+  }
+
+  /// - Returns: the error that has the transaction run again.
+  /// - Throws: When others have been first for too long.
+  private func outrun() throws -> any Error {
+    let now = ContinuousClock.now
+    let waited = memory.withLock { memory in
+      // What was given up long ago does not count.
+      if memory.lostAt.map({ $0.duration(to: now) > patience }) ?? true { memory.losingSince = now }
+      memory.lostAt = now
+      return memory.losingSince.map { $0.duration(to: now) } ?? .zero
+    }
+    if waited > patience * 4 { throw SharedStoreError.contended(waited: waited) }
+    return Behind()
+  }
+
+  // MARK: Turns
+
+  /// How long a turn is waited for while nothing happens: its node may have died.
+  private static let turnPatience = Duration.milliseconds(250)
+
+  /// Once the log has put this node into the queue: waits, and repeats what others commit meanwhile.
+  private func waitForTurn(with replayer: Replayer) throws {
+    guard memory.withLock({ $0.isQueued }) else { return }
+    while news.wait(timeout: .now()) == .success {}
+    let latest = ContinuousClock.now + patience
+    var end = ContinuousClock.now + Node.turnPatience
+    var seen = memory.withLock { ($0.heard, $0.turns) }
+    while memory.withLock({ $0.turns.first?.node != node }), ContinuousClock.now < min(end, latest) {
+      _ = news.wait(timeout: .now() + ContinuousClock.now.duration(to: end).seconds)
+      try repeatWaiting(with: replayer)
+      let now = memory.withLock { ($0.heard, $0.turns) }
+      if now != seen { end = .now + Node.turnPatience }
+      seen = now
+    }
+    memory.withLock { $0.isNext = true }
+    try repeatWaiting(with: replayer)
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+import TestSupport
+import Testing
+
+@testable import QuireShared
+
+/// Nodes that write at the same time.
+@Suite(.serialized) struct ContentionTests {
+  /// Moves money about on all nodes at once; a thread for each.
+  private func run(_ nodes: TestNodes, _ count: Int, _ transfer: @escaping @Sendable (TestNode, Int) throws -> Void)
+    throws
+    -> [Double]
+  {
+    let times = Locked([Double]())
+    let failures = Locked([String]())
+    let group = DispatchGroup()
+    for (number, node) in nodes.nodes.enumerated() {
+      let thread = Thread {
+        for step in 0..<count {
+          let begun = ContinuousClock.now
+          do { try transfer(node, step &* 31 &+ number) } catch { failures.withLock { $0.append("\(error)") } }
+          times.withLock { $0.append(begun.duration(to: .now).seconds * 1000) }
+        }
+        group.leave()
+      }
+      group.enter()
+      thread.start()
+    }
+    group.wait()
+    #expect(failures.withLock(\.self) == [])
+    return times.withLock { $0.sorted() }
+  }
+
+  @Test func `nodes that write without pause are all served, and no money is lost`() throws {
+    let nodes = try TestNodes(3, patience: .seconds(20))
+    try nodes[0].write("INSERT INTO place VALUES ('a', 100000), ('b', 200000), ('c', 300000)")
+    for node in nodes.nodes { try node.catchUp() }
+    let count = isSoaking ? 1000 : 60
+    let times = try run(nodes, count) { node, step in
+      try node.database.write { transaction in
+        let connection = transaction.connection
+        let amount = Int64(step % 7 + 1) * 1_000_000
+        let (from, to) = (["a", "b", "c"][step % 3], ["a", "b", "c"][(step + 1) % 3])
+        func balance(_ code: String) throws -> Int64 {
+          guard
+            case .integer(let number)? = try connection.query(
+              "SELECT number FROM place WHERE code = ?", [.text(code)]
+            ).first
+          else { return 0 }
+          return number
+        }
+        let (source, target) = (try balance(from), try balance(to))
+        try connection.execute("UPDATE place SET number = ? WHERE code = ?", [.integer(source - amount), .text(from)])
+        try connection.execute("UPDATE place SET number = ? WHERE code = ?", [.integer(target + amount), .text(to)])
+      }
+    }
+    #expect(try nodes.differences() == [])
+    #expect(nodes.log.last == Int64(3 * count + 1))
+    #expect(try nodes[2].query("SELECT sum(number) FROM place") == [[600000]])
+    print("contention: p50 \(times[times.count / 2]) ms, p99 \(times[times.count * 99 / 100]) ms")
+  }
+
+  @Test(arguments: [1, extraSeed]) func `nodes that write while calls fail lose nothing and double nothing`(
+    seed: UInt64
+  ) throws {
+    let nodes = try TestNodes(3, patience: .seconds(20))
+    let count = isSoaking ? 500 : 30
+    let randoms = Locked(Random(seed: seed))
+    _ = try run(nodes, count) { node, step in
+      randoms.withLock { random in
+        if random.chance(3) {
+          node.log.fail(random.pick([.append, .append, .entries, .status]), random.pick(FaultTests.faults))
+        }
+        if random.chance(20) { node.log.holdsNews.toggle() }
+      }
+      try node.write("INSERT INTO loose VALUES (?, ?)", [.integer(Int64(step)), .text(node.node.node)])
+    }
+    for node in nodes.nodes { node.log.holdsNews = false }
+    #expect(try nodes.differences() == [], "seed \(seed)")
+    #expect(
+      try nodes[1].query("SELECT count(*), count(DISTINCT a || b) FROM loose")
+        == [[.integer(Int64(3 * count)), .integer(Int64(3 * count))]], "seed \(seed)")
+  }
+
+  @Test func `queued writes are one entry, and each is a commit`() throws {
+    final class Write: QueuedWrite {
+      let arrival = ContinuousClock.now
+      let origin = ChangeSet.Origin.sql
+      let author: String?
+      let group: DispatchGroup
+      let errors: Locked<[String]>
+      init(_ author: String, _ group: DispatchGroup, _ errors: Locked<[String]>) {
+        (self.author, self.group, self.errors) = (author, group, errors)
+      }
+      func run(in transaction: Transaction) throws {
+        if author == "none" { throw CancellationError() }
+        try transaction.connection.execute("INSERT INTO loose VALUES (1, ?)", [.text(author ?? "")])
+      }
+      func finish(_ error: (any Error)?) {
+        if let error { errors.withLock { $0.append("\(type(of: error))") } }
+        group.leave()
+      }
+    }
+    let nodes = try TestNodes(2, patience: .seconds(20))
+    nodes[0].log.holdsNews = true
+    try nodes[1].write("INSERT INTO loose VALUES (0, 'first')")
+    let (group, errors) = (DispatchGroup(), Locked([String]()))
+    let authors = (0..<30).map { "writer \($0)" } + ["none"]
+    try nodes[0].database.write { _ in
+      for author in authors {
+        group.enter()
+        nodes[0].database.enqueue(Write(author, group, errors))
+      }
+    }
+    group.wait()
+    #expect(errors.withLock(\.self) == ["CancellationError"])
+    nodes[0].log.holdsNews = false
+    #expect(try nodes.differences() == [])
+    #expect(try nodes[1].query("SELECT count(*), count(DISTINCT b) FROM loose") == [[31, 31]])
+    #expect(nodes.log.last < 20)
+    let entry = try nodes[1].database.read { try NodePlace.entry(at: 2, on: $0) }
+    #expect(try Entry(#require(entry)).transactions.first?.author == "writer 0")
+  }
+}
