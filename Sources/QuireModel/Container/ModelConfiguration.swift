@@ -1,5 +1,6 @@
 public import Foundation
 public import QuireSQLite
+package import QuireShared
 
 /// Which file a container keeps its models in, and how it is opened.
 public struct ModelConfiguration: Sendable {
@@ -39,6 +40,8 @@ public struct ModelConfiguration: Sendable {
   public var onUniqueConflict = UniqueConflictPolicy.refuse
   /// What contexts do if a row was changed elsewhere after it was edited here; each context can set its own.
   public var onConflict = ConflictPolicy.merge
+  /// The log that the file follows, if other machines have the same store.
+  package var shared: SharedStore?
   /// The models, if they are named here and not when the container is made.
   public let schema: Schema?
 
@@ -68,6 +71,7 @@ public struct ModelConfiguration: Sendable {
     }
     try check("busyTimeout", busyTimeout >= .zero, "it is negative")
     try check("writeTimeout", writeTimeout >= .zero, "it is negative")
+    try check("changeLog", shared == nil || changeLog == .asInFile, "the entries of a shared store are its log")
     try check("readers", readers ?? 1 > 0, "there must be one at least")
     try check("cacheSize", cacheSize >= 1 << 16, "it must be 64 kB at least")
     try check("checkpointPages", checkpointPages ?? 1 > 0, "it must be one at least")

@@ -1,6 +1,7 @@
 public import Foundation
 import QuireRow
 public import QuireSQLite
+import QuireShared
 
 /// The store: one SQLite file with the models' tables, shared by any number of contexts.
 ///
@@ -121,6 +122,7 @@ public final class ModelContainer: Sendable {
         try FileManager.default.createDirectory(
           at: URL(filePath: file).deletingLastPathComponent(), withIntermediateDirectories: true)
       }
+      try configuration.prepareShared()
       try ModelContainer.check(file, entities, joins)
       location = .file(file)
     } else {
@@ -128,6 +130,7 @@ public final class ModelContainer: Sendable {
     }
     var database = DatabaseConfiguration(location, access: configuration.allowsSave ? .create : .readOnly)
     if configuration.file != nil { database.synchronous = configuration.synchronous }
+    if configuration.shared != nil { database.synchronous = .normal }  // the log is the durable copy
     database.changeLog = configuration.changeLog
     database.busyTimeout = configuration.busyTimeout
     database.writeTimeout = configuration.writeTimeout
@@ -137,7 +140,11 @@ public final class ModelContainer: Sendable {
     database.readers = max(database.readers, readers)
     database.trustsSchema = try configuration.trustsSchema || ModelContainer.trusts(location, entities, joins)
     let opened = try Database(database)
+    var node: Node?
     do {
+      if let shared = configuration.shared, configuration.allowsSave {
+        node = try Node.attach(opened, to: shared.log, named: shared.name, patience: shared.patience)
+      }
       try ModelContainer.prepare(opened, entities, joins, configuration, plan == nil ? nil : schema.version)
     } catch {
       try? opened.close()
@@ -145,7 +152,7 @@ public final class ModelContainer: Sendable {
     }
     let store = Store(
       database: opened, readers: readers, entities: entities, joins: joins,
-      name: configuration.file?.path ?? "memory:\(UUID().uuidString)"
+      name: configuration.file?.path ?? "memory:\(UUID().uuidString)", node: node
     )
     self.store = store
     if configuration.allowsSave {
@@ -198,7 +205,8 @@ public final class ModelContainer: Sendable {
     let known = Set(try SchemaSQL(entities: entities, joins: joins).triggers().map { SQLFragment(try $0.sql) })
     let others = try SchemaReader(connection).objects().compactMap { object -> String? in
       guard object.kind == .trigger || object.kind == .view, let sql = object.sql else { return nil }
-      return known.contains(SQLFragment(sql)) || ChangeLog.isTrigger(object.name) ? nil : object.name
+      return known.contains(SQLFragment(sql)) || ChangeLog.isTrigger(object.name) || NodeTables.isGuard(object)
+        ? nil : object.name
     }
     if others.isEmpty { return true }
     throw SchemaError.untrusted(path: file, objects: others)

@@ -1,5 +1,6 @@
 import QuireRow
 package import QuireSQLite
+import QuireShared
 import Synchronization
 
 /// What all contexts of one container share: the database, the resolved models, the next free keys.
@@ -13,6 +14,8 @@ package final class Store: Sendable {
   let keys = KeyAllocator()
   package let reads: ReadQueue
   package let warnings = Broadcast<StoreWarning>()
+  /// What the file follows, if it is shared.
+  let node: Node?
   /// Entity indexes so that every entity comes after those its foreign keys point to; nil where that goes in a circle.
   let insertOrder: [Int]
   let hasCircularKeys: Bool
@@ -23,8 +26,9 @@ package final class Store: Sendable {
   /// Entities from which foreign keys lead back to themselves.
   let circular: Set<Int>
 
-  init(database: Database, readers: Int, entities: [Entity], joins: [JoinTable], name: String) {
+  init(database: Database, readers: Int, entities: [Entity], joins: [JoinTable], name: String, node: Node?) {
     self.database = database
+    self.node = node
     self.entities = entities
     self.joins = joins
     reads = ReadQueue(limit: readers)

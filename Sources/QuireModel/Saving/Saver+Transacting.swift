@@ -10,11 +10,15 @@ extension Saver {
 
   /// Runs the body with the write lock held, the file's too, and the context at the newest commit.
   ///
+  /// - Parameters:
+  ///   - waits: Whether to wait while others write.
+  ///   - outdated: Called if the store is shared and another node was first: the body has been taken back, and is run
+  ///     again on the newest rows.
   /// - Throws: What the body or the commit throws; ``CommitRefusal`` if an observer of commits refuses it. Nothing of
   ///   it is written then; what is pending is as the body left it.
-  ///
-  /// - Parameter waits: Whether to wait while others write.
-  func transact<Result>(waits: Bool = true, _ body: (OpenTransaction, Store) throws -> Result) throws -> Result {
+  func transact<Result>(
+    waits: Bool = true, outdated: () -> Void = {}, _ body: (OpenTransaction, Store) throws -> Result
+  ) throws -> Result {
     let store = try requireStore()
     if isReadOnly { throw ModelError.writeInRead("a write was begun") }
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
@@ -38,6 +42,9 @@ extension Saver {
         return result
       } catch is MovedOn {
         continue
+      } catch is OutdatedTransaction {
+        open = nil
+        outdated()
       } catch {
         open = nil
         throw error
@@ -54,8 +61,13 @@ extension Saver {
     var checkpoint: PendingCheckpoint?
     var opened: OpenTransaction?
     var isWhole = false
+    /// Puts back what was pending before the block, once.
+    func restore() {
+      if let checkpoint, let opened { self.restore(checkpoint, opened, since: nil) }
+      (checkpoint, opened, isWhole) = (nil, nil, false)
+    }
     do {
-      return try transact { open, _ in
+      return try transact(outdated: restore) { open, _ in
         opened = open
         checkpoint = PendingCheckpoint(core)
         let result = try block()
@@ -64,7 +76,8 @@ extension Saver {
         return result
       }
     } catch {
-      if let checkpoint, let opened { restore(checkpoint, opened, since: nil) }
+      let isWhole = isWhole
+      restore()
       switch error {
       case let refusal as CommitRefusal: throw refusal.reason
       case let refused as SQLiteError where isWhole: throw try explained(refused, requireStore())
