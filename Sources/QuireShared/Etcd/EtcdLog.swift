@@ -1,0 +1,287 @@
+internal import Dispatch
+internal import Foundation
+internal import QuireSQLite
+
+/// A log in an etcd cluster, under the keys `quire/<name>/`: `head`, the log's identity and last position; `e/<position>`,
+/// the entries; `turn/<node>`, the nodes that wait to append; `part/…`, bytes beside the entries.
+///
+/// An append is one transaction that compares the value of `head`. etcd's revisions and locks are not used: a revision can
+/// go back, and a lock can be held twice. Each machine talks to a member on itself.
+package final class EtcdLog: SharedLog {
+  /// etcd's own limit is 1.5 MB for a request.
+  static let entryLimit = 1_000_000
+  private static let leaseSeconds: Int64 = 10
+
+  private let client: EtcdClient
+  private let prefix: String
+  private let state = Locked(State())
+
+  private struct State {
+    /// The log's identity, once it is known.
+    var log: UUID?
+    var lease: (id: String, end: ContinuousClock.Instant)?
+  }
+
+  /// - Parameter endpoints: `host:port` of members, tried in order.
+  package init(_ name: String, at endpoints: [String] = ["127.0.0.1:2379"]) {
+    client = EtcdClient(endpoints)
+    prefix = "quire/\(name)/"
+  }
+
+  /// Makes the log, without entries.
+  ///
+  /// - Returns: false if there is one of that name.
+  package func create(by deadline: ContinuousClock.Instant) throws(SharedLogError) -> Bool {
+    let answer = try call(
+      "/v3/kv/txn", by: deadline,
+      [
+        "compare": [["key": key("head"), "target": "CREATE", "result": "EQUAL", "create_revision": "0"]],
+        "success": [put("head", Array("\(UUID().uuidString) 0".utf8))],
+      ])
+    return answer["succeeded"] as? Bool == true
+  }
+
+  // MARK: The calls
+
+  package func status(by deadline: ContinuousClock.Instant) throws(SharedLogError) -> LogStatus {
+    let answer = try call(
+      "/v3/kv/txn", by: deadline,
+      [
+        "success": [
+          ["request_range": ["key": key("head")]],
+          ["request_range": ["key": key("e/"), "range_end": key("e0"), "limit": "1", "keys_only": true]],
+        ]
+      ])
+    let ranges = EtcdLog.ranges(answer)
+    guard ranges.count == 2, let (log, last) = EtcdLog.head(ranges[0]) else {
+      throw .unreachable(reason: "there is no log at \(prefix)")
+    }
+    state.withLock { $0.log = log }
+    return LogStatus(log: log, last: last, oldest: entries(ranges[1]).first?.position ?? last + 1)
+  }
+
+  package func append(
+    _ entry: [UInt8], after position: Int64, turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
+  ) throws(SharedLogError) -> Appended {
+    if entry.count > EtcdLog.entryLimit { throw .tooLarge(limitInBytes: EtcdLog.entryLimit) }
+    var known = state.withLock { $0.log }
+    if known == nil { known = try status(by: deadline).log }
+    guard let log = known else { throw .unreachable(reason: "there is no log at \(prefix)") }
+    var compare: [[String: Any]] = [
+      [
+        "key": key("head"), "target": "VALUE", "result": "EQUAL",
+        "value": EtcdLog.text("\(log.uuidString) \(position)"),
+      ]
+    ]
+    if !isNext {
+      // That no key of the range was ever made is to say that there is none.
+      compare.append([
+        "key": key("turn/"), "range_end": key("turn0"), "target": "CREATE", "result": "EQUAL", "create_revision": "0",
+      ])
+    }
+    let answer = try call(
+      "/v3/kv/txn", by: deadline, isAppend: true,
+      [
+        "compare": compare,
+        "success": [
+          put("head", Array("\(log.uuidString) \(position + 1)".utf8)), put("e/\(EtcdLog.digits(position + 1))", entry),
+          ["request_delete_range": ["key": key("turn/\(turn.node)")]],
+        ],
+        "failure": [["request_range": ["key": key("head")]], ["request_range": range(after: position, limit: 200)]],
+      ])
+    if answer["succeeded"] as? Bool == true { return .added(position + 1) }
+    let ranges = EtcdLog.ranges(answer)
+    guard ranges.count == 2, let (found, last) = EtcdLog.head(ranges[0]) else { throw .outcomeUnknown }
+    if found != log { throw .otherLog(found) }
+    if last < position { return .shorter(last: last) }
+    try? queue(turn, by: deadline)
+    return last == position ? .queued : .behind(try unbroken(entries(ranges[1]), after: position, by: deadline))
+  }
+
+  package func entries(after position: Int64, limit: Int, by deadline: ContinuousClock.Instant)
+    throws(SharedLogError) -> [LoggedEntry]
+  {
+    let answer = try call("/v3/kv/range", by: deadline, range(after: position, limit: limit))
+    return try unbroken(entries(answer), after: position, by: deadline)
+  }
+
+  package func trim(through position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    let last = try status(by: deadline).last
+    _ = try call(
+      "/v3/kv/deleterange", by: deadline,
+      [
+        "key": key("e/"), "range_end": key("e/\(EtcdLog.digits(min(position, last - 1) + 1))"),
+      ])
+  }
+
+  package func store(_ bytes: [UInt8], as part: Part, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    _ = try call("/v3/kv/put", by: deadline, ["key": key("part/\(part.key)"), "value": EtcdLog.text(bytes)])
+  }
+
+  package func part(_ part: Part, by deadline: ContinuousClock.Instant) throws(SharedLogError) -> [UInt8]? {
+    let answer = try call("/v3/kv/range", by: deadline, ["key": key("part/\(part.key)")])
+    return EtcdLog.pairs(answer).first?.value
+  }
+
+  /// Puts a node behind those that wait; it stays where it is if it waits already.
+  private func queue(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    var lease = state.withLock { $0.lease.flatMap { $0.end > .now ? $0.id : nil } }
+    if lease == nil {
+      let answer = try call("/v3/lease/grant", by: deadline, ["TTL": "\(EtcdLog.leaseSeconds)"])
+      lease = answer["ID"] as? String
+      let end = ContinuousClock.now + .seconds(EtcdLog.leaseSeconds / 2)
+      state.withLock { $0.lease = lease.map { ($0, end) } }
+    }
+    guard let lease else { return }
+    _ = try call(
+      "/v3/kv/txn", by: deadline,
+      [
+        "compare": [["key": key("turn/\(turn.node)"), "target": "CREATE", "result": "EQUAL", "create_revision": "0"]],
+        "success": [["request_put": ["key": key("turn/\(turn.node)"), "value": "", "lease": lease]]],
+      ])
+  }
+
+  // MARK: Following
+
+  package func follow(after position: Int64, _ told: @escaping @Sendable (LogNews) -> Void) -> LogSubscription {
+    let following = Locked((isEnded: false, connection: EtcdConnection?.none))
+    let thread = Thread { [self] in
+      var pause = 0.05
+      while true {
+        do throws(EtcdClient.Failure) {
+          try watch { connection in
+            if following.withLock({ following in
+              following.connection = connection
+              return following.isEnded
+            }) {
+              connection.hangUp()
+            }
+          } _: { news in
+            if following.withLock({ $0.isEnded }) { return false }
+            pause = 0.05
+            told(news)
+            return true
+          }
+        } catch {}
+        if following.withLock({ $0.isEnded }) { return }
+        told(.reachable(false))
+        Thread.sleep(forTimeInterval: pause)
+        pause = min(pause * 2, 1)
+      }
+    }
+    thread.name = "quire-log"
+    thread.start()
+    return LogSubscription {
+      let connection = following.withLock { following in
+        following.isEnded = true
+        return following.connection
+      }
+      connection?.hangUp()
+    }
+  }
+
+  /// Tells entries and turns until the stream ends; first that the log is there, so that what was missed is asked for.
+  private func watch(_ began: (EtcdConnection) -> Void, _ told: (LogNews) -> Bool) throws(EtcdClient.Failure) {
+    let request = [
+      "create_request": ["key": EtcdLog.text(prefix), "range_end": EtcdLog.text(String(prefix.dropLast()) + "0")]
+    ]
+    try client.stream("/v3/watch", request, began: began) { result in
+      if result["canceled"] as? Bool == true { return false }
+      if result["created"] as? Bool == true { return told(.reachable(true)) }
+      var entries: [LoggedEntry] = []
+      var areTurnsNew = false
+      for event in result["events"] as? [[String: Any]] ?? [] {
+        guard let pair = event["kv"] as? [String: Any], let (key, value) = EtcdLog.pair(pair) else { continue }
+        if key.hasPrefix("\(prefix)turn/") { areTurnsNew = true }
+        if event["type"] == nil, let entry = entry(key, value) { entries.append(entry) }
+      }
+      if !entries.isEmpty, !told(.entries(entries)) { return false }
+      if areTurnsNew, let turns = try? turns() { return told(.turns(turns)) }
+      return true
+    }
+  }
+
+  private func turns() throws(SharedLogError) -> [Turn] {
+    let answer = try call(
+      "/v3/kv/range", by: .now + .seconds(1),
+      [
+        "key": key("turn/"), "range_end": key("turn0"), "sort_order": "ASCEND", "sort_target": "CREATE",
+        "keys_only": true,
+      ])
+    return EtcdLog.pairs(answer).map { Turn(node: String($0.key.dropFirst(prefix.count + 5))) }
+  }
+
+  // MARK: Keys and values
+
+  private func call(_ path: String, by deadline: ContinuousClock.Instant, isAppend: Bool = false, _ body: [String: Any])
+    throws(SharedLogError) -> [String: Any]
+  {
+    do throws(EtcdClient.Failure) {
+      return try client.post(path, body, by: deadline)
+    } catch {
+      switch error {
+      case .unreachable(let reason): throw .unreachable(reason: reason)
+      case .unanswered(let reason): throw isAppend ? .outcomeUnknown : .unreachable(reason: reason)
+      case .tooLarge: throw .tooLarge(limitInBytes: EtcdLog.entryLimit)
+      }
+    }
+  }
+
+  /// - Throws: ``SharedLogError/trimmed(oldest:)`` if the first is not the one behind the position.
+  private func unbroken(_ entries: [LoggedEntry], after position: Int64, by deadline: ContinuousClock.Instant)
+    throws(SharedLogError) -> [LoggedEntry]
+  {
+    if let first = entries.first, first.position != position + 1 { throw .trimmed(oldest: first.position) }
+    return entries
+  }
+
+  private func range(after position: Int64, limit: Int) -> [String: Any] {
+    ["key": key("e/\(EtcdLog.digits(position + 1))"), "range_end": key("e0"), "limit": "\(limit)"]
+  }
+
+  private func put(_ name: String, _ value: [UInt8]) -> [String: Any] {
+    ["request_put": ["key": key(name), "value": EtcdLog.text(value)]]
+  }
+
+  private func key(_ name: String) -> String { EtcdLog.text(prefix + name) }
+
+  private func entries(_ answer: [String: Any]) -> [LoggedEntry] {
+    EtcdLog.pairs(answer).compactMap { entry($0.key, $0.value) }
+  }
+
+  private func entry(_ key: String, _ value: [UInt8]) -> LoggedEntry? {
+    guard key.hasPrefix("\(prefix)e/"), let position = Int64(key.dropFirst(prefix.count + 2)) else { return nil }
+    return LoggedEntry(position: position, bytes: value)
+  }
+
+  /// "uuid position"
+  private static func head(_ range: [String: Any]) -> (UUID, Int64)? {
+    guard let value = pairs(range).first?.value else { return nil }
+    let words = String(decoding: value, as: UTF8.self).split(separator: " ")
+    guard words.count == 2, let log = UUID(uuidString: String(words[0])), let last = Int64(words[1]) else { return nil }
+    return (log, last)
+  }
+
+  /// The answers to a transaction's ranges, in order.
+  private static func ranges(_ answer: [String: Any]) -> [[String: Any]] {
+    (answer["responses"] as? [[String: Any]] ?? []).compactMap { $0["response_range"] as? [String: Any] }
+  }
+
+  private static func pairs(_ range: [String: Any]) -> [(key: String, value: [UInt8])] {
+    (range["kvs"] as? [[String: Any]] ?? []).compactMap(pair)
+  }
+
+  private static func pair(_ pair: [String: Any]) -> (key: String, value: [UInt8])? {
+    guard let key = (pair["key"] as? String).flatMap({ Data(base64Encoded: $0) }) else { return nil }
+    let value = (pair["value"] as? String).flatMap { Data(base64Encoded: $0) } ?? Data()
+    return (String(decoding: key, as: UTF8.self), Array(value))
+  }
+
+  private static func digits(_ position: Int64) -> String {
+    let text = String(position)
+    return String(repeating: "0", count: max(0, 16 - text.count)) + text
+  }
+
+  private static func text(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
+  private static func text(_ text: String) -> String { self.text(Array(text.utf8)) }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+import TestSupport
+import Testing
+
+@testable import QuireShared
+
+/// The same promises over a real engine: Debian's etcd-server, three members on this machine.
+@Suite(.serialized, .enabled(if: EtcdCluster.isThere, "etcd-server is not installed: Scripts/setup --etcd"))
+struct EtcdTests {
+  /// A log on a cluster that has come up.
+  private func log(_ cluster: EtcdCluster, from member: Int = 0) throws -> EtcdLog {
+    let endpoints = Array(cluster.endpoints[member...] + cluster.endpoints[..<member])
+    let log = EtcdLog("library", at: endpoints)
+    for _ in 0..<100 {
+      do throws(SharedLogError) {
+        _ = try log.create(by: .now + .seconds(2))
+        _ = try log.status(by: .now + .seconds(2))
+        return log
+      } catch { Thread.sleep(forTimeInterval: 0.1) }
+    }
+    _ = try log.status(by: .now + .seconds(2))
+    return log
+  }
+
+  @Test func `the calls of a log do what they say`() async throws {
+    let cluster = try EtcdCluster(1)
+    let log = try log(cluster)
+    let soon = ContinuousClock.now + .seconds(10)
+    let (me, you) = (Turn(node: "attic"), Turn(node: "cellar"))
+    #expect(try log.create(by: soon) == false)
+    let id = try log.status(by: soon).log
+    let (news, told) = AsyncStream.makeStream(of: LogNews.self)
+    let subscription = log.follow(after: 0) { told.yield($0) }
+    var heard = news.makeAsyncIterator()
+    #expect(await heard.next() == .reachable(true))
+    #expect(try log.append([1], after: 0, turn: me, isNext: false, by: soon) == .added(1))
+    #expect(await heard.next() == .entries([LoggedEntry(position: 1, bytes: [1])]))
+    #expect(
+      try log.append([2], after: 0, turn: you, isNext: false, by: soon)
+        == .behind([LoggedEntry(position: 1, bytes: [1])]))
+    #expect(await heard.next() == .turns([you]))
+    #expect(try log.append([3], after: 1, turn: me, isNext: false, by: soon) == .queued)
+    #expect(await heard.next() == .turns([you, me]))
+    #expect(try log.append([2], after: 1, turn: you, isNext: true, by: soon) == .added(2))
+    #expect(await heard.next() == .entries([LoggedEntry(position: 2, bytes: [2])]))
+    #expect(await heard.next() == .turns([me]))
+    #expect(try log.append([3], after: 9, turn: me, isNext: true, by: soon) == .shorter(last: 2))
+    #expect(try log.append([3], after: 2, turn: me, isNext: true, by: soon) == .added(3))
+    #expect(try log.entries(after: 1, limit: 1, by: soon) == [LoggedEntry(position: 2, bytes: [2])])
+    #expect(try log.entries(after: 3, limit: 9, by: soon) == [])
+    try log.trim(through: 2, by: soon)
+    #expect(throws: SharedLogError.trimmed(oldest: 3)) { try log.entries(after: 0, limit: 9, by: soon) }
+    #expect(try log.status(by: soon) == LogStatus(log: id, last: 3, oldest: 3))
+    let bytes = (0..<900_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    try log.store(bytes, as: .snapshot(position: 1, index: 0), by: soon)
+    #expect(try log.part(.snapshot(position: 1, index: 0), by: soon) == bytes)
+    #expect(try log.part(.newestSnapshot, by: soon) == nil)
+    let large = [UInt8](repeating: 0, count: 1_000_001)
+    #expect(throws: SharedLogError.tooLarge(limitInBytes: 1_000_000)) {
+      try log.append(large, after: 3, turn: me, isNext: true, by: soon)
+    }
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `a log that is not there, or does not answer, is said`() throws {
+    let log = EtcdLog("library", at: ["127.0.0.1:1"])
+    #expect(throws: SharedLogError.self) { try log.status(by: .now + .seconds(1)) }
+    #expect(throws: SharedLogError.self) {
+      try log.append([1], after: 0, turn: Turn(node: "x"), isNext: false, by: .now + .seconds(1))
+    }
+  }
+
+  @Test func `three nodes on three members lose nothing while members are killed`() throws {
+    let cluster = try EtcdCluster(3)
+    let scratch = try Scratch()
+    let files = (0..<3).map { scratch.file("node-\($0).db") }
+    _ = try log(cluster)
+    _ = try Connection(path: files[0], access: .create).execute("CREATE TABLE loose (a INTEGER PRIMARY KEY, b TEXT)")
+    try Node.share(files[0], on: log(cluster), named: "library", as: "node-0")
+    for number in 1..<3 { try Node.join(files[number], to: log(cluster), named: "library", as: "node-\(number)") }
+    var nodes: [(database: Database, node: Node)] = []
+    for number in 0..<3 {
+      let database = try Database(DatabaseConfiguration(.file(files[number]), access: .readWrite))
+      nodes.append(
+        (database, try Node.attach(database, to: log(cluster, from: number), named: "library", patience: .seconds(20))))
+    }
+    let (count, deaths) = isSoaking ? (2000, 5) : (120, 2)
+    let state = Locked((acknowledged: 0, failures: [String](), times: [Double]()))
+    let group = DispatchGroup()
+    for (number, node) in nodes.enumerated() {
+      group.enter()
+      Thread.detachNewThread {
+        for step in 0..<count {
+          let begun = ContinuousClock.now
+          do {
+            try node.database.write { transaction in
+              _ = try transaction.connection.execute(
+                "INSERT INTO loose (b) VALUES (?)", [.text("\(number) \(step)")])
+            }
+            state.withLock { state in
+              state.acknowledged += 1
+              state.times.append(begun.duration(to: .now).seconds * 1000)
+            }
+          } catch { state.withLock { $0.failures.append("\(error)") } }
+        }
+        group.leave()
+      }
+    }
+    for death in 0..<deaths {
+      Thread.sleep(forTimeInterval: 0.5)
+      try cluster.killAndRestart(death % 3)
+    }
+    group.wait()
+    for node in nodes { try node.node.catchUpWithLog(by: .now + .seconds(20)) }
+    let (acknowledged, failures, times) = state.withLock { ($0.acknowledged, $0.failures, $0.times.sorted()) }
+    #expect(failures == [] && acknowledged == 3 * count)
+    let rows = try nodes.map { try $0.database.read { try $0.query("SELECT * FROM loose ORDER BY a").rows } }
+    #expect(rows[0].count == 3 * count && Set(rows[0].map { $0[1] }).count == 3 * count)
+    #expect(rows[1] == rows[0] && rows[2] == rows[0])
+    print(
+      "etcd: \(acknowledged) commits, \(deaths) members killed; p50 \(times[times.count / 2]) ms, "
+        + "p99 \(times[times.count * 99 / 100]) ms, longest \(times.last ?? 0) ms")
+  }
+}
