@@ -133,12 +133,18 @@ package final class EtcdLog: SharedLog {
       state.withLock { $0.lease = lease.map { ($0, end) } }
     }
     guard let lease else { return }
-    _ = try call(
-      "/v3/kv/txn", by: deadline,
-      [
-        "compare": [["key": key("turn/\(turn.node)"), "target": "CREATE", "result": "EQUAL", "create_revision": "0"]],
-        "success": [["request_put": ["key": key("turn/\(turn.node)"), "value": "", "lease": lease]]],
-      ])
+    let name = key("turn/\(turn.node)")
+    do throws(SharedLogError) {
+      _ = try call(
+        "/v3/kv/txn", by: deadline,
+        [
+          "compare": [["key": name, "target": "CREATE", "result": "EQUAL", "create_revision": "0"]],
+          "success": [["request_put": ["key": name, "value": "", "lease": lease]]],
+        ])
+    } catch {
+      state.withLock { $0.lease = nil }  // it may have expired
+      throw error
+    }
   }
 
   // MARK: Following

@@ -192,7 +192,8 @@ extension Node: CommitGate {
       _ = news.wait(timeout: .now() + ContinuousClock.now.duration(to: end).seconds)
       try repeatWaiting(with: replayer)
       let now = memory.withLock { ($0.heard, $0.turns) }
-      if now != seen { end = .now + Node.turnPatience }
+      // A node that is not in the queue, because the log could not put it there, does not wait for others to pause.
+      if now != seen, now.1.contains(Turn(node: node)) { end = .now + Node.turnPatience }
       seen = now
     }
     memory.withLock { $0.isNext = true }
