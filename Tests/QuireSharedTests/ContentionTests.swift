@@ -87,6 +87,7 @@ import Testing
   @Test func `queued writes are one entry, and each is a commit`() throws {
     final class Write: QueuedWrite {
       let arrival = ContinuousClock.now
+      let isOver = false
       let origin = ChangeSet.Origin.sql
       let author: String?
       let group: DispatchGroup

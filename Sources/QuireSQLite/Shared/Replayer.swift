@@ -50,7 +50,7 @@ package final class Replayer {
     let begun = database.events.now
     let members: [Member]
     do {
-      try writer.beginTransaction()
+      try writer.beginTransaction { false }
       database.numberForeign()
       if writer.schemaGeneration != schemaGeneration { tables.removeAll() }
       schemaGeneration = writer.schemaGeneration
