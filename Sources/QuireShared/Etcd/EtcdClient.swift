@@ -9,11 +9,14 @@ final class EtcdClient: Sendable {
   /// The place of the one that is tried first: the next one if a member does not answer.
   private let first = Locked(0)
   /// How long one request waits for its answer: a member without a leader takes requests and is silent.
-  private static let patience = Duration.seconds(2)
+  let patience: Duration
   /// Connections that wait for the next request.
   private let idle = Locked([EtcdConnection]())
 
-  init(_ endpoints: [String]) { self.endpoints = endpoints }
+  init(_ endpoints: [String], patience: Duration) {
+    self.endpoints = endpoints
+    self.patience = patience
+  }
 
   /// What an answer says, or why there is none.
   enum Failure: Error {
@@ -31,7 +34,7 @@ final class EtcdClient: Sendable {
     let connection = try connect(by: deadline)
     let (status, answer): (Int, [String: Any])
     do throws(Failure) {
-      (status, answer) = try connection.post(path, body, by: min(deadline, .now + EtcdClient.patience))
+      (status, answer) = try connection.post(path, body, by: min(deadline, .now + patience))
     } catch {
       giveUpMember()
       throw error
@@ -56,7 +59,7 @@ final class EtcdClient: Sendable {
   func stream(
     _ path: String, _ body: [String: Any], began: (EtcdConnection) -> Void, _ told: ([String: Any]) -> Bool
   ) throws(Failure) {
-    let connection = try connect(by: .now + .seconds(2), isNew: true)
+    let connection = try connect(by: .now + patience, isNew: true)
     began(connection)
     try connection.stream(path, body, told)
   }
@@ -72,7 +75,7 @@ final class EtcdClient: Sendable {
     for offset in endpoints.indices {
       let endpoint = endpoints[(first + offset) % endpoints.count]
       do throws(Failure) {
-        return try EtcdConnection(endpoint, by: min(deadline, .now + EtcdClient.patience))
+        return try EtcdConnection(endpoint, by: min(deadline, .now + patience))
       } catch {
         if case .unreachable(let why) = error { reason = why }
       }

@@ -22,9 +22,11 @@ package final class EtcdLog: SharedLog {
     var lease: (id: String, end: ContinuousClock.Instant)?
   }
 
-  /// - Parameter endpoints: `host:port` of members, tried in order.
-  package init(_ name: String, at endpoints: [String] = ["127.0.0.1:2379"]) {
-    client = EtcdClient(endpoints)
+  /// - Parameters:
+  ///   - endpoints: `host:port` of members, tried in order.
+  ///   - patience: How long a member may take to answer one request before the next member is asked.
+  package init(_ name: String, at endpoints: [String] = ["127.0.0.1:2379"], patience: Duration = .seconds(2)) {
+    client = EtcdClient(endpoints, patience: patience)
     prefix = "quire/\(name)/"
   }
 
@@ -209,7 +211,7 @@ package final class EtcdLog: SharedLog {
 
   private func turns() throws(SharedLogError) -> [Turn] {
     let answer = try call(
-      "/v3/kv/range", by: .now + .seconds(1),
+      "/v3/kv/range", by: .now + client.patience,
       [
         "key": key("turn/"), "range_end": key("turn0"), "sort_order": "ASCEND", "sort_target": "CREATE",
         "keys_only": true,
