@@ -177,7 +177,7 @@ extension MigrationError: CustomStringConvertible {
       Self.describe(rows, total: total, file: file, mismatches)
     case .tool(let problem): problem.description
     case .noDatabase(let path, let similar):
-      "no database at \(path)." + (similar.map { " Did you mean \($0)?" } ?? "")
+      "no database at \(path)" + (similar.map { ". Did you mean \($0)?" } ?? "")
     case .unusable(let error), .database(let error): error.description
     case .temporaryFull(let folder):
       """

@@ -337,6 +337,25 @@ import Testing
     #expect(try ask("SELECT 1", "--live", file: "libary.db").status == 2)
   }
 
+  @Test func `a script chooses its format, and goes on from its last answer`() throws {
+    _ = try quire.database(
+      "shelf.db",
+      """
+      CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+      CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, author_id INTEGER REFERENCES author);
+      INSERT INTO author VALUES (2, 'Lem'); INSERT INTO book VALUES (7, 'Eden', 2)
+      """)
+    let ran = try quire.shell(
+      """
+      printf '%s\\n' 'select 1 as a;' '.as jsonl' 'select 2 as a;' 'book where id = 7 select title' '.as csv' 'book where id = 7' \
+        '_1.author' | \(Scratch.binary.path) shelf.db
+      """)
+    #expect(ran.status == 0, "\(ran)")
+    let lines = ran.output.split(separator: "\n")
+    #expect(lines.prefix(4) == ["a", "1", "{\"a\":2}", "{\"title\":\"Eden\"}"], "\(ran)")
+    #expect(lines.last == "2,Lem", "\(ran)")
+  }
+
   @Test func `what only tells something may be asked`() throws {
     #expect(try ask("PRAGMA table_info(author)", "--no-header").output.hasPrefix("0,id,INTEGER,0,,1\n"))
     #expect(try ask("EXPLAIN QUERY PLAN SELECT * FROM book", "--no-header").output.contains("SCAN book"))

@@ -77,7 +77,10 @@ extension ShellSession {
       throw ShellFailure("there is no format \(word)", hint: near ?? ".as lists them", .usage)
     }
     shared.withLock { $0.settings.format = format }
-    if kept == nil { return try await run.each(.written("answers as \(format.rawValue)")) }
+    // On a screen the last answer is shown again.
+    if kept == nil || options.screenRows == nil {
+      return try await run.each(.written("answers as \(format.rawValue)"))
+    }
     try await last(run, as: format)
   }
 

@@ -12,6 +12,8 @@ public struct ShellOptions: Sendable {
   public var allowsWriting = false
   /// Values of `:name` in queries, by bare name.
   public var parameters: [String: SQLValue] = [:]
+  /// The format of answers until `.as` names another.
+  public var format = AnswerFormat.table
   /// How long a lock of another process is waited for.
   public var busyTimeout = Duration.seconds(5)
   /// How many rows a model's bare name shows, the newest ones; nil for all, as scripts want it.

@@ -39,15 +39,16 @@ extension Command {
     options.parameters = try QueryRun.parameters(invocation)
     let isTerminal = isatty(0) != 0
     if isTerminal { options.screenRows = max(5, invocation.terminal.lines - 4) }
+    let format = invocation["--format"].flatMap { AnswerFormat(rawValue: $0) }
+    options.format = format ?? (isTerminal || invocation.terminal.output.isTerminal ? .table : .csv)
     let session: ShellSession
     do {
       session = try ShellSession(path: file, options)
     } catch {
       throw CommandFailure(error, in: "")
     }
-    let format = invocation["--format"].flatMap { AnswerFormat(rawValue: $0) }
     return isTerminal
       ? await Repl.converse(session, invocation, format)
-      : await ReplScript(session, invocation.terminal, format).run()
+      : await ReplScript(session, invocation.terminal).run()
   }
 }

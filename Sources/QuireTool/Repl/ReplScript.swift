@@ -6,12 +6,10 @@ import Synchronization
 struct ReplScript {
   private let session: ShellSession
   private let terminal: Terminal
-  private let format: AnswerFormat
 
-  init(_ session: ShellSession, _ terminal: Terminal, _ format: AnswerFormat?) {
+  init(_ session: ShellSession, _ terminal: Terminal) {
     self.session = session
     self.terminal = terminal
-    self.format = format ?? (terminal.output.isTerminal ? .table : .csv)
   }
 
   /// - Returns: That of the first statement that failed.
@@ -42,7 +40,12 @@ struct ReplScript {
     var style = AnswerStyle()
     style.isTerminal = terminal.output.isTerminal
     style.width = displayWidth
-    return RowOutput(format, style: style) { [terminal] in terminal.output.writeBytes($0) }
+    let settings = session.settings
+    var output = RowOutput(settings.isWide ? .line : settings.format, style: style) { [terminal] in
+      terminal.output.writeBytes($0)
+    }
+    output.keepsRows = true
+    return output
   }
 
   private func show(_ reply: Reply) throws {
