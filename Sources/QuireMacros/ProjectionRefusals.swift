@@ -88,7 +88,7 @@ extension ProjectionRefusal.Reason: DiagnosticMessage {
     case .outsideProjection(let attribute):
       "@\(attribute) means something in a @Projection struct only: mark the struct with @Projection(of:), or remove it"
     case .notStored(let name, let attribute):
-      "‘\(name)’ is no stored property, so nothing is read for it: remove @\(attribute)"
+      "‘\(name)’ is not a stored property, so nothing is read for it: remove @\(attribute)"
     case .twoSources(let name):
       "‘\(name)’ is one value, read from one source: keep one of the attributes"
     case .conditionNotLiteral:

@@ -128,7 +128,7 @@ extension Refusal.Reason: DiagnosticMessage {
     case .transientWith(let attribute):
       "@Transient says the property isn't stored and @\(attribute) how it is: keep one of them"
     case .noColumn(let attribute, let name):
-      "‘\(name)’ is no stored property, so it has no column: remove @\(attribute)"
+      "‘\(name)’ is not a stored property, so it has no column: remove @\(attribute)"
     case .valueAsRelationship(let name, let type):
       "a relationship leads to a model, and ‘\(name): \(type)’ holds values: remove @Relationship"
     case .setAsRelationship(let name, let element):

@@ -31,15 +31,15 @@ private let goodbooksHeader = "book_id,isbn,authors,original_publication_year,ti
   }
 
   @Test(arguments: [
-    ("1,,A,2008.5,T,,", "original_publication_year ‘2008.5’ is no whole number"),
-    ("1,,A,soon,T,,", "original_publication_year ‘soon’ is no whole number"),
-    ("1,,A,99999,T,,", "original_publication_year ‘99999’ is no year"),
-    ("1,,A,99999999999999999999,T,,", "original_publication_year ‘99999999999999999999’ is no whole number"),
+    ("1,,A,2008.5,T,,", "original_publication_year ‘2008.5’ is not a whole number"),
+    ("1,,A,soon,T,,", "original_publication_year ‘soon’ is not a whole number"),
+    ("1,,A,99999,T,,", "original_publication_year ‘99999’ is not a year"),
+    ("1,,A,99999999999999999999,T,,", "original_publication_year ‘99999999999999999999’ is not a whole number"),
     ("1,,A,2008.0,\" \",,", "title is empty"),
-    ("1,,A,2008.0,T,,nan", "average_rating ‘nan’ is no rating from 0 to 5"),
-    ("1,,A,2008.0,T,,-1", "average_rating ‘-1’ is no rating from 0 to 5"),
-    ("1,12345,A,2008.0,T,,4", "isbn ‘12345’ is no ISBN"),
-    ("1,1234567x9,A,2008.0,T,,4", "isbn ‘1234567x9’ is no ISBN"),
+    ("1,,A,2008.0,T,,nan", "average_rating ‘nan’ is not a rating from 0 to 5"),
+    ("1,,A,2008.0,T,,-1", "average_rating ‘-1’ is not a rating from 0 to 5"),
+    ("1,12345,A,2008.0,T,,4", "isbn ‘12345’ is not an ISBN"),
+    ("1,1234567x9,A,2008.0,T,,4", "isbn ‘1234567x9’ is not an ISBN"),
     ("1,,A,2008.0,T\0,,4", "title contains a NUL byte"),
     ("1,,A,2008.0,T", "5 fields where the header has 7"),
     ("1,,A,2008.0,T,,4,5", "8 fields where the header has 7"),

@@ -171,7 +171,7 @@ import Testing
     #expect(
       ran.error == """
         bad record  some.csv:3: title is empty
-        bad record  some.csv:4: year ‘soon’ is no whole number
+        bad record  some.csv:4: year ‘soon’ is not a whole number
         bad record  some.csv:5: 1 fields where the header has 4
 
         """)

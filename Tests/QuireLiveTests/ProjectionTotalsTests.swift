@@ -152,7 +152,7 @@ import Testing
       try context.fetch(AuthorSums.self)
     } throws: { error in
       guard case ModelError.undecodable("AuthorSums", 1, "years", let reason) = error else { return false }
-      return "\(reason)" == "‘a sum beyond Int64’ is no Int"
+      return "\(reason)" == "‘a sum beyond Int64’ is not a valid Int"
     }
     #expect(rows.error != nil && rows.map(\.years) == [3, 3, 9, 0])
     try store.execute("UPDATE book SET year = 7, price = \(Double.infinity) WHERE id = 1")

@@ -153,7 +153,7 @@ import Testing
     }
     #expect("\(try #require(error))" == "row 2, column books: expected INTEGER, found text, for Int")
     let genre = #expect(throws: RecordError.self) { try context.fetch(Genre.self, sql: "SELECT 'essay' AS g") }
-    #expect("\(try #require(genre))" == "row 1, column g: ‘essay’ is no Genre, for Genre")
+    #expect("\(try #require(genre))" == "row 1, column g: ‘essay’ is not a valid Genre, for Genre")
     #expect(throws: RecordError.otherWidth(asked: ["Genre"], columns: ["1", "2"])) {
       try context.fetch(Genre.self, sql: "SELECT 1, 2")
     }

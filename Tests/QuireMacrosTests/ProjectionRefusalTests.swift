@@ -271,7 +271,7 @@ private let refusedProjections: [String] = [
     @Count(\\Author.books, where: isLong) var long: Int  // ✗ write the closure itself, as in ‘where: { $0.isAvailable }’
     @Computed(name) var other: String  // ✗ write the closure itself, as in ‘{ (object: Author) in … }’
     @Computed({ (book: Book) in book.title }) var title: String  // ✗ this is computed of ‘Book’: take a ‘Author’
-    @Count(\\Author.books) var all: Int { 1 }  // ✗ ‘all’ is no stored property, so nothing is read for it: remove @Count
+    @Count(\\Author.books) var all: Int { 1 }  // ✗ ‘all’ is not a stored property, so nothing is read for it: remove @Count
   }
   """,
   """
@@ -321,8 +321,8 @@ private let refusedProjections: [String] = [
   """
   @Projection(of: Book.self) struct BookRow {
     var title: String
-    @From(\\Book.title) var loud: String { title }  // ✗ ‘loud’ is no stored property, so nothing is read for it
-    @From(\\Book.title) static let other = ""  // ✗ ‘other’ is no stored property
+    @From(\\Book.title) var loud: String { title }  // ✗ ‘loud’ is not a stored property, so nothing is read for it
+    @From(\\Book.title) static let other = ""  // ✗ ‘other’ is not a stored property
   }
   """,
   """

@@ -161,8 +161,8 @@ let refusedSources: [String] = [
   """
   @Model final class Book {
     @Transient @Attribute(.unique) var note = ""  // ✗ keep one of them
-    @Attribute(.unique) var code: String { "" }  // ✗ ‘code’ is no stored property, so it has no column: remove @Attribute
-    @Attribute @ObservationIgnored var cache = ""  // ✗ ‘cache’ is no stored property
+    @Attribute(.unique) var code: String { "" }  // ✗ ‘code’ is not a stored property, so it has no column: remove @Attribute
+    @Attribute @ObservationIgnored var cache = ""  // ✗ ‘cache’ is not a stored property
   }
   """,
   """

@@ -148,9 +148,10 @@ import Testing
   }
 
   @Test func `a place that is none is told`() async {
-    #expect(await session.failure("Book select title order by 2").hasPrefix("2 is no place of a selected value"))
-    #expect(await session.failure("Book group by 1").hasPrefix("1 is no place of a selected value"))
-    #expect(await session.failure("Book order by 9").hasPrefix("9 is no place of a selected value"))
+    #expect(
+      await session.failure("Book select title order by 2").hasPrefix("2 is not the position of a selected value"))
+    #expect(await session.failure("Book group by 1").hasPrefix("1 is not the position of a selected value"))
+    #expect(await session.failure("Book order by 9").hasPrefix("9 is not the position of a selected value"))
   }
 
   @Test func `parameters are bound, and never become SQL`() async throws {

@@ -208,8 +208,8 @@ import Testing
       "{\"x\": 12345678901234567890}",
       "line 1: the number of x has more digits than a column keeps. Nothing was added\nin quotes it is text, which keeps them"
     ),
-    ("{\"x\": [[[[1]]]]}", "line 1: x is no value a column takes. Nothing was added"),
-    ("{\"x\": {\"base64\": \"?\"}}", "line 1: x is no value a column takes. Nothing was added"),
+    ("{\"x\": [[[[1]]]]}", "line 1: x is not a value that a column takes. Nothing was added"),
+    ("{\"x\": {\"base64\": \"?\"}}", "line 1: x is not a value that a column takes. Nothing was added"),
     ("{\"x\": 1, \"X\": 2}", "line 1: X is there twice. Nothing was added"),
     ("{\"x\": \"\\ud800\"}", "line 1: no JSON object. Nothing was added"),
     ("{\"x\": 01}", "line 1: no JSON object. Nothing was added"),

@@ -78,7 +78,7 @@ private let tool = Tool("tool", version: "1.2.3", "is a tool", commands: [echo, 
     (["group", "frist"], "unknown command ‘frist’: did you mean first?\nhelp:  tool help group"),
     (["group", "first", "a", "b"], "unexpected argument ‘b’\nhelp:  tool help group first"),
     (["help", "ecko"], "unknown command ‘ecko’: did you mean echo?\nhelp:  tool help"),
-    (["completion", "bsh"], "‘bsh’ is no SHELL: bash, zsh, fish\nhelp:  tool help completion"),
+    (["completion", "bsh"], "‘bsh’ is not a valid SHELL: bash, zsh, fish\nhelp:  tool help completion"),
     (["--flga"], "tool has no option --flga: did you mean --flag?\nhelp:  tool help"),
   ])
   func `what is not understood gives status 2 and one message`(words: [String], message: String) async {

@@ -178,7 +178,7 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(
       await migrate("accept", "20260101000000").output == "nothing to do: 20260101000000 is recorded as its file says\n"
     )
-    #expect(await migrate("accept", "x").error.hasPrefix("error: ‘x’ is no VERSION: the number "))
+    #expect(await migrate("accept", "x").error.hasPrefix("error: ‘x’ is not a valid VERSION: the number "))
   }
 
   @Test func `baseline compares the schemas first`() async throws {

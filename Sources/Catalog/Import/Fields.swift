@@ -29,14 +29,14 @@ struct Fields {
     if text.isEmpty { return nil }
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard let number = Int(parts[0]), parts.count == 1 || parts[1].allSatisfy({ $0 == "0" }), parts[0].first != "+"
-    else { throw bad("\(column) ‘\(text.shortened)’ is no whole number", column: column) }
+    else { throw bad("\(column) ‘\(text.shortened)’ is not a whole number", column: column) }
     return number
   }
 
   /// A year between -9999 and 9999; nil if the field is empty.
   func year(_ column: String) throws(BadRecord) -> Int? {
     guard let year = try integer(column) else { return nil }
-    guard (-9999...9999).contains(year) else { throw bad("\(column) ‘\(year)’ is no year", column: column) }
+    guard (-9999...9999).contains(year) else { throw bad("\(column) ‘\(year)’ is not a year", column: column) }
     return year
   }
 
@@ -45,7 +45,7 @@ struct Fields {
     let text = try text(column)
     if text.isEmpty { return 0 }
     guard let rating = Double(text), (0...5).contains(rating) else {
-      throw bad("\(column) ‘\(text.shortened)’ is no rating from 0 to 5", column: column)
+      throw bad("\(column) ‘\(text.shortened)’ is not a rating from 0 to 5", column: column)
     }
     return rating
   }
@@ -60,7 +60,7 @@ struct Fields {
     let digits = text.utf8.dropLast(text.utf8.last == UInt8(ascii: "X") && text.utf8.count <= 10 ? 1 : 0)
     let count = text.utf8.count
     guard digits.allSatisfy({ (48...57).contains($0) }), (7...10).contains(count) || count == 13 else {
-      throw bad("\(column) ‘\(text.shortened)’ is no ISBN", column: column)
+      throw bad("\(column) ‘\(text.shortened)’ is not an ISBN", column: column)
     }
     return String(repeating: "0", count: max(0, 10 - count)) + text
   }

@@ -104,7 +104,7 @@ extension ValueError: CustomStringConvertible {
     switch self {
     case .wrongStorageClass(_, let expected, let found): "expected \(expected.rawValue), found \(found)"
     case .malformedText: "text that is not UTF-8"
-    case .notA(let type, _, let found): "‘\(found)’ is no \(type)"
+    case .notA(let type, _, let found): "‘\(found)’ is not a valid \(type)"
     case .notStorable(let value, let reason): "\(value) cannot be stored: \(reason)"
     }
   }

@@ -66,7 +66,7 @@ struct ImportRecords {
       switch error {
       case .notAnObject: throw ShellFailure("line \(line): no JSON object. Nothing was added")
       case .notAValue(let name):
-        throw ShellFailure("line \(line): \(printable(name)) is no value a column takes. Nothing was added")
+        throw ShellFailure("line \(line): \(printable(name)) is not a value that a column takes. Nothing was added")
       }
     }
   }

@@ -86,7 +86,7 @@ struct Resolver {
   private func place(_ syntax: Syntax, among values: [Resolved]) throws(ShellFailure) -> Int? {
     guard case .literal(.integer(let place)) = syntax.kind else { return nil }
     guard values.indices.contains(Int(clamping: place) - 1) else {
-      throw ShellFailure("\(place) is no place of a selected value", at: syntax.range)
+      throw ShellFailure("\(place) is not the position of a selected value", at: syntax.range)
     }
     return Int(place) - 1
   }

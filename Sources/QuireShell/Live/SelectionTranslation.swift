@@ -66,7 +66,7 @@ struct SelectionTranslation {
 
   private func number(_ resolved: Resolved) throws -> Int {
     let found = if case .parameter(let name) = resolved { try self.parameter(name) } else { resolved.literal }
-    guard case .integer(let number)? = found else { throw NotFollowed("its limit is no number") }
+    guard case .integer(let number)? = found else { throw NotFollowed("its limit is not a number") }
     return Int(clamping: number)
   }
 
@@ -80,7 +80,9 @@ struct SelectionTranslation {
   // MARK: Tables
 
   func model(ofTable table: String) throws -> FileModel {
-    guard let model = models.all.first(where: { $0.table == table }) else { throw NotFollowed("\(table) is no model") }
+    guard let model = models.all.first(where: { $0.table == table }) else {
+      throw NotFollowed("\(table) is not a model")
+    }
     if model.kind != .table { throw NotFollowed("\(model.name) is not a table") }
     return model
   }

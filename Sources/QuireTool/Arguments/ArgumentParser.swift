@@ -89,7 +89,8 @@ struct ArgumentParser {
         bare = []
       case .required where first == nil:
         throw UsageError(
-          bare.first.map { "‘\($0)’ is no \(argument.name): \(argument.help)" } ?? "\(argument.name) is missing",
+          bare.first.map { "‘\($0)’ is not a valid \(argument.name): \(argument.help)" }
+            ?? "\(argument.name) is missing",
           command: names)
       case .required, .optional:
         if let first { invocation.words[argument.name] = [bare.remove(at: first)] }
