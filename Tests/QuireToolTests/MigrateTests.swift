@@ -40,7 +40,7 @@ final class Folder {
     #expect(typo.status == 2)
     #expect(
       typo.error
-        == "error: no database at \(folder.database).\nTo create one:  quire migrate apply --create \(folder.database)\n"
+        == "error: no database at \(folder.database)\nTo create one:  quire migrate apply --create \(folder.database)\n"
     )
     #expect(!FileManager.default.fileExists(atPath: folder.database))
     let made = await migrate("apply", "--create", folder.database)

@@ -10,9 +10,10 @@ internal import QuireSQLite
 package final class EtcdLog: SharedLog {
   /// etcd's own limit is 1.5 MB for a request.
   static let entryLimit = 1_000_000
-  private static let leaseSeconds: Int64 = 10
 
   private let client: EtcdClient
+  /// How long a turn is kept for a node that is silent.
+  private let leaseSeconds: Int64
   private let prefix: String
   private let state = Locked(State())
 
@@ -25,7 +26,12 @@ package final class EtcdLog: SharedLog {
   /// - Parameters:
   ///   - endpoints: `host:port` of members, tried in order.
   ///   - patience: How long a member may take to answer one request before the next member is asked.
-  package init(_ name: String, at endpoints: [String] = ["127.0.0.1:2379"], patience: Duration = .seconds(2)) {
+  ///   - leaseSeconds: How long a turn is kept for a node that is silent.
+  package init(
+    _ name: String, at endpoints: [String] = ["127.0.0.1:2379"], patience: Duration = .seconds(2),
+    leaseSeconds: Int64 = 10
+  ) {
+    self.leaseSeconds = leaseSeconds
     client = EtcdClient(endpoints, patience: patience)
     prefix = "quire/\(name)/"
   }
@@ -129,9 +135,9 @@ package final class EtcdLog: SharedLog {
   private func queue(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
     var lease = state.withLock { $0.lease.flatMap { $0.end > .now ? $0.id : nil } }
     if lease == nil {
-      let answer = try call("/v3/lease/grant", by: deadline, ["TTL": "\(EtcdLog.leaseSeconds)"])
+      let answer = try call("/v3/lease/grant", by: deadline, ["TTL": "\(leaseSeconds)"])
       lease = answer["ID"] as? String
-      let end = ContinuousClock.now + .seconds(EtcdLog.leaseSeconds / 2)
+      let end = ContinuousClock.now + .seconds(leaseSeconds / 2)
       state.withLock { $0.lease = lease.map { ($0, end) } }
     }
     guard let lease else { return }
