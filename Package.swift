@@ -76,14 +76,17 @@ let package = Package(
     .target(
       name: "QuireModel", dependencies: ["QuireRow", "QuireSQLite", "QuireShared", "QuireMacros"], swiftSettings: swift),
     .target(name: "QuireLive", dependencies: ["QuireRow", "QuireSQLite", "QuireModel"], swiftSettings: swift),
-    .target(name: "Quire", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive"], swiftSettings: swift),
+    .target(
+      name: "Quire", dependencies: ["QuireRow", "QuireSQLite", "QuireShared", "QuireModel", "QuireLive"],
+      swiftSettings: swift),
     .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
     .target(
       name: "QuireShell", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive", "QuireMigration"],
       swiftSettings: staying),
     .target(name: "LineEditor", swiftSettings: swift),
     .target(
-      name: "QuireTool", dependencies: ["LineEditor", "Quire", "QuireMigration", "QuireShell", "QuireSQLite"],
+      name: "QuireTool",
+      dependencies: ["LineEditor", "Quire", "QuireMigration", "QuireShared", "QuireShell", "QuireSQLite"],
       swiftSettings: staying),
     .executableTarget(name: "EmbedMigrationsTool", swiftSettings: swift),
     .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["EmbedMigrationsTool"]),

@@ -5,3 +5,4 @@
 @_exported public import QuireModel
 @_exported public import QuireRow
 @_exported public import QuireSQLite
+@_exported public import QuireShared

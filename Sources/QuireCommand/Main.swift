@@ -13,7 +13,7 @@ import QuireTool
     let tool = Tool(
       "quire", version: "0.1.0", "keeps live model objects in SQLite",
       commands: [
-        .migrate(source), .query(models: models), .repl(models: models), .backup, .importCatalog, .demo,
+        .migrate(source), .query(models: models), .repl(models: models), .backup, .node, .importCatalog, .demo,
       ], defaultCommand: "repl")
     tool.main()
   }

@@ -75,7 +75,7 @@ import Testing
         }
         if random.chance(20) { node.log.holdsNews.toggle() }
       }
-      try node.write("INSERT INTO loose VALUES (?, ?)", [.integer(Int64(step)), .text(node.node.node)])
+      try node.write("INSERT INTO loose VALUES (?, ?)", [.integer(Int64(step)), .text(node.node.name)])
     }
     for node in nodes.nodes { node.log.holdsNews = false }
     #expect(try nodes.differences() == [], "seed \(seed)")

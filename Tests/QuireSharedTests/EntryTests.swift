@@ -93,7 +93,7 @@ struct EntryTests {
       ])
     let entry = Entry(
       after: .start, node: "attic",
-      [Entry.Transaction(id: TransactionID(), time: 1_790_000_000_000, author: nil, rows: rows.bytes)])
+      [Entry.Transaction(id: UUID(), time: 1_790_000_000_000, author: nil, rows: rows.bytes)])
     #expect(rows.bytes.count <= 15 && entry.bytes.count <= 66)
   }
 }
@@ -149,7 +149,7 @@ extension Random {
       after: Chain.start.after(bytes(3)), node: pick(["attic", "", "cellar 🕯"]),
       (0...below(4)).map { _ in
         Entry.Transaction(
-          id: TransactionID(), time: Int64(bitPattern: next()), author: pick([nil, "", "Ada", "Å"]), rows: rows().bytes)
+          id: UUID(), time: Int64(bitPattern: next()), author: pick([nil, "", "Ada", "Å"]), rows: rows().bytes)
       })
   }
 }

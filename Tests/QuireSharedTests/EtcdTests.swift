@@ -57,9 +57,17 @@ struct EtcdTests {
     #expect(throws: SharedLogError.trimmed(oldest: 3)) { try log.entries(after: 0, limit: 9, by: soon) }
     #expect(try log.status(by: soon) == LogStatus(log: id, last: 3, oldest: 3))
     let bytes = (0..<900_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    try log.store(bytes, as: .snapshot(position: 1, index: 0), by: soon)
-    #expect(try log.part(.snapshot(position: 1, index: 0), by: soon) == bytes)
+    try log.store(bytes, as: Part(.snapshot(position: 1), "0"), by: soon)
+    #expect(try log.part(Part(.snapshot(position: 1), "0"), by: soon) == bytes)
     #expect(try log.part(.newestSnapshot, by: soon) == nil)
+    #expect(try log.parts(of: .snapshot(position: 1), by: soon) == ["0": bytes])
+    try log.store([1], as: Part(.findings(position: 2), "attic"), by: soon)
+    try log.store([2], as: Part(.findings(position: 3), "attic"), by: soon)
+    try log.trim(through: 2, by: soon)
+    #expect(try log.parts(of: .findings(position: 2), by: soon).isEmpty)
+    #expect(try log.parts(of: .findings(position: 3), by: soon) == ["attic": [2]])
+    try log.remove(.snapshot(position: 1), by: soon)
+    #expect(try log.parts(of: .snapshot(position: 1), by: soon).isEmpty)
     let large = [UInt8](repeating: 0, count: 1_000_001)
     #expect(throws: SharedLogError.tooLarge(limitInBytes: 1_000_000)) {
       try log.append(large, after: 3, turn: me, isNext: true, by: soon)
@@ -81,13 +89,16 @@ struct EtcdTests {
     let files = (0..<3).map { scratch.file("node-\($0).db") }
     _ = try log(cluster)
     _ = try Connection(path: files[0], access: .create).execute("CREATE TABLE loose (a INTEGER PRIMARY KEY, b TEXT)")
-    try Node.share(files[0], on: log(cluster), named: "library", as: "node-0")
-    for number in 1..<3 { try Node.join(files[number], to: log(cluster), named: "library", as: "node-\(number)") }
-    var nodes: [(database: Database, node: Node)] = []
+    try StoreNode.begin(files[0], on: log(cluster), named: "library", as: "node-0")
+    for number in 1..<3 { try StoreNode.join(files[number], to: log(cluster), named: "library", as: "node-\(number)") }
+    var nodes: [(database: Database, node: StoreNode)] = []
     for number in 0..<3 {
       let database = try Database(DatabaseConfiguration(.file(files[number]), access: .readWrite))
       nodes.append(
-        (database, try Node.attach(database, to: log(cluster, from: number), named: "library", patience: .seconds(20))))
+        (
+          database,
+          try StoreNode.attach(database, to: log(cluster, from: number), named: "library", patience: .seconds(20))
+        ))
     }
     let (count, deaths) = isSoaking ? (2000, 5) : (120, 2)
     let state = Locked((acknowledged: 0, failures: [String](), times: [Double]()))

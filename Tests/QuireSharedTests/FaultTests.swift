@@ -50,7 +50,7 @@ import Testing
     nodes[0].log.fail(.entries, .unreachable, .unreachable, .unreachable, .unreachable, .unreachable, .unreachable)
     let error = #expect(throws: SharedStoreError.self) { try nodes[0].write("INSERT INTO loose VALUES (1, 1)") }
     guard case .outcomeUnknown(let commit) = error else { throw error! }
-    var outcome: SharedOutcome?
+    var outcome: SharedCommit.Outcome?
     while outcome == nil { outcome = try? nodes[0].node.knownOutcome(of: commit) }
     if !arrives {
       #expect(outcome == .undecided)
@@ -153,21 +153,21 @@ import Testing
     let nodes = try TestNodes(1)
     let path = nodes[0].database.path
     let database = nodes[0].database
-    #expect(throws: SharedStoreError.self) {
-      try Node.attach(database, to: MemoryLog().connection(), named: "library", patience: .seconds(1))
-    }
+    let other = MemoryLog()
+    let stray = try StoreNode.attach(database, to: other.connection(), named: "library", patience: .seconds(1))
+    #expect(stray.state == .stopped(.otherLog(other.id)))
     #expect(throws: SharedStoreError.otherName(path: path, expected: "museum", found: "library")) {
-      try Node.attach(database, to: nodes.log.connection(), named: "museum", patience: .seconds(1))
+      try StoreNode.attach(database, to: nodes.log.connection(), named: "museum", patience: .seconds(1))
     }
     #expect(throws: SharedStoreError.alreadyShared(path: path)) {
-      try Node.share(path, on: nodes.log.connection(), named: "library", as: "node-7")
+      try StoreNode.share(path, on: nodes.log.connection(), named: "library", as: "node-7")
     }
     let plain = try Database(DatabaseConfiguration(.file(nodes.scratch.file("plain.db"))))
     #expect(throws: SharedStoreError.notShared(path: plain.path)) {
-      try Node.attach(plain, to: nodes.log.connection(), named: "library", patience: .seconds(1))
+      try StoreNode.attach(plain, to: nodes.log.connection(), named: "library", patience: .seconds(1))
     }
     #expect(throws: SharedStoreError.noSnapshot(name: "library")) {
-      try Node.join(nodes.scratch.file("new.db"), to: MemoryLog().connection(), named: "library", as: "x")
+      try StoreNode.join(nodes.scratch.file("new.db"), to: MemoryLog().connection(), named: "library", as: "x")
     }
     #expect(!FileManager.default.fileExists(atPath: nodes.scratch.file("new.db")))
   }

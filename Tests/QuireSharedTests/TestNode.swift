@@ -8,7 +8,7 @@ import TestSupport
 /// A file that follows a log, with all rows as its commits have told them.
 final class TestNode: Sendable {
   let database: Database
-  let node: Node
+  let node: StoreNode
   let log: MemoryLogConnection
   private let mirror: Mirror
   private let subscription: Subscription
@@ -24,7 +24,7 @@ final class TestNode: Sendable {
     let mirror = try Mirror(database)
     self.mirror = mirror
     subscription = database.subscribe { mirror.apply($0) }
-    node = try Node.attach(database, to: log, named: "library", patience: patience)
+    node = try StoreNode.attach(database, to: log, named: "library", patience: patience)
   }
 
   func write(_ sql: String, _ values: [Value] = []) throws {
@@ -129,9 +129,9 @@ struct TestNodes {
       options.trustsSchema = true
       _ = try Connection(path: first, access: .create, options: options).execute(schema)
     }
-    try Node.share(first, on: log.connection(), named: "library", as: "node-0")
+    try StoreNode.begin(first, on: log.connection(), named: "library", as: "node-0")
     for number in 1..<max(count, 1) {
-      try Node.join(
+      try StoreNode.join(
         scratch.file("node-\(number).db"), to: log.connection(), named: "library", as: "node-\(number)")
     }
     for number in 0..<count {
@@ -185,4 +185,12 @@ struct TestNodes {
     END;
     CREATE TABLE _quire_keys (table_name TEXT PRIMARY KEY, highest INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     """
+}
+
+extension StoreNode {
+  /// Shares a file, and makes the snapshot that others begin with.
+  static func begin(_ file: String, on log: any SharedLog, named name: String, as node: String) throws {
+    try share(file, on: log, named: name, as: node)
+    _ = try Snapshot.store(of: Connection(path: file, access: .readOnly), in: log, patience: .seconds(5))
+  }
 }

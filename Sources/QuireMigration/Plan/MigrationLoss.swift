@@ -36,7 +36,7 @@ extension MigrationLoss: CustomStringConvertible {
 }
 
 /// `2 001`: digits in groups of three.
-package func grouped(_ number: Int) -> String {
+package func grouped(_ number: some BinaryInteger) -> String {
   var digits = "\(number.magnitude)"
   var groups: [String] = []
   while digits.count > 3 {

@@ -1,6 +1,6 @@
 public import Foundation
 public import QuireSQLite
-package import QuireShared
+public import QuireShared
 
 /// Which file a container keeps its models in, and how it is opened.
 public struct ModelConfiguration: Sendable {
@@ -40,8 +40,8 @@ public struct ModelConfiguration: Sendable {
   public var onUniqueConflict = UniqueConflictPolicy.refuse
   /// What contexts do if a row was changed elsewhere after it was edited here; each context can set its own.
   public var onConflict = ConflictPolicy.merge
-  /// The log that the file follows, if other machines have the same store.
-  package var shared: SharedStore?
+  /// The store that the file belongs to, if other machines have it too.
+  public package(set) var shared: SharedStore?
   /// The models, if they are named here and not when the container is made.
   public let schema: Schema?
 

@@ -140,10 +140,10 @@ public final class ModelContainer: Sendable {
     database.readers = max(database.readers, readers)
     database.trustsSchema = try configuration.trustsSchema || ModelContainer.trusts(location, entities, joins)
     let opened = try Database(database)
-    var node: Node?
+    var node: StoreNode?
     do {
       if let shared = configuration.shared, configuration.allowsSave {
-        node = try Node.attach(opened, to: shared.log, named: shared.name, patience: shared.patience)
+        node = try StoreNode.attach(opened, to: shared.log, named: shared.name, patience: shared.patience)
       }
       try ModelContainer.prepare(opened, entities, joins, configuration, plan == nil ? nil : schema.version)
     } catch {

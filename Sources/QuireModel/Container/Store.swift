@@ -15,7 +15,7 @@ package final class Store: Sendable {
   package let reads: ReadQueue
   package let warnings = Broadcast<StoreWarning>()
   /// What the file follows, if it is shared.
-  let node: Node?
+  let node: StoreNode?
   /// Entity indexes so that every entity comes after those its foreign keys point to; nil where that goes in a circle.
   let insertOrder: [Int]
   let hasCircularKeys: Bool
@@ -26,7 +26,7 @@ package final class Store: Sendable {
   /// Entities from which foreign keys lead back to themselves.
   let circular: Set<Int>
 
-  init(database: Database, readers: Int, entities: [Entity], joins: [JoinTable], name: String, node: Node?) {
+  init(database: Database, readers: Int, entities: [Entity], joins: [JoinTable], name: String, node: StoreNode?) {
     self.database = database
     self.node = node
     self.entities = entities

@@ -213,7 +213,7 @@ package final class Following: ContextPart {
   /// written.
   private func noteKeys(in commits: [ChangeSet]) {
     guard let store else { return }
-    for commit in commits where commit.origin == .otherProcess {
+    for commit in commits where commit.origin.isElsewhere {
       for changes in commit.tables {
         guard let entity = store.entity(ofTable: changes.table.name) else { continue }
         let keys = changes.rows.compactMap { if case .integer(let key) = $0.key { key } else { nil } }

@@ -1,13 +1,19 @@
-package import Foundation
+public import Foundation
 import QuireRow
 import QuireSQLite
-package import QuireShared
+public import QuireShared
 
 // A store whose file follows a log, together with the files of other machines.
 extension ModelConfiguration {
-  /// The file at `url`, which follows a log: it is made from the log's newest snapshot if it is not there.
-  package init(url: URL, shared: SharedStore) {
-    self.init(url: url)
+  /// The file at `url`, which is this machine's of a store that several machines have:
+  ///
+  ///     let store = try ModelContainer(
+  ///       for: Book.self, configurations: ModelConfiguration(url: file, shared: .etcd("library")))
+  ///
+  /// A file that is not there is made from the store's newest snapshot when the container is opened. One that is there must
+  /// have been shared under that name: see `quire node share`.
+  public init(_ name: String? = nil, schema: Schema? = nil, url: URL, shared: SharedStore) {
+    self.init(name, schema: schema, url: url)
     self.shared = shared
   }
 
@@ -16,26 +22,28 @@ extension ModelConfiguration {
     guard let shared, let file else { return }
     let path = file.path(percentEncoded: false)
     if allowsSave, !FileManager.default.fileExists(atPath: path) {
-      try Node.join(path, to: shared.log, named: shared.name, as: shared.node, patience: shared.patience)
+      try StoreNode.join(path, to: shared.log, named: shared.name, as: shared.node, patience: shared.patience)
     }
   }
 }
 
 extension ModelContainer {
-  /// How the store stands to the log that its file follows; nil if the file is not shared.
-  package var node: Node? { store.node }
+  /// This machine's part of the shared store: its state, which is observable; nil if the store is not shared.
+  public var node: StoreNode? { store.node }
 
-  /// Waits until the file has everything that the log has now: a read that begins then sees it.
+  /// Waits until the file has everything that any machine has committed until now: a read that begins then sees it. Costs
+  /// one request of the log.
   ///
-  /// Returns at once if the file is not shared.
+  /// Returns at once if the store is not shared.
   ///
   /// - Throws: ``QuireShared/SharedStoreError`` if the log cannot be reached, or the node has stopped.
-  package func catchUp() async throws { try await store.node?.catchUp() }
+  public func catchUp() async throws { try await store.node?.catchUp() }
 
-  /// What became of a commit whose outcome was unknown.
+  /// What became of a commit whose outcome was unknown: see ``QuireShared/SharedStoreError/outcomeUnknown(_:)``. The commit
+  /// can be kept meanwhile, and asked for after a restart.
   ///
   /// - Throws: As ``catchUp()``.
-  package func outcome(of commit: SharedCommit) async throws -> SharedOutcome {
+  public func outcome(of commit: SharedCommit) async throws -> SharedCommit.Outcome {
     guard let node = store.node else { return .undecided }
     return try await node.outcome(of: commit)
   }

@@ -41,6 +41,7 @@ package struct ChangeSet: Sendable {
 }
 
 /// The source of a commit.
+@nonexhaustive
 public enum CommitOrigin: Hashable, Sendable {
   /// A model context of this process, by its number.
   case context(UInt64)
@@ -48,6 +49,18 @@ public enum CommitOrigin: Hashable, Sendable {
   case sql
   /// Another process, or another container on the same file.
   case otherProcess
+  /// Another machine that has the same shared store, by its name.
+  case node(String)
+}
+
+extension CommitOrigin {
+  /// Whether it was not made through this container.
+  package var isElsewhere: Bool {
+    switch self {
+    case .otherProcess, .node: true
+    case .context, .sql: false
+    }
+  }
 }
 
 /// The changed rows of one table.

@@ -175,6 +175,7 @@ final class LogWriter {
     case .context(let number): "context \(number)"
     case .sql: "sql"
     case .otherProcess: "other process"
+    case .node(let name): "node \(name)"
     }
   }
 

@@ -28,7 +28,7 @@ package struct SidecarFiles: Sendable {
     sqlite3_close_v2(handle)
   }
 
-  static func size(of path: String) -> Int? {
+  package static func size(of path: String) -> Int? {
     var info = stat()
     return stat(path, &info) == 0 ? Int(info.st_size) : nil
   }

@@ -44,6 +44,8 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case stale(commit: Int64)
   /// The file that was opened is no longer at its path: there is another one, or none. Nothing more is written.
   case fileReplaced(path: String)
+  /// The file is shared with other machines, and was opened as if it were not; nothing was written.
+  case shared(path: String)
   /// A setting of the connection does not have its required value; the database was not opened.
   case setting(String, expected: String, found: String)
 }
@@ -99,6 +101,9 @@ extension DatabaseError: CustomStringConvertible {
     case .fileReplaced(let path):
       "\(path) was replaced, moved or deleted while it was open. Nothing more is written, because it would be lost; "
         + "open the file that is to be used"
+    case .shared(let path):
+      "\(path) is shared with other machines, and was not opened as a shared store. Nothing was written; "
+        + "write to it with a program that shares it, or end that with quire node leave"
     case .setting(let name, let expected, let found):
       "the setting \(name) is \(found) and not \(expected), as it must be; the database was not opened"
     }
@@ -109,6 +114,7 @@ extension DatabaseError {
   /// An error that affects the whole database and not the statement, as a `DatabaseError`; nil for all others.
   init?(_ error: SQLiteError, path: String, waited: Duration) {
     switch error.primaryCode {
+    case 1 where NodeTables.isRefusal(error): self = .shared(path: path)
     case 5: self = .busy(path: path, waited: waited)
     case 8 where error.code == 1032: self = .fileReplaced(path: path)  // moved, says SQLite
     case 8: self = .readOnly(path: path)

@@ -25,7 +25,7 @@ extension DatabaseError: QuireError {
   public var cause: QuireErrorCause {
     switch self {
     case .busy, .writerBusy, .readersBusy, .stale: .transient
-    case .isDirectory, .missing, .empty, .readOnly, .nestedWrite, .writeBeforeCommit, .closed: .caller
+    case .isDirectory, .missing, .empty, .readOnly, .nestedWrite, .writeBeforeCommit, .closed, .shared: .caller
     case .notADatabase, .hardLinked, .unreadable, .cannotCreate, .corrupt, .diskFull, .inputOutput,
       .commitOutcomeUnknown, .captureFailed, .fileReplaced, .setting:
       .storage
@@ -50,3 +50,9 @@ extension StatementError: QuireError {
     if case .tookTooLong = self { .transient } else { .caller }
   }
 }
+
+extension NodePlaceError: QuireError {
+  package var cause: QuireErrorCause { .storage }
+}
+
+extension SharedWriteError: QuireError {}

@@ -46,6 +46,19 @@ package struct NodePlace: Hashable, Sendable {
     return nil
   }
 
+  /// The positions and bytes of the entries that the file keeps, after a position.
+  package static func entries(after position: Int64, on connection: Connection) throws -> [(
+    position: Int64, bytes: [UInt8]
+  )] {
+    let rows = try connection.query(
+      "SELECT position, entry FROM _quire_entries WHERE position > ? ORDER BY position", [.integer(position)]
+    ).rows
+    return rows.compactMap { row in
+      guard case .integer(let position) = row[0], case .blob(let bytes) = row[1] else { return nil }
+      return (position, Array(bytes))
+    }
+  }
+
   /// Moves the file to a position, and keeps the entries that have led to it.
   package func write(keeping entries: [KeptEntry], on connection: Connection) throws {
     let keep = try connection.statement(

@@ -16,6 +16,9 @@ package struct NodeTables {
       && (try? guards(of: object.table))?.contains { $0 == object.sql } == true
   }
 
+  /// Whether it is what such a trigger says to a connection that does not have its function.
+  static func isRefusal(_ error: SQLiteError) -> Bool { error.message.contains("function: _quire_shared") }
+
   private static func guards(of table: String) throws -> [String] {
     try ["INSERT", "UPDATE", "DELETE"].map { event in
       let name = try quoted(identifier: "\(guardPrefix)\(event.lowercased())_\(table)")
@@ -68,6 +71,15 @@ package struct NodeTables {
   /// Gives a copy of another node's file a name of its own.
   package func rename(node: String) throws {
     try connection.execute("UPDATE _quire_node SET node = ?", [.text(node)])
+  }
+
+  /// Makes the file an ordinary one.
+  package func remove() throws {
+    for object in try SchemaReader(connection).objects() where NodeTables.isGuard(object) {
+      try connection.execute("DROP TRIGGER \(try quoted(identifier: object.name))")
+    }
+    try connection.execute("DROP TABLE _quire_node")
+    try connection.execute("DROP TABLE _quire_entries")
   }
 
   /// Names of tables that hold no rows of the user and are shared all the same: keys that were used, and the content of

@@ -30,9 +30,13 @@ package final class Replayer {
     package var finish: (Connection) throws -> Void
 
     package struct Transaction {
+      /// The name of the node that has committed it.
+      package var node: String
       package var author: String?
       package var rows: RowEvents
-      package init(author: String?, rows: RowEvents) { (self.author, self.rows) = (author, rows) }
+      package init(node: String, author: String?, rows: RowEvents) {
+        (self.node, self.author, self.rows) = (node, author, rows)
+      }
     }
 
     package init(_ transactions: [Transaction], finish: @escaping (Connection) throws -> Void) {
@@ -76,6 +80,7 @@ package final class Replayer {
   }
 
   private struct Member {
+    let origin: CommitOrigin
     let author: String?
     let events: Range<Int>
   }
@@ -83,10 +88,10 @@ package final class Replayer {
   private func report(_ members: [Member], from first: Int64, _ begun: ContinuousClock.Instant?) {
     var number = first
     for member in members where !member.events.isEmpty {
-      if database.subscribers.want(.otherProcess) {
+      if database.subscribers.want(member.origin) {
         database.subscribers.publish(
           ChangeSet(
-            number: number, origin: .otherProcess, author: member.author,
+            number: number, origin: member.origin, author: member.author,
             tables: ChangeCoalescer(writer.capture).tables(
               from: member.events.lowerBound, upTo: member.events.upperBound)))
       }
@@ -101,7 +106,8 @@ package final class Replayer {
     let first = writer.capture.eventCount
     let tables = try transaction.rows.tables.map(table)
     for event in transaction.rows.events { try tables[event.table].apply(event.change, on: writer.connection) }
-    return Member(author: transaction.author, events: first..<writer.capture.eventCount)
+    return Member(
+      origin: .node(transaction.node), author: transaction.author, events: first..<writer.capture.eventCount)
   }
 
   private func table(_ form: RowEvents.Table) throws -> ReplayedTable {

@@ -1,3 +1,4 @@
+package import Foundation
 package import QuireSQLite
 
 /// What stands at one position of a shared log: one to 64 transactions of one node.
@@ -16,17 +17,22 @@ package struct Entry: Hashable, Sendable {
   package enum Kind: UInt8, Hashable, Sendable {
     /// Rows that were inserted, updated and deleted.
     case rows
+    /// The same in bytes beside the log, because they are too many: the rows of the first transaction are an ``EntryParts``,
+    /// and those of the others are empty.
+    case parts
+    /// No rows: each node says what its file contains here.
+    case check
   }
 
   package struct Transaction: Hashable, Sendable {
-    package var id: TransactionID
+    package var id: UUID
     /// When it was made, in milliseconds since 1970, by the clock of its node.
     package var time: Int64
     package var author: String?
     /// As ``QuireSQLite/RowEvents`` reads them.
     package var rows: [UInt8]
 
-    package init(id: TransactionID, time: Int64, author: String?, rows: [UInt8]) {
+    package init(id: UUID, time: Int64, author: String?, rows: [UInt8]) {
       (self.id, self.time, self.author, self.rows) = (id, time, author, rows)
     }
   }
@@ -86,7 +92,7 @@ extension Entry {
 
 extension Entry.Transaction {
   fileprivate init(_ reader: inout ByteReader) throws(MalformedBytes) {
-    guard let id = TransactionID(Array(try reader.raw(TransactionID.length))) else {
+    guard let id = UUID(bytes: Array(try reader.raw(UUID.length))) else {
       throw reader.failure("an identity is too short")
     }
     self.id = id

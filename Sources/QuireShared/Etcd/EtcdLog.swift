@@ -3,7 +3,8 @@ internal import Foundation
 internal import QuireSQLite
 
 /// A log in an etcd cluster, under the keys `quire/<name>/`: `head`, the log's identity and last position; `e/<position>`,
-/// the entries; `turn/<node>`, the nodes that wait to append; `part/…`, bytes beside the entries.
+/// the entries; `turn/<node>`, the nodes that wait to append. Bytes beside the entries are under `quire-parts/<name>/`, so
+/// that who follows the log does not receive them.
 ///
 /// An append is one transaction that compares the value of `head`. etcd's revisions and locks are not used: a revision can
 /// go back, and a lock can be held twice. Each machine talks to a member on itself.
@@ -15,6 +16,7 @@ package final class EtcdLog: SharedLog {
   /// How long a turn is kept for a node that is silent.
   private let leaseSeconds: Int64
   private let prefix: String
+  private let partPrefix: String
   private let state = Locked(State())
 
   private struct State {
@@ -34,6 +36,7 @@ package final class EtcdLog: SharedLog {
     self.leaseSeconds = leaseSeconds
     client = EtcdClient(endpoints, patience: patience)
     prefix = "quire/\(name)/"
+    partPrefix = "quire-parts/\(name)/"
   }
 
   /// Makes the log, without entries.
@@ -92,7 +95,8 @@ package final class EtcdLog: SharedLog {
       [
         "compare": compare,
         "success": [
-          put("head", Array("\(log.uuidString) \(position + 1)".utf8)), put("e/\(EtcdLog.digits(position + 1))", entry),
+          put("head", Array("\(log.uuidString) \(position + 1)".utf8)),
+          put("e/\(Part.Group.digits(position + 1))", entry),
           ["request_delete_range": ["key": key("turn/\(turn.node)")]],
         ],
         "failure": [["request_range": ["key": key("head")]], ["request_range": range(after: position, limit: 200)]],
@@ -114,22 +118,43 @@ package final class EtcdLog: SharedLog {
   }
 
   package func trim(through position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
-    let last = try status(by: deadline).last
-    _ = try call(
-      "/v3/kv/deleterange", by: deadline,
-      [
-        "key": key("e/"), "range_end": key("e/\(EtcdLog.digits(min(position, last - 1) + 1))"),
-      ])
+    let end = Part.Group.digits(min(position, try status(by: deadline).last - 1) + 1)
+    _ = try call("/v3/kv/deleterange", by: deadline, ["key": key("e/"), "range_end": key("e/\(end)")])
+    for group in Part.Group.ofEntries {
+      _ = try call(
+        "/v3/kv/deleterange", by: deadline,
+        ["key": partKey("\(group)/"), "range_end": partKey("\(group)/\(end)")])
+    }
   }
 
   package func store(_ bytes: [UInt8], as part: Part, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
-    _ = try call("/v3/kv/put", by: deadline, ["key": key("part/\(part.key)"), "value": EtcdLog.text(bytes)])
+    _ = try call(
+      "/v3/kv/put", by: deadline,
+      ["key": partKey("\(part.group.key)/\(part.name)"), "value": EtcdLog.text(bytes)])
   }
 
   package func part(_ part: Part, by deadline: ContinuousClock.Instant) throws(SharedLogError) -> [UInt8]? {
-    let answer = try call("/v3/kv/range", by: deadline, ["key": key("part/\(part.key)")])
+    let answer = try call("/v3/kv/range", by: deadline, ["key": partKey("\(part.group.key)/\(part.name)")])
     return EtcdLog.pairs(answer).first?.value
   }
+
+  package func parts(of group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError)
+    -> [String: [UInt8]]
+  {
+    let answer = try call("/v3/kv/range", by: deadline, partRange(group))
+    let length = "\(partPrefix)\(group.key)/".count
+    return Dictionary(EtcdLog.pairs(answer).map { (String($0.key.dropFirst(length)), $0.value) }) { $1 }
+  }
+
+  package func remove(_ group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    _ = try call("/v3/kv/deleterange", by: deadline, partRange(group))
+  }
+
+  private func partRange(_ group: Part.Group) -> [String: Any] {
+    ["key": partKey("\(group.key)/"), "range_end": partKey("\(group.key)0")]
+  }
+
+  private func partKey(_ name: String) -> String { EtcdLog.text(partPrefix + name) }
 
   /// Puts a node behind those that wait; it stays where it is if it waits already.
   private func queue(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
@@ -250,7 +275,7 @@ package final class EtcdLog: SharedLog {
   }
 
   private func range(after position: Int64, limit: Int) -> [String: Any] {
-    ["key": key("e/\(EtcdLog.digits(position + 1))"), "range_end": key("e0"), "limit": "\(limit)"]
+    ["key": key("e/\(Part.Group.digits(position + 1))"), "range_end": key("e0"), "limit": "\(limit)"]
   }
 
   private func put(_ name: String, _ value: [UInt8]) -> [String: Any] {
@@ -289,11 +314,6 @@ package final class EtcdLog: SharedLog {
     guard let key = (pair["key"] as? String).flatMap({ Data(base64Encoded: $0) }) else { return nil }
     let value = (pair["value"] as? String).flatMap { Data(base64Encoded: $0) } ?? Data()
     return (String(decoding: key, as: UTF8.self), Array(value))
-  }
-
-  private static func digits(_ position: Int64) -> String {
-    let text = String(position)
-    return String(repeating: "0", count: max(0, 16 - text.count)) + text
   }
 
   private static func text(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }

@@ -118,6 +118,7 @@ extension MemoryLog {
       guard position >= state.oldest else { return }
       state.entries.removeFirst(Int(position - state.oldest) + 1)
       state.oldest = position + 1
+      state.parts = state.parts.filter { $0.key.group.position.map { $0 > position } ?? true }
     }
   }
 }

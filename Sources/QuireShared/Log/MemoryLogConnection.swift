@@ -160,6 +160,19 @@ package final class MemoryLogConnection: SharedLog {
   package func part(_ part: Part, by deadline: ContinuousClock.Instant) throws(SharedLogError) -> [UInt8]? {
     try run(.part) { [log] in log.state.withLock { $0.parts[part] } }
   }
+
+  package func parts(of group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError)
+    -> [String: [UInt8]]
+  {
+    try run(.part) { [log] in
+      let parts = log.state.withLock { $0.parts.filter { $0.key.group == group } }
+      return Dictionary(uniqueKeysWithValues: parts.map { ($0.key.name, $0.value) })
+    }
+  }
+
+  package func remove(_ group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    try run(.store) { [log] in log.state.withLock { $0.parts = $0.parts.filter { $0.key.group != group } } }
+  }
 }
 
 extension Duration {

@@ -1,4 +1,5 @@
 package import Foundation
+package import QuireRow
 
 /// An order of entries that several machines agree on, kept by a replicated engine: etcd, or another behind the same calls.
 ///
@@ -26,7 +27,7 @@ package protocol SharedLog: Sendable {
   /// A hint: what it misses or delays costs time and nothing else.
   func follow(after position: Int64, _ told: @escaping @Sendable (LogNews) -> Void) -> LogSubscription
 
-  /// Removes the entries up to a position, which is not the last.
+  /// Removes the entries up to a position, which is not the last, and the parts that belong to them.
   func trim(through position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError)
 
   /// Keeps bytes beside the entries: of snapshots, and of entries that are too large. Replaces a part of the same name.
@@ -34,6 +35,12 @@ package protocol SharedLog: Sendable {
 
   /// Bytes kept by ``store(_:as:by:)``; nil if there are none.
   func part(_ part: Part, by deadline: ContinuousClock.Instant) throws(SharedLogError) -> [UInt8]?
+
+  /// All parts of a group, by their names.
+  func parts(of group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError) -> [String: [UInt8]]
+
+  /// Removes all parts of a group, and no entry.
+  func remove(_ group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError)
 }
 
 /// Where a log begins and ends.
@@ -83,18 +90,57 @@ package struct Turn: Hashable, Sendable {
   package init(node: String) { self.node = node }
 }
 
-/// The name of bytes that are kept beside the entries.
-package enum Part: Hashable, Sendable {
-  /// Which snapshot is the newest: its position and number of parts.
-  case newestSnapshot
-  case snapshot(position: Int64, index: Int)
+/// The name of bytes that are kept beside the entries: a group and a name in it.
+package struct Part: Hashable, Sendable {
+  package let group: Group
+  package let name: String
 
-  /// The same as a text without spaces, for a key.
+  package init(_ group: Group, _ name: String) { (self.group, self.name) = (group, name) }
+
+  package enum Group: Hashable, Sendable {
+    /// What each node says of itself, by its name.
+    case nodes
+    /// Which snapshot is the newest: one part.
+    case newestSnapshot
+    /// A snapshot at a position, in parts by their number.
+    case snapshot(position: Int64)
+    /// An entry that was too large, in parts by their number; the position is the one at which it was to be.
+    case entry(position: Int64, id: UUID)
+    /// What nodes have found at a position, by their names.
+    case findings(position: Int64)
+  }
+
+  /// Which snapshot is the newest: its position, number of parts, size and hash.
+  package static let newestSnapshot = Part(.newestSnapshot, "newest")
+}
+
+extension Part.Group {
+  /// As a text without spaces, for a key; it sorts by position.
   package var key: String {
     switch self {
-    case .newestSnapshot: "snapshot"
-    case .snapshot(let position, let index): "snapshot/\(position)/\(index)"
+    case .nodes: "node"
+    case .newestSnapshot: "newest"
+    case .snapshot(let position): "snapshot/\(Part.Group.digits(position))"
+    case .entry(let position, let id): "entry/\(Part.Group.digits(position))/\(id.uuidString)"
+    case .findings(let position): "findings/\(Part.Group.digits(position))"
     }
+  }
+
+  /// The position that the parts belong to, if they go with its entry.
+  package var position: Int64? {
+    switch self {
+    case .nodes, .newestSnapshot, .snapshot: nil
+    case .entry(let position, _), .findings(let position): position
+    }
+  }
+
+  /// Groups that go with entries, as the first word of their keys.
+  static let ofEntries = ["entry", "findings"]
+
+  /// 16 digits, so that texts sort as the numbers do.
+  static func digits(_ position: Int64) -> String {
+    let text = String(position)
+    return String(repeating: "0", count: max(0, 16 - text.count)) + text
   }
 }
 
@@ -127,6 +173,16 @@ extension SharedLogError: CustomStringConvertible {
     case .trimmed(let oldest): "the log begins at \(oldest): what was asked for has been removed"
     case .tooLarge(let limit): "the entry is larger than the log's limit of \(limit) bytes. Nothing was added to it"
     case .otherLog(let log): "the log is another one now (\(log)). Nothing was added to it"
+    }
+  }
+}
+
+extension SharedLogError: QuireError {
+  package var cause: QuireErrorCause {
+    switch self {
+    case .unreachable, .outcomeUnknown: .transient
+    case .tooLarge: .caller
+    case .trimmed, .otherLog: .storage
     }
   }
 }

@@ -1,93 +1,10 @@
 internal import Dispatch
 internal import Foundation
-internal import Observation
-package import QuireSQLite
+internal import QuireSQLite
 
-/// One file that follows a shared log: it repeats what other nodes have committed, and lets a transaction of its own be
-/// committed only when the log has it, at the position on which it was made.
-package final class Node: Sendable, Observable {
-  /// The log's name.
-  package let name: String
-  /// This machine's name among the nodes.
-  package let node: String
-  /// How long a write waits for a log that does not answer.
-  package let patience: Duration
-  let log: any SharedLog
-  let id: UUID
-  let memory = Locked(NodeMemory())
-  /// What observers of the state were last told.
-  private let shown = Locked(NodeState.current)
-  /// Observers are told here: never under the write lock.
-  private let telling = DispatchQueue(label: "quire.node-state")
-  private let registrar = ObservationRegistrar()
-  private let database = Locked(WeakDatabase())
-  private let subscription = Locked<LogSubscription?>(nil)
-  /// Repeats what news bring.
-  let tail: DispatchQueue
-  /// Signaled by news, for a write that waits for its turn.
-  let news = DispatchSemaphore(value: 0)
-
-  private struct WeakDatabase { weak var value: Database? }
-
-  /// - Parameter place: Where the file stands.
-  init(_ log: any SharedLog, _ place: NodePlace, patience: Duration) {
-    self.log = log
-    self.patience = patience
-    (name, node, id) = (place.name, place.node, place.log)
-    tail = DispatchQueue(label: "quire.node")
-    memory.withLock { $0.stand(at: place.position) }
-  }
-
-  /// Lets a database follow a log. Other nodes' commits come from now on; those that are there already come first.
-  ///
-  /// - Parameter patience: How long a write waits for a log that does not answer.
-  /// - Throws: ``SharedStoreError`` if the file is not shared under that name. An unreachable log is not an error.
-  package static func attach(
-    _ database: Database, to log: any SharedLog, named name: String, patience: Duration
-  ) throws -> Node {
-    guard let place = try database.read({ try NodePlace(on: $0) }) else {
-      throw SharedStoreError.notShared(path: database.path)
-    }
-    if place.name != name {
-      throw SharedStoreError.otherName(path: database.path, expected: name, found: place.name)
-    }
-    let node = Node(log, place, patience: patience)
-    node.database.withLock { $0.value = database }
-    try database.install(node)
-    do {
-      try node.catchUpWithLog(by: .now + patience)
-    } catch let error as SharedStoreError {
-      guard case .cutOff = error else { throw error }
-    }
-    node.subscription.withLock {
-      $0 = log.follow(after: node.position) { [weak node] news in node?.hear(news) }
-    }
-    return node
-  }
-
-  /// The last position that the file has.
-  package var position: Int64 { memory.withLock { $0.position } }
-
-  /// How it stands to the log now. Observable.
-  package var state: NodeState {
-    registrar.access(self, keyPath: \.state)
-    return memory.withLock { $0.state }
-  }
-
-  /// Has observers of ``state`` told if it has changed. Called after each change of the memory, also under locks.
-  func show() {
-    let now = memory.withLock { $0.state }
-    let isNew = shown.withLock { shown in
-      defer { shown = now }
-      return shown != now
-    }
-    guard isNew else { return }
-    telling.async { [self] in registrar.withMutation(of: self, keyPath: \.state) {} }
-  }
-
-  // MARK: Following
-
-  private func hear(_ news: LogNews) {
+// What comes from the log, by itself and when it is asked.
+extension StoreNode {
+  func hear(_ news: LogNews) {
     var isBack = false
     let isNew = memory.withLock { memory in
       switch news {
@@ -133,11 +50,12 @@ package final class Node: Sendable, Observable {
   package func catchUp() async throws { try await onTail { try $0.catchUpWithLog(by: .now + $0.patience) } }
 
   /// As ``outcome(of:)``, on a thread of the node's own.
-  package func outcome(of commit: SharedCommit) async throws -> SharedOutcome {
+  package func outcome(of commit: SharedCommit) async throws -> SharedCommit.Outcome {
     try await onTail { node in try node.knownOutcome(of: commit) }
   }
 
-  private func onTail<Result: Sendable>(_ body: @escaping @Sendable (Node) throws -> Result) async throws -> Result {
+  private func onTail<Result: Sendable>(_ body: @escaping @Sendable (StoreNode) throws -> Result) async throws -> Result
+  {
     try await withCheckedThrowingContinuation { continuation in
       tail.async { [self] in continuation.resume(with: Swift.Result { try body(self) }) }
     }
@@ -157,7 +75,7 @@ package final class Node: Sendable, Observable {
     while position < status.last {
       let before = position
       let entries = try ask { () throws(SharedLogError) in
-        try log.entries(after: before, limit: Node.batch, by: deadline)
+        try log.entries(after: before, limit: StoreNode.batch, by: deadline)
       }
       memory.withLock { $0.hear(entries) }
       try repeatWaiting()
@@ -172,13 +90,13 @@ package final class Node: Sendable, Observable {
   /// What became of a commit whose outcome was unknown: known when the file has its position.
   ///
   /// - Throws: ``SharedStoreError``, or ``QuireSQLite/DatabaseError``.
-  package func knownOutcome(of commit: SharedCommit) throws -> SharedOutcome {
+  package func knownOutcome(of commit: SharedCommit) throws -> SharedCommit.Outcome {
     try catchUpWithLog(by: .now + patience)
     guard let database = database.withLock({ $0.value }) else { return .undecided }
     return try database.read { connection in
       let place = try NodePlace(sharedOn: connection)
       if place.position < commit.position { return .undecided }
-      guard let bytes = try NodePlace.entry(at: commit.position, on: connection) else { return .undecided }
+      guard let bytes = try NodePlace.entry(at: commit.position, on: connection) else { return .forgotten }
       return try Entry(bytes).transactions.contains { $0.id == commit.id } ? .committed : .notCommitted
     }
   }
@@ -207,7 +125,7 @@ package final class Node: Sendable, Observable {
   }
 
   /// Stops following.
-  func halt(_ stop: NodeStop) -> SharedStoreError {
+  func halt(_ stop: StoreNode.Stop) -> SharedStoreError {
     memory.withLock { $0.stop = stop }
     return .stopped(stop)
   }

@@ -1,16 +1,4 @@
-package import Foundation
-
-/// How a node stands to its log.
-package enum NodeState: Hashable, Sendable {
-  /// It has every entry that it knows of.
-  case current
-  /// It knows of that many entries that it does not have yet.
-  case behind(by: Int64)
-  /// The log does not answer. Reads and live results go on; writes throw.
-  case cutOff(since: Date)
-  /// It does not follow any longer.
-  case stopped(NodeStop)
-}
+internal import Foundation
 
 /// What a node remembers between calls. A value: decided under a lock, acted on outside of it.
 struct NodeMemory {
@@ -35,9 +23,11 @@ struct NodeMemory {
   /// When they were last.
   var lostAt: ContinuousClock.Instant?
   var cutOffSince: Date?
-  var stop: NodeStop?
+  var stop: StoreNode.Stop?
+  /// What was last said to the other nodes.
+  var announced: NodeReport?
 
-  var state: NodeState {
+  var state: StoreNode.State {
     if let stop { return .stopped(stop) }
     if let cutOffSince { return .cutOff(since: cutOffSince) }
     return heard > position ? .behind(by: heard - position) : .current

@@ -2,7 +2,7 @@ import Foundation
 package import QuireSQLite
 
 // Called on the writing thread with the write lock held.
-extension Node: CommitGate {
+extension StoreNode: CommitGate {
   /// Other nodes were first: the transaction is to be run again.
   private struct Behind: Error {}
 
@@ -13,9 +13,9 @@ extension Node: CommitGate {
     guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
     let time = Int64(Date().timeIntervalSince1970 * 1000)
     let transactions = writes.map {
-      Entry.Transaction(id: TransactionID(), time: time, author: $0.author, rows: $0.rows)
+      Entry.Transaction(id: UUID(), time: time, author: $0.author, rows: $0.rows)
     }
-    let bytes = Entry(after: chain, node: place.node, transactions).bytes
+    let (bytes, parts) = try logged(Entry(after: chain, node: place.node, transactions), at: place.position + 1)
     let commits = transactions.map { SharedCommit(position: place.position + 1, id: $0.id) }
     memory.withLock { memory in
       memory.stand(at: place.position)
@@ -26,6 +26,8 @@ extension Node: CommitGate {
     } catch {
       memory.withLock { $0.inFlight = nil }
       show()
+      if case SharedStoreError.outcomeUnknown = error { throw error }
+      if let parts { try? log.remove(parts.group, by: .now + patience) }
       throw error
     }
     memory.withLock { memory in
@@ -42,6 +44,54 @@ extension Node: CommitGate {
     }
   }
 
+  /// An entry's bytes for the log: the entry, or where its bytes are beside the log if they are too many.
+  private func logged(_ entry: Entry, at position: Int64) throws -> ([UInt8], EntryParts?) {
+    let bytes = entry.bytes
+    if bytes.count <= EntryParts.inlineLimit { return (bytes, nil) }
+    if bytes.count > EntryParts.sizeLimit {
+      throw SharedStoreError.tooLarge(bytes: bytes.count, limit: EntryParts.sizeLimit)
+    }
+    let parts = try ask { () throws(SharedLogError) in
+      try EntryParts(storing: bytes, at: position, log, patience: patience)
+    }
+    var carrier = entry
+    carrier.kind = .parts
+    for index in carrier.transactions.indices { carrier.transactions[index].rows = index == 0 ? parts.bytes : [] }
+    return (carrier.bytes, parts)
+  }
+
+  /// Has every node say what its file contains at one position.
+  ///
+  /// - Returns: that position; this node has said it then.
+  /// - Throws: ``SharedStoreError``.
+  package func appendCheck() throws -> Int64 {
+    guard let database = database.withLock({ $0.value }) else { throw SharedStoreError.notShared(path: "") }
+    try catchUpWithLog(by: .now + patience)
+    return try database.replaying { replayer in
+      while true {
+        if let stop = memory.withLock({ $0.isHalted ? $0.stop : nil }) { throw SharedStoreError.stopped(stop) }
+        let place = try database.read { try NodePlace(sharedOn: $0) }
+        guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
+        let transaction = Entry.Transaction(
+          id: UUID(), time: Int64(Date().timeIntervalSince1970 * 1000), author: nil, rows: [])
+        let entry = Entry(.check, after: chain, node: place.node, [transaction])
+        do {
+          try append(
+            entry.bytes, after: place.position, [SharedCommit(position: place.position + 1, id: transaction.id)])
+        } catch is Behind {
+          try catchUp(with: replayer)
+          continue
+        }
+        memory.withLock { memory in
+          (memory.isNext, memory.isQueued, memory.losingSince) = (false, false, nil)
+          memory.hear([LoggedEntry(position: place.position + 1, bytes: entry.bytes)])
+        }
+        try repeatWaiting(with: replayer)
+        return place.position + 1
+      }
+    }
+  }
+
   package func isOutdated(_ error: any Error) -> Bool {
     if error is Behind { return true }
     let isAboutRows: Bool
@@ -54,7 +104,7 @@ extension Node: CommitGate {
     let (isCutOff, position) = memory.withLock { ($0.state != .current && $0.cutOffSince != nil, $0.position) }
     guard isAboutRows, !isCutOff else { return false }
     let entries = try? ask { () throws(SharedLogError) in
-      try log.entries(after: position, limit: Node.batch, by: .now + min(patience, .seconds(1)))
+      try log.entries(after: position, limit: StoreNode.batch, by: .now + min(patience, .seconds(1)))
     }
     guard let entries, !entries.isEmpty else { return false }
     memory.withLock { $0.hear(entries) }
@@ -75,6 +125,7 @@ extension Node: CommitGate {
       memory.stand(at: commit.position)
     }
     show()
+    keepUp(at: position)
   }
 
   package func commitFailed(_ error: any Error) -> (any Error)? {
@@ -129,12 +180,12 @@ extension Node: CommitGate {
     var answer: Appended?
     do throws(SharedLogError) {
       if wasSent {
-        let entries = try log.entries(after: position, limit: Node.batch, by: deadline)
+        let entries = try log.entries(after: position, limit: StoreNode.batch, by: deadline)
         if !entries.isEmpty { answer = .behind(entries) }
       }
       if answer == nil {
         let isNext = memory.withLock { $0.isNext }
-        answer = try log.append(bytes, after: position, turn: Turn(node: node), isNext: isNext, by: deadline)
+        answer = try log.append(bytes, after: position, turn: Turn(node: name), isNext: isNext, by: deadline)
       }
     } catch {
       switch error {
@@ -186,14 +237,14 @@ extension Node: CommitGate {
     guard memory.withLock({ $0.isQueued }) else { return }
     while news.wait(timeout: .now()) == .success {}
     let latest = ContinuousClock.now + patience
-    var end = ContinuousClock.now + Node.turnPatience
+    var end = ContinuousClock.now + StoreNode.turnPatience
     var seen = memory.withLock { ($0.heard, $0.turns) }
-    while memory.withLock({ $0.turns.first?.node != node }), ContinuousClock.now < min(end, latest) {
+    while memory.withLock({ $0.turns.first?.node != name }), ContinuousClock.now < min(end, latest) {
       _ = news.wait(timeout: .now() + ContinuousClock.now.duration(to: end).seconds)
       try repeatWaiting(with: replayer)
       let now = memory.withLock { ($0.heard, $0.turns) }
       // A node that is not in the queue, because the log could not put it there, does not wait for others to pause.
-      if now != seen, now.1.contains(Turn(node: node)) { end = .now + Node.turnPatience }
+      if now != seen, now.1.contains(Turn(node: name)) { end = .now + StoreNode.turnPatience }
       seen = now
     }
     memory.withLock { $0.isNext = true }

@@ -1,0 +1,34 @@
+internal import CSQLite
+internal import QuireRow
+
+extension Connection {
+  /// One transaction while no other connection has the file open, in this process or another.
+  ///
+  /// - Throws: ``DatabaseError/busy(path:waited:)`` if one has; what the body throws. The file is as it was then.
+  package func alone(_ body: () throws -> Void) throws {
+    let hadLog = try query("PRAGMA journal_mode").first == .text("wal")
+    // SQLite leaves the write-ahead log only when nobody else has the file open.
+    if hadLog { try setJournalMode("DELETE") }
+    defer { if hadLog { try? setJournalMode("WAL") } }
+    do {
+      try privileged { _ = try execute("BEGIN EXCLUSIVE") }
+    } catch let error as SQLiteError where error.primaryCode == SQLITE_BUSY {
+      throw DatabaseError.busy(path: path, waited: .zero)
+    }
+    do {
+      try body()
+      try privileged { _ = try execute("COMMIT") }
+    } catch {
+      privileged { _ = try? execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  private func setJournalMode(_ mode: String) throws {
+    do {
+      try privileged { _ = try query("PRAGMA journal_mode = \(mode)") }
+    } catch let error as SQLiteError where error.primaryCode == SQLITE_BUSY {
+      throw DatabaseError.busy(path: path, waited: .zero)
+    }
+  }
+}

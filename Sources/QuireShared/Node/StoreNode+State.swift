@@ -1,0 +1,57 @@
+public import Foundation
+
+extension StoreNode {
+  /// How a node stands to its log.
+  public enum State: Hashable, Sendable {
+    /// It has every entry that it knows of.
+    case current
+    /// It knows of that many entries that it does not have yet.
+    case behind(by: Int64)
+    /// The log does not answer. Reads and live results go on; writes throw.
+    case cutOff(since: Date)
+    /// It does not follow any longer.
+    case stopped(Stop)
+
+    /// One word, for tools.
+    package var word: String {
+      switch self {
+      case .current: "current"
+      case .behind: "behind"
+      case .cutOff: "cut off"
+      case .stopped: "stopped"
+      }
+    }
+  }
+
+  /// Why a node does not follow its log any longer. Its file can be read.
+  public enum Stop: Hashable, Sendable {
+    /// The log has another history than the file: it has lost an entry, or was restored from an older copy.
+    case forked(at: Int64)
+    /// An entry cannot be repeated: the rows of the file are not those of other nodes.
+    case diverged(at: Int64, reason: String)
+    /// The log has removed entries that the file does not have.
+    case trimmed(oldest: Int64)
+    /// The log is another one than the file's.
+    case otherLog(UUID)
+    /// An entry cannot be read by this program.
+    case unreadable(at: Int64, reason: String)
+    /// The file does not take what is committed, such as on a full disk. Goes on when it does.
+    case notHere(at: Int64, reason: String)
+  }
+}
+
+extension StoreNode.Stop: CustomStringConvertible {
+  public var description: String {
+    let next = "The file can be read and is not written to any more; quire node rejoin makes it anew"
+    return switch self {
+    case .forked(let position): "the log has another history than the file, at \(position) at the latest. \(next)"
+    case .diverged(let position, let reason): "the entry at \(position) does not fit the file: \(reason). \(next)"
+    case .trimmed(let oldest): "the log begins at \(oldest), behind what the file has. \(next)"
+    case .otherLog(let log): "the log is another one now (\(log)). \(next), or bring the log back"
+    case .unreadable(let position, let reason):
+      "\(reason), at \(position). The file can be read and is not written to; use the program's newer version"
+    case .notHere(let position, let reason):
+      "the file does not take what is committed at \(position): \(reason). It goes on when the file can be written"
+    }
+  }
+}

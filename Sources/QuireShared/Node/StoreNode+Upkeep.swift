@@ -1,0 +1,119 @@
+internal import Dispatch
+package import Foundation
+internal import QuireSQLite
+
+// What nodes do beside committing: they say where they are, make snapshots, and trim the log.
+extension StoreNode {
+  /// How often a node says where it is, if it has moved.
+  private static let announcing = Duration.seconds(10)
+  /// Snapshots are made when a node commits a position that this divides, the log trimmed at each tenth of it.
+  private static let snapshotInterval: Int64 = 10_000
+  /// How long entries are kept, in the log and in the files, for nodes that were away.
+  package static let keeping = Duration.seconds(7 * 86_400)
+
+  /// Says where this node is, now and from time to time.
+  func startAnnouncing() -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: tail)
+    timer.schedule(deadline: .now(), repeating: StoreNode.announcing.seconds, leeway: .seconds(1))
+    timer.setEventHandler { [weak self] in self?.announce() }
+    timer.activate()
+    return timer
+  }
+
+  /// Says where this node is, whether it has moved or not, and waits until it is said.
+  package func announceNow() {
+    tail.sync {
+      memory.withLock { $0.announced = nil }
+      announce()
+    }
+  }
+
+  private func announce() {
+    let report = NodeReport(position: position, state: memory.withLock { $0.state }.word, time: Date())
+    let isNew = memory.withLock { memory in
+      defer { memory.announced = report }
+      guard let last = memory.announced else { return true }
+      return last.position != report.position || last.state != report.state
+        || report.time.timeIntervalSince(last.time) > 60
+    }
+    guard isNew else { return }
+    do throws(SharedLogError) {
+      try log.store(report.bytes, as: Part(.nodes, name), by: .now + min(patience, .seconds(1)))
+    } catch {
+      memory.withLock { $0.announced = nil }
+    }
+  }
+
+  /// After a commit of this node.
+  func keepUp(at position: Int64) {
+    guard position.isMultiple(of: StoreNode.snapshotInterval / 10) else { return }
+    tail.async { [weak self] in
+      guard let self, let database = database.withLock({ $0.value }) else { return }
+      // A later position tries again.
+      if position.isMultiple(of: StoreNode.snapshotInterval) {
+        _ = try? Snapshot.store(
+          of: Connection(path: database.path, access: .readOnly), in: log, patience: patience)
+      }
+      _ = try? trim(keeping: StoreNode.keeping)
+    }
+  }
+
+  /// Removes entries that nobody needs from the log and from this file: those before the newest snapshot that are older
+  /// than what is kept.
+  ///
+  /// - Returns: the position up to which the log was trimmed; nil if there was nothing to remove.
+  package func trim(keeping: Duration) throws -> Int64? {
+    guard let database = database.withLock({ $0.value }) else { return nil }
+    let oldest = Int64((Date().timeIntervalSince1970 - keeping.seconds) * 1000)
+    let end = try database.read { connection in
+      let row = try connection.query("SELECT max(position) FROM _quire_entries WHERE at < ?", [.integer(oldest)]).first
+      if case .integer(let position)? = row { return position }
+      return Int64(0)
+    }
+    if end == 0 { return nil }
+    try database.replaying { replayer in
+      _ = try replayer.replay { _ in
+        Replayer.Plan([]) { _ = try $0.execute("DELETE FROM _quire_entries WHERE position <= ?", [.integer(end)]) }
+      }
+    }
+    let snapshot = try ask { () throws(SharedLogError) in try Snapshot.newest(in: log, by: .now + patience) }
+    // A file that is too large for a snapshot is copied by hand: then age alone counts.
+    let bound = snapshot?.position ?? (StoreNode.isTooLarge(database.path) ? end : 0)
+    let status = try ask { () throws(SharedLogError) in try log.status(by: .now + patience) }
+    let last = min(end, bound, status.last - 1)
+    guard last >= status.oldest else { return nil }
+    try ask { () throws(SharedLogError) in try log.trim(through: last, by: .now + patience) }
+    return last
+  }
+}
+
+/// What a node says of itself, beside the log.
+package struct NodeReport: Hashable, Sendable {
+  package let position: Int64
+  /// One word.
+  package let state: String
+  package let time: Date
+  /// The state of a machine that does not have the store any longer.
+  package static let left = "left"
+
+  package init(position: Int64, state: String, time: Date) {
+    (self.position, self.state, self.time) = (position, state, time)
+  }
+
+  /// Nil for bytes of another version.
+  package init?(_ bytes: [UInt8]) {
+    var reader = ByteReader(bytes)
+    guard let position = try? reader.integer(), let time = try? reader.integer(), let state = try? reader.text() else {
+      return nil
+    }
+    self.init(position: position, state: state, time: Date(timeIntervalSince1970: Double(time) / 1000))
+  }
+
+  package var bytes: [UInt8] {
+    var writer = ByteWriter()
+    writer.integer(position)
+    writer.integer(Int64(time.timeIntervalSince1970 * 1000))
+    writer.text(state)
+    return writer.bytes
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import QuireSQLite
+import QuireShared
+import QuireShell
+
+/// The words common to all `node` commands: which file, which store, where its log is.
+struct NodeTarget {
+  let invocation: Invocation
+  let patience: Duration
+  private let members: [String]
+
+  var terminal: Terminal { invocation.terminal }
+  var isJSON: Bool { invocation.flag("--json") }
+  var isQuiet: Bool { invocation.flag("--quiet") }
+
+  init(_ invocation: Invocation) throws {
+    self.invocation = invocation
+    patience = .seconds(try invocation.integer("--wait", in: 1...86_400) ?? 5)
+    let given = invocation.values("--at").isEmpty ? [invocation["--at"] ?? ""] : invocation.values("--at")
+    let members = given.flatMap { $0.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
+    for member in members {
+      guard let colon = member.lastIndex(of: ":"), colon > member.startIndex,
+        let port = Int(member[member.index(after: colon)...]), (1...65_535).contains(port), !member.contains("/")
+      else { throw invocation.usageError("--at takes HOST:PORT, such as 127.0.0.1:2379, not ‘\(member)’") }
+    }
+    self.members = members.isEmpty ? ["127.0.0.1:2379"] : members
+  }
+
+  var optionalFile: String? { invocation.argument("FILE") }
+
+  func file() throws -> String {
+    guard let file = optionalFile else { throw invocation.usageError("which file?") }
+    return file
+  }
+
+  /// Of --as.
+  func store() throws -> String {
+    guard let name = invocation["--as"] else { throw invocation.usageError("which store? Give its name with --as") }
+    return try usable(name)
+  }
+
+  /// Of --node, or the host's.
+  func node() throws -> String { try usable(invocation["--node"] ?? SharedStore.hostName) }
+
+  private func usable(_ name: String) throws -> String {
+    if SharedStore.isUsable(name: name) { return name }
+    throw SharedStoreError.unusableName(name)
+  }
+
+  func log(of store: String) -> EtcdLog { EtcdLog(store, at: members) }
+
+  /// The same words for another command, to be pasted.
+  func pasteable(_ command: String) -> String {
+    let at = members == ["127.0.0.1:2379"] ? "" : " --at \(members.joined(separator: ","))"
+    return "\(invocation.command.first ?? "quire") node \(command)\(at)"
+  }
+
+  // MARK: Long work
+
+  /// Runs what takes its time, with its progress on the terminal; Ctrl-C stops it.
+  func working<T>(_ label: String, _ body: (MigrationInterruption, (Int, Int) -> Void) throws -> T) throws -> T {
+    let interruption = MigrationInterruption()
+    let signal = StopSignal([SIGINT, SIGTERM, SIGHUP]) { interruption.stop() }
+    let progress = Progress(label, on: terminal)
+    defer {
+      progress.finish()
+      signal.cancel()
+    }
+    return try body(interruption) { done, total in
+      progress.update(done, of: total, "\(size(done)) of \(size(total)) · Ctrl-C leaves nothing behind")
+    }
+  }
+
+  /// A node of this process on a file that other programs may have open.
+  func withNode<T>(_ body: (StoreNode, any SharedLog) throws -> T) throws -> T {
+    let file = try file()
+    let place = try StoreNode.place(of: file)
+    let log = log(of: place.name)
+    let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
+    defer { try? database.close() }
+    let node = try StoreNode.attach(database, to: log, named: place.name, patience: patience)
+    return try body(node, log)
+  }
+
+  // MARK: Errors
+
+  /// Errors of stores and files, with what the shell is told.
+  static func explaining(_ body: () throws -> ExitStatus) throws -> ExitStatus {
+    do {
+      return try body()
+    } catch let error as SharedStoreError {
+      throw CommandFailure("\(error)", status(error))
+    } catch let error as SharedLogError {
+      if case .unreachable = error { throw CommandFailure("\(error)", .busy) }
+      throw CommandFailure("\(error)")
+    } catch let error as DatabaseError {
+      if case .busy = error {
+        throw CommandFailure(
+          "a program has the file open. Nothing was changed; stop it, and start it again then", .busy)
+      }
+      throw CommandFailure("\(error)", error.cause == .caller ? .usage : .failure)
+    } catch is CancellationError {
+      throw CommandFailure("stopped. Nothing was changed", .interrupted)
+    } catch let error as SQLiteError where error.primaryCode == 9 {
+      throw CommandFailure("stopped. Nothing was changed", .interrupted)
+    }
+  }
+
+  private static func status(_ error: SharedStoreError) -> ExitStatus {
+    switch error {
+    case .unusableName: .usage
+    case .cutOff: .busy
+    case .alreadyShared, .notShared, .otherName, .nameInUse, .keepsChangeLog, .snapshotTooLarge: .refused
+    default: .failure
+    }
+  }
+}

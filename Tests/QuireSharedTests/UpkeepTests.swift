@@ -1,0 +1,173 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+import TestSupport
+import Testing
+
+@testable import QuireShared
+
+/// What nodes do beside committing.
+struct UpkeepTests {
+  @Test func `a large commit goes in parts, and is one commit everywhere`() throws {
+    let nodes = try TestNodes(2)
+    try nodes[0].write("INSERT INTO loose VALUES (0, 'before')")
+    let text = String(repeating: "x", count: 1000)
+    try nodes[0].write(
+      "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO loose SELECT i, ? FROM n",
+      [.text(text)])
+    try nodes[1].write("INSERT INTO loose VALUES (-1, 'after')")
+    #expect(try nodes.differences() == [])
+    #expect(nodes.log.last == 3)
+    #expect(try nodes[1].query("SELECT count(*) FROM loose") == [[3002]])
+    let logged = try nodes.log.connection().entries(after: 1, limit: 1, by: .now + .seconds(60))
+    #expect(logged[0].bytes.count < 1000)
+    // A node that comes later reads them too.
+    let late = nodes.scratch.file("late.db")
+    try StoreNode.join(late, to: nodes.log.connection(), named: "library", as: "late")
+    let node = try TestNode(late, nodes.log.connection(), patience: .seconds(5))
+    #expect(try node.query("SELECT count(*) FROM loose") == [[3002]])
+    // What is more than the limit is refused, and nothing of it is written.
+    #expect(throws: SharedStoreError.self) {
+      try nodes[0].write("INSERT INTO loose VALUES (1, zeroblob(?))", [.integer(Int64(EntryParts.sizeLimit))])
+    }
+    #expect(try nodes.differences() == [])
+  }
+
+  @Test func `a node that cannot read the parts of an entry stops there`() throws {
+    let nodes = try TestNodes(2)
+    nodes[1].log.isCutOff = true
+    try nodes[0].write("INSERT INTO loose VALUES (1, zeroblob(400000))")
+    let entry = try Entry(nodes.log.connection().entries(after: 0, limit: 1, by: .now + .seconds(60))[0].bytes)
+    #expect(entry.kind == .parts)
+    let parts = try EntryParts(entry.transactions[0].rows)
+    try nodes.log.connection().remove(parts.group, by: .now + .seconds(60))
+    nodes[1].log.isCutOff = false
+    #expect(throws: SharedStoreError.self) { try nodes[1].catchUp() }
+    guard case .stopped(.unreadable(at: 1, _)) = nodes[1].node.state else {
+      Issue.record("\(nodes[1].node.state)")
+      return
+    }
+  }
+
+  @Test func `a check names the table and the key in which files differ`() throws {
+    let nodes = try TestNodes(3)
+    for number in 0..<300 { try nodes[0].write("INSERT INTO counter (note) VALUES (?)", [.integer(Int64(number))]) }
+    for node in nodes.nodes { try node.catchUpInTheEnd() }
+    let breaker = try GuardBreaker(nodes[2].database.path)
+    try breaker.connection.execute(
+      "DROP TRIGGER _quire_shared_update_counter; UPDATE counter SET note = 'x' WHERE id = 250")
+    let position = try nodes[0].node.appendCheck()
+    #expect(position == 301)
+    for node in nodes.nodes {
+      try node.catchUpInTheEnd()
+      node.node.tail.sync {}
+    }
+    let found = try nodes.log.connection().parts(of: .findings(position: position), by: .now + .seconds(60))
+      .mapValues { try FileContents($0) }
+    let mine = try #require(found["node-0"])
+    #expect(found.count == 3 && found["node-1"] == mine)
+    let other = try #require(found["node-2"])
+    #expect(other.difference(from: mine) == "the table counter, behind the key 200, up to the key 300")
+    #expect(try FileContents(mine.bytes) == mine)
+  }
+
+  @Test func `old entries go when a snapshot has them, and a node can begin with it`() throws {
+    let nodes = try TestNodes(2)
+    for number in 0..<20 { try nodes[0].write("INSERT INTO loose VALUES (?, 0)", [.integer(Int64(number))]) }
+    try nodes[1].catchUpInTheEnd()
+    #expect(try nodes[0].node.trim(keeping: .zero) == nil)  // the snapshot is from before
+    let log = nodes.log.connection()
+    let path = nodes[0].database.path
+    let snapshot = try Snapshot.store(
+      of: Connection(path: path, access: .readOnly), in: log, patience: .seconds(60))
+    #expect(snapshot.position == 20)
+    try nodes[0].write("INSERT INTO loose VALUES (20, 0)")
+    #expect(try nodes[0].node.trim(keeping: .seconds(3600)) == nil)
+    try nodes[1].catchUpInTheEnd()
+    #expect(try nodes[1].node.trim(keeping: .seconds(-1)) == 20)
+    #expect(try log.status(by: .now + .seconds(60)).oldest == 21)
+    let late = nodes.scratch.file("late.db")
+    try StoreNode.join(late, to: log, named: "library", as: "late")
+    let node = try TestNode(late, nodes.log.connection(), patience: .seconds(60))
+    #expect(try node.query("SELECT count(*) FROM loose") == [[21]])
+    // The one before stays for who reads it now, and goes with the next one.
+    #expect(try !log.parts(of: .snapshot(position: 0), by: .now + .seconds(60)).isEmpty)
+    _ = try Snapshot.store(of: Connection(path: path, access: .readOnly), in: log, patience: .seconds(60))
+    #expect(try log.parts(of: .snapshot(position: 0), by: .now + .seconds(60)).isEmpty)
+    #expect(try nodes.differences() == [])
+  }
+
+  @Test func `a file that leaves is an ordinary one, and one that joins again begins with the snapshot`() throws {
+    let scratch = try Scratch()
+    let (log, file, other) = (MemoryLog().connection(), scratch.file("a.db"), scratch.file("b.db"))
+    _ = try Connection(path: file, access: .create).execute("CREATE TABLE loose (a, b)")
+    try StoreNode.begin(file, on: log, named: "library", as: "a")
+    try StoreNode.join(other, to: log, named: "library", as: "b")
+    do {
+      let node = try TestNode(other, log, patience: .seconds(60))
+      try node.write("INSERT INTO loose VALUES (1, 1)")
+      #expect(throws: DatabaseError.self) { try StoreNode.leave(other) }  // it is open
+      try node.database.close()
+    }
+    let old = try StoreNode.rejoin(other, to: log, patience: .seconds(60))
+    #expect(try Connection(path: old, access: .readOnly).query("SELECT count(*) FROM loose").first == 1)
+    #expect(try Connection(path: other, access: .readOnly).query("SELECT count(*) FROM loose").first == 0)
+    #expect(throws: SharedStoreError.notShared(path: scratch.file("a.db"))) {
+      _ = try StoreNode.leave(file)
+      _ = try StoreNode.leave(file)
+    }
+    let connection = try Connection(path: file, access: .readWrite)
+    try connection.execute("INSERT INTO loose VALUES (2, 2)")
+    #expect(
+      try SchemaReader(connection).objects().filter { $0.name.hasPrefix("_quire") }.map(\.name).sorted() == [
+        "_quire_keys"
+      ])
+  }
+
+  @Test func `a file with a change log, and a log with entries, are not shared`() throws {
+    let nodes = try TestNodes(1)
+    try nodes[0].write("INSERT INTO loose VALUES (1, 1)")
+    let scratch = try Scratch()
+    let file = scratch.file("logged.db")
+    do {
+      var configuration = DatabaseConfiguration(.file(file))
+      configuration.changeLog = .on()
+      let database = try Database(configuration)
+      _ = try database.write { try $0.connection.execute("CREATE TABLE loose (a, b)") }
+      try database.close()
+    }
+    #expect(throws: SharedStoreError.keepsChangeLog(path: file)) {
+      try StoreNode.share(file, on: MemoryLog().connection(), named: "library", as: "a")
+    }
+    let plain = scratch.file("plain.db")
+    _ = try Connection(path: plain, access: .create).execute("CREATE TABLE loose (a, b)")
+    #expect(throws: SharedStoreError.nameInUse(name: "library")) {
+      try StoreNode.share(plain, on: nodes.log.connection(), named: "library", as: "a")
+    }
+    #expect(try NodePlace(on: Connection(path: plain, access: .readOnly)) == nil)
+  }
+
+  @Test func `a shared file that is opened as if it were not says so at the first write`() throws {
+    let nodes = try TestNodes(1)
+    let path = nodes[0].database.path
+    let database = try Database(DatabaseConfiguration(.file(path), access: .readWrite))
+    #expect(throws: DatabaseError.shared(path: path)) {
+      try database.write { try $0.connection.execute("INSERT INTO loose VALUES (1, 1)") }
+    }
+    #expect(try nodes[0].query("SELECT count(*) FROM loose") == [[0]])
+  }
+
+  @Test func `two processes of a machine share its file`() throws {
+    let nodes = try TestNodes(2)
+    let path = nodes[0].database.path
+    let second = try TestNode(path, nodes.log.connection(), patience: .seconds(60))
+    for number in 0..<30 {
+      let node = [nodes[0], second, nodes[1]][number % 3]
+      try node.write("INSERT INTO loose VALUES (?, 0)", [.integer(Int64(number))])
+    }
+    for node in nodes.nodes + [second] { try node.catchUpInTheEnd() }
+    #expect(try nodes[0].dump() == nodes[1].dump() && second.dump() == nodes[1].dump())
+    #expect(second.node.state == .current && second.node.position == 30)
+    #expect(try nodes[1].query("SELECT count(*) FROM loose") == [[30]])
+  }
+}
