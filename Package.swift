@@ -98,6 +98,9 @@ let package = Package(
     .executableTarget(
       name: "CatalogExample", dependencies: ["Quire", "Catalog"], path: "Examples/Catalog", swiftSettings: swift),
     .executableTarget(
+      name: "ClusterExample", dependencies: ["Quire", "QuireShared", "QuireSQLite"], path: "Examples/Cluster",
+      swiftSettings: swift),
+    .executableTarget(
       name: "lending", dependencies: ["QuireMigration", "QuireTool"], path: "Examples/Lending", exclude: ["Migrations"],
       swiftSettings: swift, plugins: ["EmbedMigrations"]),
     .executableTarget(
@@ -114,7 +117,7 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "QuireSharedTests",
-      dependencies: ["Quire", "QuireModel", "QuireRow", "QuireSQLite", "QuireShared", "TestSupport"],
+      dependencies: ["ClusterExample", "Quire", "QuireModel", "QuireRow", "QuireSQLite", "QuireShared", "TestSupport"],
       swiftSettings: swift),
     .testTarget(
       name: "QuireModelTests",

@@ -193,6 +193,7 @@ public struct Migrator: Sendable {
       try connection.execute("BEGIN IMMEDIATE")
     }
     do {
+      if try NodePlace(on: connection) != nil { throw DatabaseError.shared(path: database) }
       let result = try body()
       try connection.execute("COMMIT")
       return result

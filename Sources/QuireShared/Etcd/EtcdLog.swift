@@ -13,6 +13,8 @@ package final class EtcdLog: SharedLog {
   static let entryLimit = 1_000_000
 
   private let client: EtcdClient
+  /// `host:port` of members.
+  let endpoints: [String]
   /// How long a turn is kept for a node that is silent.
   private let leaseSeconds: Int64
   private let prefix: String
@@ -34,6 +36,7 @@ package final class EtcdLog: SharedLog {
     leaseSeconds: Int64 = 10
   ) {
     self.leaseSeconds = leaseSeconds
+    self.endpoints = endpoints
     client = EtcdClient(endpoints, patience: patience)
     prefix = "quire/\(name)/"
     partPrefix = "quire-parts/\(name)/"

@@ -2,6 +2,7 @@ public import Foundation
 
 extension StoreNode {
   /// How a node stands to its log.
+  @nonexhaustive
   public enum State: Hashable, Sendable {
     /// It has every entry that it knows of.
     case current
@@ -24,6 +25,7 @@ extension StoreNode {
   }
 
   /// Why a node does not follow its log any longer. Its file can be read.
+  @nonexhaustive
   public enum Stop: Hashable, Sendable {
     /// The log has another history than the file: it has lost an entry, or was restored from an older copy.
     case forked(at: Int64)

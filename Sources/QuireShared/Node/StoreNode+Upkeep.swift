@@ -4,7 +4,7 @@ internal import QuireSQLite
 
 // What nodes do beside committing: they say where they are, make snapshots, and trim the log.
 extension StoreNode {
-  /// How often a node says where it is, if it has moved.
+  /// How often a node asks where the log is, and says where it is itself if it has moved.
   private static let announcing = Duration.seconds(10)
   /// Snapshots are made when a node commits a position that this divides, the log trimmed at each tenth of it.
   private static let snapshotInterval: Int64 = 10_000
@@ -15,7 +15,13 @@ extension StoreNode {
   func startAnnouncing() -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: tail)
     timer.schedule(deadline: .now(), repeating: StoreNode.announcing.seconds, leeway: .seconds(1))
-    timer.setEventHandler { [weak self] in self?.announce() }
+    var isFirst = true
+    timer.setEventHandler { [weak self] in
+      // News may have stopped without a word: a member that is cut off from the others is silent.
+      if !isFirst { self?.follow(asking: true) }
+      isFirst = false
+      self?.announce()
+    }
     timer.activate()
     return timer
   }

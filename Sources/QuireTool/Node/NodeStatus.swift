@@ -12,6 +12,7 @@ struct NodeStatus {
     let status: LogStatus
     let snapshot: Snapshot?
     let nodes: [(name: String, report: NodeReport)]
+    let members: [EtcdMember]
   }
 
   func run() throws -> ExitStatus {
@@ -49,7 +50,8 @@ struct NodeStatus {
       NodeReport(bytes).map { (name: name, report: $0) }
     }
     return Log(
-      status: status, snapshot: try Snapshot.newest(in: log, by: end), nodes: nodes.sorted { $0.name < $1.name })
+      status: status, snapshot: try Snapshot.newest(in: log, by: end), nodes: nodes.sorted { $0.name < $1.name },
+      members: log.members(by: end))
   }
 
   private func show(_ place: NodePlace?, _ name: String, _ log: Log?) {
@@ -69,6 +71,10 @@ struct NodeStatus {
     target.terminal.print("  log       \(oldest > last ? "no entries" : "\(grouped(oldest)) to \(grouped(last))")")
     target.terminal.print(
       "  snapshot  \(log.snapshot.map { "at \(grouped($0.position)), \(size($0.size))" } ?? "none")")
+    for (number, member) in log.members.enumerated() {
+      let version = member.version.map { "etcd \($0)\(member.isLeader ? ", leads" : "")" } ?? "does not answer"
+      target.terminal.print("  \(number == 0 ? "etcd" : "    ")      \(member.address)  \(version)")
+    }
     if log.nodes.isEmpty { return }
     target.terminal.print()
     let rows = log.nodes.map { node in
@@ -101,6 +107,16 @@ struct NodeStatus {
           "snapshot",
           log.snapshot.map { .object([("position", .integer(Int($0.position))), ("bytes", .integer($0.size))]) }
             ?? .null
+        ),
+        (
+          "members",
+          .array(
+            log.members.map { member in
+              .object([
+                ("address", .string(member.address)), ("version", member.version.map { .string($0) } ?? .null),
+                ("leads", .bool(member.isLeader)),
+              ])
+            })
         ),
         (
           "nodes",

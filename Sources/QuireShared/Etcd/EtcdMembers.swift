@@ -1,0 +1,21 @@
+/// One member of an etcd cluster, as it answers.
+package struct EtcdMember: Hashable, Sendable {
+  /// `host:port`.
+  package let address: String
+  /// Its version; nil if it does not answer.
+  package let version: String?
+  package let isLeader: Bool
+}
+
+extension EtcdLog {
+  /// The members at the addresses of this log, in their order. One that does not answer is among them, without a version.
+  package func members(by deadline: ContinuousClock.Instant) -> [EtcdMember] {
+    endpoints.map { address in
+      let answer = try? EtcdClient([address], patience: .seconds(1)).post("/v3/maintenance/status", [:], by: deadline)
+      let header = answer?["header"] as? [String: Any]
+      let (id, leader) = (header?["member_id"] as? String, answer?["leader"] as? String)
+      return EtcdMember(
+        address: address, version: answer?["version"] as? String, isLeader: id != nil && id == leader)
+    }
+  }
+}
