@@ -98,7 +98,8 @@ let package = Package(
     .executableTarget(
       name: "CatalogExample", dependencies: ["Quire", "Catalog"], path: "Examples/Catalog", swiftSettings: swift),
     .executableTarget(
-      name: "ClusterExample", dependencies: ["Quire", "QuireShared", "QuireSQLite"], path: "Examples/Cluster",
+      name: "ClusterExample", dependencies: ["LocalEtcd", "Quire", "QuireShared", "QuireSQLite"],
+      path: "Examples/Cluster",
       swiftSettings: swift),
     .executableTarget(
       name: "lending", dependencies: ["QuireMigration", "QuireTool"], path: "Examples/Lending", exclude: ["Migrations"],
@@ -107,7 +108,9 @@ let package = Package(
       name: "DeskExample", dependencies: ["Quire", "QuireMigration"], path: "Examples/Desk", exclude: ["Migrations"],
       swiftSettings: swift, plugins: ["EmbedMigrations"]),
     .executableTarget(
-      name: "QuireBench", dependencies: ["CSQLite", "Quire", "QuireMigration", "QuireSQLite"], path: "Benchmarks",
+      name: "QuireBench",
+      dependencies: ["CSQLite", "LocalEtcd", "Quire", "QuireMigration", "QuireModel", "QuireShared", "QuireSQLite"],
+      path: "Benchmarks",
       swiftSettings: swift
     ),
     .testTarget(name: "QuireRowTests", dependencies: ["CSQLite", "QuireRow", "TestSupport"], swiftSettings: swift),
@@ -115,9 +118,12 @@ let package = Package(
     .testTarget(
       name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite", "TestSupport"],
       swiftSettings: swift),
+    .target(name: "LocalEtcd", dependencies: ["QuireShared"], path: "Tests/LocalEtcd", swiftSettings: swift),
     .testTarget(
       name: "QuireSharedTests",
-      dependencies: ["ClusterExample", "Quire", "QuireModel", "QuireRow", "QuireSQLite", "QuireShared", "TestSupport"],
+      dependencies: [
+        "ClusterExample", "LocalEtcd", "Quire", "QuireModel", "QuireRow", "QuireSQLite", "QuireShared", "TestSupport",
+      ],
       swiftSettings: swift),
     .testTarget(
       name: "QuireModelTests",

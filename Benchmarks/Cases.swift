@@ -1,8 +1,11 @@
+import LocalEtcd
+
 /// Every case and who answers it, in the order they are run.
 ///
 /// A new variant is one line here, and a class that is a `Variant`.
 @MainActor let allCases =
   storeCases + [1, 100, 10_000].flatMap { observingCases($0) } + [0, 1, 5].flatMap { writersCases($0) } + serverCases
+  + (EtcdCluster.isThere ? sharedCases : [])
 
 @MainActor private let storeCases = [
   BenchCase(
@@ -247,5 +250,37 @@
     unit: .load,
     .init("raw") { try RawDesk($0, writes: writes) },
     .init("quire") { try QuireDesk($0, writes: writes) }
+  )
+}
+
+/// A store that several machines have; only where etcd-server is installed.
+@MainActor private let sharedCases: [BenchCase] = [
+  BenchCase(
+    "shared-save",
+    "a row saved on one of three machines, the others quiet; beside it until a live list of another has it",
+    vs: "append", goal: 2.5, unit: .load,
+    .init("append") { _ in try BareAppends(clients: 1, count: 200) },
+    .init("quire") { try QuireSharedSaves($0, machines: 3, clients: 1, count: 200) },
+    .init("live") { try QuireSharedLive($0, count: 200) }
+  ),
+  BenchCase(
+    "shared-64", "a row saved by one of 64 tasks on one machine", vs: "append", unit: .load,
+    .init("append") { _ in try BareAppends(clients: 1, count: 200) },
+    .init("quire") { try QuireSharedSaves($0, machines: 1, clients: 64, count: 3200) }
+  ),
+  contentionCase(3), contentionCase(8),
+  BenchCase(
+    "shared-catch-up", "a commit that a machine has missed, from its start until it has all", vs: "append", unit: .load,
+    .init("append") { _ in try BareAppends(clients: 1, count: 200) },
+    .init("quire") { try QuireSharedCatchUp($0, count: 6400) }
+  ),
+]
+
+@MainActor private func contentionCase(_ machines: Int) -> BenchCase {
+  BenchCase(
+    "shared-\(machines)", "a row saved on each of \(machines) machines at once, without pause", vs: "append",
+    unit: .load,
+    .init("append") { _ in try BareAppends(clients: machines, count: 240) },
+    .init("quire") { try QuireSharedSaves($0, machines: machines, clients: machines, count: 240) }
   )
 }

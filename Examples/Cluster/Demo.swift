@@ -1,4 +1,5 @@
 import Foundation
+import LocalEtcd
 
 /// Three lists side by side that follow edits on all machines, while one thing after the other fails.
 struct Demo {
@@ -8,8 +9,8 @@ struct Demo {
     defer { try? FileManager.default.removeItem(at: folder) }
     let screen = Screen()
     screen.say("three members of etcd start")
-    let etcd = try Etcd(3, in: folder)
-    _ = try etcd.waitForLeader()
+    let etcd = try EtcdCluster(3, in: folder)
+    try etcd.waitForLeader()
     let programs = Programs(3, in: folder)
     try Bank.open(programs, count: 3, at: etcd.addresses)
     func start(_ number: Int) throws { try programs.start(number, at: etcd.addresses(from: number), pause: 60) }

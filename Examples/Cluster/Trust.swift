@@ -1,4 +1,5 @@
 import Foundation
+import LocalEtcd
 
 /// Programs that write without pause while they, and the members of etcd, are killed; then all that was acknowledged is
 /// looked for, and the files are compared.
@@ -16,8 +17,8 @@ struct Trust {
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-trust-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let etcd = try Etcd(3, in: folder)
-    _ = try etcd.waitForLeader()
+    let etcd = try EtcdCluster(3, in: folder)
+    try etcd.waitForLeader()
     let programs = Programs(4, in: folder)
     try Bank.open(programs, count: 3, at: etcd.addresses)
     let begun = ContinuousClock.now

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import LocalEtcd
 import Testing
 
 /// The short form of `Scripts/cluster-trust`.

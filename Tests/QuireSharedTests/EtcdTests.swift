@@ -1,4 +1,5 @@
 import Foundation
+import LocalEtcd
 import QuireRow
 import QuireSQLite
 import TestSupport
@@ -13,7 +14,7 @@ struct EtcdTests {
   private func log(
     _ cluster: EtcdCluster, from member: Int = 0, patience: Duration = .seconds(2), leaseSeconds: Int64 = 10
   ) throws -> EtcdLog {
-    let endpoints = Array(cluster.endpoints[member...] + cluster.endpoints[..<member])
+    let endpoints = Array(cluster.addresses[member...] + cluster.addresses[..<member])
     let log = EtcdLog("library", at: endpoints, patience: patience, leaseSeconds: leaseSeconds)
     for _ in 0..<100 {
       do throws(SharedLogError) {
@@ -124,7 +125,9 @@ struct EtcdTests {
     }
     for death in 0..<deaths {
       Thread.sleep(forTimeInterval: 0.5)
-      try cluster.killAndRestart(death % 3)
+      cluster.kill(death % 3)
+      Thread.sleep(forTimeInterval: 0.3)
+      try cluster.restart(death % 3)
     }
     group.wait()
     for node in nodes { try node.node.catchUpWithLog(by: .now + .seconds(20)) }

@@ -159,7 +159,7 @@ import Testing
     #expect(throws: SharedStoreError.otherName(path: path, expected: "museum", found: "library")) {
       try StoreNode.attach(database, to: nodes.log.connection(), named: "museum", patience: .seconds(1))
     }
-    #expect(throws: SharedStoreError.alreadyShared(path: path)) {
+    #expect(throws: SharingError.alreadyShared(path: path)) {
       try StoreNode.share(path, on: nodes.log.connection(), named: "library", as: "node-7")
     }
     let plain = try Database(DatabaseConfiguration(.file(nodes.scratch.file("plain.db"))))

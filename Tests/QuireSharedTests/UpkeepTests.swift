@@ -137,12 +137,12 @@ struct UpkeepTests {
       _ = try database.write { try $0.connection.execute("CREATE TABLE loose (a, b)") }
       try database.close()
     }
-    #expect(throws: SharedStoreError.keepsChangeLog(path: file)) {
+    #expect(throws: SharingError.keepsChangeLog(path: file)) {
       try StoreNode.share(file, on: MemoryLog().connection(), named: "library", as: "a")
     }
     let plain = scratch.file("plain.db")
     _ = try Connection(path: plain, access: .create).execute("CREATE TABLE loose (a, b)")
-    #expect(throws: SharedStoreError.nameInUse(name: "library")) {
+    #expect(throws: SharingError.nameInUse(name: "library")) {
       try StoreNode.share(plain, on: nodes.log.connection(), named: "library", as: "a")
     }
     #expect(try NodePlace(on: Connection(path: plain, access: .readOnly)) == nil)

@@ -36,7 +36,7 @@ package struct Snapshot: Hashable, Sendable {
     let size = try connection.copy(
       toFile: copy, of: connection.path, replacing: false, interruption: interruption
     ) { _, _ in }
-    if size > sizeLimit { throw SharedStoreError.snapshotTooLarge(bytes: size, limit: sizeLimit) }
+    if size > sizeLimit { throw SharingError.snapshotTooLarge(bytes: size, limit: sizeLimit) }
     let place = try NodePlace(sharedOn: Connection(path: copy, access: .readOnly))
     let file = try FileHandle(forReadingFrom: URL(filePath: copy))
     defer { try? file.close() }

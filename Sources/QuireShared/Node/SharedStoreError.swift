@@ -18,22 +18,12 @@ public enum SharedStoreError: Error, Hashable, Sendable {
   case stopped(StoreNode.Stop)
   /// The file is not shared.
   case notShared(path: String)
-  /// The file is shared already.
-  case alreadyShared(path: String)
   /// The file belongs to a log of another name.
   case otherName(path: String, expected: String, found: String)
-  /// The log has entries already: another file was shared under this name.
-  case nameInUse(name: String)
-  /// A name of a store or a node that cannot be one.
-  case unusableName(String)
   /// There is no snapshot in the log to begin with.
   case noSnapshot(name: String)
   /// The snapshot in the log is damaged, or is being replaced.
   case snapshotDamaged(name: String)
-  /// A file is larger than a snapshot in the log can be.
-  case snapshotTooLarge(bytes: Int, limit: Int)
-  /// The file keeps a change log, which would not have what other nodes commit.
-  case keepsChangeLog(path: String)
 }
 
 extension SharedStoreError: CustomStringConvertible {
@@ -55,23 +45,14 @@ extension SharedStoreError: CustomStringConvertible {
     case .stopped(let stop): "\(stop)"
     case .notShared(let path):
       "\(path) is not shared. Nothing was changed; quire node share makes it so, or name another file"
-    case .alreadyShared(let path): "\(path) is shared already. Nothing was changed"
     case .otherName(let path, let expected, let found):
       "\(path) is shared as \(found) and not as \(expected). Nothing was changed; check the name and the file"
-    case .nameInUse(let name):
-      "another file was shared as \(name). Nothing was changed; join it with quire node join, or share under another name"
-    case .unusableName(let name):
-      "‘\(name)’ cannot be the name of a store or a node: letters, digits, - . and _, 64 at most. Nothing was changed"
     case .noSnapshot(let name):
       "\(name) has no snapshot to begin with. Nothing was changed; quire node snapshot makes one on a machine that has "
         + "the store"
     case .snapshotDamaged(let name):
       "the snapshot of \(name) is not whole; it may be being replaced. Nothing was changed; repeat, or make another one"
-    case .snapshotTooLarge(let bytes, let limit):
-      "the file has \(bytes) bytes, and a snapshot beside the log has \(limit) at most. Give the other machines a copy, "
-        + "made with quire backup, and let them join with it"
-    case .keepsChangeLog(let path):
-      "\(path) keeps a change log, which would miss the commits of other nodes. Nothing was changed; switch it off first"
+
     }
   }
 }
@@ -81,9 +62,7 @@ extension SharedStoreError: QuireError {
     switch self {
     case .cutOff, .contended, .snapshotDamaged: .transient
     case .outcomeUnknown, .committedNotHere, .stopped: .storage
-    case .tooLarge, .notShared, .alreadyShared, .otherName, .nameInUse, .unusableName, .noSnapshot, .snapshotTooLarge,
-      .keepsChangeLog:
-      .caller
+    case .tooLarge, .notShared, .otherName, .noSnapshot: .caller
     }
   }
 }

@@ -13,7 +13,7 @@ extension StoreNode {
   ) throws {
     try checkShareable(file)
     let status = try log.status(by: .now + patience)
-    if status.last > 0 { throw SharedStoreError.nameInUse(name: name) }
+    if status.last > 0 { throw SharingError.nameInUse(name: name) }
     let connection = try Connection(path: file, access: .readWrite)
     let place = NodePlace(log: status.log, name: name, node: node, position: 0, chain: Chain.start.bytes)
     try connection.alone { try NodeTables(connection).create(place) }
@@ -22,8 +22,8 @@ extension StoreNode {
   /// - Throws: ``SharedStoreError`` or an error of the file, if it cannot be shared.
   package static func checkShareable(_ file: String) throws {
     let connection = try Connection(path: file, access: .readOnly)
-    if try NodePlace(on: connection) != nil { throw SharedStoreError.alreadyShared(path: file) }
-    if try SchemaReader(connection).hasTable("_quire_changes") { throw SharedStoreError.keepsChangeLog(path: file) }
+    if try NodePlace(on: connection) != nil { throw SharingError.alreadyShared(path: file) }
+    if try SchemaReader(connection).hasTable("_quire_changes") { throw SharingError.keepsChangeLog(path: file) }
   }
 
   /// Makes a file that joins a log, from the newest snapshot there.

@@ -18,7 +18,7 @@ struct NodeSharing {
     do {
       try storeSnapshot(of: file, log)
       _ = try catchUp()
-    } catch SharedStoreError.snapshotTooLarge(let bytes, let limit) {
+    } catch SharingError.snapshotTooLarge(let bytes, let limit) {
       say("shared", file, "\(printable(file)) is shared as \(store); this machine is \(node)", place: 0)
       target.terminal.note(
         "It has \(size(bytes)), and snapshots are made up to \(size(limit)): give the other machines a copy of it "
@@ -36,7 +36,7 @@ struct NodeSharing {
     let log = target.log(of: store)
     if FileManager.default.fileExists(atPath: file) {
       let place = try StoreNode.place(of: file)
-      if place.node == node { throw SharedStoreError.alreadyShared(path: file) }
+      if place.node == node { throw SharingError.alreadyShared(path: file) }
       try refuseTaken(node, log)
       try StoreNode.adopt(file, named: store, as: node)
     } else {

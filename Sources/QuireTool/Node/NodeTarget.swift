@@ -44,7 +44,7 @@ struct NodeTarget {
 
   private func usable(_ name: String) throws -> String {
     if SharedStore.isUsable(name: name) { return name }
-    throw SharedStoreError.unusableName(name)
+    throw SharingError.unusableName(name)
   }
 
   func log(of store: String) -> EtcdLog { EtcdLog(store, at: members) }
@@ -90,6 +90,9 @@ struct NodeTarget {
       return try body()
     } catch let error as SharedStoreError {
       throw CommandFailure("\(error)", status(error))
+    } catch let error as SharingError {
+      if case .unusableName = error { throw CommandFailure("\(error)", .usage) }
+      throw CommandFailure("\(error)", .refused)
     } catch let error as SharedLogError {
       if case .unreachable = error { throw CommandFailure("\(error)", .busy) }
       throw CommandFailure("\(error)")
@@ -108,9 +111,8 @@ struct NodeTarget {
 
   private static func status(_ error: SharedStoreError) -> ExitStatus {
     switch error {
-    case .unusableName: .usage
     case .cutOff: .busy
-    case .alreadyShared, .notShared, .otherName, .nameInUse, .keepsChangeLog, .snapshotTooLarge: .refused
+    case .notShared, .otherName: .refused
     default: .failure
     }
   }

@@ -1,0 +1,32 @@
+internal import QuireRow
+
+/// A file that does not begin or end to be shared, as a command asked for.
+package enum SharingError: Error, Hashable, Sendable {
+  /// The file is shared already.
+  case alreadyShared(path: String)
+  /// The log has entries already: another file was shared under this name.
+  case nameInUse(name: String)
+  /// A name of a store or a node that cannot be one.
+  case unusableName(String)
+  /// A file is larger than a snapshot beside the log can be.
+  case snapshotTooLarge(bytes: Int, limit: Int)
+  /// The file keeps a change log, which would not have what other nodes commit.
+  case keepsChangeLog(path: String)
+}
+
+extension SharingError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .alreadyShared(let path): "\(path) is shared already. Nothing was changed"
+    case .nameInUse(let name):
+      "another file was shared as \(name). Nothing was changed; join it with quire node join, or share under another name"
+    case .unusableName(let name):
+      "‘\(name)’ cannot be the name of a store or a node: letters, digits, - . and _, 64 at most. Nothing was changed"
+    case .snapshotTooLarge(let bytes, let limit):
+      "the file has \(bytes) bytes, and a snapshot beside the log has \(limit) at most. Give the other machines a copy, "
+        + "made with quire backup, and let them join with it"
+    case .keepsChangeLog(let path):
+      "\(path) keeps a change log, which would miss the commits of other nodes. Nothing was changed; switch it off first"
+    }
+  }
+}
