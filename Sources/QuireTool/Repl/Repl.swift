@@ -29,10 +29,10 @@ final class Repl {
   }
 
   /// - Returns: Once the user leaves.
-  static func converse(_ session: ShellSession, _ invocation: Invocation, _ format: AnswerFormat?) async -> ExitStatus {
+  static func converse(_ session: ShellSession, _ invocation: Invocation) async -> ExitStatus {
     let board = await LiveBoard()
     let repl = Repl(session, invocation, board)
-    repl.begin(format)
+    repl.begin()
     if invocation.isWholeProcess, let status = repl.run() { return status }
     repl.isOnMainThread = false
     let given = Mutex<Repl?>(repl)
@@ -66,7 +66,7 @@ final class Repl {
     isOnMainThread = invocation.isWholeProcess
   }
 
-  private func begin(_ format: AnswerFormat?) {
+  private func begin() {
     editor.language = Language(session)
     editor.history = historyFile?.read() ?? History()
     editor.above = { [unowned self] in pinned($0) }
@@ -74,7 +74,6 @@ final class Repl {
     for line in session.banner { banner += (banner.isEmpty ? line : paint(line, .dim)) + "\n" }
     editor.write(banner)  // in one piece: each write wakes the terminal
     editor.begin()
-    if let format { asked = ask(".as \(format.rawValue)") }
   }
 
   /// - Returns: Nil if it must continue on a thread that is not the main one.

@@ -48,7 +48,7 @@ extension Command {
       throw CommandFailure(error, in: "")
     }
     return isTerminal
-      ? await Repl.converse(session, invocation, format)
+      ? await Repl.converse(session, invocation)
       : await ReplScript(session, invocation.terminal).run()
   }
 }
