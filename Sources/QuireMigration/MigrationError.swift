@@ -12,7 +12,7 @@ public enum MigrationError: Error, Hashable, Sendable {
   case malformed(file: String, line: Int, reason: String)
   /// A `-- migrate:` comment that is not a known directive.
   case directive(String, file: String, line: Int, hint: String)
-  /// A file without a statement.
+  /// A file without a statement was to be run, or to be recorded as applied; nothing was changed.
   case empty(file: String)
   /// Files and history do not fit; nothing was run.
   case history(MigrationProblem)
@@ -145,7 +145,7 @@ extension MigrationError: CustomStringConvertible {
     case .name(let file): "\(file) has no migration's name: YYYYMMDDhhmmss_title.sql, the moment in UTC"
     case .malformed(let file, let line, let reason): "\(file):\(line): \(reason)"
     case .directive(let text, let file, let line, let hint): "\(file):\(line): ‘\(text)’ is not a directive: \(hint)"
-    case .empty(let file): "\(file) has nothing to run: write its SQL, or delete the file"
+    case .empty(let file): "\(file) is empty: write its SQL, or delete the file. Nothing was changed."
     case .history(let problem): problem.description
     case .unknownVersion(let version): "there is no migration \(version) among these files"
     case .notApplied(let version): "\(version) has not run on this database"

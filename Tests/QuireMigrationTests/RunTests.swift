@@ -26,6 +26,36 @@ import Testing
     #expect(try migrator.apply().isEmpty)
   }
 
+  @Test func `an empty file is pending, and is neither run nor recorded`() throws {
+    try fixture.write("CREATE TABLE a (b);\n-- migrate: undo\nDROP TABLE a;", as: "20260101000000_a.sql")
+    try fixture.write("-- later\n\n-- migrate: undo\n", as: "20260102000000_b.sql")
+    let empty = MigrationError.empty(file: fixture.migrations + "/20260102000000_b.sql")
+    let version = try #require(MigrationVersion("20260102000000"))
+    let first = try #require(MigrationVersion("20260101000000"))
+    #expect(throws: empty) { try fixture.migrator(creating: true).apply() }
+    #expect(!FileManager.default.fileExists(atPath: fixture.database))
+    #expect(try fixture.migrator(creating: true).apply(to: first).count == 1)
+    let migrator = try fixture.migrator()
+    #expect(try migrator.plan().pending.map(\.isEmpty) == [true])
+    #expect(try migrator.plan().problems.isEmpty)
+    #expect(throws: empty) { try migrator.apply() }
+    #expect(throws: empty) { try migrator.rehearse() }
+    #expect(throws: empty) { try migrator.checkFiles(schemaFile: "", linted: []) }
+    #expect(throws: empty) { try migrator.baseline(version) }
+    #expect(try migrator.rehearse(to: first).entries.isEmpty)
+    #expect(try migrator.history().count == 1)
+    // One that was emptied after it had run is not taken for what has run.
+    try fixture.write("", as: "20260101000000_a.sql")
+    let emptied = try fixture.migrator()
+    guard case .edited? = try emptied.plan().problems.first else {
+      Issue.record("\(try emptied.plan().problems)")
+      return
+    }
+    let gone = MigrationError.empty(file: fixture.migrations + "/20260101000000_a.sql")
+    #expect(throws: gone) { try emptied.accept(first) }
+    #expect(throws: gone) { try emptied.redo() }
+  }
+
   @Test func `a trigger needs no mark to be one statement`() throws {
     try fixture.write(
       "CREATE TABLE a (b); CREATE TRIGGER t AFTER INSERT ON a BEGIN DELETE FROM a; SELECT 1; END; CREATE TABLE c (d)",

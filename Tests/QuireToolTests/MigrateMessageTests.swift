@@ -228,7 +228,8 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     try folder.write("-- later\n", as: "20260102000000_v.sql")
     let empty = await said("apply", folder.database)
     #expect(empty.status == 2)
-    #expect(empty.text == "error: M/20260102000000_v.sql has nothing to run: write its SQL, or delete the file\n")
+    #expect(
+      empty.text == "error: M/20260102000000_v.sql is empty: write its SQL, or delete the file. Nothing was changed.\n")
     let missing = await said("apply", "-m", "/no/such", folder.database)
     #expect(missing.status == 2 && missing.text == "error: the migrations folder /no/such does not exist\n")
   }

@@ -54,6 +54,25 @@ final class Folder {
     #expect(status.output.hasPrefix("\(folder.database) · nothing pending · schema 20260101000000\n\n  ✓ "))
   }
 
+  @Test func `an empty file is listed as such, and only running it is refused`() async throws {
+    _ = await migrate("apply", "--create", folder.database)
+    let made = await migrate("new", "add isbn")
+    let path = try #require(made.output.split(separator: "\n").first?.dropFirst("wrote ".count))
+    let status = await migrate("status", folder.database)
+    #expect(status.status == 0 && status.output.contains("  add isbn  empty: nothing to run yet\n"), "\(status)")
+    #expect(status.output.hasSuffix("\nNext: write the SQL of \(path)\n"), "\(status)")
+    #expect(await migrate("status", "--json", folder.database).output.contains(#""state":"pending","empty":true,"#))
+    for command in ["apply", "plan", "check"] {
+      let refused = await migrate(command, folder.database)
+      #expect(
+        refused.status == 2
+          && refused.error == "error: \(path) is empty: write its SQL, or delete the file. Nothing was changed.\n",
+        "\(refused)")
+    }
+    #expect(await migrate("log", folder.database).status == 0)
+    #expect(await migrate("undo", folder.database).output.hasSuffix("1 undone · no migration applied\n"))
+  }
+
   @Test func `pending migrations show, and give status 3 where that is the question`() async throws {
     _ = await migrate("apply", "--create", folder.database)
     try folder.write("CREATE TABLE c (d);", as: "20260102000000_add_c.sql")

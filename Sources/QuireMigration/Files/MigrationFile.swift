@@ -30,6 +30,13 @@ public struct MigrationFile: Hashable, Sendable {
     directives.contains { if case .allow(code, _) = $0 { true } else { false } }
   }
 
+  /// Whether nothing is in it that could be run, as in one that was just made: it is listed, and refused when it is to
+  /// be run or recorded. An empty file of another tool does nothing, as it does with that tool.
+  public var isEmpty: Bool {
+    let isOthers = !isOwn && directives.contains { if case .tool = $0 { true } else { false } }
+    return !isOthers && !directives.contains(where: \.isStep) && SQLTokens.isEmpty(up)
+  }
+
   /// Whether it can remove or rewrite existing data, so that a rehearsal is useful: judged by the words of its
   /// statements.
   public var touchesData: Bool {
@@ -64,8 +71,8 @@ public struct MigrationFile: Hashable, Sendable {
 extension MigrationFile {
   /// Reads `text` as the file at `path`.
   ///
-  /// - Throws: ``MigrationError`` if a name or directive is unknown, if the file has no statement, or if it has another
-  ///   tool's mark for an undo section, unless a directive says that the file is Quire's.
+  /// - Throws: ``MigrationError`` if a name or directive is unknown, or if it has another tool's mark for an undo section,
+  ///   unless a directive says that the file is Quire's.
   public init(path: String, text: String) throws(MigrationError) {
     let name = String(path.split(separator: "/").last ?? "")
     let parts = name.dropLast(4).split(separator: "_", maxSplits: 1)
@@ -117,9 +124,6 @@ extension MigrationFile {
 
     let bytes = tokens.bytes
     let up = String(decoding: bytes[..<(undo?.comment.lowerBound ?? bytes.count)], as: UTF8.self)
-    if SQLTokens.isEmpty(up), !directives.contains(where: \.isStep) {
-      throw .empty(file: path)
-    }
     isOwn = undo != nil || !directives.isEmpty
     if !isOwn, let mark = ForeignMark.all(in: up).first { throw mark.refusal(of: path, canBeOwn: true) }
     self.version = version

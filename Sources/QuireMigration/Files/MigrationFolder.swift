@@ -9,7 +9,7 @@ public enum MigrationFolder {
   /// both returned: the plan reports them.
   ///
   /// - Throws: ``MigrationError`` for a folder that is missing or has no migration, and for a file that cannot be read,
-  ///   has an invalid name, is not UTF-8, has an unknown directive or no statement.
+  ///   has an invalid name, is not UTF-8 or has an unknown directive.
   public static func read(_ folder: String) throws(MigrationError) -> [MigrationFile] {
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) else {

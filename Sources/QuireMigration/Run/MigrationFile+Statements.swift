@@ -9,9 +9,10 @@ extension MigrationFile {
 
   /// Refuses what cannot run on any database, before the first of several files is committed.
   ///
-  /// - Throws: ``MigrationError/refused(statement:_:)``, ``MigrationError/unknownStep(_:file:)`` or
-  ///   ``MigrationError/severalStatementsWithoutTransaction(file:)``.
+  /// - Throws: ``MigrationError/empty(file:)``, ``MigrationError/refused(statement:_:)``,
+  ///   ``MigrationError/unknownStep(_:file:)`` or ``MigrationError/severalStatementsWithoutTransaction(file:)``.
   func checkStatements(steps: [MigrationStep]) throws(MigrationError) {
+    if isEmpty { throw .empty(file: path) }
     for case .step(let name) in directives where !steps.contains(where: { $0.name == name }) {
       throw .unknownStep(name, file: path)
     }

@@ -6,8 +6,10 @@ extension Migrator {
   /// written later.
   ///
   /// - Returns: What was recorded before.
+  /// - Throws: ``MigrationError``, also for a file that is empty now.
   public func accept(_ version: MigrationVersion) throws -> AppliedMigration {
     guard let file = file(version) else { throw MigrationError.unknownVersion(version) }
+    if file.isEmpty { throw MigrationError.empty(file: file.path) }
     let connection = try open(.readWrite)
     return try inTransaction(on: connection, keys: false) {
       let history = try MigrationHistory.read(from: connection)
@@ -37,6 +39,7 @@ extension Migrator {
       }
       var sequence = history.map(\.sequence).max() ?? 0
       let now = Date.now.formatted(.iso8601)
+      if let empty = plan.pending(to: version).first(where: \.isEmpty) { throw MigrationError.empty(file: empty.path) }
       let recorded = plan.pending(to: version).map { file -> AppliedMigration in
         sequence += 1
         return AppliedMigration(

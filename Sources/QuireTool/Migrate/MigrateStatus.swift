@@ -37,17 +37,23 @@ struct MigrateStatus {
     let rows = zip(plan.entries, states).map { entry, state in
       [
         "\(entry.version)", truncated(entry.title, to: 60),
-        state.isSound ? entry.applied.map { relativeTime($0.appliedAt) } ?? entry.file?.summary ?? "" : state.word,
+        state.isSound ? entry.applied.map { relativeTime($0.appliedAt) } ?? summary(of: entry.file) : state.word,
         entry.applied.map { "\($0.milliseconds) ms" } ?? "",
       ] + (target.isVerbose ? [entry.applied?.by ?? "", entry.file?.path ?? ""] : [])
     }
     for (line, state) in zip(Table(alignRight: [2, 3], rows: rows).lines(), states) {
       terminal.print("  \(out.styled(state.mark, state.style)) \(line)")
     }
-    if plan.problems.isEmpty, !plan.pending.isEmpty {
+    if plan.problems.isEmpty, let empty = plan.pending.first(where: \.isEmpty) {
+      terminal.print("\nNext: write the SQL of \(printable(empty.path))")
+    } else if plan.problems.isEmpty, !plan.pending.isEmpty {
       let next = plan.pending.contains(where: \.touchesData) && plan.current != nil ? "plan" : "apply"
       terminal.print("\nNext: \(target.pasteable(next))")
     }
+  }
+
+  private func summary(of file: MigrationFile?) -> String {
+    file?.isEmpty == true ? "empty: nothing to run yet" : file?.summary ?? ""
   }
 
   private struct State {
@@ -95,6 +101,7 @@ struct MigrateStatus {
     if let applied = entry.applied {
       members += [("appliedAt", .string(applied.appliedAt)), ("ms", .integer(applied.milliseconds))]
     }
+    if entry.applied == nil, entry.file?.isEmpty == true { members.append(("empty", true)) }
     members.append(("undo", .bool((entry.applied?.undo ?? entry.file?.undo) != nil)))
     return .object(members)
   }
