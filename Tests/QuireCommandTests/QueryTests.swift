@@ -195,6 +195,26 @@ import Testing
     #expect(try ask("SELECT 7 AS a", "-f", "value", "-o", "/dev/stdout").output == "7\n")
   }
 
+  @Test func `the extension of a file names the format, and an unknown one is refused`() throws {
+    for (name, begin) in [("a.json", "[{"), ("a.tsv", "id\ttitle\n"), ("a.sql", "INSERT INTO"), ("a", "id,title\n")] {
+      #expect(try ask("SELECT id, title FROM book", "-o", name).status == 0)
+      #expect(String(decoding: try quire.bytes(name), as: UTF8.self).hasPrefix(begin), "\(name)")
+    }
+    let unknown = try ask("SELECT id FROM book", "-o", "a.xlsx")
+    #expect(
+      unknown.status == 2
+        && unknown.error == """
+          error: .xlsx is not the extension of a format; nothing was written
+          .csv, .tsv, .json, .jsonl, .md, .sql and .txt are; -f FORMAT chooses one for other names
+
+          """,
+      "\(unknown)")
+    #expect(!FileManager.default.fileExists(atPath: quire.path("a.xlsx")))
+    #expect(try ask("SELECT 1 AS a", "-f", "csv", "-o", "a.dat").status == 0)
+    #expect(try quire.bytes("a.dat") == Data("a\n1\n".utf8))
+    #expect(try ask(".schema --diagram --svg", "-o", "a.svg").status == 0)
+  }
+
   @Test func `a query that cannot be run leaves the file, and the database is never one`() throws {
     try quire.write("kept.csv", "kept")
     #expect(try ask("SELECT nosuch FROM book", "-o", "kept.csv").status == 1)

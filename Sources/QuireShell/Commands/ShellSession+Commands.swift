@@ -165,7 +165,7 @@ extension ShellSession {
       try target.end()
       return try await run.each(.written("a diagram in \(printable(file))"))
     }
-    let format = try AnswerFormat(ofFile: file) ?? unnamedFormat(of: file)
+    let format = try format(ofFile: file)
     let target = try AnswerFile(file, besides: source.path)
     var output = RowOutput(format) { try target.write($0) }
     output.table = kept?.answer.model.flatMap { models.model(named: $0)?.table } ?? "answer"
@@ -190,12 +190,9 @@ extension ShellSession {
 
   /// The format of a file whose name does not imply one: that of `.as`. A name that implies an unknown format is not
   /// written as a table.
-  private func unnamedFormat(of file: String) throws(ShellFailure) -> AnswerFormat {
-    let name = FileName(file)
-    guard name.last != name.bare, settings.format.needsWidths else { return settings.format }
-    throw ShellFailure(
-      "\(printable(String(name.last.dropFirst(name.bare.count)))) is not the extension of a format; nothing was written",
-      hint: ".csv, .tsv, .json, .jsonl, .md, .sql and .txt are; .as FORMAT chooses one for other names", .usage)
+  private func format(ofFile file: String) throws(ShellFailure) -> AnswerFormat {
+    if !settings.format.needsWidths { return AnswerFormat(ofFile: file) ?? settings.format }
+    return try AnswerFormat.named(byFile: file, otherwise: ".as FORMAT chooses one for other names") ?? settings.format
   }
 
   private func answerInto(_ query: String, _ run: Run) async throws {

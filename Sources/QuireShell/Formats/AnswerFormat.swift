@@ -16,6 +16,19 @@ public enum AnswerFormat: String, CaseIterable, Sendable {
     }
   }
 
+  /// The format of a file to be written; nil if its name has no extension.
+  ///
+  /// - Parameter otherwise: How another name gets a format, for the message.
+  /// - Throws: ``ShellFailure`` for an extension that is not a format's.
+  public static func named(byFile path: String, otherwise: String) throws(ShellFailure) -> AnswerFormat? {
+    if let format = AnswerFormat(ofFile: path) { return format }
+    let name = FileName(path)
+    if name.last == name.bare { return nil }
+    throw ShellFailure(
+      "\(printable(String(name.last.dropFirst(name.bare.count)))) is not the extension of a format; nothing was written",
+      hint: ".csv, .tsv, .json, .jsonl, .md, .sql and .txt are; \(otherwise)", .usage)
+  }
+
   /// Whether rows are kept until widths are known.
   public var needsWidths: Bool { self == .table || self == .box }
 

@@ -27,7 +27,9 @@ extension Command {
           "with --live: rows with the same value here are the same row (default: id, if there is such a column)"),
         Option("--limit", value: "N", "print the first N rows"),
         Option("--timeout", value: "SECONDS", "stop after so long, with exit status 124"),
-        Option("--output", short: "-o", value: "FILE", "write the answer to a file, which is made or replaced"),
+        Option(
+          "--output", short: "-o", value: "FILE",
+          "write the answer to a file, which is made or replaced, in the format of its extension"),
         Option("--into", value: "TABLE", "with -f insert: the table of the statements (answer)"),
         Option("--no-header", "leave out the names of the columns"),
         Option("--exit-code", "exit with 3 if there is no row"),
@@ -81,10 +83,10 @@ struct QueryRun: Sendable {
     self.file = file
     limit = try invocation.integer("--limit")
     named = try Self.parameters(invocation)
-    format = try Self.format(invocation)
     text = try Self.text(sql)
     timeout = try Self.timeout(invocation)
     answerFile = try invocation["--output"].map { try AnswerFile($0, from: file) }
+    format = try Self.format(invocation) ?? Self.formatOfFile(invocation, text)
     terminal = answerFile?.terminal(invocation.terminal) ?? invocation.terminal
     try checkWords()
   }
@@ -123,6 +125,19 @@ struct QueryRun: Sendable {
     if let name = invocation["--format"], let format = AnswerFormat(rawValue: name) { given.append(format) }
     if given.count > 1 { throw invocation.usageError("the format was given more than once") }
     return given.first
+  }
+
+  /// By the extension of the file of `-o`; nil if rows are not what is written there.
+  private static func formatOfFile(_ invocation: Invocation, _ text: String) throws -> AnswerFormat? {
+    let isCommand = text.first { !$0.isWhitespace }.map { ".\\?".contains($0) } ?? false
+    guard let path = invocation["--output"], !isCommand, !invocation.flag("--sql"), !invocation.flag("--explain") else {
+      return nil
+    }
+    do {
+      return try AnswerFormat.named(byFile: path, otherwise: "-f FORMAT chooses one for other names")
+    } catch {
+      throw CommandFailure(error, in: "")
+    }
   }
 
   private static func text(_ argument: String) throws -> String {
