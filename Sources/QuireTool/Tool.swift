@@ -35,6 +35,9 @@ public struct Tool: Sendable {
   /// On the main thread, and without another one until a command has to wait for something: one that does not is over
   /// before any other thread is made.
   @MainActor public func main() -> Never {
+    // Writing to a pipe whose reader has gone is an error instead of the process's end, so that files are closed. A
+    // handler, because a program started by a command would inherit a signal that is ignored.
+    signal(SIGPIPE) { _ in }
     let command: @MainActor () async -> Void = {
       let terminal = Terminal.standard(environment: .process)
       // There is the program's own path at least; Swift reads them from /proc.

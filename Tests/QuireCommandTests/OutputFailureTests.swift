@@ -23,6 +23,41 @@ import Testing
     #expect(try quire.shell("quire migrate status library.db | head -1 > /dev/null").status == 0)
   }
 
+  private static let endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select i from n;"
+
+  @Test(arguments: [
+    "quire query library.db '\(endless)'", "quire query library.db '\(endless)' -f jsonl",
+    "echo '\(endless)' | quire library.db",
+  ])
+  func `a reader that goes ends the query, and the file is closed`(command: String) throws {
+    #expect(try quire.shell("sqlite3 library.db 'PRAGMA journal_mode = wal'").status == 0)
+    let ran = try quire.shell("(\(command); echo $? > status) | head -1")
+    #expect(!ran.output.isEmpty && ran.error.isEmpty, "\(ran)")
+    #expect(try quire.bytes("status") == Data("0\n".utf8))
+    #expect(try quire.files == ["Migrations", "library.db", "status"])
+  }
+
+  @Test func `a reader that goes ends a live answer with the next change`() throws {
+    let ran = try quire.shell(
+      """
+      sqlite3 library.db 'PRAGMA journal_mode = wal; INSERT INTO a VALUES (1)' > /dev/null
+      (timeout 60 quire query library.db --live -f jsonl 'select x from a'; echo $? > status) | head -1 > first &
+      while [ ! -s first ]; do sleep 0.05; done
+      while [ ! -e status ]; do sqlite3 library.db 'INSERT INTO a VALUES (2)'; sleep 0.1; done
+      wait
+      """)
+    #expect(ran.error.isEmpty, "\(ran)")
+    #expect(try quire.bytes("status") == Data("0\n".utf8))
+  }
+
+  @Test func `what writes is done, even if nobody reads its answer`() throws {
+    let ran = try quire.shell(
+      "(sleep 0.2; quire query library.db --write 'insert into a values (1) returning x; insert into a values (2)') | true"
+    )
+    #expect(ran.error == "1 row added\n" || ran.error.hasPrefix("1 row added · "), "\(ran)")
+    #expect(try quire("query", "library.db", "--no-header", "select count(*) from a").output == "2\n")
+  }
+
   private static let mayBecomeOther =
     getuid() == 0 && FileManager.default.fileExists(atPath: "/usr/bin/setpriv")
 

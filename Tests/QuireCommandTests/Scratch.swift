@@ -75,6 +75,9 @@ final class Scratch: Sendable {
     return name
   }
 
+  /// The names of what is in the folder.
+  var files: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() } }
+
   func bytes(_ name: String) throws -> Data { try Data(contentsOf: folder.appending(path: name)) }
 
   /// A file of books in Quire's own form.

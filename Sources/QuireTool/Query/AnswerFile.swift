@@ -13,6 +13,8 @@ final class AnswerFile: Sendable {
     var file: FileHandle?
     var waiting = Data()
     var failure: CommandFailure?
+    /// Why it could not be written, as a number of `errno`.
+    var code: Int32?
   }
 
   /// - Throws: ``CommandFailure`` if the path is the database's own.
@@ -31,6 +33,7 @@ final class AnswerFile: Sendable {
       text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
     }
     terminal.output.writeBytes = { [self] in write($0) }
+    terminal.outputFailure = { [self] in state.withLock { $0.code } }
     return terminal
   }
 
@@ -44,11 +47,12 @@ final class AnswerFile: Sendable {
 
   /// Writes the buffered rest.
   ///
-  /// - Throws: ``CommandFailure`` if the result could not be written completely.
+  /// - Throws: ``CommandFailure`` if the result could not be written completely, unless it is a pipe whose reader needs
+  ///   no more of it.
   func end() throws {
     let failure = state.withLock { state in
       flush(&state)
-      return state.failure
+      return state.code == EPIPE ? nil : state.failure
     }
     if let failure { throw failure }
   }
@@ -61,6 +65,7 @@ final class AnswerFile: Sendable {
       state.file = file
       try file.write(contentsOf: state.waiting)
     } catch {
+      state.code = errno == 0 ? EIO : errno
       state.failure = (error as? CommandFailure) ?? cannotBeWritten
     }
   }

@@ -34,7 +34,7 @@ import QuireShell
       if let failure { throw failure }
       (tokens, view) = ([], nil)
       answers.close()
-      return .interrupted
+      return query.terminal.outputFailure() == nil ? .interrupted : .done
     } catch let failure as ShellFailure {
       throw CommandFailure(failure, in: query.text)
     } catch {
@@ -52,8 +52,12 @@ import QuireShell
       }
     self.view = view
     view.begin(live)
+    endIfUnread()
     tokens = [
-      live.onDifference { difference in view.show(difference, live) },
+      live.onDifference { [unowned self] difference in
+        view.show(difference, live)
+        endIfUnread()
+      },
       observe { [unowned self] in
         guard let error = live.error else { return }
         if case DatabaseError.fileReplaced? = error as? DatabaseError {
@@ -66,6 +70,9 @@ import QuireShell
       },
     ]
   }
+
+  /// Ends it if what it prints cannot be written: nobody reads the rest.
+  private func endIfUnread() { if query.terminal.outputFailure() != nil { end.yield() } }
 }
 
 /// What shows an answer and how it changes.

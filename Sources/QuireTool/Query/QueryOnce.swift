@@ -37,6 +37,10 @@ extension QueryRun {
         try await session.run(asked, to: output) { reply in tell(reply, rows) }
       }
     } catch let failure as ShellFailure {
+      if failure.kind == .stopped, terminal.outputFailure() != nil {
+        try endFile()
+        return .done
+      }
       if failure.kind == .stopped, let seconds = invocation["--timeout"] {
         throw CommandFailure("stopped after \(seconds) s (--timeout): the answer is not whole", .timedOut)
       }
@@ -58,7 +62,11 @@ extension QueryRun {
     style.width = displayWidth
     style.dressed = { [stream = terminal.output] text, dress in stream.styled(text, dress == .header ? .bold : .dim) }
     let stream = terminal.output
-    var output = RowOutput(format ?? (stream.isTerminal ? .table : .csv), style: style) { stream.writeBytes($0) }
+    // What writes is not ended in the middle because its answer is not read.
+    let isEndedByReader = !invocation.flag("--write")
+    var output = RowOutput(format ?? (stream.isTerminal ? .table : .csv), style: style) { [terminal] in
+      if isEndedByReader { try terminal.write($0) } else { stream.writeBytes($0) }
+    }
     output.hasHeader = !invocation.flag("--no-header")
     output.limit = limit
     output.table = invocation["--into"] ?? "answer"

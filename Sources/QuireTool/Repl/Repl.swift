@@ -89,6 +89,7 @@ final class Repl {
         case .needsMainActor: return nil
         }
       }
+      if isOutputClosed { return .done }
       let input = editor.read(prompt, text: draft)
       draft = ""
       switch input {
@@ -106,6 +107,12 @@ final class Repl {
         draft = edited ?? text
       }
     }
+  }
+
+  /// Whether the output is a pipe whose reader has gone.
+  private var isOutputClosed: Bool {
+    var output = pollfd(fd: 1, events: 0, revents: 0)
+    return poll(&output, 1, 0) > 0 && Int32(output.revents) & Int32(POLLERR) != 0
   }
 
   /// Words that users of other shells type.

@@ -23,8 +23,10 @@ struct ReplScript {
           if case .quit = reply { hasLeft.withLock { $0 = true } }
           try show(reply)
         }
-        if hasLeft.withLock({ $0 }) { return .done }
+        if isUnread { return .done }
+        if hasLeft.withLock({ $0 }) { break }
       } catch let failure as ShellFailure {
+        if failure.kind == .stopped, isUnread { return .done }
         let told = CommandFailure(failure, in: text)
         terminal.printError(told.description, prefix: told.exitStatus == .refused ? "refused" : "error")
         return told.exitStatus
@@ -36,13 +38,16 @@ struct ReplScript {
     return .done
   }
 
+  /// Whether nobody reads what the rest would answer; a script that writes is run to its end all the same.
+  private var isUnread: Bool { terminal.outputFailure() != nil && !session.isWriting }
+
   private var output: RowOutput {
     var style = AnswerStyle()
     style.isTerminal = terminal.output.isTerminal
     style.width = displayWidth
     let settings = session.settings
-    var output = RowOutput(settings.isWide ? .line : settings.format, style: style) { [terminal] in
-      terminal.output.writeBytes($0)
+    var output = RowOutput(settings.isWide ? .line : settings.format, style: style) { [terminal, session] in
+      if session.isWriting { terminal.output.writeBytes($0) } else { try terminal.write($0) }
     }
     output.keepsRows = true
     return output

@@ -115,6 +115,14 @@ extension Terminal {
 
   // MARK: Saying
 
+  /// Writes a part of a long answer.
+  ///
+  /// - Throws: ``ShellFailure`` of kind `stopped` if it could not be written: so an answer ends when its reader goes.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(ShellFailure) {
+    output.writeBytes(bytes)
+    if outputFailure() != nil { throw ShellFailure("the answer could not be written", .stopped) }
+  }
+
   /// Prints a line of the answer.
   public func print(_ text: String = "") { output.write(text + "\n") }
 
