@@ -167,6 +167,19 @@ import Testing
     #expect(try await session.rows("Book where title = \"x' OR 1 = 1 --\"").isEmpty)
   }
 
+  @Test func `a key that no row can have is an error, and one that reads as a number is none`() async throws {
+    _ = try await session.replies(".set key Eden")
+    #expect(
+      await session.failure("Book :key") == """
+        the key of Book, id, is an integer, not a text
+           1 │ Book :key
+             │      ^^^^ by its title: Book where title = "Eden"
+        """)
+    #expect(try await session.column("Book '2' select title") == ["Eden"])
+    #expect(try await session.rows("Book 2.0 select title") == [["Eden"]])
+    #expect(try await session.rows("Shelf 'north', 'x' select label").isEmpty)
+  }
+
   @Test func `one row is a card with what it leads to, and the last answer goes on`() async throws {
     guard case .card(let card)? = try await session.replies("Author 1").last else { return #expect(Bool(false)) }
     #expect(card.title == "Author 1")

@@ -6,6 +6,8 @@ struct Resolver {
   let models: FileModels
   /// The rows that `_` and `_3` refer to.
   let kept: KeptRows?
+  /// Values of `:name`, by bare name, as far as they are known.
+  let parameters: [String: Value]
   let aliases = Aliases()
 
   /// Rows of the last answer, by key.
@@ -15,9 +17,10 @@ struct Resolver {
     let keys: [[Value]]
   }
 
-  init(_ models: FileModels, kept: KeptRows? = nil) {
+  init(_ models: FileModels, kept: KeptRows? = nil, parameters: [String: Value] = [:]) {
     self.models = models
     self.kept = kept
+    self.parameters = parameters
   }
 
   // MARK: Queries
@@ -154,30 +157,6 @@ struct Resolver {
       return parts.count == 1 ? parts[0] : .all(parts)
     }
     return keys.count == 1 ? keys[0] : .any(keys)
-  }
-
-  /// Values for a model's key, in its order.
-  func key(_ values: [Syntax], of place: Int, _ range: Range<Int>) throws(ShellFailure) -> [Resolved] {
-    let model = models[place]
-    let columns = model.keyColumns
-    if columns.isEmpty { throw ShellFailure("\(model.name) has no key: its rows are found by where", at: range) }
-    if columns.count != values.count {
-      throw ShellFailure(
-        "a \(model.name) is known by \(columns.joined(separator: ", ")), and \(values.count) \(values.count == 1 ? "value is" : "values are") given",
-        at: range)
-    }
-    var result: [Resolved] = []
-    for value in values {
-      switch value.kind {
-      case .literal(let literal): result.append(.value(literal))
-      case .parameter(let name): result.append(.parameter(name))
-      case .unary("-", let inner):
-        guard case .literal(let literal) = inner.kind else { fallthrough }
-        result.append(.prefix("-", .value(literal)))
-      default: throw ShellFailure("a key is a number, a text or a parameter", at: value.range)
-      }
-    }
-    return result
   }
 
   /// The rows that a relation of the rows so far leads to.

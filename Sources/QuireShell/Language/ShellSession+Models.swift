@@ -5,7 +5,7 @@ import QuireSQLite
 // Queries and writes of the model language.
 
 extension ShellSession {
-  private var resolver: Resolver { Resolver(models, kept: kept?.rows) }
+  var resolver: Resolver { Resolver(models, kept: kept?.rows, parameters: parameters) }
 
   func parse(_ text: String, from start: Int) throws(ShellFailure) -> ModelStatement {
     let models = models

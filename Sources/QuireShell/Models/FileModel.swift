@@ -13,6 +13,8 @@ public struct FileModel: Hashable, Sendable {
   /// The row id, under a name that SQL knows: the key if the row id is the key, otherwise a name that is not a column.
   /// Nil if there is none, as in a view.
   var rowID: String?
+  /// Whether its columns hold values of their declared types only.
+  var isStrict = false
   /// Whether all its texts are compared by their bytes: no column has a collation of its own.
   var comparesBytes = true
   public internal(set) var relations: [Relation] = []
@@ -94,6 +96,12 @@ extension FileModel {
   }
 
   public var isWritable: Bool { kind != .view }
+
+  /// Whether each row has an integer there: the row id always, other columns as long as the table is STRICT.
+  func holdsOnlyIntegers(in name: String) -> Bool {
+    if name == rowID || key == .rowID(name) { return true }
+    return isStrict && columns.contains { $0.column == name && $0.isInteger }
+  }
 
   /// The column of that name, in queries or in the file; case matters only if both spellings exist.
   func column(named name: String) -> Column? {

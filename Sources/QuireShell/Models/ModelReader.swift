@@ -40,6 +40,7 @@ struct ModelReader {
         key: Self.key(own, kind, hasRowID: !table.isWithoutRowID))
       if kind == .virtual { model.hiddenColumns = all.filter { $0.storage == .hidden }.map(\.name) }
       if kind == .table, !table.isWithoutRowID { model.rowID = Self.rowID(own, indexes[name] ?? []) }
+      model.isStrict = table.isStrict
       model.comparesBytes = !collated.contains(name)
       found.models.append(model)
       let uniques = (indexes[name] ?? []).filter { !$0.isPartial }.map(\.columns)

@@ -24,7 +24,6 @@ extension ShellSession {
 
   /// The query of the model language that begins at `start`, with its SQL.
   func selected(_ text: String, from start: Int) throws -> (query: ResolvedQuery, sql: ModelSQL) {
-    let resolver = Resolver(models, kept: kept?.rows)
     guard case .query(let query) = try parse(text, from: start), query.assignments.isEmpty else {
       throw ShellFailure("this is a write, and a query is wanted here", at: start..<text.utf8.count, .usage)
     }
