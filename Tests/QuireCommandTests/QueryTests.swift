@@ -321,7 +321,7 @@ import Testing
     ("SELECT *\nFROM bok", 1, "error: no such table: bok\n   2 │ FROM bok\n     │      ^^^ did you mean book?\n"),
     (
       "SELECT 三島, x FORM book", 1,
-      "error: near \"book\": syntax error\n   1 │ SELECT 三島, x FORM book\n     │                     ^^^^\n"
+      "error: near \"book\": syntax error\n   1 │ SELECT 三島, x FORM book\n     │                ^^^^ did you mean FROM?\n"
     ),
     ("SELCT 1", 1, "error: near \"SELCT\": syntax error\n   1 │ SELCT 1\n     │ ^^^^^ did you mean SELECT?\n"),
     ("", 1, "error: there is no statement in the text\n"),

@@ -257,7 +257,7 @@ import Testing
     ("Order where `where` > 3", "SELECT * FROM \"order\" WHERE \"where\" > 3"),
     (
       "Order select `group`, `select` where `from` is null",
-      "SELECT \"group\" AS \"`group`\", \"select\" AS \"`select`\" FROM \"order\" WHERE \"from\" IS NULL"
+      "SELECT \"group\", \"select\" FROM \"order\" WHERE \"from\" IS NULL"
     ),
     ("Order 7", "SELECT * FROM \"order\" WHERE \"group\" = 7"),
     (
@@ -321,7 +321,7 @@ import Testing
     ("User 'u1' .posts order by id", "SELECT * FROM post WHERE userId = 'u1' ORDER BY id"),
     (
       "Post select id, user.`User Name` order by 2, 1",
-      "SELECT p.id, u.\"User Name\" AS \"user.`User Name`\" FROM post p JOIN user u ON u.id = p.userId ORDER BY 2, 1"
+      "SELECT p.id, u.\"User Name\" AS \"user.User Name\" FROM post p JOIN user u ON u.id = p.userId ORDER BY 2, 1"
     ),
     ("Post where `order`.`select` = 'c'", "SELECT * FROM post WHERE \"order\" = 7"),
     ("Post where user = User 'u2'", "SELECT * FROM post WHERE userId = 'u2'"),

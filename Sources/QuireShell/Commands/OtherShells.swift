@@ -26,4 +26,18 @@ enum OtherShells {
     "show": ".tables lists tables, .indexes indexes", "describe": ".schema NAME", "desc": ".schema NAME",
     "use": ".open FILE goes on with another file",
   ]
+
+  /// For words and signs of other languages in a query of models.
+  static let words: [String: String] = [
+    "sort": "did you mean order by?", "orderby": "did you mean order by?", "descending": "did you mean desc?",
+    "ascending": "did you mean asc?", "filter": "did you mean where?", "&": "did you mean and?",
+    "|": "did you mean or?", "!": "did you mean not?", "~": "like \"The%\" compares with a pattern",
+    "starts": "like \"The%\" compares with a pattern", "startswith": "like \"The%\" compares with a pattern",
+    "ends": "like \"%s\" compares with a pattern", "join": "a path follows a relation: author.name",
+  ]
+
+  /// For functions that SQLite has by another name.
+  static let functions = [
+    "average": "avg", "mean": "avg", "len": "length", "size": "count", "lowercase": "lower", "uppercase": "upper",
+  ]
 }

@@ -79,7 +79,7 @@ extension Parser {
     }
   }
 
-  private static let comparisons = [
+  static let comparisons = [
     "=": "=", "==": "=", "!=": "<>", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=",
   ]
   private static let negatable = ["in", "between", "like", "glob", "contains"]

@@ -59,7 +59,9 @@ struct Parser {
 
   /// The error for the token at this position.
   func unexpected(_ message: String, hint: String? = nil) -> ShellFailure {
-    if case .wrong(let reason) = current.kind { return ShellFailure(reason, at: current.range) }
+    if case .wrong(let reason) = current.kind {
+      return ShellFailure(reason, at: current.range, hint: OtherShells.words[source(current.range)])
+    }
     return ShellFailure(message, at: current.range, hint: hint)
   }
 
@@ -69,6 +71,7 @@ struct Parser {
       let name = Name(text: text, range: current.range)
       advance()
       return name
+    case .text: throw unexpected("\(what) is missing", hint: "a name stands without quotes")
     default: throw unexpected("\(what) is missing")
     }
   }
@@ -106,9 +109,27 @@ struct Parser {
 
   private func expectEnd() throws(ShellFailure) {
     if current.kind == .end { return }
+    if place > 0, tokens[place - 1].isSign(";") {
+      throw unexpected("a query of models cannot be followed by another statement", hint: "run this by itself")
+    }
     let word = source(current.range)
-    let near = nearest(to: word, among: Self.clauses).map { "did you mean \($0)?" }
-    throw unexpected("‘\(word)’ does not go here", hint: near)
+    throw unexpected("‘\(word)’ does not go here", hint: hint(forMisplaced: word.lowercased()))
+  }
+
+  /// - Parameter word: In lower case.
+  private func hint(forMisplaced word: String) -> String? {
+    if let known = OtherShells.words[word] { return known }
+    if Self.clauses.contains(word) { return nil }
+    if case .word = current.kind, Self.comparisons[source(ahead().range)] != nil {
+      return "did you mean where \(word) …?"
+    }
+    if let near = nearest(to: word, among: Self.clauses) ?? Self.clauses.first(where: { $0.hasPrefix(word + " ") }) {
+      return "did you mean \(near)?"
+    }
+    guard case .word = current.kind, case .word(let before) = tokens[max(0, place - 1)].kind, place > 1,
+      !Self.keywords.contains(before.lowercased())
+    else { return nil }
+    return "text stands in quotes, a name of several words in backticks"
   }
 
   static let clauses = [
@@ -257,7 +278,10 @@ extension Parser {
   private mutating func selected() throws(ShellFailure) -> ModelQuery.Selected {
     let start = place
     let value = try expression()
-    let text = source(range(from: start))
+    let text =
+      if case .path(let names) = value.kind { names.map(\.text).joined(separator: ".") } else {
+        source(range(from: start))
+      }
     if take(word: "as") {
       let name: Name
       if case .text(let text) = current.kind {

@@ -17,8 +17,10 @@ extension Resolver {
       throw ShellFailure("where in \(word)(…) needs a list, and this is not one", at: condition.range)
     }
     guard SQLiteFunctions.names.contains(word) else {
-      let near = nearest(
-        to: word, among: SQLiteFunctions.names.union(ListWords.questions).union(ListWords.aggregates).sorted())
+      let near =
+        OtherShells.functions[word]
+        ?? nearest(
+          to: word, among: SQLiteFunctions.names.union(ListWords.questions).union(ListWords.aggregates).sorted())
       throw ShellFailure(
         "there is no function \(name.text)", at: name.range, hint: near.map { "did you mean \($0)?" })
     }

@@ -8,7 +8,7 @@ extension Resolver {
     switch syntax.kind {
     case .literal(let value): return .value(value)
     case .parameter(let name): return .parameter(name)
-    case .path(let names): return try path(names, at)
+    case .path(let names): return try path(names, at, mayBeText: false)
     case .everything: throw ShellFailure("* stands in count(*) and behind select", at: syntax.range)
     case .row(let name, let key):
       let resolved = try self.key(key, of: try model(name), syntax.range)
@@ -22,16 +22,16 @@ extension Resolver {
       return .chain(
         try value(first, at),
         try links.map { (link) throws(ShellFailure) in
-          Resolved.Link(sign: link.sign, value: try value(link.value, at))
+          Resolved.Link(sign: link.sign, value: try operand(link.value, at))
         })
     case .all(let parts): return .all(try parts.map { (part) throws(ShellFailure) in try value(part, at) })
     case .any(let parts): return .any(try parts.map { (part) throws(ShellFailure) in try value(part, at) })
     case .isNull(let inner, let isNegated): return try isNull(inner, isNegated, at)
     case .oneOf(let element, let values, let isNegated): return try oneOf(element, values, isNegated, at)
     case .between(let element, let low, let high, let isNegated):
-      return .between(try value(element, at), try value(low, at), try value(high, at), isNegated: isNegated)
+      return .between(try value(element, at), try operand(low, at), try operand(high, at), isNegated: isNegated)
     case .match(let word, let a, let b, let isNegated):
-      let (text, pattern) = (try value(a, at), try value(b, at))
+      let (text, pattern) = (try value(a, at), try operand(b, at))
       if word == "contains" {
         let found = Resolved.infix(">", .function("instr", [text, pattern], isDistinct: false), .value(0))
         return isNegated ? .prefix("NOT", found) : found
@@ -41,21 +41,29 @@ extension Resolver {
       return try call(name, arguments, where: condition, isDistinct, at)
     case .choice(let branches, let otherwise):
       var parts: [Resolved] = []
-      for branch in branches { parts += [try value(branch.when, at), try value(branch.then, at)] }
-      return .choice(parts, otherwise: try otherwise.map { (other) throws(ShellFailure) in try value(other, at) })
+      for branch in branches { parts += [try value(branch.when, at), try operand(branch.then, at)] }
+      return .choice(parts, otherwise: try otherwise.map { (other) throws(ShellFailure) in try operand(other, at) })
     }
+  }
+
+  /// A value in a place where text is as likely as a name, for the hint if there is no such name.
+  func operand(_ syntax: Syntax, _ at: Scope.Position) throws(ShellFailure) -> Resolved {
+    guard case .path(let names) = syntax.kind else { return try value(syntax, at) }
+    return try path(names, at, mayBeText: true)
   }
 
   // MARK: Paths
 
-  private func path(_ names: [Name], _ at: Scope.Position) throws(ShellFailure) -> Resolved {
+  private func path(_ names: [Name], _ at: Scope.Position, mayBeText: Bool) throws(ShellFailure) -> Resolved {
     let (last, end) = try walk(names.dropLast(), at)
     guard let name = names.last else { return .value(.null) }
     let model = models[end.model]
     if let column = model.column(named: name.text) { return .column(alias: last, column.column) }
     if let key = Self.rowID(name.text, of: model) { return .column(alias: last, key) }
     if let column = model.hiddenColumn(named: name.text) { return .column(alias: last, column) }
-    guard let relation = model.relation(named: name.text) else { throw unknown(name, of: end.model, in: names) }
+    guard let relation = model.relation(named: name.text) else {
+      throw unknown(name, of: end.model, isAlone: names.count == 1, mayBeText: mayBeText)
+    }
     if relation.isToMany { throw isList(name, names, relation) }
     if let column = relation.ownColumns.first, relation.ownColumns.count == 1 {
       if case .direct = relation.route { return .column(alias: last, column) }
@@ -116,21 +124,24 @@ extension Resolver {
         return try isRow(found, name, key, sign, a.range)
       }
       if case .literal(.text) = b.kind, let (relation, _, name) = try toOne(a, at) {
-        try refuseText(relation, name, at: b.range)
+        try refuseText(relation, name, at: b.range) { "\(name.text).\($1.name) = …" }
       }
       // `= null` is never true in SQL, and always meant to be.
       if case .literal(.null) = b.kind { return try isNull(a, sign == "<>" || sign == "IS NOT", at) }
     }
-    return .infix(sign, try value(a, at), try value(b, at))
+    return .infix(sign, try value(a, at), try operand(b, at))
   }
 
-  private func refuseText(_ relation: Relation, _ name: Name, at range: Range<Int>) throws(ShellFailure) {
+  /// Refuses text in the place of a row that is known by an integer.
+  func refuseText(
+    _ relation: Relation, _ name: Name, at range: Range<Int>, hint: (FileModel, FileModel.Column) -> String
+  ) throws(ShellFailure) {
     let target = models[relation.target]
     guard relation.ownColumns.count == 1, target.columns.contains(where: { $0.keyPlace > 0 && $0.isInteger }),
       let label = target.label
     else { return }
     throw ShellFailure(
-      "\(name.text) is a row of \(target.name), not a text", at: range, hint: "\(name.text).\(label.name) = …")
+      "\(name.text) is a row of \(target.name), not a text", at: range, hint: hint(target, label))
   }
 
   private func isRow(
@@ -180,7 +191,7 @@ extension Resolver {
       return isNegated ? .prefix("NOT", .any(parts)) : .any(parts)
     }
     return .oneOf(
-      try value(element, at), try values.map { (value) throws(ShellFailure) in try self.value(value, at) },
+      try value(element, at), try values.map { (value) throws(ShellFailure) in try operand(value, at) },
       isNegated: isNegated)
   }
 }

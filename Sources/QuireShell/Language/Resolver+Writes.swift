@@ -81,6 +81,11 @@ extension Resolver {
       if case .row(let target, let key) = assignment.value.kind {
         return (relation.ownColumns, try rowValues(target, key, for: relation, name, assignment.value.range))
       }
+      if case .literal(.text) = assignment.value.kind, model.column(named: name.text) == nil {
+        try refuseText(relation, name, at: assignment.value.range) { target, _ in
+          "a row is named by its key: \(target.name) 2"
+        }
+      }
       if case .literal(.null) = assignment.value.kind {
         return (relation.ownColumns, relation.ownColumns.map { _ in .value(.null) })
       }
@@ -106,7 +111,7 @@ extension Resolver {
       return try value(syntax, Scope.Position(scope: scope, alias: scope.tables.alias, model: 0))
     }
     let before = start.scope.tables.joins.count
-    let result = try value(syntax, start)
+    let result = try operand(syntax, start)
     if start.scope.tables.joins.count > before {
       throw ShellFailure("a value that is set can read columns of the row itself only", at: syntax.range)
     }

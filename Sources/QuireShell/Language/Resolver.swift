@@ -9,6 +9,8 @@ struct Resolver {
   /// Values of `:name`, by bare name, as far as they are known.
   let parameters: [String: Value]
   let aliases = Aliases()
+  /// Names that the query gives to values by `as`, for suggestions.
+  private var givenNames: [String] = []
 
   /// Rows of the last answer, by key.
   struct KeptRows: Sendable {
@@ -26,6 +28,12 @@ struct Resolver {
   // MARK: Queries
 
   func query(_ query: ModelQuery) throws(ShellFailure) -> ResolvedQuery {
+    var naming = self
+    naming.givenNames = query.selected.filter(\.isNamed).map(\.name)
+    return try naming.resolved(query)
+  }
+
+  private func resolved(_ query: ModelQuery) throws(ShellFailure) -> ResolvedQuery {
     if let place = query.setPlace {
       throw ShellFailure("set is for writes, and stands behind the condition", at: place)
     }
@@ -211,15 +219,27 @@ struct Resolver {
 
   /// The error for a name that a model does not have.
   ///
-  /// - Parameter path: The path that ends with it: a single name may have been meant as text.
-  func unknown(_ name: Name, of place: Int, in path: [Name] = []) -> ShellFailure {
+  /// - Parameters:
+  ///   - isAlone: Whether it is not part of a path, so that a name given by `as` may have been meant.
+  ///   - mayBeText: Whether text would make sense in its place.
+  func unknown(_ name: Name, of place: Int, isAlone: Bool = false, mayBeText: Bool = false) -> ShellFailure {
     let model = models[place]
-    let near = nearest(to: name.text, among: model.names)
-    let hint =
-      near.map { near in
-        let target = model.relation(named: near).map { " (→ \(models[$0.target].name))" } ?? ""
-        return "did you mean \(near)\(target)?"
-      } ?? (path.count == 1 ? "text stands in quotes: \"\(name.text)\"" : nil)
+    let names = model.names
+    let hint: String
+    if let near = nearest(to: name.text, among: isAlone ? names + givenNames : names) {
+      let target = model.relation(named: near).map { " (→ \(models[$0.target].name))" } ?? ""
+      hint = "did you mean \(near)\(target)?"
+    } else if isAlone, ListWords.aggregates.contains(name.text.lowercased()) {
+      hint = "a function has parentheses: \(name.text)(\(name.text.lowercased() == "count" ? "*" : "…"))"
+    } else if isAlone, mayBeText {
+      hint = "text stands in quotes: \"\(name.text)\""
+    } else {
+      let rest =
+        names.count > Self.namesShown ? " and \(names.count - Self.namesShown) more (.schema \(model.name))" : ""
+      hint = "it has \(names.prefix(Self.namesShown).joined(separator: ", "))\(rest)"
+    }
     return ShellFailure("\(model.name) has no \(name.text)", at: name.range, hint: hint)
   }
+
+  private static let namesShown = 8
 }

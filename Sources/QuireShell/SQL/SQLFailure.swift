@@ -40,8 +40,10 @@ struct SQLFailure {
     let name = Self.isMisplacedHaving(error) ? "having" : SQLMessage.name(in: error.message)
     var found: SQLTokens.Token?
     var named: SQLTokens.Token?
+    var (last, before): (SQLTokens.Token?, SQLTokens.Token?)
     while let token = tokens.next() {
-      if let offset = error.offset, token.range.contains(offset) { found = token }
+      if let offset = error.offset, token.range.contains(offset) { (found, before) = (token, last) }
+      if token.isSignificant { last = token }
       if let name, named == nil, tokens.name(of: token).lowercased() == name.lowercased() {
         named = token
       }
@@ -52,7 +54,19 @@ struct SQLFailure {
       return ShellFailure(error.message)
     }
     let best = named.map { named in found?.range == named.range ? named : found ?? named } ?? token
-    return ShellFailure(error.message, at: best.range, hint: hint(error, name, tokens.text(of: best)))
+    let hint = hint(error, name, tokens.text(of: best))
+    if hint == nil, error.message.hasSuffix("syntax error"), let before, before.kind == .word, before.range.count > 3,
+      let meant = Self.word(near: tokens.text(of: before))
+    {
+      // A misspelled keyword is a name to SQLite, and what follows it is wrong.
+      return ShellFailure(error.message, at: before.range, hint: "did you mean \(meant)?")
+    }
+    return ShellFailure(error.message, at: best.range, hint: hint)
+  }
+
+  /// The keyword that was probably meant; nil for one that is written right.
+  private static func word(near token: String) -> String? {
+    nearest(to: token, among: words).flatMap { $0 == token.uppercased() ? nil : $0 }
   }
 
   /// The most deeply nested parenthesis, otherwise the first word.
@@ -80,7 +94,7 @@ struct SQLFailure {
     guard let name else {
       guard error.message.hasSuffix("syntax error") else { return nil }
       if statementWords.contains(token.lowercased()) { return "is a ; missing before it?" }
-      return nearest(to: token, among: Self.words).map { "did you mean \($0)?" }
+      return Self.word(near: token).map { "did you mean \($0)?" }
     }
     if let near = nearest(to: name, among: names().filter { $0 != name }) { return "did you mean \(near)?" }
     return token.hasPrefix("\"") ? "text stands in single quotes: '\(name)'" : nil
