@@ -60,7 +60,7 @@ import Testing
     let session = try library.writing()
     if sql == "x" {
       // Both of its rows would get one key.
-      #expect(await session.failure(text).hasPrefix("UNIQUE constraint failed"))
+      #expect(await session.failure(text).hasPrefix("book and tag of BookTag are unique together"))
       #expect(try everything() == before)
       return
     }
@@ -261,10 +261,91 @@ import Testing
     #expect(
       await session.failure("insert into tag values (7, 'seven'), (1, 'one')").hasPrefix(
         "UNIQUE constraint failed: tag.id"))
-    #expect(await session.failure("delete Shelf where room = 'north'").hasPrefix("FOREIGN KEY constraint failed"))
-    #expect(await session.failure("insert Book { }").hasPrefix("NOT NULL constraint failed: book.title"))
+    #expect(await session.failure("delete from shelf where room = 'north'").hasPrefix("FOREIGN KEY constraint failed"))
+    #expect(
+      await session.failure("insert into book default values").hasPrefix("NOT NULL constraint failed: book.title"))
     #expect(try everything() == before)
     #expect(await session.failure("undo") == "there is nothing to undo")
+  }
+
+  @Test(arguments: [
+    (
+      "insert Book { year: 1961 }", "Book needs a value for title: the file has no default for it", "}",
+      "add title: …"
+    ),
+    (
+      "insert Copy { room: 'north' }", "Copy needs a value for book: the file has no default for it", "}", "add book: …"
+    ),
+    (
+      "insert Shelf { label: 'D' }", "Shelf needs a value for room and number: the file has no default for them", "}",
+      "add room: …, number: …"
+    ),
+    ("insert Book { title: null }", "Book.title needs a value, and this is null", "null", ""),
+    ("Book 1 set year = 1, title = nullif(2, 2)", "Book.title needs a value, and this is null", "nullif(2, 2)", ""),
+    ("insert Tag { name: 'novel' }", "Tag.name is unique, and another row has this value", "'novel'", ""),
+    (
+      "Shelf ('north', 2) set number = 1",
+      "room and number of Shelf are unique together, and another row has these values",
+      "1", ""
+    ),
+    ("insert Book { id: 'x', title: 'a' }", "Book.id takes an integer", "'x'", ""),
+    ("insert Book { title: 'a', author: Author 9 }", "there is no Author 9", "Author 9", ""),
+    ("Book 1 set author_id = 9", "there is no Author 9", "9", ""),
+    ("delete Shelf where room = 'north'", "other rows refer to the rows of Shelf that would be deleted", "", ""),
+  ])
+  func `what a write is refused for is told in the language's words, with its place`(
+    text: String, message: String, place: String, hint: String
+  ) async throws {
+    let session = try library.writing()
+    let before = try everything()
+    let said = await session.failure(text).split(separator: "\n").map(String.init)
+    #expect(said.first == message)
+    try Self.expect(said, place: place, hint: hint, in: text)
+    #expect(try everything() == before)
+  }
+
+  private static func expect(_ said: [String], place: String, hint: String, in text: String) throws {
+    if place.isEmpty { return #expect(said.count == 1) }
+    let start = try #require(text.ranges(of: place).last?.lowerBound)
+    let indent = String(repeating: " ", count: text.distance(from: text.startIndex, to: start))
+    let carets = String(repeating: "^", count: place.count)
+    #expect(said.last == "     │ \(indent)\(carets)\(hint.isEmpty ? "" : " " + hint)")
+  }
+
+  @Test(arguments: [
+    ("year\n1961\n", "line 2: Book needs a value for title: the file has no default for it. Nothing was added"),
+    ("title,year\n,1961\n", "line 2: Book.title needs a value, and this is null. Nothing was added"),
+    ("id,title\n1,Golem\n", "line 2: Book.id is unique, and another row has this value. Nothing was added"),
+    ("title,author_id\nGolem,9\n", "line 2: it refers to a row that does not exist. Nothing was added"),
+  ])
+  func `a record that is refused is told in the same words`(text: String, message: String) async throws {
+    let file = library.folder.appending(path: "new.csv")
+    try Data(text.utf8).write(to: file)
+    let before = try everything()
+    let session = try library.writing()
+    #expect(await session.failure(".import '\(file.path)' Book").hasPrefix(message))
+    #expect(try everything() == before)
+  }
+
+  @Test(arguments: [
+    ("insert Loan { due: 'soon' }", "Loan.due takes an integer, not text", "'soon'"),
+    ("Loan 1 set note = 'x', due = 1.5", "Loan.due takes an integer, not a fraction", "1.5"),
+    ("Loan 1 set due = -1", "a rule of Loan does not hold: due > 0", "-1"),
+  ])
+  func `a value of another type is told with its place, and a default of the file is used`(
+    text: String, message: String, place: String
+  ) async throws {
+    let loans = try Library(
+      """
+      CREATE TABLE loan (id INTEGER PRIMARY KEY, due INTEGER NOT NULL DEFAULT 14 CHECK (due > 0), note TEXT) STRICT;
+      INSERT INTO loan VALUES (1, 7, NULL);
+      """)
+    let session = try loans.writing()
+    let said = await session.failure(text).split(separator: "\n").map(String.init)
+    #expect(said.first == message)
+    try Self.expect(said, place: place, hint: "", in: text)
+    _ = try await session.replies("insert Loan { note: 'new' }")
+    #expect(try loans.rows("SELECT due FROM loan WHERE id = 2") == [[14]])
   }
 
   @Test func `what changed a full-text index cannot be undone, and says so`() async throws {

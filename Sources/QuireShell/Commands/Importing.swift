@@ -71,7 +71,11 @@ private struct Insertion {
     do {
       try connection.execute(sql, values)
     } catch {
-      throw ShellFailure("line \(line): \(error.message). Nothing was added")
+      let reason =
+        error.isForeignKey
+        ? "it refers to a row that does not exist"
+        : WriteFailure(model: model, given: columns).explained(error)?.message ?? error.message
+      throw ShellFailure("line \(line): \(reason). Nothing was added")
     }
   }
 

@@ -152,7 +152,8 @@ extension Parser {
     if current.isWord("insert") {
       advance()
       let model = try name("the model to insert into")
-      return .insert(model, try values())
+      let values = try values()
+      return .insert(model, values, end: tokens[place - 1].range)
     }
     if current.isWord("delete") {
       advance()

@@ -3,11 +3,13 @@ import QuireRow
 // insert Book { … }   Book where … set …   delete Book where …
 
 extension Resolver {
-  func insert(_ name: Name, _ values: [ModelQuery.Assignment]) throws(ShellFailure) -> ResolvedWrite {
+  func insert(
+    _ name: Name, _ values: [ModelQuery.Assignment]
+  ) throws(ShellFailure) -> (ResolvedWrite, place: Int) {
     let place = try model(name)
     try requireWritable(place, name.range)
     let (columns, resolved) = try assigned(values, start: nil, place)
-    return .insert(table: models[place].table, columns: columns, values: resolved)
+    return (.insert(table: models[place].table, columns: columns, values: resolved), place)
   }
 
   func update(_ query: ModelQuery) throws(ShellFailure) -> (ResolvedWrite, place: Int) {

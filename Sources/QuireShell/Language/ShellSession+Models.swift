@@ -34,17 +34,21 @@ extension ShellSession {
     switch try parse(text, from: start) {
     case .query(let query) where !query.assignments.isEmpty: try await update(query, run)
     case .query(let query): try await ask(query, run)
-    case .insert(let name, let values):
-      try await write(try resolver.insert(name, values), isWhole: false, run)
+    case .insert(let name, let values, let end):
+      let (statement, place) = try resolver.insert(name, values)
+      let failure = WriteFailure(model: models[place], values, end: end)
+      try await write(statement, isWhole: false, at: place, failure, run)
     case .delete(let query):
       let (statement, place) = try resolver.delete(query)
-      try await write(statement, isWhole: Self.isWhole(query), at: place, run)
+      let failure = WriteFailure(model: models[place], [])
+      try await write(statement, isWhole: Self.isWhole(query), at: place, failure, run)
     }
   }
 
   private func update(_ query: ModelQuery, _ run: Run) async throws {
     let (statement, place) = try resolver.update(query)
-    try await write(statement, isWhole: Self.isWhole(query), at: place, run)
+    let failure = WriteFailure(model: models[place], query.assignments)
+    try await write(statement, isWhole: Self.isWhole(query), at: place, failure, run)
   }
 
   /// Whether it does not restrict the rows.
@@ -53,15 +57,24 @@ extension ShellSession {
     return key.isEmpty && query.filter == nil && query.sourceFilter == nil && query.steps.isEmpty
   }
 
-  private func write(_ statement: ResolvedWrite, isWhole: Bool, at place: Int? = nil, _ run: Run) async throws {
+  private func write(
+    _ statement: ResolvedWrite, isWhole: Bool, at place: Int, _ failure: WriteFailure, _ run: Run
+  ) async throws {
     let sql = try ModelSQL.write(statement)
     guard source.recording != nil else { throw ShellFailure(Self.onlyReads, .refused) }
-    if isWhole, let place, try await !mayChangeAll(of: models[place].table, run, verb: statement.verb) {
+    if isWhole, try await !mayChangeAll(of: models[place].table, run, verb: statement.verb) {
       throw ShellFailure("nothing was changed", .refused)
     }
     let prepared = try prepare(sql)
     try bind(prepared, sql.values)
-    try await run.each(try write(prepared, StatementWords(sql.text, 0..<sql.text.utf8.count), run))
+    let reply: Reply
+    do {
+      reply = try write(prepared, StatementWords(sql.text, 0..<sql.text.utf8.count), run)
+    } catch let error as SQLiteError {
+      if let explained = brokenKey(error, statement, failure) ?? failure.explained(error) { throw explained }
+      throw error
+    }
+    try await run.each(reply)
   }
 
   // MARK: Asking

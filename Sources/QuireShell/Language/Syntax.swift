@@ -137,6 +137,7 @@ extension Syntax.Kind {
 /// One statement of the model language.
 enum ModelStatement: Sendable {
   case query(ModelQuery)
-  case insert(Name, [ModelQuery.Assignment])
+  /// The range is where the values end.
+  case insert(Name, [ModelQuery.Assignment], end: Range<Int>)
   case delete(ModelQuery)
 }
