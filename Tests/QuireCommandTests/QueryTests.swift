@@ -376,6 +376,28 @@ import Testing
     #expect(lines.last == "2,Lem", "\(ran)")
   }
 
+  @Test func `no transaction stays open after a text`() throws {
+    for text in [
+      "BEGIN", "SELECT 1; BEGIN; DELETE FROM book WHERE id = 1", "SAVEPOINT a; DELETE FROM book WHERE id = 1",
+    ] {
+      let ran = try ask(text, "--write")
+      #expect(ran.status == 1 && ran.error.contains("error: no transaction stays open after this text"), "\(ran)")
+      #expect(ran.error.hasSuffix("^ put its statements and commit behind it\n"), "\(ran)")
+    }
+    #expect(try ask("SELECT count(*) FROM book", "--no-header").output == "3\n")
+    for (end, status) in [("", 1), (".quit", 1), ("rollback", 0)] {
+      let script = try quire.shell(
+        "printf '%s\\n' begin 'delete from book where id = 1;' '\(end)' | quire library.db --write")
+      #expect(script.status == status, "\(script)")
+      #expect(
+        script.error.contains("error: the transaction that is open at the end was rolled back") == (status == 1))
+    }
+    #expect(try ask("SELECT count(*) FROM book", "--no-header").output == "3\n")
+    let whole = try ask("BEGIN; DELETE FROM book WHERE id = 1; COMMIT", "--write")
+    #expect(whole.status == 0, "\(whole)")
+    #expect(try ask("SELECT count(*) FROM book", "--no-header").output == "2\n")
+  }
+
   @Test func `what only tells something may be asked`() throws {
     #expect(try ask("PRAGMA table_info(author)", "--no-header").output.hasPrefix("0,id,INTEGER,0,,1\n"))
     #expect(try ask("EXPLAIN QUERY PLAN SELECT * FROM book", "--no-header").output.contains("SCAN book"))

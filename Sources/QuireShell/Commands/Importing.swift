@@ -41,7 +41,7 @@ extension ShellSession {
         : tables.first { $0.table.isInternal }.map { "it changed the index in \($0.table.name) too" })
     if count > 0 { undone.add(entry) }
     let rows = "\(count.grouped) \(count == 1 ? "row" : "rows") added to \(model.name)"
-    let end = entry.obstacle.map { "cannot be undone: \($0)" } ?? (options.offersUndo ? "undo to take it back" : nil)
+    let end = entry.obstacle.map { "cannot be undone: \($0)" } ?? (options.staysOpen ? "undo to take it back" : nil)
     return [rows, (clock.now - begin).spoken, end].compactMap { $0 }.joined(separator: " · ")
   }
 }

@@ -8,12 +8,20 @@ extension ShellSession {
     let text = start == 0 ? text : String(repeating: " ", count: start) + text.utf8Suffix(from: start)
     var script = Script(text)
     var isFirst = true
+    var opening: Range<Int>?
     while true {
       let begin = script.position
       guard let statement = try source.connection.next(of: &script) else { break }
       isFirst = false
       let words = StatementWords(text, begin..<script.position)
+      let wasOpen = !source.connection.isAutocommit
       try await self.statement(statement, words, run)
+      if !wasOpen { opening = source.connection.isAutocommit ? nil : words.range }
+    }
+    if let opening, !options.staysOpen, !source.connection.isAutocommit {
+      throw ShellFailure(
+        "no transaction stays open after this text: this one was rolled back", at: opening,
+        hint: "put its statements and commit behind it")
     }
     if isFirst { throw ShellFailure("there is no statement in the text") }
   }
@@ -30,7 +38,7 @@ extension ShellSession {
           source.recording?.transactionEnded()
         }
         note(words)
-        if let said = words.said { try await run.each(.written(said)) }
+        if let said = words.said(staysOpen: options.staysOpen) { try await run.each(.written(said)) }
         return
       }
       let reply = try rows(of: statement, sql: words.text, run)

@@ -95,9 +95,11 @@ struct StatementWords {
   }
 
   /// The message after the statement, if it returns no rows.
-  var said: String? {
+  ///
+  /// - Parameter staysOpen: Whether another input may end a transaction.
+  func said(staysOpen: Bool) -> String? {
     switch verb {
-    case "begin", "savepoint": "a transaction is open: commit or rollback ends it"
+    case "begin", "savepoint": "a transaction is open" + (staysOpen ? ": commit or rollback ends it" : "")
     case "commit", "end", "release": "committed"
     case "rollback": "rolled back"
     default: nil

@@ -22,8 +22,9 @@ public struct ShellOptions: Sendable {
   public var keptRows = 100_000
   /// Whether a write without a condition is run without a question.
   public var answersYes = false
-  /// Whether the result of a write says how to undo it; false if the session ends after it.
-  public var offersUndo = true
+  /// Whether the session goes on after an input. Otherwise the result of a write does not say how to undo it, and a
+  /// transaction that an input leaves open is an error.
+  public var staysOpen = true
 
   public init() {}
 }

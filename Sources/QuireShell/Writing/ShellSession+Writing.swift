@@ -19,7 +19,7 @@ extension ShellSession {
       return (rows: rows, count: connection.totalChanges == before ? 0 : connection.changes)
     }
     statement.reset()
-    let obstacle = options.offersUndo ? try obstacle(tables) : nil
+    let obstacle = options.staysOpen ? try obstacle(tables) : nil
     if !tables.isEmpty {
       undone.add(UndoLog.Entry(tables: tables.filter { !$0.table.isInternal }, obstacle: obstacle))
     }
@@ -30,7 +30,7 @@ extension ShellSession {
         besides(tables, words, done.count),
         (clock.now - begin).spoken,
         obstacle.map { "cannot be undone: \($0)" }
-          ?? (tables.isEmpty || !options.offersUndo ? nil : "undo to take it back"),
+          ?? (tables.isEmpty || !options.staysOpen ? nil : "undo to take it back"),
       ].compactMap { $0 }.joined(separator: " · "))
   }
 
@@ -73,7 +73,7 @@ extension ShellSession {
     } else {
       try statement.run()
     }
-    if let said = words.said {
+    if let said = words.said(staysOpen: options.staysOpen) {
       note(words)
       return .written(said)
     }

@@ -11,7 +11,7 @@ extension QueryRun {
     options.readsModels = false
     options.allowsWriting = invocation.flag("--write")
     options.answersYes = invocation.flag("--yes")
-    options.offersUndo = false
+    options.staysOpen = false
     options.parameters = named
     if let timeout { options.busyTimeout = min(options.busyTimeout, timeout) }
     do throws(ShellFailure) {

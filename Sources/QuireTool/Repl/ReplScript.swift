@@ -35,7 +35,9 @@ struct ReplScript {
         return .failure
       }
     }
-    return .done
+    guard session.isInTransaction else { return .done }
+    terminal.printError("the transaction that is open at the end was rolled back: end it with commit")
+    return .failure
   }
 
   /// Whether nobody reads what the rest would answer; a script that writes is run to its end all the same.
