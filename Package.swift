@@ -79,7 +79,7 @@ let package = Package(
     .target(
       name: "Quire", dependencies: ["QuireRow", "QuireSQLite", "QuireShared", "QuireModel", "QuireLive"],
       swiftSettings: swift),
-    .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite"], swiftSettings: swift),
+    .target(name: "QuireMigration", dependencies: ["QuireRow", "QuireSQLite", "QuireShared"], swiftSettings: swift),
     .target(
       name: "QuireShell", dependencies: ["QuireRow", "QuireSQLite", "QuireModel", "QuireLive", "QuireMigration"],
       swiftSettings: staying),
@@ -122,7 +122,8 @@ let package = Package(
     .testTarget(
       name: "QuireSharedTests",
       dependencies: [
-        "ClusterExample", "LocalEtcd", "Quire", "QuireModel", "QuireRow", "QuireSQLite", "QuireShared", "TestSupport",
+        "ClusterExample", "LocalEtcd", "Quire", "QuireMigration", "QuireModel", "QuireRow", "QuireSQLite", "QuireShared",
+        "TestSupport",
       ],
       swiftSettings: swift),
     .testTarget(
@@ -160,7 +161,7 @@ let package = Package(
     .testTarget(
       name: "QuireToolTests", dependencies: ["QuireTool", "QuireMigration", "QuireSQLite"], swiftSettings: swift),
     .testTarget(
-      name: "QuireCommandTests", dependencies: ["QuireCommand", "Quire", "lending", "PseudoTerminal"],
+      name: "QuireCommandTests", dependencies: ["LocalEtcd", "QuireCommand", "Quire", "lending", "PseudoTerminal"],
       swiftSettings: swift),
     .testTarget(
       name: "ExampleTests",

@@ -46,6 +46,8 @@ public enum MigrationError: Error, Hashable, Sendable {
   ///
   /// `mismatches` are SQLite's messages about keys whose target is neither a primary key nor unique.
   case foreignKeys([ForeignKeyViolation], total: Int, file: String, mismatches: [String])
+  /// A step written in Swift, or `no-transaction`, on a shared store: other machines cannot run it. It was rolled back.
+  case notShareable(file: String)
   /// Another tool's history prevents migrating, or cannot be imported.
   case tool(ToolProblem)
   /// There is no database, and creating one was not requested.
@@ -175,6 +177,11 @@ extension MigrationError: CustomStringConvertible {
       """
     case .foreignKeys(let rows, let total, let file, let mismatches):
       Self.describe(rows, total: total, file: file, mismatches)
+    case .notShareable(let file):
+      """
+      \(file) has a step in Swift or runs without a transaction, which other machines of a shared store cannot repeat.
+      Rolled back. Write it in SQL, or end the sharing first with quire node leave.
+      """
     case .tool(let problem): problem.description
     case .noDatabase(let path, let similar):
       "no database at \(path)" + (similar.map { ". Did you mean \($0)?" } ?? "")

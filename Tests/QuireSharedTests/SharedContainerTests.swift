@@ -80,9 +80,9 @@ import Testing
   init(_ count: Int, patience: Duration = .seconds(5)) throws {
     scratch = try Scratch()
     _ = try ModelContainer(for: Branch.self, Item.self, url: URL(filePath: scratch.file("0.db")))
-    try StoreNode.begin(scratch.file("0.db"), on: log.connection(), named: "library", as: "machine 0")
+    try StoreNode.begin(scratch.file("0.db"), on: log.connection(), named: "library", as: "machine-0")
     for number in 0..<count {
-      machines.append(try Machine(scratch.file("\(number).db"), log.connection(), "machine \(number)", patience))
+      machines.append(try Machine(scratch.file("\(number).db"), log.connection(), "machine-\(number)", patience))
     }
   }
 

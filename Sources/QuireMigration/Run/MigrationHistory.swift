@@ -53,8 +53,8 @@ package enum MigrationHistory {
   package static func record(_ applied: AppliedMigration, on connection: Connection)
     throws(SQLiteError)
   {
-    try connection.execute(create)
-    try connection.execute(
+    try connection.executeInMigration(create)
+    try connection.executeInMigration(
       "INSERT INTO _quire_migrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       [
         .integer(applied.version.number), .text(applied.title), .text(applied.up),
@@ -64,12 +64,12 @@ package enum MigrationHistory {
   }
 
   package static func remove(_ version: MigrationVersion, on connection: Connection) throws(SQLiteError) {
-    try connection.execute("DELETE FROM _quire_migrations WHERE version = ?", [.integer(version.number)])
+    try connection.executeInMigration("DELETE FROM _quire_migrations WHERE version = ?", [.integer(version.number)])
   }
 
   /// Replaces the recorded text by that of `file`; time and program stay.
   package static func replace(with file: MigrationFile, on connection: Connection) throws(SQLiteError) {
-    try connection.execute(
+    try connection.executeInMigration(
       "UPDATE _quire_migrations SET title = ?, up = ?, undo = ? WHERE version = ?",
       [.text(file.title), .text(file.up), file.undo.map { .text($0) } ?? .null, .integer(file.version.number)])
   }

@@ -58,6 +58,8 @@ struct MigrationRun {
     for case .step(let name) in pieces where steps[name] == nil {
       throw MigrationError.unknownStep(name, file: text.name)
     }
+    let hasStep = pieces.contains { if case .step = $0 { true } else { false } }
+    if connection.recorder != nil, isAlone || hasStep { throw MigrationError.notShareable(file: text.name) }
     if isAlone {
       try outsideTransaction(text, pieces)
       return ([], 0)

@@ -12,6 +12,7 @@ extension Migrator {
   public func undo(_ plan: UndoPlan, _ happened: (MigrationEvent) throws -> Void = { _ in }) throws
     -> [AppliedMigration]
   {
+    if let sharing = try sharing() { return try sharing.undo(plan, happened) }
     let isOne = !plan.migrations.contains(where: \.isUndoneAlone)
     let groups = isOne ? [plan.migrations] : plan.migrations.map { [$0] }
     var undone: [AppliedMigration] = []
@@ -64,6 +65,7 @@ extension Migrator {
   /// - Throws: As ``undo(_:_:)`` and ``apply(to:_:)``; then the database is unchanged, unless the file says
   ///   `no-transaction`.
   public func redo(_ happened: (MigrationEvent) throws -> Void = { _ in }) throws -> AppliedMigration {
+    if let sharing = try sharing() { return try sharing.redo(happened) }
     let plan = try UndoPlan(last: 1, of: try history(), format: MigrationFormat(of: files))
     guard let last = plan.migrations.first else { throw MigrationError.fewerApplied(0) }
     guard let file = file(last.version) else { throw MigrationError.unknownVersion(last.version) }

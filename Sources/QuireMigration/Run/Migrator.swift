@@ -1,6 +1,7 @@
 import Foundation
 import QuireRow
 public import QuireSQLite
+public import QuireShared
 
 /// Runs a folder's migrations on one database file.
 ///
@@ -27,6 +28,11 @@ public struct Migrator: Sendable {
   public var allowsLosses = false
   /// Stops a running migration, which is rolled back; ``MigrationError/interrupted`` is thrown.
   public var interruption: MigrationInterruption?
+  /// The store that the file belongs to, if other machines have it too: each migration is then one of the store, and other
+  /// machines run it when a program is started there. Without it a shared file is refused.
+  public var shared: SharedStore?
+  /// Made of it once for a run.
+  private var gate: SharedMigrator?
   /// Called often, on the running thread, while SQL runs or waits for a lock.
   public var beat: (@Sendable () -> Void)?
 
@@ -56,6 +62,7 @@ public struct Migrator: Sendable {
   public func apply(
     to last: MigrationVersion? = nil, _ happened: (MigrationEvent) throws -> Void = { _ in }
   ) throws -> [AppliedMigration] {
+    if gate == nil, let sharing = try sharing() { return try sharing.apply(to: last, happened) }
     // It is certainly new only if it does not exist now; a broken symbolic link is left alone.
     let isNew = createsDatabase && !FileManager.default.fileExists(atPath: database)
     if isNew, let first = MigrationPlan(files: files, history: []).problems.first {
@@ -64,14 +71,21 @@ public struct Migrator: Sendable {
     if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
     if backsUp { MigrationBackup.removeUnfinished(of: database) }
     var applied: [AppliedMigration] = []
+    var tries = 0
     do {
       var connection = try open(createsDatabase ? .create : .readWrite)
       var outlook = try translating { try look(to: last, on: connection) }
       for file in outlook.pending { try file.checkStatements(steps: steps) }
       while let file = outlook.pending.first {
-        guard let next = try run(file, &outlook, to: last, isFirst: applied.isEmpty, on: connection, happened) else {
-          continue
+        let next: AppliedMigration?
+        do {
+          next = try run(file, &outlook, to: last, isFirst: applied.isEmpty, on: connection, happened)
+        } catch is OutdatedTransaction where tries < 20 {
+          tries += 1
+          try gate?.catchUp()
+          continue  // the file has other commits now, and is looked at again
         }
+        guard let next else { continue }
         applied.append(next)
         try happened(.applied(next))
         if file.changesConnection {
@@ -87,6 +101,14 @@ public struct Migrator: Sendable {
       throw error
     }
     return applied
+  }
+
+  /// The same for a shared file, brought to the end of its log; nil if it is not shared, or nobody said with whom.
+  func sharing() throws -> Migrator? {
+    guard gate == nil, let shared, FileManager.default.fileExists(atPath: database) else { return nil }
+    var sharing = self
+    sharing.gate = try SharedMigrator(database, of: shared, patience: wait)
+    return sharing
   }
 
   /// The pending migrations as of one moment.
@@ -193,11 +215,18 @@ public struct Migrator: Sendable {
       try connection.execute("BEGIN IMMEDIATE")
     }
     do {
-      if try NodePlace(on: connection) != nil { throw DatabaseError.shared(path: database) }
+      let isShared = try NodePlace(on: connection) != nil
+      if isShared, gate == nil { throw DatabaseError.shared(path: database) }
+      let recorder = isShared ? MigrationRecorder() : nil
+      connection.recorder = recorder
       let result = try body()
+      if let recorder, !recorder.steps.isEmpty { try gate?.pass(enforcesKeys: keys, recorder.steps, on: connection) }
+      connection.recorder = nil
       try connection.execute("COMMIT")
+      if recorder?.steps.isEmpty == false { gate?.committed() }
       return result
     } catch {
+      connection.recorder = nil
       if !connection.isAutocommit { _ = try? connection.execute("ROLLBACK") }
       throw translated(error)
     }

@@ -24,6 +24,7 @@ extension ModelConfiguration {
     if allowsSave, !FileManager.default.fileExists(atPath: path) {
       try StoreNode.join(path, to: shared.log, named: shared.name, as: shared.node, patience: shared.patience)
     }
+    if allowsSave { try StoreNode.prepare(path, for: shared) }
   }
 }
 

@@ -38,6 +38,7 @@ extension Connection {
       try set(option, option == SQLITE_DBCONFIG_TRUSTED_SCHEMA ? 1 : value)
     }
     try execute("PRAGMA cell_size_check = ON")
+    try addGuardFunction()
     // SQLite reads the content only at the first statement.
     try execute("SELECT count(*) FROM sqlite_schema")
   }

@@ -46,6 +46,8 @@ package import QuireRow
   /// Whether double quotes may enclose strings in SQL passed to it, as in SQL written for SQLite's shell or other
   /// tools. In a migration, `PRAGMA foreign_keys` is not an error then either.
   package var takesQuotedStrings = false
+  /// For a migration of a shared store: remembers what is run, for other nodes.
+  package var recorder: MigrationRecorder?
 
   package init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions()) throws(DatabaseError) {
     let path = try DatabaseFile(path).checked(for: access)

@@ -21,6 +21,7 @@ extension Connection {
     bytes.append(0)
     let text = takesQuotedStrings ? bytes : QuotedNames.inBackticks(bytes) ?? bytes
     if inTransaction { try dropLogTriggers() }
+    if inTransaction { recorder?.add(.script(script, takesQuotedStrings: takesQuotedStrings)) }
     return try underRules(inTransaction: inTransaction, protected: protected) {
       () throws(MigrationScriptError) -> Int in
       var offset = 0
@@ -154,6 +155,11 @@ private final class Rules {
     self.protected = protected
   }
 
+  private static let unrepeatable: Set<String> = [
+    "random", "randomblob", "current_timestamp", "current_date", "current_time", "last_insert_rowid", "changes",
+    "total_changes",
+  ]
+
   /// The name of what is refused; nil if it may run.
   func refusal(_ action: Int32, _ first: String?, _ second: String?, database: String?) -> String? {
     switch action {
@@ -173,6 +179,10 @@ private final class Rules {
       guard let first, !Connection.migrationPragmas.contains(first.lowercased()) else { return nil }
       if connection.takesQuotedStrings, first.lowercased() == "foreign_keys" { return nil }
       return "PRAGMA \(first)"
+    // Its value would be another one on other nodes.
+    case SQLITE_FUNCTION where connection.recorder != nil:
+      guard let second, Rules.unrepeatable.contains(second.lowercased()) else { return nil }
+      return "\(second), which is another value on each machine of a shared store"
     default: return nil
     }
   }

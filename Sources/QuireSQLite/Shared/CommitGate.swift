@@ -34,7 +34,9 @@ package struct GatedWrite: Sendable {
 
 /// A write that was made on rows that are not the newest, and was rolled back. The file has the newest now: the write is to
 /// be run again.
-package struct OutdatedTransaction: Error {}
+package struct OutdatedTransaction: Error {
+  package init() {}
+}
 
 /// An error that says how the rows are, so that it may not hold for the newest rows: a value that is not unique, a row that
 /// is gone.

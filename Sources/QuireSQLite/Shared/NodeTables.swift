@@ -63,7 +63,16 @@ package struct NodeTables {
         .integer(NodeTables.format), .text(place.log.uuidString), .text(place.name), .text(place.node),
         .integer(place.position), .blob(Data(place.chain)),
       ])
-    for table in try SchemaReader(connection).tables() where table.kind == .table && !table.isReserved {
+    try renewGuards()
+  }
+
+  /// Gives each table its triggers: also those that a migration has made, or has made anew.
+  package func renewGuards() throws {
+    for object in try SchemaReader(connection).objects(.trigger) where object.name.hasPrefix(NodeTables.guardPrefix) {
+      try connection.execute("DROP TRIGGER \(try quoted(identifier: object.name))")
+    }
+    let tables = try SchemaReader(connection).tables().filter { $0.kind == .table && !$0.isReserved }
+    for table in tables.sorted(by: { $0.name < $1.name }) {
       for sql in try NodeTables.guards(of: table.name) { try connection.execute(sql) }
     }
   }

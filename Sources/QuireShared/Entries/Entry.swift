@@ -22,6 +22,8 @@ package struct Entry: Hashable, Sendable {
     case parts
     /// No rows: each node says what its file contains here.
     case check
+    /// A change of the schema: the rows of the one transaction are a ``QuireSQLite/SharedMigration``.
+    case migration
   }
 
   package struct Transaction: Hashable, Sendable {

@@ -17,6 +17,7 @@ package final class EtcdLog: SharedLog {
   let endpoints: [String]
   /// How long a turn is kept for a node that is silent.
   private let leaseSeconds: Int64
+  private let name: String
   private let prefix: String
   private let partPrefix: String
   private let state = Locked(State())
@@ -38,6 +39,7 @@ package final class EtcdLog: SharedLog {
     self.leaseSeconds = leaseSeconds
     self.endpoints = endpoints
     client = EtcdClient(endpoints, patience: patience)
+    self.name = name
     prefix = "quire/\(name)/"
     partPrefix = "quire-parts/\(name)/"
   }
@@ -68,7 +70,7 @@ package final class EtcdLog: SharedLog {
       ])
     let ranges = EtcdLog.ranges(answer)
     guard ranges.count == 2, let (log, last) = EtcdLog.head(ranges[0]) else {
-      throw .unreachable(reason: "there is no log at \(prefix)")
+      throw .noLog(name: name)
     }
     state.withLock { $0.log = log }
     return LogStatus(log: log, last: last, oldest: entries(ranges[1]).first?.position ?? last + 1)
@@ -80,7 +82,7 @@ package final class EtcdLog: SharedLog {
     if entry.count > EtcdLog.entryLimit { throw .tooLarge(limitInBytes: EtcdLog.entryLimit) }
     var known = state.withLock { $0.log }
     if known == nil { known = try status(by: deadline).log }
-    guard let log = known else { throw .unreachable(reason: "there is no log at \(prefix)") }
+    guard let log = known else { throw .noLog(name: name) }
     var compare: [[String: Any]] = [
       [
         "key": key("head"), "target": "VALUE", "result": "EQUAL",
@@ -106,7 +108,8 @@ package final class EtcdLog: SharedLog {
       ])
     if answer["succeeded"] as? Bool == true { return .added(position + 1) }
     let ranges = EtcdLog.ranges(answer)
-    guard ranges.count == 2, let (found, last) = EtcdLog.head(ranges[0]) else { throw .outcomeUnknown }
+    guard ranges.count == 2 else { throw .outcomeUnknown }
+    guard let (found, last) = EtcdLog.head(ranges[0]) else { throw .noLog(name: name) }
     if found != log { throw .otherLog(found) }
     if last < position { return .shorter(last: last) }
     try? queue(turn, by: deadline)

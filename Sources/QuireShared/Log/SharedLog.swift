@@ -163,6 +163,8 @@ package enum SharedLogError: Error, Hashable, Sendable {
   case tooLarge(limitInBytes: Int)
   /// The log is another one than it was.
   case otherLog(UUID)
+  /// The engine has no log of that name.
+  case noLog(name: String)
 }
 
 extension SharedLogError: CustomStringConvertible {
@@ -173,6 +175,7 @@ extension SharedLogError: CustomStringConvertible {
     case .trimmed(let oldest): "the log begins at \(oldest): what was asked for has been removed"
     case .tooLarge(let limit): "the entry is larger than the log's limit of \(limit) bytes. Nothing was added to it"
     case .otherLog(let log): "the log is another one now (\(log)). Nothing was added to it"
+    case .noLog(let name): "there is no store \(name) in this etcd; check the name and the address"
     }
   }
 }
@@ -181,7 +184,7 @@ extension SharedLogError: QuireError {
   package var cause: QuireErrorCause {
     switch self {
     case .unreachable, .outcomeUnknown: .transient
-    case .tooLarge: .caller
+    case .tooLarge, .noLog: .caller
     case .trimmed, .otherLog: .storage
     }
   }

@@ -119,6 +119,7 @@ extension StoreNode {
         throw SharedStoreError.cutOff(since: since)
       case .trimmed(let oldest): throw halt(.trimmed(oldest: oldest))
       case .otherLog(let log): throw halt(.otherLog(log))
+      case .noLog: throw halt(.noLog)
       case .tooLarge(let limit): throw SharedStoreError.tooLarge(bytes: limit, limit: limit)
       }
     }

@@ -92,6 +92,26 @@ extension StoreNode: CommitGate {
     }
   }
 
+  /// Appends a migration, at the place of its commit.
+  ///
+  /// - Throws: ``OutdatedTransaction`` if other nodes were first.
+  func appendMigration(_ bytes: [UInt8], _ commit: SharedCommit) throws {
+    memory.withLock { memory in
+      memory.stand(at: commit.position - 1)
+      memory.inFlight = bytes
+    }
+    do {
+      try append(bytes, after: commit.position - 1, [commit])
+    } catch {
+      memory.withLock { $0.inFlight = nil }
+      throw error is Behind ? OutdatedTransaction() : error
+    }
+    memory.withLock { memory in
+      memory.passed = [commit]
+      (memory.isNext, memory.isQueued, memory.losingSince) = (false, false, nil)
+    }
+  }
+
   package func isOutdated(_ error: any Error) -> Bool {
     if error is Behind { return true }
     let isAboutRows: Bool
@@ -194,6 +214,7 @@ extension StoreNode: CommitGate {
       case .tooLarge(let limit): throw SharedStoreError.tooLarge(bytes: bytes.count, limit: limit)
       case .trimmed(let oldest): throw halt(.trimmed(oldest: oldest))
       case .otherLog(let log): throw halt(.otherLog(log))
+      case .noLog: throw halt(.noLog)
       }
     }
     memory.withLock { $0.reached() }

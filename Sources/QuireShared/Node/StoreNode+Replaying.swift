@@ -64,6 +64,11 @@ extension StoreNode {
       case .check:
         try repeatAll(reads + [Read(logged: logged, entry: entry)], with: replayer)
         reads = []
+      case .migration:
+        try repeatAll(reads, with: replayer)
+        reads = []
+        if try logged.position <= filePosition() { continue }
+        throw Obstacle(stop: .migrated(at: logged.position))
       case .parts:
         try repeatAll(reads, with: replayer)
         reads = []
@@ -72,6 +77,14 @@ extension StoreNode {
       }
     }
     try repeatAll(reads, with: replayer)
+  }
+
+  /// As the file has it: a migration moves it behind this node's back.
+  private func filePosition() throws -> Int64 {
+    guard let database = database.withLock({ $0.value }) else { return position }
+    let found = try database.read { try NodePlace(sharedOn: $0).position }
+    memory.withLock { $0.stand(at: found) }
+    return found
   }
 
   /// An entry with the rows that are beside the log.

@@ -36,6 +36,7 @@ extension StoreNode {
     _ file: String, to log: any SharedLog, named name: String, as node: String, patience: Duration = .seconds(5),
     interruption: MigrationInterruption = MigrationInterruption(), _ told: (Int, Int) -> Void = { _, _ in }
   ) throws {
+    _ = try log.status(by: .now + patience)  // so that a log that is not there is told as such
     guard let snapshot = try Snapshot.newest(in: log, by: .now + patience) else {
       throw SharedStoreError.noSnapshot(name: name)
     }
@@ -75,8 +76,8 @@ extension StoreNode {
   /// - Returns: where it stood.
   /// - Throws: ``SharedStoreError/notShared(path:)``; an error of SQLite. The file is as it was then.
   package static func leave(_ file: String) throws -> NodePlace {
+    let place = try place(of: file)
     let connection = try Connection(path: file, access: .readWrite)
-    guard let place = try NodePlace(on: connection) else { throw SharedStoreError.notShared(path: file) }
     try connection.alone { try NodeTables(connection).remove() }
     return place
   }

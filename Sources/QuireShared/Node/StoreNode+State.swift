@@ -31,10 +31,14 @@ extension StoreNode {
     case forked(at: Int64)
     /// An entry cannot be repeated: the rows of the file are not those of other nodes.
     case diverged(at: Int64, reason: String)
+    /// The schema was changed, which programs take over when they are opened. Start the program's next version.
+    case migrated(at: Int64)
     /// The log has removed entries that the file does not have.
     case trimmed(oldest: Int64)
     /// The log is another one than the file's.
     case otherLog(UUID)
+    /// The engine has no log of the store's name: it was made anew, or is another one.
+    case noLog
     /// An entry cannot be read by this program.
     case unreadable(at: Int64, reason: String)
     /// The file does not take what is committed, such as on a full disk. Goes on when it does.
@@ -48,8 +52,13 @@ extension StoreNode.Stop: CustomStringConvertible {
     return switch self {
     case .forked(let position): "the log has another history than the file, at \(position) at the latest. \(next)"
     case .diverged(let position, let reason): "the entry at \(position) does not fit the file: \(reason). \(next)"
+    case .migrated(let position):
+      "the schema was changed at \(position). The file can be read and is not written to; start the program's next version"
     case .trimmed(let oldest): "the log begins at \(oldest), behind what the file has. \(next)"
     case .otherLog(let log): "the log is another one now (\(log)). \(next), or bring the log back"
+    case .noLog:
+      "etcd has no store of that name: it was made anew, or is another one. The file can be read and is not written to; "
+        + "check the address, and start the program again"
     case .unreadable(let position, let reason):
       "\(reason), at \(position). The file can be read and is not written to; use the program's newer version"
     case .notHere(let position, let reason):

@@ -278,6 +278,7 @@ extension MigrationError {
     case .foreignKeys: "foreign-keys"
     case .destructive: "M001"
     case .refused: "M006"
+    case .notShareable: "shared"
     case .history(let problem): problem.kind
     case .stepFailed, .unknownStep: "step"
     case .noUndo: "no-undo"
@@ -306,7 +307,7 @@ extension MigrationError: CommandError {
     switch self {
     case .failed, .foreignKeys, .database, .temporaryFull, .sqlite, .stepFailed, .backup, .noUndo: .failure
     case .folder, .unreadable, .name, .malformed, .directive, .empty, .unknownStep, .unknownVersion, .notApplied,
-      .fewerApplied, .severalStatementsWithoutTransaction, .refused, .noDatabase, .unusable:
+      .fewerApplied, .severalStatementsWithoutTransaction, .refused, .notShareable, .noDatabase, .unusable:
       .usage
     case .history(.databaseIsNewer): .databaseIsNewer
     case .history, .changedMeanwhile, .tool: .history

@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireShared
 import QuireShell
 
 /// The arguments common to all `migrate` commands: which files, which database.
@@ -76,6 +77,10 @@ struct MigrateTarget {
     var migrator = Migrator(database: database, files: try needsFiles ? files() : filesIfAny(), steps: steps)
     migrator.wait = .seconds(seconds)
     migrator.by = program
+    if let place = try? StoreNode.place(of: database) {
+      let members = (invocation.environment["QUIRE_ETCD"] ?? "127.0.0.1:2379").split(separator: ",").map(String.init)
+      migrator.shared = .etcd(place.name, at: members, patience: migrator.wait)
+    }
     if source.embedded == nil, !isQuiet { noteWhatIsNotSeen(migrator.files) }
     return migrator
   }

@@ -1,0 +1,106 @@
+internal import Foundation
+internal import QuireRow
+package import QuireSQLite
+
+/// Migrates one file of a shared store, and with it the store: each migration is an entry of the log, which other nodes run
+/// when they are opened.
+package final class SharedMigrator: MigrationGate {
+  private let database: Database
+  private let node: StoreNode
+
+  /// Brings the file to the end of the log, and keeps it there.
+  ///
+  /// - Throws: ``SharedStoreError``.
+  package init(_ file: String, of store: SharedStore, patience: Duration) throws {
+    try StoreNode.prepare(file, for: store)
+    database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
+    node = try StoreNode.attach(database, to: store.log, named: store.name, patience: patience)
+    try node.catchUpWithLog(by: .now + patience)
+  }
+
+  deinit { try? database.close() }
+
+  package func catchUp() throws {
+    try node.catchUpWithLog(by: .now + node.patience)
+    try database.replaying { try node.catchUp(with: $0) }
+  }
+
+  package func pass(enforcesKeys: Bool, _ steps: [SharedMigration.Step], on connection: Connection) throws {
+    var place = try NodePlace(sharedOn: connection)
+    guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
+    try NodeTables(connection).renewGuards()
+    let migration = SharedMigration(
+      enforcesKeys: enforcesKeys, steps: steps, digest: SHA256.hash(try connection.digest()))
+    let transaction = Entry.Transaction(
+      id: UUID(), time: Int64(Date().timeIntervalSince1970 * 1000), author: nil, rows: migration.bytes)
+    let bytes = Entry(.migration, after: chain, node: place.node, [transaction]).bytes
+    try node.appendMigration(bytes, SharedCommit(position: place.position + 1, id: transaction.id))
+    place.position += 1
+    place.chain = chain.after(bytes).bytes
+    try place.write(
+      keeping: [KeptEntry(position: place.position, time: transaction.time, node: place.node, bytes: bytes)],
+      on: connection)
+  }
+
+  package func committed() { node.committed() }
+}
+
+extension StoreNode {
+  /// Before a shared file is opened by a program: brings it to the end of the log, also over migrations.
+  ///
+  /// A log that cannot be reached, or that the file does not fit to, is not an error here.
+  ///
+  /// - Throws: ``SharedStoreError`` if the file is not shared under that name, or if a migration has another outcome here
+  ///   than where it was first run; an error of the file.
+  package static func prepare(_ file: String, for shared: SharedStore) throws {
+    while true {
+      let place = try place(of: file)
+      if place.name != shared.name {
+        throw SharedStoreError.otherName(path: file, expected: shared.name, found: place.name)
+      }
+      guard let status = try? shared.log.status(by: .now + shared.patience), status.last > place.position else {
+        return
+      }
+      let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
+      let node = try attach(database, to: shared.log, named: shared.name, patience: shared.patience)
+      let state = node.memory.withLock { $0.state }
+      try database.close()
+      guard case .stopped(.migrated(let position)) = state else { return }
+      try migrate(file, at: position, shared)
+    }
+  }
+
+  private static func migrate(_ file: String, at position: Int64, _ shared: SharedStore) throws {
+    let logged = try shared.log.entries(after: position - 1, limit: 1, by: .now + shared.patience)
+    guard let logged = logged.first else { return }
+    let entry = try Entry(logged.bytes)
+    let migration = try SharedMigration(entry.transactions.first?.rows ?? [])
+    let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: shared.patience)
+    try connection.execute("PRAGMA foreign_keys = \(migration.enforcesKeys ? "ON" : "OFF")")
+    try connection.execute("BEGIN IMMEDIATE")
+    do {
+      var place = try NodePlace(sharedOn: connection)
+      if place.position == position - 1 {
+        guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
+        if entry.mark != chain.mark { throw SharedStoreError.stopped(.forked(at: position)) }
+        do {
+          try connection.run(migration)
+        } catch {
+          throw SharedStoreError.stopped(.diverged(at: position, reason: "its migration fails here: \(error)"))
+        }
+        if SHA256.hash(try connection.digest()) != migration.digest {
+          throw SharedStoreError.stopped(.diverged(at: position, reason: "its migration has another outcome here"))
+        }
+        place.position = position
+        place.chain = chain.after(logged.bytes).bytes
+        let time = entry.transactions.first?.time ?? 0
+        try place.write(
+          keeping: [KeptEntry(position: position, time: time, node: entry.node, bytes: logged.bytes)], on: connection)
+      }
+      try connection.execute("COMMIT")
+    } catch {
+      _ = try? connection.execute("ROLLBACK")
+      throw error
+    }
+  }
+}

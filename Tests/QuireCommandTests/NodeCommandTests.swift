@@ -1,0 +1,123 @@
+import Foundation
+import LocalEtcd
+import Testing
+
+/// `quire node` where there is no etcd.
+@Suite struct NodeCommandErrorTests {
+  private let quire: Scratch
+
+  init() throws {
+    quire = try Scratch()
+    #expect(try quire.shell("sqlite3 library.db 'CREATE TABLE a (x INTEGER PRIMARY KEY)'").status == 0)
+  }
+
+  @Test(arguments: [
+    ("node share library.db", 2, "which store?"),
+    ("node share --as library", 2, "FILE"),
+    ("node share library.db --as a/b", 2, "cannot be the name"),
+    ("node share library.db --as library --at localhost", 2, "--at takes HOST:PORT"),
+    ("node share library.db --as library --at 127.0.0.1:x", 2, "--at takes HOST:PORT"),
+    ("node share missing.db --as library", 2, "there is no database at missing.db"),
+    ("node share library.db --as library --at 127.0.0.1:1 --wait 1", 6, "the log cannot be reached: 127.0.0.1:1"),
+    ("node join other.db --as library --at 127.0.0.1:1 --wait 1", 6, "the log cannot be reached"),
+    ("node status library.db", 5, "library.db is not shared"),
+    ("node rejoin library.db", 5, "library.db is not shared"),
+    ("node leave library.db", 5, "library.db is not shared"),
+    ("node check library.db", 5, "library.db is not shared"),
+    ("node trim library.db --keeping x", 2, "--keeping takes a whole number"),
+    ("node cluster a b", 2, "3, 5 or 7 machines"),
+    ("node cluster a b a", 2, "given twice"),
+    ("node shore library.db", 2, "share"),
+  ])
+  func `what is wrong is said once, with a status, and nothing is changed`(words: String, status: Int, message: String)
+    throws
+  {
+    let before = try quire.bytes("library.db")
+    let ran = try quire.shell("quire \(words)")
+    #expect(ran.status == status && ran.error.contains(message) && ran.messages == 1, "\(ran)")
+    #expect(try quire.bytes("library.db") == before && quire.files == ["library.db"])
+  }
+
+  @Test func `the settings of a cluster name each machine`() throws {
+    let ran = try quire("node", "cluster", "attic", "cellar", "porch")
+    #expect(ran.status == 0)
+    #expect(ran.output.components(separatedBy: "# /etc/default/etcd on ").count == 4)
+    #expect(ran.output.contains("ETCD_INITIAL_CLUSTER=attic=https://attic:2380,cellar=https://cellar:2380,porch="))
+  }
+}
+
+/// `quire node` with an etcd of one member.
+@Suite(.serialized, .enabled(if: EtcdCluster.isThere, "etcd-server is not installed: Scripts/setup --etcd"))
+struct NodeCommandTests {
+  private let quire: Scratch
+  private let etcd: EtcdCluster
+
+  init() throws {
+    quire = try Scratch()
+    etcd = try EtcdCluster(1)
+    try etcd.waitForLeader()
+    #expect(try quire.shell("sqlite3 a.db 'CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)'").status == 0)
+  }
+
+  private func node(_ words: String) throws -> Scratch.Ran {
+    try quire.shell("quire node \(words)", environment: ["QUIRE_ETCD": etcd.addresses[0]])
+  }
+
+  @Test func `a file is shared, joined, compared, made anew, and left`() throws {
+    var ran = try node("join b.db --as library --node cellar")
+    #expect(ran.status == 1 && ran.error.contains("there is no store library in this etcd"), "\(ran)")
+    ran = try node("share a.db --as library --node attic")
+    #expect(ran.status == 0 && ran.output.hasPrefix("a.db is shared as library; this machine is attic\n"), "\(ran)")
+    ran = try node("share a.db --as library --node attic")
+    #expect(ran.status == 5 && ran.error.contains("a.db is shared already"), "\(ran)")
+    ran = try node("join b.db --as library --node attic")
+    #expect(ran.status == 5 && ran.error.contains("there is a machine attic already"), "\(ran)")
+    #expect(try !quire.files.contains("b.db"))
+    ran = try node("join b.db --as library --node cellar")
+    #expect(ran.status == 0 && ran.output == "b.db has library up to 0; this machine is cellar\n", "\(ran)")
+    // Nobody else may write, and everybody read.
+    ran = try quire.shell("sqlite3 a.db \"INSERT INTO book VALUES (1, 'Solaris')\"")
+    #expect(ran.status != 0 && ran.error.contains("_quire_shared"))
+    ran = try quire.shell("quire query a.db --write \"insert into book values (1, 'Solaris')\"")
+    #expect(ran.status != 0 && ran.error.contains("a.db is shared with other machines"), "\(ran)")
+    #expect(try quire.shell("sqlite3 a.db 'SELECT count(*) FROM book'").output == "0\n")
+    // A migration changes no machine alone.
+    try FileManager.default.createDirectory(atPath: quire.path("Migrations"), withIntermediateDirectories: true)
+    try quire.write("Migrations/20260101000000_a.sql", "CREATE TABLE a (x);")
+    ran = try quire.shell("QUIRE_ETCD=127.0.0.1:1 quire migrate apply a.db --no-backup --wait 1")
+    #expect(ran.status != 0 && ran.error.contains("the log cannot be reached"), "\(ran)")
+    #expect(try quire.shell("sqlite3 a.db .schema").output.contains("TABLE a ") == false)
+    ran = try node("check a.db --wait 1")
+    #expect(
+      ran.status == 0 && ran.output.contains("attic   this machine") && ran.output.contains("cellar  no answer"),
+      "\(ran)")
+    ran = try node("log a.db --json")
+    #expect(ran.output.contains("\"position\":1,\"node\":\"attic\",\"kind\":\"check\""), "\(ran)")
+    ran = try node("snapshot a.db")
+    #expect(ran.status == 0 && ran.output.hasPrefix("library has a snapshot at 1"), "\(ran)")
+    ran = try node("status b.db --json")
+    #expect(ran.output.contains("\"node\":\"cellar\",\"position\":0") && ran.output.contains("\"last\":1"), "\(ran)")
+    ran = try node("rejoin b.db")
+    #expect(
+      ran.status == 0 && ran.output == "b.db was made anew, and is at 1; what it was is b.db.before-rejoin-0\n",
+      "\(ran)")
+    ran = try quire.shell("quire migrate apply a.db --no-backup", environment: ["QUIRE_ETCD": etcd.addresses[0]])
+    #expect(ran.status == 0, "\(ran)")
+    #expect(try node("log a.db --last 1").output.contains("attic  migration"))
+    ran = try node("leave b.db")
+    #expect(ran.status == 0, "\(ran)")
+    #expect(try quire.shell("sqlite3 b.db \"INSERT INTO book VALUES (1, 'Solaris')\"").status == 0)
+    #expect(try node("status a.db").output.contains("left"))
+  }
+
+  @Test func `a file that a program has open is not shared`() throws {
+    let open = try quire.shell(
+      """
+      sqlite3 a.db 'PRAGMA journal_mode = wal' > /dev/null
+      (echo 'SELECT * FROM book;'; sleep 3) | sqlite3 a.db &
+      sleep 0.5; quire node share a.db --as library; echo $? > status; wait
+      """, environment: ["QUIRE_ETCD": etcd.addresses[0]])
+    #expect(try quire.bytes("status") == Data("6\n".utf8), "\(open)")
+    #expect(open.error.contains("a program has the file open"))
+  }
+}

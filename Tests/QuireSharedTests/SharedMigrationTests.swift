@@ -1,0 +1,169 @@
+import Foundation
+import QuireMigration
+import QuireRow
+import QuireSQLite
+import TestSupport
+import Testing
+
+@testable import QuireShared
+
+/// Migrations of a shared store: an entry each, which other nodes run when they are opened.
+struct SharedMigrationTests {
+  private func file(_ version: Int, _ sql: String) throws -> MigrationFile {
+    try MigrationFile(path: "2026010100000\(version)_step.sql", text: sql)
+  }
+
+  private func store(_ nodes: TestNodes) -> SharedStore {
+    SharedStore("library", on: nodes.log.connection(), as: "unused", patience: .seconds(60))
+  }
+
+  private func migrator(_ nodes: TestNodes, _ file: String, _ files: MigrationFile...) -> Migrator {
+    var migrator = Migrator(database: file, files: files)
+    migrator.shared = store(nodes)
+    migrator.wait = .seconds(60)
+    return migrator
+  }
+
+  /// Node 0 is closed, so that its file can be migrated by itself; node 1 goes on.
+  private func nodes() throws -> (TestNodes, first: String, second: String) {
+    let nodes = try TestNodes(2)
+    for number in 0..<10 { try nodes[0].write("INSERT INTO counter (note) VALUES (?)", [.integer(Int64(number))]) }
+    try nodes[1].catchUpInTheEnd()
+    return (nodes, nodes[0].database.path, nodes[1].database.path)
+  }
+
+  private static let rebuild = """
+    CREATE TABLE tally (id INTEGER PRIMARY KEY, note ANY, size INTEGER NOT NULL DEFAULT 7) STRICT;
+    INSERT INTO tally (id, note) SELECT id, note FROM counter ORDER BY id;
+    DROP TABLE counter;
+    ALTER TABLE loose ADD COLUMN c INTEGER DEFAULT 3;
+    -- migrate: undo
+    CREATE TABLE counter (id INTEGER PRIMARY KEY AUTOINCREMENT, note ANY) STRICT;
+    INSERT INTO counter SELECT id, note FROM tally ORDER BY id;
+    DROP TABLE tally;
+    ALTER TABLE loose DROP COLUMN c;
+    """
+
+  @Test func `a program that runs stops before a migration, and has it when it is started again`() throws {
+    let (nodes, first, second) = try nodes()
+    var migrator = migrator(nodes, first, try file(1, Self.rebuild))
+    migrator.allowsLosses = true
+    let applied = try migrator.apply()
+    #expect(applied.count == 1)
+    #expect(throws: SharedStoreError.stopped(.migrated(at: 11))) { try nodes[1].catchUp() }
+    #expect(nodes[1].node.state == .stopped(.migrated(at: 11)))
+    #expect(try nodes[1].query("SELECT count(*) FROM counter") == [[10]])
+    #expect(throws: SharedStoreError.self) { try nodes[1].write("INSERT INTO loose VALUES (1, 1)") }
+    try nodes[1].database.close()
+    try StoreNode.prepare(second, for: store(nodes))
+    let node = try TestNode(second, nodes.log.connection(), patience: .seconds(60))
+    #expect(node.node.state == .current && node.node.position == 11)
+    try node.write("INSERT INTO tally (note) VALUES ('new')")
+    #expect(try node.query("SELECT count(*), sum(size) FROM tally") == [[11, 77]])
+    // The first program is told too, although its own file was migrated by another one.
+    #expect(throws: (any Error).self) {
+      try GuardBreaker(first).connection.execute("INSERT INTO tally (note) VALUES (0)")
+    }
+    let contents = try [first, second].map { path in
+      try StoreNode.prepare(path, for: store(nodes))
+      return try Connection(path: path, access: .readOnly).digest()
+    }
+    #expect(contents[0] == contents[1])
+    #expect(try MigrationHistory.read(from: Connection(path: second, access: .readOnly)) == applied)
+  }
+
+  @Test func `an undo is an entry too`() throws {
+    let (nodes, first, second) = try nodes()
+    try nodes[0].database.close()
+    try nodes[1].database.close()
+    var migrator = migrator(nodes, first, try file(1, Self.rebuild))
+    migrator.allowsLosses = true
+    try migrator.apply()
+    try migrator.undo(UndoPlan(last: 1, of: migrator.history(), format: .quire))
+    try StoreNode.prepare(second, for: store(nodes))
+    let connection = try Connection(path: second, access: .readOnly)
+    #expect(try NodePlace(sharedOn: connection).position == 12)
+    #expect(try connection.digest() == Connection(path: first, access: .readOnly).digest())
+    #expect(try SchemaReader(connection).hasTable("counter") && !SchemaReader(connection).hasTable("tally"))
+  }
+
+  @Test func `a migration gets its place while others write`() throws {
+    let (nodes, first, second) = try nodes()
+    try nodes[0].database.close()
+    let isDone = Locked(false)
+    let group = DispatchGroup()
+    let (node, count) = (nodes[1], Locked(0))
+    Thread.detachNewThread(in: group) {
+      while !isDone.withLock({ $0 }) {
+        do {
+          try node.write("INSERT INTO loose (a, b) VALUES (1, 1)")
+          count.withLock { $0 += 1 }
+        } catch { return }  // the migration is there
+      }
+    }
+    try migrator(nodes, first, try file(1, "ALTER TABLE loose ADD COLUMN c INTEGER DEFAULT 3")).apply()
+    isDone.withLock { $0 = true }
+    group.wait()
+    try node.database.close()
+    for path in [first, second] { try StoreNode.prepare(path, for: store(nodes)) }
+    let rows = try [first, second].map { try Connection(path: $0, access: .readOnly).digest() }
+    #expect(rows[0] == rows[1])
+    #expect(
+      try Connection(path: first, access: .readOnly).query("SELECT count(*) FROM loose").first
+        == .integer(Int64(count.withLock { $0 })))
+  }
+
+  @Test func `what has another outcome elsewhere stops there, and its file stays as it was`() throws {
+    let (nodes, first, second) = try nodes()
+    try nodes[0].database.close()
+    try nodes[1].database.close()
+    try GuardBreaker(second).deleteBehindTheGuard("counter")
+    try migrator(nodes, first, try file(1, "CREATE TABLE total AS SELECT count(*) AS n FROM counter")).apply()
+    #expect(throws: SharedStoreError.self) { try StoreNode.prepare(second, for: store(nodes)) }
+    let connection = try Connection(path: second, access: .readOnly)
+    #expect(try !SchemaReader(connection).hasTable("total") && NodePlace(sharedOn: connection).position == 10)
+  }
+
+  @Test(arguments: [
+    "CREATE TABLE t (x); INSERT INTO t VALUES (random())", "INSERT INTO loose VALUES (current_timestamp, 1)",
+    "-- migrate: no-transaction\nVACUUM",
+  ])
+  func `what other machines cannot repeat is refused, and nothing is there`(sql: String) throws {
+    let (nodes, first, _) = try nodes()
+    try nodes[0].database.close()
+    let before = try Connection(path: first, access: .readOnly).digest()
+    #expect(throws: MigrationError.self) { try migrator(nodes, first, try file(1, sql)).apply() }
+    #expect(try Connection(path: first, access: .readOnly).digest() == before)
+    #expect(nodes.log.last == 10)
+  }
+
+  @Test func `a shared file is not migrated alone`() throws {
+    let (nodes, first, _) = try nodes()
+    let migrator = Migrator(database: first, files: [try file(1, "CREATE TABLE t (x)")])
+    #expect(throws: MigrationError.self) { try migrator.apply() }
+    #expect(nodes.log.last == 10)
+  }
+
+  @Test func `the bytes of a migration are read as they were written`() throws {
+    let migration = SharedMigration(
+      enforcesKeys: true,
+      steps: [
+        .script("SELECT \"x\"", takesQuotedStrings: true), .script("", takesQuotedStrings: false),
+        .statement("INSERT INTO t VALUES (?, ?)", [.null, .real(-0.0)]),
+      ], digest: [1, 2, 3])
+    #expect(try SharedMigration(migration.bytes) == migration)
+    for length in 0..<migration.bytes.count {
+      #expect(throws: MalformedBytes.self) { try SharedMigration(Array(migration.bytes.prefix(length))) }
+    }
+  }
+}
+
+extension Thread {
+  fileprivate static func detachNewThread(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+    group.enter()
+    detachNewThread {
+      body()
+      group.leave()
+    }
+  }
+}
