@@ -21,6 +21,17 @@ import Testing
     try expectSession("ask", in: "Documentation/Query.md")
   }
 
+  @Test(arguments: [("queries", ""), ("writes", "--write")])
+  func `the queries and writes of the page on asking run on the catalog`(name: String, option: String) throws {
+    let page = "Documentation/Query.md"
+    try FileManager.default.createSymbolicLink(
+      at: quire.folder.appending(path: "Sources"), withDestinationURL: Self.root.appending(path: "Sources"))
+    let makesFile = try #require(block("ask", in: page).split(separator: "\n").first).dropFirst(2)
+    try quire.write("script.txt", try block(name, in: page))
+    let ran = try quire.shell("\(makesFile) && quire library.store \(option) < script.txt")
+    #expect(ran.status == 0, "\(ran.error)")
+  }
+
   static let hasShell = (try? Scratch().shell("command -v sqlite3"))?.status == 0
 
   @Test func `the lines under Install put a program where it runs by itself`() throws {
