@@ -46,7 +46,7 @@ final class Feed: Sendable {
 
   var listenerCount: Int { listeners.withLock { $0?.count ?? 0 } }
 
-  /// Follows the store's commits, until the task is cancelled.
+  /// Follows the store's commits, until the task is canceled.
   func follow(_ commits: Commits) async {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

@@ -211,7 +211,7 @@ final class CommitInbox: Sendable {
     }
   }
 
-  /// Waits until a commit or the end arrives, or the task is cancelled.
+  /// Waits until a commit or the end arrives, or the task is canceled.
   private func arrival() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

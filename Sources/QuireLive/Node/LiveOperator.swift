@@ -112,7 +112,7 @@ enum LoadOccasion {
   /// Used instead of a step.
   case batch(CommitBatch)
 
-  /// Whether a caller that may be cancelled waits for it.
+  /// Whether a caller that may be canceled waits for it.
   var isAwaited: Bool { if case .batch = self { false } else { true } }
   var isStart: Bool { if case .start = self { true } else { false } }
   var isCurrent: Bool { if case .replacing(let isCurrent) = self { isCurrent } else { false } }

@@ -41,7 +41,7 @@ final class DifferenceListeners<Difference> {
   }
 }
 
-/// Ends a subscription when it is released or cancelled.
+/// Ends a subscription when it is released or canceled.
 public final class DifferenceToken {
   private var listener: AnyObject?
   init(_ listener: AnyObject) { self.listener = listener }

@@ -17,7 +17,7 @@ public import QuireSQLite
 /// the context's isolation, and for the context's own save while the file is locked for writing. Model queries and
 /// aggregates follow the changes alone, so prefer them if they are sufficient. Nothing else runs on the isolation
 /// during the query, so nothing there can stop it, except ``timeLimit``. If a caller waits for the query (because the
-/// result is made or resumed, or its query is replaced), it also ends when the waiting task is cancelled.
+/// result is made or resumed, or its query is replaced), it also ends when the waiting task is canceled.
 ///
 /// A query that uses `random()` or the time runs when its tables change and at no other time. See ``LiveResult`` for
 /// what all live results have in common.
@@ -84,7 +84,7 @@ extension ModelContext {
   ///
   /// - Parameter key: The columns that identify a record when its other values change. Without any, all its values do.
   /// - Throws: ``QuireSQLite/StatementError`` if `sql` is not exactly one query, ``QuireSQLite/SQLiteError`` for errors
-  ///   of SQLite, `CancellationError` if the task is cancelled during the first run.
+  ///   of SQLite, `CancellationError` if the task is canceled during the first run.
   public func live(sql: SQL, key: String...) throws -> LiveRecords { try LiveRecords(self, sql, key: key) }
 
   /// A live result of an SQL query, with the names of the key columns in an array.

@@ -8,7 +8,7 @@ public import QuireSQLite
 ///
 /// - Throws: ``QuireSQLite/StatementError`` if `sql` is not exactly one query, ``QuireSQLite/SQLiteError`` for errors
 ///   of SQLite, ``RecordError`` if the result does not have the requested form, `CancellationError` if the task is
-///   cancelled while the query runs.
+///   canceled while the query runs.
 extension ModelContext {
   /// The rows, with their columns' names.
   public func fetch(sql: SQL) throws -> [SQLRecord] {

@@ -31,7 +31,7 @@ extension ModelContainer {
   /// was there. It gets the owner and rights of the store's file. Pending changes of contexts are not in it.
   ///
   /// May be called on any isolation; the copying runs on a thread of its own. No writer waits for it, but the write-ahead
-  /// log keeps what is written meanwhile. If the task is cancelled, it ends within a few hundred pages.
+  /// log keeps what is written meanwhile. If the task is canceled, it ends within a few hundred pages.
   ///
   /// - Parameters:
   ///   - url: The file to make, on any disk; its folder must be there.

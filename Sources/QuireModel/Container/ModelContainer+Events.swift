@@ -17,7 +17,7 @@ extension ModelContainer {
     }
   }
 
-  /// Calls the body with all that the store does, until the observation is cancelled or released.
+  /// Calls the body with all that the store does, until the observation is canceled or released.
   ///
   /// The body is called where it happens: on any thread, in the middle of a statement, under the write lock. It must be
   /// quick, such as counting; a write of the same store in it is ``QuireSQLite/DatabaseError/nestedWrite``. No event is

@@ -44,7 +44,7 @@ extension ModelContainer {
     }
   }
 
-  /// Calls the body with every warning, until the observation is cancelled or released.
+  /// Calls the body with every warning, until the observation is canceled or released.
   ///
   /// The body is called where the warning arises: on the context's isolation, in the middle of a getter or of taking in
   /// a commit. It must be quick, and touch no object of the context. No warning is dropped.

@@ -156,7 +156,7 @@ public final class ContextCore {
   // MARK: Reading
 
   /// Reads the state that the context shows: inside a transaction including its writes, otherwise as of the context's
-  /// commit. A statement ends when the task of the calling thread is cancelled.
+  /// commit. A statement ends when the task of the calling thread is canceled.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     guard let open = saver.open else { return try readCommitted(body) }
     queriesRun.add()

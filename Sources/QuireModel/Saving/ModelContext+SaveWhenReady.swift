@@ -25,7 +25,7 @@ extension ModelContext {
   /// - Parameters:
   ///   - deadline: When to give up waiting.
   ///   - isolation: The isolation of the context.
-  /// - Throws: What ``save()`` throws; `CancellationError` if the task is cancelled, and ``ModelError/deadlineExceeded``.
+  /// - Throws: What ``save()`` throws; `CancellationError` if the task is canceled, and ``ModelError/deadlineExceeded``.
   public func saveWhenReady(
     deadline: ContinuousClock.Instant? = nil, isolation: isolated (any Actor)? = #isolation
   ) async throws {

@@ -68,7 +68,7 @@ final class SaveUnderWay: @unchecked Sendable {
 
   /// Returns when the outcome is certain.
   ///
-  /// - Throws: `CancellationError` if the task is cancelled before.
+  /// - Throws: `CancellationError` if the task is canceled before.
   func hasEnded() async throws {
     let waiter = condition.withLock {
       waiters += 1

@@ -30,7 +30,7 @@ extension ModelContainer {
   /// - Parameters:
   ///   - author: The name its commit carries; the block can set another (``ModelContext/author``).
   ///   - deadline: When the write ends, wherever it stands: in the queue, or in a statement. Nothing is written then.
-  /// - Throws: What `body` throws; `CancellationError` when the task is cancelled, and ``ModelError/deadlineExceeded``: while
+  /// - Throws: What `body` throws; `CancellationError` when the task is canceled, and ``ModelError/deadlineExceeded``: while
   ///   the write waits, it is never run then, and a statement under way ends; what a save throws (``ModelContext/save()``);
   ///   a ``QuireSQLite/DatabaseError``. Whenever this throws, nothing of the block is there.
   @discardableResult public func write<Result>(
@@ -57,7 +57,7 @@ extension ModelContainer {
   ///
   /// - Parameter deadline: When the read ends, wherever it stands: in the queue, or in a statement.
   /// - Throws: What `body` throws; ``ModelError/writeInRead(_:)`` if it has inserted, edited or deleted an object, or has
-  ///   begun a write; `CancellationError` when the task is cancelled, and ``ModelError/deadlineExceeded``; a
+  ///   begun a write; `CancellationError` when the task is canceled, and ``ModelError/deadlineExceeded``; a
   ///   ``QuireSQLite/DatabaseError``.
   public func read<Result>(
     deadline: ContinuousClock.Instant? = nil, _ body: @escaping @Sendable (ModelContext) throws -> sending Result

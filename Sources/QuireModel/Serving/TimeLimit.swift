@@ -1,7 +1,7 @@
 import QuireSQLite
 import Synchronization
 
-/// When the statements of a block are to end: its task was cancelled, or its deadline has passed.
+/// When the statements of a block are to end: its task was canceled, or its deadline has passed.
 final class TimeLimit: Sendable {
   let deadline: ContinuousClock.Instant?
   private let isCancelled = Atomic(false)

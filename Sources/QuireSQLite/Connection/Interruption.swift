@@ -34,7 +34,7 @@ extension Connection {
     }
   }
 
-  /// Runs the body, and ends the statement running in it when the task of the calling thread is cancelled.
+  /// Runs the body, and ends the statement running in it when the task of the calling thread is canceled.
   ///
   /// - Throws: `CancellationError` for a statement that it has ended.
   package func endingWithTask<Result>(_ body: () throws -> Result) throws -> Result {

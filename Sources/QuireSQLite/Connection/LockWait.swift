@@ -9,7 +9,7 @@ final class LockWait {
   private let isOver: () -> Bool
 
   /// How long it sleeps between two tries, in microseconds: as SQLite at first, and then no longer than that, because a
-  /// task that is cancelled is to be answered within 50 ms.
+  /// task that is canceled is to be answered within 50 ms.
   private static let delays: [UInt32] = [1_000, 2_000, 5_000, 10_000, 15_000]
   private static let longestDelay: UInt32 = 20_000
 

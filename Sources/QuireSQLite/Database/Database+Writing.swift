@@ -96,7 +96,7 @@ extension Database {
   ///
   /// - Parameter isOver: Asked while another process writes: whether to stop waiting for it.
   /// - Returns: the writer, and who may refuse what is written: those that were there when it began.
-  /// - Throws: ``DatabaseError/busy(path:waited:)``; `CancellationError` if the task of the calling thread is cancelled.
+  /// - Throws: ``DatabaseError/busy(path:waited:)``; `CancellationError` if the task of the calling thread is canceled.
   func begin(unless isOver: () -> Bool) throws -> (Writer, validators: [UInt64]) {
     let writer = try readyWriter()
     let validators = validators.all

@@ -133,7 +133,7 @@ package final class Database: Sendable {
   /// Returns when subscribers have been notified of every commit that readers can see now.
   package func waitForNotifications() { order.withLock { _ in } }
 
-  /// From the next transaction on these columns are in changes, until the token is cancelled or gone.
+  /// From the next transaction on these columns are in changes, until the token is canceled or gone.
   package func addCapture(_ interest: CapturedColumns) -> CaptureToken { interests.add(interest) }
 
   /// A reader that stands at the latest commit.

@@ -58,7 +58,7 @@ final class WriteLock: @unchecked Sendable {
 
   // MARK: Threads
 
-  /// Waits for the calling thread's turn, no longer than until its task is cancelled.
+  /// Waits for the calling thread's turn, no longer than until its task is canceled.
   ///
   /// - Throws: ``DatabaseError/nestedWrite`` or, after that time, ``DatabaseError/writerBusy(waited:)``.
   func lock(timeout: Duration) throws(DatabaseError) {
@@ -90,7 +90,7 @@ final class WriteLock: @unchecked Sendable {
     return true
   }
 
-  /// How often a thread that waits looks whether its task was cancelled.
+  /// How often a thread that waits looks whether its task was canceled.
   private static let glance = Duration.milliseconds(20)
 
   private func wait(_ turn: Turn, atMost duration: Duration) {

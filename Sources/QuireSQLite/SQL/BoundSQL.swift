@@ -17,12 +17,12 @@ package struct BoundSQL {
 
   package typealias Answer = (names: ColumnNames, records: [Record])
 
-  /// As ``run(on:known:)``, for a task that waits for the answer and may be cancelled meanwhile.
+  /// As ``run(on:known:)``, for a task that waits for the answer and may be canceled meanwhile.
   package func runWaiting(on connection: Connection) throws -> Answer {
     try Self.waiting(on: connection) { try run(on: connection) }
   }
 
-  /// Runs the body, and ends its statement when the task that waits for it is cancelled.
+  /// Runs the body, and ends its statement when the task that waits for it is canceled.
   package static func waiting<Result>(on connection: Connection, _ body: () throws -> Result) throws -> Result {
     try connection.endingWithTask(body)
   }

@@ -200,7 +200,7 @@ extension SnapshotReader {
 
   /// A prepared advance: the next state, readable beside the present one.
   ///
-  /// Used by the reader's own isolation. If it is neither committed nor cancelled, it is cancelled when it is released.
+  /// Used by the reader's own isolation. If it is neither committed nor canceled, it is canceled when it is released.
   package final class Advance {
     private let position: SnapshotReader
     private var snapshot: Snapshot?

@@ -102,7 +102,7 @@ public actor ShellSession {
   nonisolated public var commits: SessionCommits { SessionCommits(own: shared.withLock { $0.own }) }
 
   /// Stops what is being run, at once; it is answered by a ``ShellFailure`` of kind `stopped`. What has not begun yet
-  /// is stopped by cancelling its task.
+  /// is stopped by canceling its task.
   nonisolated public func cancel() { shared.withLock { $0.watch }.stop() }
 
   /// The file's name in short, for a prompt: `lib` of `library.db`.
@@ -130,7 +130,7 @@ public actor ShellSession {
   ///     ``Reply/answer(_:)``.
   ///   - confirm: Called before a write without a condition; returns whether to continue.
   /// - Throws: ``ShellFailure``; statements before the failed one stay done. Its kind is `stopped` if the task is
-  ///   cancelled, even before the run has begun.
+  ///   canceled, even before the run has begun.
   public func run(
     _ text: String, to output: RowOutput? = nil,
     confirm: @escaping @Sendable (String) async -> Bool = { _ in false },

@@ -29,7 +29,7 @@ extension QueryRun {
     let asked = invocation.flag("--sql") ? "sql \(text)" : text
     do {
       if let timeout {
-        // A task, which may be cancelled before the run has begun.
+        // A task, which may be canceled before the run has begun.
         let run = Task { try await session.run(asked, to: output) { reply in tell(reply, rows) } }
         DispatchQueue.global().asyncAfter(deadline: .now() + Double(timeout / .milliseconds(1)) / 1000) { run.cancel() }
         try await run.value
