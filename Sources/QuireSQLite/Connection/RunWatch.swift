@@ -48,8 +48,24 @@ package final class RunWatch: Sendable {
     handle.withLock { if let handle = $0 { sqlite3_interrupt(handle) } }
   }
 
+  /// The connection that ``stopBySignal()`` stops; 0 for none.
+  private static let stoppedBySignal = Atomic<UInt>(0)
+
+  /// Makes this the connection that ``stopBySignal()`` stops.
+  package func standsForSignals() {
+    handle.withLock { Self.stoppedBySignal.store(UInt(bitPattern: $0), ordering: .releasing) }
+  }
+
+  /// Stops the statement that is being run. May be called in a signal handler: it takes no lock and no memory.
+  package static func stopBySignal() {
+    let handle = OpaquePointer(bitPattern: stoppedBySignal.load(ordering: .acquiring))
+    if let handle { sqlite3_interrupt(handle) }
+  }
+
   func leave() {
     handle.withLock { handle in
+      let address = UInt(bitPattern: handle)
+      _ = Self.stoppedBySignal.compareExchange(expected: address, desired: 0, ordering: .releasing)
       if let handle { sqlite3_progress_handler(handle, 0, nil, nil) }
       handle = nil
     }

@@ -105,6 +105,9 @@ public actor ShellSession {
   /// is stopped by canceling its task.
   nonisolated public func cancel() { shared.withLock { $0.watch }.stop() }
 
+  /// Makes ``RunWatch/stopBySignal()`` stop what is being run in the present file.
+  nonisolated package func standsForSignals() { shared.withLock { $0.watch }.standsForSignals() }
+
   /// The file's name in short, for a prompt: `lib` of `library.db`.
   nonisolated public var promptName: String {
     String(printable(FileName(file).bare).prefix(12))

@@ -27,7 +27,7 @@ import QuireShell
       let answers = LiveAnswers(URL(filePath: query.file))
       let (live, manner) = try answers.open(plan, key: given.isEmpty ? nil : given)
       follow(live, manner)
-      let signal = StopSignal { [end] in end.yield() }
+      let signal = StopSignal([SIGINT, SIGTERM, SIGHUP]) { [end] in end.yield() }
       for await _ in ends { break }
       signal.cancel()
       view?.end()

@@ -25,6 +25,7 @@ extension QueryRun {
   func once() async throws -> ExitStatus {
     let session = try session(isOnMainThread: invocation.isWholeProcess && timeout == nil)
     if text.allSatisfy(\.isWhitespace) { throw CommandFailure("there is no statement in the text") }
+    if invocation.isWholeProcess { StopSignal.stop(session) }
     let rows = RowCount()
     let asked = invocation.flag("--sql") ? "sql \(text)" : text
     do {

@@ -1,4 +1,6 @@
 import Foundation
+import QuireSQLite
+import QuireShell
 
 /// Calls a closure when the process receives a signal to stop; a second signal of the same kind ends it immediately.
 ///
@@ -32,5 +34,22 @@ final class StopSignal {
   func cancel() {
     for source in sources { source.cancel() }
     for number in signals { signal(number, SIG_DFL) }
+  }
+}
+
+extension StopSignal {
+  /// Lets Ctrl-C and the like stop the statement that a session runs, so that its file is closed; a second one ends the
+  /// process. Signals that the process ignores, as under `nohup`, stay ignored.
+  ///
+  /// Makes no thread, which would take as long as a short query. For a process that is there for this session alone.
+  static func stop(_ session: ShellSession) {
+    session.standsForSignals()
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      let before = signal(number) { number in
+        signal(number, SIG_DFL)
+        RunWatch.stopBySignal()
+      }
+      if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(number, SIG_IGN) }
+    }
   }
 }
