@@ -325,6 +325,7 @@ import Testing
     ),
     ("SELCT 1", 1, "error: near \"SELCT\": syntax error\n   1 │ SELCT 1\n     │ ^^^^^ did you mean SELECT?\n"),
     ("", 1, "error: there is no statement in the text\n"),
+    ("live Book", 2, "error: an answer given once cannot follow: --live does\n"),
     ("DELETE FROM book", 5, "refused: it would write, and writing is off (.write, --write): nothing was run\n"),
     (
       "INSERT INTO book (title) VALUES ('x') RETURNING id", 5,

@@ -173,9 +173,9 @@ import Testing
       await session.failure("Book :key") == """
         the key of Book, id, is an integer, not a text
            1 │ Book :key
-             │      ^^^^ by its title: Book where title = "Eden"
+             │      ^^^^ Book where title = "Eden" finds it by its title
         """)
-    #expect(try await session.column("Book '2' select title") == ["Eden"])
+    #expect(try await session.column("Book '2' select title;;") == ["Eden"])
     #expect(try await session.rows("Book 2.0 select title") == [["Eden"]])
     #expect(try await session.rows("Shelf 'north', 'x' select label").isEmpty)
   }

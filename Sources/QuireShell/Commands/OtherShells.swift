@@ -31,7 +31,8 @@ enum OtherShells {
   static let words: [String: String] = [
     "sort": "did you mean order by?", "orderby": "did you mean order by?", "descending": "did you mean desc?",
     "ascending": "did you mean asc?", "filter": "did you mean where?", "&": "did you mean and?",
-    "|": "did you mean or?", "!": "did you mean not?", "~": "like \"The%\" compares with a pattern",
+    "|": "did you mean or?", "≥": "did you mean >=?", "≤": "did you mean <=?", "≠": "did you mean !=?",
+    "!": "did you mean not?", "~": "like \"The%\" compares with a pattern",
     "starts": "like \"The%\" compares with a pattern", "startswith": "like \"The%\" compares with a pattern",
     "ends": "like \"%s\" compares with a pattern", "join": "a path follows a relation: author.name",
   ]

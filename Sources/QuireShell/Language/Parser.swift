@@ -27,7 +27,7 @@ struct Parser {
   ) throws(ShellFailure) -> (statement: ModelStatement, deepest: Range<Int>) {
     var parser = Parser(text, from: start, isModel: isModel)
     let statement = try parser.statement()
-    if parser.current.isSign(";") { parser.advance() }
+    while parser.current.isSign(";") { parser.advance() }
     try parser.expectEnd()
     return (statement, parser.deepest.range)
   }

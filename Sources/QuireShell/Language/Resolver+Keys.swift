@@ -42,7 +42,7 @@ extension Resolver {
     var hint: String?
     if case .text(let text) = value, let label = model.label, label.column != column {
       let shown = text.contains("\"") ? "…" : "\"\(printable(text))\""
-      hint = "by its \(label.name): \(model.name) where \(label.name) = \(shown)"
+      hint = "\(model.name) where \(label.name) = \(shown) finds it by its \(label.name)"
     }
     throw ShellFailure(
       "the key of \(model.name), \(column), is an integer, not \(kind)", at: range, hint: hint)

@@ -232,7 +232,8 @@ struct Resolver {
     } else if isAlone, ListWords.aggregates.contains(name.text.lowercased()) {
       hint = "a function has parentheses: \(name.text)(\(name.text.lowercased() == "count" ? "*" : "…"))"
     } else if isAlone, mayBeText {
-      hint = "text stands in quotes: \"\(name.text)\""
+      // Without quotes that a word processor has put there.
+      hint = "text stands in quotes: \"\(name.text.filter { !"“”„‘’«»".contains($0) })\""
     } else {
       let rest =
         names.count > Self.namesShown ? " and \(names.count - Self.namesShown) more (.schema \(model.name))" : ""

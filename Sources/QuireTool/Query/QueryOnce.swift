@@ -31,11 +31,11 @@ extension QueryRun {
     do {
       if let timeout {
         // A task, which may be canceled before the run has begun.
-        let run = Task { try await session.run(asked, to: output) { reply in tell(reply, rows) } }
+        let run = Task { try await session.run(asked, to: output) { reply in try tell(reply, rows) } }
         DispatchQueue.global().asyncAfter(deadline: .now() + Double(timeout / .milliseconds(1)) / 1000) { run.cancel() }
         try await run.value
       } else {
-        try await session.run(asked, to: output) { reply in tell(reply, rows) }
+        try await session.run(asked, to: output) { reply in try tell(reply, rows) }
       }
     } catch let failure as ShellFailure {
       if failure.kind == .stopped, terminal.outputFailure() != nil {
@@ -74,7 +74,7 @@ extension QueryRun {
     return output
   }
 
-  private func tell(_ reply: Reply, _ rows: RowCount) {
+  private func tell(_ reply: Reply, _ rows: RowCount) throws {
     switch reply {
     case .streamed(let count, let isCut, _):
       rows.add(count)
@@ -84,7 +84,8 @@ extension QueryRun {
     case .written(let text): terminal.note(printable(text))
     case .lines(let lines): for line in lines { terminal.print(printable(line)) }
     case .opened(let lines): for line in lines { terminal.note(line) }
-    case .answer, .card, .live, .endLive, .listLive, .listHistory, .quit: break
+    case .live: throw ShellFailure("an answer given once cannot follow: --live does", .usage)
+    case .answer, .card, .endLive, .listLive, .listHistory, .quit: break
     }
   }
 }
