@@ -43,7 +43,10 @@ struct ImportRecords {
         // An empty line is a record only if there is one column, whose value is NULL.
         if fields == [.absent], names.count != 1 { continue }
         guard fields.count == names.count else {
-          throw ShellFailure("line \(reader.line): \(fields.count) fields, and \(names.count) names. Nothing was added")
+          let hint = "commas separate fields, and tabs in .tsv; this file seems to have semicolons"
+          throw ShellFailure(
+            "line \(reader.line): \(fields.count) fields, and \(names.count) names. Nothing was added",
+            hint: names.first?.contains(";") == true ? hint : nil)
         }
         return (zip(names, fields).map { ($0, $1.imported) }, reader.line)
       }

@@ -19,11 +19,7 @@ extension Resolver {
     case .unary(let sign, let inner): return .prefix(sign, try value(inner, at))
     case .binary(let sign, let a, let b): return try binary(sign, a, b, at)
     case .chain(let first, let links):
-      return .chain(
-        try value(first, at),
-        try links.map { (link) throws(ShellFailure) in
-          Resolved.Link(sign: link.sign, value: try operand(link.value, at))
-        })
+      return .chain(try value(first, at), try operands(links, at))
     case .all(let parts): return .all(try parts.map { (part) throws(ShellFailure) in try value(part, at) })
     case .any(let parts): return .any(try parts.map { (part) throws(ShellFailure) in try value(part, at) })
     case .isNull(let inner, let isNegated): return try isNull(inner, isNegated, at)
@@ -48,8 +44,17 @@ extension Resolver {
 
   /// A value in a place where text is as likely as a name, for the hint if there is no such name.
   func operand(_ syntax: Syntax, _ at: Scope.Position) throws(ShellFailure) -> Resolved {
-    guard case .path(let names) = syntax.kind else { return try value(syntax, at) }
-    return try path(names, at, mayBeText: true)
+    switch syntax.kind {
+    case .path(let names): return try path(names, at, mayBeText: true)
+    case .chain(let first, let links): return .chain(try operand(first, at), try operands(links, at))
+    default: return try value(syntax, at)
+    }
+  }
+
+  private func operands(_ links: [Syntax.Link], _ at: Scope.Position) throws(ShellFailure) -> [Resolved.Link] {
+    try links.map { (link) throws(ShellFailure) in
+      Resolved.Link(sign: link.sign, value: try operand(link.value, at))
+    }
   }
 
   // MARK: Paths
