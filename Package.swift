@@ -122,8 +122,8 @@ let package = Package(
     .testTarget(
       name: "QuireSharedTests",
       dependencies: [
-        "ClusterExample", "LocalEtcd", "Quire", "QuireMigration", "QuireModel", "QuireRow", "QuireSQLite", "QuireShared",
-        "TestSupport",
+        "ClusterExample", "LocalEtcd", "Quire", "QuireMigration", "QuireModel", "QuireRow", "QuireSQLite",
+        "QuireShared", "TestSupport",
       ],
       swiftSettings: swift),
     .testTarget(
