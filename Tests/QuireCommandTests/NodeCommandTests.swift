@@ -36,6 +36,8 @@ import Testing
     let ran = try quire.shell("quire \(words)")
     #expect(ran.status == status && ran.error.contains(message) && ran.messages == 1, "\(ran)")
     #expect(try quire.bytes("library.db") == before && quire.files == ["library.db"])
+    #expect(try quire.shell("sqlite3 library.db 'PRAGMA journal_mode = wal'; quire \(words)").status == status)
+    #expect(try quire.files == ["library.db"])
   }
 
   @Test func `the settings of a cluster name each machine`() throws {
@@ -104,6 +106,7 @@ struct NodeCommandTests {
     ran = try quire.shell("quire migrate apply a.db --no-backup", environment: ["QUIRE_ETCD": etcd.addresses[0]])
     #expect(ran.status == 0, "\(ran)")
     #expect(try node("log a.db --last 1").output.contains("attic  migration"))
+    #expect(try !quire.files.contains { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") })
     ran = try node("leave b.db")
     #expect(ran.status == 0, "\(ran)")
     #expect(try quire.shell("sqlite3 b.db \"INSERT INTO book VALUES (1, 'Solaris')\"").status == 0)

@@ -158,6 +158,18 @@ struct UpkeepTests {
     #expect(try nodes[0].query("SELECT count(*) FROM loose") == [[0]])
   }
 
+  @Test func `a machine that joins by itself takes no other machine's name`() throws {
+    let nodes = try TestNodes(1)
+    let log = nodes.log.connection()
+    nodes[0].node.announceNow()
+    #expect(try StoreNode.freeName("attic", in: log, patience: .seconds(60)) == "attic")
+    let other = try StoreNode.freeName("node-0", in: log, patience: .seconds(60))
+    #expect(other.hasPrefix("node-0-") && SharedStore.isUsable(name: other))
+    let left = NodeReport(position: 0, state: NodeReport.left, time: Date())
+    try log.store(left.bytes, as: Part(.nodes, "node-0"), by: .now + .seconds(60))
+    #expect(try StoreNode.freeName("node-0", in: log, patience: .seconds(60)) == "node-0")
+  }
+
   @Test func `two processes of a machine share its file`() throws {
     let nodes = try TestNodes(2)
     let path = nodes[0].database.path

@@ -22,7 +22,8 @@ extension ModelConfiguration {
     guard let shared, let file else { return }
     let path = file.path(percentEncoded: false)
     if allowsSave, !FileManager.default.fileExists(atPath: path) {
-      try StoreNode.join(path, to: shared.log, named: shared.name, as: shared.node, patience: shared.patience)
+      let node = try StoreNode.freeName(shared.node, in: shared.log, patience: shared.patience)
+      try StoreNode.join(path, to: shared.log, named: shared.name, as: node, patience: shared.patience)
     }
     if allowsSave { try StoreNode.prepare(path, for: shared) }
   }

@@ -32,3 +32,12 @@ extension Connection {
     }
   }
 }
+
+extension Connection {
+  /// For a command that only looks: leaves no file beside the database.
+  package convenience init(looking path: String) throws(DatabaseError) {
+    var options = ConnectionOptions()
+    options.leavesNothing = true
+    try self.init(path: path, access: .readOnly, options: options)
+  }
+}

@@ -9,7 +9,8 @@ internal import Foundation
 public struct SharedStore: Sendable {
   /// The store's name, in the log and in the file.
   public let name: String
-  /// This machine's name among the nodes, for a file that is made now; one that is there has its name.
+  /// This machine's name among the nodes, for a file that is made now; one that is there has its name. If another machine has
+  /// it, letters are added to it.
   public let node: String
   /// How long a write waits for a log that does not answer, before it throws.
   public let patience: Duration

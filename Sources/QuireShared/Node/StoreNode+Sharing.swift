@@ -21,7 +21,7 @@ extension StoreNode {
 
   /// - Throws: ``SharedStoreError`` or an error of the file, if it cannot be shared.
   package static func checkShareable(_ file: String) throws {
-    let connection = try Connection(path: file, access: .readOnly)
+    let connection = try Connection(looking: file)
     if try NodePlace(on: connection) != nil { throw SharingError.alreadyShared(path: file) }
     if try SchemaReader(connection).hasTable("_quire_changes") { throw SharingError.keepsChangeLog(path: file) }
   }
@@ -115,7 +115,7 @@ extension StoreNode {
   ///
   /// - Throws: ``SharedStoreError/notShared(path:)``; an error of the file.
   package static func place(of file: String) throws -> NodePlace {
-    guard let place = try NodePlace(on: Connection(path: file, access: .readOnly)) else {
+    guard let place = try NodePlace(on: Connection(looking: file)) else {
       throw SharedStoreError.notShared(path: file)
     }
     return place

@@ -50,10 +50,19 @@ extension StoreNode {
     }
   }
 
+  /// A name for a machine that joins by itself: the one that is wanted, or if another machine has it, one that begins with
+  /// it.
+  package static func freeName(_ name: String, in log: any SharedLog, patience: Duration) throws -> String {
+    let report = try log.part(Part(.nodes, name), by: .now + patience).flatMap { NodeReport($0) }
+    guard let report, report.isPresent else { return name }
+    return "\(name.prefix(55))-\(UUID().uuidString.prefix(8).lowercased())"
+  }
+
   /// After a commit of this node.
   func keepUp(at position: Int64) {
     guard position.isMultiple(of: StoreNode.snapshotInterval / 10) else { return }
-    tail.async { [weak self] in
+    // Takes seconds, in which others' commits go on to come.
+    DispatchQueue.global(qos: .utility).async { [weak self] in
       guard let self, let database = database.withLock({ $0.value }) else { return }
       // A later position tries again.
       if position.isMultiple(of: StoreNode.snapshotInterval) {
@@ -104,6 +113,14 @@ package struct NodeReport: Hashable, Sendable {
 
   package init(position: Int64, state: String, time: Date) {
     (self.position, self.state, self.time) = (position, state, time)
+  }
+
+  /// Whether a program was running there when this was asked: each says so once a minute at least.
+  package var isRunning: Bool { state != NodeReport.left && time.timeIntervalSinceNow > -120 }
+
+  /// Whether it is a machine that has the store, as far as is known.
+  package var isPresent: Bool {
+    state != NodeReport.left && time.timeIntervalSinceNow > -StoreNode.keeping.seconds
   }
 
   /// Nil for bytes of another version.

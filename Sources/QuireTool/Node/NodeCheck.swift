@@ -12,7 +12,7 @@ struct NodeCheck {
     try target.withNode { node, log in
       let position = try node.appendCheck()
       let others = try log.parts(of: .nodes, by: .now + target.patience)
-        .filter { NodeReport($0.value).map { $0.state != NodeReport.left } ?? false }.keys
+        .filter { NodeReport($0.value)?.isRunning == true }.keys
       let expected = Set(others).union([node.name])
       let end = ContinuousClock.now + target.patience
       var found: [String: FileContents] = [:]
@@ -66,7 +66,7 @@ struct NodeCheck {
       }
       for line in Table(rows: table).lines() { target.terminal.print("  " + line) }
       if answers.contains(where: { !$0.answers }) {
-        target.terminal.print("\nA machine answers while a program has its file open; --wait SECONDS waits longer.")
+        target.terminal.print("\nA machine that answers later is waited for with --wait SECONDS.")
       }
       if differ {
         target.terminal.print("\nNext, on each machine that has the wrong rows: \(target.pasteable("rejoin FILE"))")

@@ -15,7 +15,7 @@ struct NodeLog {
     var position: Int64
     if let file = target.optionalFile, let place {
       let kept = try NodePlace.entries(
-        after: place.position - Int64(count), on: Connection(path: file, access: .readOnly))
+        after: place.position - Int64(count), on: Connection(looking: file))
       for entry in kept { say(LoggedEntry(position: entry.position, bytes: entry.bytes)) }
       position = place.position
     } else {

@@ -56,7 +56,7 @@ struct NodeSharing {
   /// Two machines of one name would take each other's turns, and could not be told apart.
   private func refuseTaken(_ node: String, _ log: EtcdLog) throws {
     let report = try log.part(Part(.nodes, node), by: .now + target.patience).flatMap { NodeReport($0) }
-    guard let report, report.state != NodeReport.left else { return }
+    guard let report, report.isPresent else { return }
     throw CommandFailure(
       "there is a machine \(node) already, seen \(relativeTime(report.time)). Nothing was changed; give this one another "
         + "name with --node", .refused)
@@ -97,7 +97,7 @@ struct NodeSharing {
   private func storeSnapshot(of file: String, _ log: EtcdLog) throws {
     _ = try target.working("writing the first snapshot") { interruption, told in
       try Snapshot.store(
-        of: Connection(path: file, access: .readOnly), in: log, patience: target.patience, interruption: interruption,
+        of: Connection(looking: file), in: log, patience: target.patience, interruption: interruption,
         told)
     }
   }

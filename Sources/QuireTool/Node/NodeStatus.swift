@@ -47,7 +47,7 @@ struct NodeStatus {
     let (log, end) = (target.log(of: name), ContinuousClock.now + target.patience)
     let status = try log.status(by: end)
     let nodes = try log.parts(of: .nodes, by: end).compactMap { name, bytes in
-      NodeReport(bytes).map { (name: name, report: $0) }
+      NodeReport(bytes).flatMap { $0.state == NodeReport.left || $0.isPresent ? (name: name, report: $0) : nil }
     }
     return Log(
       status: status, snapshot: try Snapshot.newest(in: log, by: end), nodes: nodes.sorted { $0.name < $1.name },

@@ -12,7 +12,7 @@ struct NodeUpkeep {
     let place = try StoreNode.place(of: file)
     let snapshot = try target.working("writing") { interruption, told in
       try Snapshot.store(
-        of: Connection(path: file, access: .readOnly), in: target.log(of: place.name), patience: target.patience,
+        of: Connection(looking: file), in: target.log(of: place.name), patience: target.patience,
         interruption: interruption, told)
     }
     say(
