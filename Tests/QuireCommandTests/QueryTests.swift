@@ -377,6 +377,16 @@ import Testing
     #expect(lines.last == "2,Lem", "\(ran)")
   }
 
+  @Test func `a script saves no file whose extension says another format than was chosen`() throws {
+    let saving = "printf '%s\\n' 'select 1 as a;' '.save a.xlsx' | quire library.db"
+    let refused = try quire.shell(saving)
+    #expect(
+      refused.status == 2 && refused.error.hasPrefix("error: .xlsx is not the extension of a format"), "\(refused)")
+    #expect(!FileManager.default.fileExists(atPath: quire.path("a.xlsx")))
+    #expect(try quire.shell(saving + " -f csv").status == 0)
+    #expect(try quire.bytes("a.xlsx") == Data("a\n1\n".utf8))
+  }
+
   @Test func `no transaction stays open after a text`() throws {
     for text in [
       "BEGIN", "SELECT 1; BEGIN; DELETE FROM book WHERE id = 1", "SAVEPOINT a; DELETE FROM book WHERE id = 1",

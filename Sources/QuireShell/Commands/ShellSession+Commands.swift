@@ -76,7 +76,7 @@ extension ShellSession {
       let near = nearest(to: word, among: AnswerFormat.allCases.map(\.rawValue)).map { "did you mean \($0)?" }
       throw ShellFailure("there is no format \(word)", hint: near ?? ".as lists them", .usage)
     }
-    shared.withLock { $0.settings.format = format }
+    shared.withLock { ($0.settings.format, $0.settings.isFormatChosen) = (format, true) }
     // On a screen the last answer is shown again.
     if kept == nil || options.screenRows == nil {
       return try await run.each(.written("answers as \(format.rawValue)"))
@@ -191,7 +191,7 @@ extension ShellSession {
   /// The format of a file whose name does not imply one: that of `.as`. A name that implies an unknown format is not
   /// written as a table.
   private func format(ofFile file: String) throws(ShellFailure) -> AnswerFormat {
-    if !settings.format.needsWidths { return AnswerFormat(ofFile: file) ?? settings.format }
+    if settings.isFormatChosen, !settings.format.needsWidths { return AnswerFormat(ofFile: file) ?? settings.format }
     return try AnswerFormat.named(byFile: file, otherwise: ".as FORMAT chooses one for other names") ?? settings.format
   }
 

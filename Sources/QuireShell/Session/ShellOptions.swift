@@ -14,6 +14,8 @@ public struct ShellOptions: Sendable {
   public var parameters: [String: SQLValue] = [:]
   /// The format of answers until `.as` names another.
   public var format = AnswerFormat.table
+  /// Whether the user has chosen that format, so that a file gets it whose name does not say another.
+  public var isFormatChosen = false
   /// How long a lock of another process is waited for.
   public var busyTimeout = Duration.seconds(5)
   /// How many rows a model's bare name shows, the newest ones; nil for all, as scripts want it.
@@ -32,6 +34,7 @@ public struct ShellOptions: Sendable {
 /// Settings by commands such as `.as` and `.time`, for code that shows results.
 public struct ShellSettings: Hashable, Sendable {
   public var format = AnswerFormat.table
+  var isFormatChosen = false
   /// One value a line, whatever the format.
   public var isWide = false
   /// Whether all rows are shown instead of a screenful.

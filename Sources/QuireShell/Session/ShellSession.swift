@@ -66,7 +66,8 @@ public actor ShellSession {
     self.options = options
     shared = Locked(
       Shared(
-        file: path, isWriting: options.allowsWriting, settings: ShellSettings(format: options.format),
+        file: path, isWriting: options.allowsWriting,
+        settings: ShellSettings(format: options.format, isFormatChosen: options.isFormatChosen),
         parameters: options.parameters,
         watch: source.connection.watched(), own: source.own))
     guard options.readsModels else { return }

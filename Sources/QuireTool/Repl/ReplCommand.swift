@@ -41,6 +41,7 @@ extension Command {
     if isTerminal { options.screenRows = max(5, invocation.terminal.lines - 4) }
     let format = invocation["--format"].flatMap { AnswerFormat(rawValue: $0) }
     options.format = format ?? (isTerminal || invocation.terminal.output.isTerminal ? .table : .csv)
+    options.isFormatChosen = format != nil
     let session: ShellSession
     do {
       session = try ShellSession(path: file, options)
