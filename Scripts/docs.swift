@@ -21,7 +21,7 @@ func mergeGraphs(from folder: URL, to file: URL) throws {
   let graphs = try files.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
   for graph in graphs.sorted(by: { $0.path < $1.path }) {
     // A module's name before a symbol's, as in `QuireModel/ModelContext`, would lead nowhere.
-    let said = try contents(of: graph).replacing(/``Quire(Row|SQLite|Model|Live)\\?\//) { _ in "``" }
+    let said = try contents(of: graph).replacing(/``Quire(Row|SQLite|Shared|Model|Live)\\?\//) { _ in "``" }
     guard let object = try JSONSerialization.jsonObject(with: Data(said.utf8)) as? [String: Any] else { continue }
     symbols += object["symbols"] as? [Any] ?? []
     relationships += object["relationships"] as? [Any] ?? []
