@@ -23,6 +23,14 @@ import Testing
     #expect(try quire.shell("quire migrate status library.db | head -1 > /dev/null").status == 0)
   }
 
+  @Test func `looking at a file with a write-ahead log leaves nothing beside it`() throws {
+    #expect(try quire.shell("sqlite3 library.db 'PRAGMA journal_mode = wal'").status == 0)
+    for command in ["status", "plan", "log", "check", "diff", "schema --stdout"] {
+      _ = try quire.shell("quire migrate \(command) \(command.hasPrefix("diff") ? "-d" : "") library.db")
+      #expect(try quire.files == ["Migrations", "library.db"], "\(command)")
+    }
+  }
+
   private static let endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select i from n;"
 
   @Test(arguments: [

@@ -77,7 +77,7 @@ package import QuireRow
     self.pulse = pulse
     self.unlocked = unlocked
     options = ConnectionOptions()
-    footprint = nil
+    footprint = access == .readOnly ? SidecarFiles(of: path) : nil
     handle = try Connection.open(unlocked?.uri ?? path, as: name, access, vfs: nil)
     do {
       try configureForMigrations()
