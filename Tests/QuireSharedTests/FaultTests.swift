@@ -149,6 +149,16 @@ import Testing
     #expect(try nodes[1].query("SELECT a FROM loose") == [[2]])
   }
 
+  @Test(arguments: [Int64.max, Int64.max - 1, 1 << 60, -1])
+  func `a file whose position cannot be one is damaged, and nothing traps`(position: Int64) throws {
+    let nodes = try TestNodes(1)
+    let path = nodes[0].database.path
+    try nodes[0].database.close()
+    let connection = try Connection(path: path, access: .readWrite)
+    try connection.execute("UPDATE _quire_node SET position = ?", [.integer(position)])
+    #expect(throws: NodePlaceError.damaged) { try StoreNode.place(of: path) }
+  }
+
   @Test func `a file of another log, of another name, or of none is refused`() throws {
     let nodes = try TestNodes(1)
     let path = nodes[0].database.path

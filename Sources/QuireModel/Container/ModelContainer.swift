@@ -258,6 +258,7 @@ public final class ModelContainer: Sendable {
       context.owner.close()
     }
     try store.database.close()
+    store.node?.end()
   }
 
   /// Deletes every object of every model, in one commit, which reaches all contexts and observers.

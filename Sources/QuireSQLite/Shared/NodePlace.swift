@@ -19,6 +19,9 @@ package struct NodePlace: Hashable, Sendable {
     (self.log, self.name, self.node, self.position, self.chain) = (log, name, node, position, chain)
   }
 
+  /// What can be a position; a file or a log that says another one is damaged.
+  package static let positions: Range<Int64> = 0..<(1 << 60)
+
   /// Nil if the file is not shared.
   ///
   /// - Throws: ``NodePlaceError`` if what is there cannot be read.
@@ -34,7 +37,7 @@ package struct NodePlace: Hashable, Sendable {
     if format != NodeTables.format { throw NodePlaceError.otherFormat(format) }
     guard case .text(let log) = rows[0][1], let log = UUID(uuidString: log), case .text(let name) = rows[0][2],
       case .text(let node) = rows[0][3], case .integer(let position) = rows[0][4], case .blob(let chain) = rows[0][5],
-      chain.count == 32, position >= 0
+      chain.count == 32, NodePlace.positions.contains(position)
     else { throw NodePlaceError.damaged }
     self.init(log: log, name: name, node: node, position: position, chain: Array(chain))
   }

@@ -295,7 +295,9 @@ package final class EtcdLog: SharedLog {
   }
 
   private func entry(_ key: String, _ value: [UInt8]) -> LoggedEntry? {
-    guard key.hasPrefix("\(prefix)e/"), let position = Int64(key.dropFirst(prefix.count + 2)) else { return nil }
+    guard key.hasPrefix("\(prefix)e/"), let position = Int64(key.dropFirst(prefix.count + 2)),
+      NodePlace.positions.contains(position)
+    else { return nil }
     return LoggedEntry(position: position, bytes: value)
   }
 
@@ -303,7 +305,9 @@ package final class EtcdLog: SharedLog {
   private static func head(_ range: [String: Any]) -> (UUID, Int64)? {
     guard let value = pairs(range).first?.value else { return nil }
     let words = String(decoding: value, as: UTF8.self).split(separator: " ")
-    guard words.count == 2, let log = UUID(uuidString: String(words[0])), let last = Int64(words[1]) else { return nil }
+    guard words.count == 2, let log = UUID(uuidString: String(words[0])), let last = Int64(words[1]),
+      NodePlace.positions.contains(last)
+    else { return nil }
     return (log, last)
   }
 

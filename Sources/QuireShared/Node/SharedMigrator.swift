@@ -18,7 +18,10 @@ package final class SharedMigrator: MigrationGate {
     try node.catchUpWithLog(by: .now + patience)
   }
 
-  deinit { try? database.close() }
+  deinit {
+    node.end()
+    try? database.close()
+  }
 
   package func catchUp() throws {
     try node.catchUpWithLog(by: .now + node.patience)
@@ -64,6 +67,7 @@ extension StoreNode {
       let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
       let node = try attach(database, to: shared.log, named: shared.name, patience: shared.patience)
       let state = node.memory.withLock { $0.state }
+      node.end()
       try database.close()
       guard case .stopped(.migrated(let position)) = state else { return }
       try migrate(file, at: position, shared)

@@ -76,6 +76,15 @@ public final class StoreNode: Sendable, Observable {
 
   deinit { announcer.withLock { $0?.cancel() } }
 
+  /// Follows no longer: its file is being closed.
+  package func end() {
+    announcer.withLock { announcer in
+      announcer?.cancel()
+      announcer = nil
+    }
+    subscription.withLock { $0 = nil }
+  }
+
   /// The last position of the log that the file has; 0 before the first. Not observed: it changes with each commit.
   public var position: Int64 { memory.withLock { $0.position } }
 

@@ -79,6 +79,7 @@ struct NodeTarget {
     let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
     defer { try? database.close() }
     let node = try StoreNode.attach(database, to: log, named: place.name, patience: patience)
+    defer { node.end() }
     return try body(node, log)
   }
 
