@@ -72,6 +72,16 @@ struct UpkeepTests {
     #expect(try FileContents(mine.bytes) == mine)
   }
 
+  @Test func `a sequence that was set by hand is a difference`() throws {
+    let nodes = try TestNodes(2)
+    try nodes[0].write("INSERT INTO counter (note) VALUES (1)")
+    try nodes[1].catchUpInTheEnd()
+    let contents = { try nodes[$0].database.read { try FileContents(of: $0) } }
+    #expect(try contents(0).difference(from: contents(1)) == nil)
+    try Connection(path: nodes[1].database.path, access: .readWrite).execute("UPDATE sqlite_sequence SET seq = 9")
+    #expect(try contents(0).difference(from: contents(1))?.hasPrefix("the table sqlite_sequence") == true)
+  }
+
   @Test func `old entries go when a snapshot has them, and a node can begin with it`() throws {
     let nodes = try TestNodes(2)
     for number in 0..<20 { try nodes[0].write("INSERT INTO loose VALUES (?, 0)", [.integer(Int64(number))]) }

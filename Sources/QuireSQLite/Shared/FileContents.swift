@@ -19,10 +19,14 @@ package struct FileContents: Hashable, Sendable {
     package var hash: UInt64
   }
 
+  /// The highest keys of tables with AUTOINCREMENT.
+  fileprivate static let sequences = "sqlite_sequence"
+
   /// Reads every row that nodes share.
   package init(of connection: Connection) throws {
     let internals = try NodeTables.sharedInternals(of: connection).names
-    let names = try SchemaReader(connection).tables().filter { $0.kind == .table && !$0.isReserved }.map(\.name)
+    let names = try SchemaReader(connection).tables()
+      .filter { $0.kind == .table && (!$0.isReserved || $0.name == FileContents.sequences) }.map(\.name)
     tables = try (names + internals).sorted().map { try Table(named: $0, on: connection) }
   }
 
@@ -80,10 +84,13 @@ extension FileContents.Table {
     let count = try connection.rows("SELECT count(*) FROM \(table)").first?[0]
     guard case .integer(let count)? = count else { throw ReplayError.otherTable(name) }
     let size = max(100, Int(count) / FileContents.Table.sectionCount)
+    // A sequence has a row id of its own on each node.
     let keys =
-      try shape.isWithoutRowID
-      ? shape.keys.map { try quoted(identifier: shape.columns[$0].name) }
-      : [quoted(identifier: shape.rowIDColumn.map { shape.columns[$0].name } ?? shape.rowIDName)]
+      try name == FileContents.sequences
+      ? ["name"]
+      : shape.isWithoutRowID
+        ? shape.keys.map { try quoted(identifier: shape.columns[$0].name) }
+        : [quoted(identifier: shape.rowIDColumn.map { shape.columns[$0].name } ?? shape.rowIDName)]
     let columns = try shape.stored.map { try quoted(identifier: shape.columns[$0].name) }
     let statement = try connection.prepare(
       "SELECT \((keys + columns).joined(separator: ", ")) FROM \(table) ORDER BY \(keys.joined(separator: ", "))")
@@ -103,7 +110,7 @@ extension FileContents.Table {
   }
 }
 
-/// FNV-1a over 64 bits: it finds differences, and does not withstand somebody who hides one.
+/// FNV-1a over 64 bits. It finds accidental differences; it is no protection against forged rows.
 private struct RowHash {
   private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
