@@ -72,6 +72,17 @@ struct SharedMigrationTests {
     #expect(try MigrationHistory.read(from: Connection(path: second, access: .readOnly)) == applied)
   }
 
+  @Test func `a machine without a file joins before it migrates`() throws {
+    let (nodes, _, _) = try nodes()
+    let path = nodes.scratch.file("new.db")
+    var migrator = migrator(nodes, path, try file(1, "CREATE TABLE t (x)"))
+    migrator.createsDatabase = true
+    try migrator.apply()
+    let place = try StoreNode.place(of: path)
+    #expect(place.position == 11 && place.node == "unused")
+    #expect(try Connection(path: path, access: .readOnly).query("SELECT count(*) FROM counter").first == .integer(10))
+  }
+
   @Test func `an undo is an entry too`() throws {
     let (nodes, first, second) = try nodes()
     try nodes[0].database.close()

@@ -29,7 +29,8 @@ public struct Migrator: Sendable {
   /// Stops a running migration, which is rolled back; ``MigrationError/interrupted`` is thrown.
   public var interruption: MigrationInterruption?
   /// The store that the file belongs to, if other machines have it too: each migration is then one of the store, and other
-  /// machines run it when a program is started there. Without it a shared file is refused.
+  /// machines run it when a program is started there. A file that does not exist joins the store first. Without it a shared
+  /// file is refused.
   public var shared: SharedStore?
   /// Made of it once for a run.
   private var gate: SharedMigrator?
@@ -62,7 +63,7 @@ public struct Migrator: Sendable {
   public func apply(
     to last: MigrationVersion? = nil, _ happened: (MigrationEvent) throws -> Void = { _ in }
   ) throws -> [AppliedMigration] {
-    if gate == nil, let sharing = try sharing() { return try sharing.apply(to: last, happened) }
+    if let sharing = try sharing() { return try sharing.apply(to: last, happened) }
     // It is certainly new only if it does not exist now; a broken symbolic link is left alone.
     let isNew = createsDatabase && !FileManager.default.fileExists(atPath: database)
     if isNew, let first = MigrationPlan(files: files, history: []).problems.first {
@@ -103,9 +104,9 @@ public struct Migrator: Sendable {
     return applied
   }
 
-  /// The same for a shared file, brought to the end of its log; nil if it is not shared, or nobody said with whom.
+  /// This migrator with a gate to the log, and the file at the end of it. Nil if it has one, or if ``shared`` is not set.
   func sharing() throws -> Migrator? {
-    guard gate == nil, let shared, FileManager.default.fileExists(atPath: database) else { return nil }
+    guard gate == nil, let shared else { return nil }
     var sharing = self
     sharing.gate = try SharedMigrator(database, of: shared, patience: wait)
     return sharing

@@ -17,15 +17,10 @@ extension ModelConfiguration {
     self.shared = shared
   }
 
-  /// Before the file is opened: makes it if it is not there.
+  /// Before the file is opened.
   func prepareShared() throws {
-    guard let shared, let file else { return }
-    let path = file.path(percentEncoded: false)
-    if allowsSave, !FileManager.default.fileExists(atPath: path) {
-      let node = try StoreNode.freeName(shared.node, in: shared.log, patience: shared.patience)
-      try StoreNode.join(path, to: shared.log, named: shared.name, as: node, patience: shared.patience)
-    }
-    if allowsSave { try StoreNode.prepare(path, for: shared) }
+    guard let shared, let file, allowsSave else { return }
+    try StoreNode.prepare(file.path(percentEncoded: false), for: shared)
   }
 }
 

@@ -20,20 +20,6 @@ package struct SharedMigration: Hashable, Sendable {
   }
 }
 
-/// Decides about each migration of a shared file, after its statements and before its COMMIT.
-package protocol MigrationGate: Sendable {
-  /// Appends a migration to the log, and writes into the file that it is there.
-  ///
-  /// - Throws: ``OutdatedTransaction`` if other nodes have committed since; then ``catchUp()`` and a second try are due.
-  func pass(enforcesKeys: Bool, _ steps: [SharedMigration.Step], on connection: Connection) throws
-
-  /// COMMIT has succeeded.
-  func committed()
-
-  /// Repeats what other nodes have committed.
-  func catchUp() throws
-}
-
 /// Remembers what a migration runs, for other nodes.
 package final class MigrationRecorder {
   package private(set) var steps: [SharedMigration.Step] = []

@@ -37,6 +37,11 @@ package struct Entry: Hashable, Sendable {
     package init(id: UUID, time: Int64, author: String?, rows: [UInt8]) {
       (self.id, self.time, self.author, self.rows) = (id, time, author, rows)
     }
+
+    /// A new one, made now.
+    init(author: String? = nil, rows: [UInt8]) {
+      self.init(id: UUID(), time: Int64(Date().timeIntervalSince1970 * 1000), author: author, rows: rows)
+    }
   }
 
   package static let format: UInt8 = 1

@@ -65,6 +65,9 @@ struct NodeMemory {
     if case .notHere = stop { stop = nil }
   }
 
+  /// An entry of this node was added: its turn is over.
+  mutating func won() { (isNext, isQueued, losingSince) = (false, false, nil) }
+
   mutating func reached() { cutOffSince = nil }
   mutating func unreached() { if cutOffSince == nil { cutOffSince = Date() } }
 }

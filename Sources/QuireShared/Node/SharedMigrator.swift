@@ -4,7 +4,7 @@ package import QuireSQLite
 
 /// Migrates one file of a shared store, and with it the store: each migration is an entry of the log, which other nodes run
 /// when they are opened.
-package final class SharedMigrator: MigrationGate {
+package final class SharedMigrator: Sendable {
   private let database: Database
   private let node: StoreNode
 
@@ -23,19 +23,23 @@ package final class SharedMigrator: MigrationGate {
     try? database.close()
   }
 
+  /// Repeats what other nodes have committed, and waits for this node's turn.
   package func catchUp() throws {
     try node.catchUpWithLog(by: .now + node.patience)
     try database.replaying { try node.catchUp(with: $0) }
   }
 
+  /// After a migration's statements and before its COMMIT: appends it to the log, and writes into the file that it is there.
+  ///
+  /// - Throws: ``QuireSQLite/OutdatedTransaction`` if other nodes have committed since; then ``catchUp()`` and a second try
+  ///   are due.
   package func pass(enforcesKeys: Bool, _ steps: [SharedMigration.Step], on connection: Connection) throws {
     var place = try NodePlace(sharedOn: connection)
     guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
     try NodeTables(connection).renewGuards()
     let migration = SharedMigration(
       enforcesKeys: enforcesKeys, steps: steps, digest: SHA256.hash(try connection.digest()))
-    let transaction = Entry.Transaction(
-      id: UUID(), time: Int64(Date().timeIntervalSince1970 * 1000), author: nil, rows: migration.bytes)
+    let transaction = Entry.Transaction(rows: migration.bytes)
     let bytes = Entry(.migration, after: chain, node: place.node, [transaction]).bytes
     try node.appendMigration(bytes, SharedCommit(position: place.position + 1, id: transaction.id))
     place.position += 1
@@ -45,17 +49,23 @@ package final class SharedMigrator: MigrationGate {
       on: connection)
   }
 
+  /// COMMIT has succeeded.
   package func committed() { node.committed() }
 }
 
 extension StoreNode {
-  /// Before a shared file is opened by a program: brings it to the end of the log, also over migrations.
+  /// Before a program opens a shared file: makes it from the store's newest snapshot if it does not exist, and brings it to
+  /// the end of the log, also over migrations.
   ///
   /// A log that cannot be reached, or that the file does not fit to, is not an error here.
   ///
   /// - Throws: ``SharedStoreError`` if the file is not shared under that name, or if a migration has another outcome here
   ///   than where it was first run; an error of the file.
   package static func prepare(_ file: String, for shared: SharedStore) throws {
+    if !FileManager.default.fileExists(atPath: file) {
+      let name = try freeName(shared.node, in: shared.log, patience: shared.patience)
+      try join(file, to: shared.log, named: shared.name, as: name, patience: shared.patience)
+    }
     while true {
       let place = try place(of: file)
       if place.name != shared.name {

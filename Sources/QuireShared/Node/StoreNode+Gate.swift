@@ -11,10 +11,7 @@ extension StoreNode: CommitGate {
     // In the transaction: another process of this machine may have moved the file.
     var place = try NodePlace(sharedOn: connection)
     guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
-    let time = Int64(Date().timeIntervalSince1970 * 1000)
-    let transactions = writes.map {
-      Entry.Transaction(id: UUID(), time: time, author: $0.author, rows: $0.rows)
-    }
+    let transactions = writes.map { Entry.Transaction(author: $0.author, rows: $0.rows) }
     let (bytes, parts) = try logged(Entry(after: chain, node: place.node, transactions), at: place.position + 1)
     let commits = transactions.map { SharedCommit(position: place.position + 1, id: $0.id) }
     memory.withLock { memory in
@@ -32,13 +29,14 @@ extension StoreNode: CommitGate {
     }
     memory.withLock { memory in
       memory.passed = commits
-      (memory.isNext, memory.isQueued, memory.losingSince) = (false, false, nil)
+      memory.won()
     }
     place.position += 1
     place.chain = chain.after(bytes).bytes
     do {
       try place.write(
-        keeping: [KeptEntry(position: place.position, time: time, node: place.node, bytes: bytes)], on: connection)
+        keeping: [KeptEntry(position: place.position, time: transactions[0].time, node: place.node, bytes: bytes)],
+        on: connection)
     } catch {
       throw commitFailed(error) ?? error
     }
@@ -72,8 +70,7 @@ extension StoreNode: CommitGate {
         if let stop = memory.withLock({ $0.isHalted ? $0.stop : nil }) { throw SharedStoreError.stopped(stop) }
         let place = try database.read { try NodePlace(sharedOn: $0) }
         guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
-        let transaction = Entry.Transaction(
-          id: UUID(), time: Int64(Date().timeIntervalSince1970 * 1000), author: nil, rows: [])
+        let transaction = Entry.Transaction(rows: [])
         let entry = Entry(.check, after: chain, node: place.node, [transaction])
         do {
           try append(
@@ -83,7 +80,7 @@ extension StoreNode: CommitGate {
           continue
         }
         memory.withLock { memory in
-          (memory.isNext, memory.isQueued, memory.losingSince) = (false, false, nil)
+          memory.won()
           memory.hear([LoggedEntry(position: place.position + 1, bytes: entry.bytes)])
         }
         try repeatWaiting(with: replayer)
@@ -108,7 +105,7 @@ extension StoreNode: CommitGate {
     }
     memory.withLock { memory in
       memory.passed = [commit]
-      (memory.isNext, memory.isQueued, memory.losingSince) = (false, false, nil)
+      memory.won()
     }
   }
 

@@ -8,6 +8,7 @@ struct MigrateApply {
 
   func run() throws -> ExitStatus {
     var migrator = try target.migrator()
+    migrator.shared = try target.shared(patience: migrator.wait)
     migrator.createsDatabase = invocation.flag("--create")
     migrator.backsUp = !invocation.flag("--no-backup")
     migrator.allowsLosses = invocation.flag("--allow-destructive")

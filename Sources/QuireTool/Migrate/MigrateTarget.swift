@@ -77,10 +77,6 @@ struct MigrateTarget {
     var migrator = Migrator(database: database, files: try needsFiles ? files() : filesIfAny(), steps: steps)
     migrator.wait = .seconds(seconds)
     migrator.by = program
-    if let place = try? StoreNode.place(of: database) {
-      let members = (invocation.environment["QUIRE_ETCD"] ?? "127.0.0.1:2379").split(separator: ",").map(String.init)
-      migrator.shared = .etcd(place.name, at: members, patience: migrator.wait)
-    }
     if source.embedded == nil, !isQuiet { noteWhatIsNotSeen(migrator.files) }
     return migrator
   }
@@ -123,6 +119,13 @@ struct MigrateTarget {
   }
 
   func limit() throws -> MigrationVersion? { try invocation["--to"].map { try version($0) } }
+
+  /// The store that the database belongs to, if other machines have it too: for commands that change the schema.
+  func shared(patience: Duration) throws -> SharedStore? {
+    guard let database = optionalDatabase, let place = try? StoreNode.place(of: database) else { return nil }
+    let members = try NodeTarget.members([invocation.environment["QUIRE_ETCD"] ?? ""], "QUIRE_ETCD", invocation)
+    return .etcd(place.name, at: members, patience: patience)
+  }
 
   // MARK: Saying
 

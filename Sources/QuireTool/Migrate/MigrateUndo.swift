@@ -19,7 +19,7 @@ struct MigrateUndo {
       let plan =
         try version.map { try UndoPlan(to: $0, of: history, format: format) }
         ?? UndoPlan(last: count, of: history, format: format)
-      let run = prepared(migrator, titles: plan.migrations.map(\.title))
+      let run = try prepared(migrator, titles: plan.migrations.map(\.title))
       var backup: MigrationBackup?
       let undone = try asking(run) {
         try run.migrator.undo(plan) { event in
@@ -37,7 +37,7 @@ struct MigrateUndo {
   func redo() throws -> ExitStatus {
     let migrator = try target.migrator()
     return try MigrateFailure(target: target, migrator: migrator).explaining {
-      let run = prepared(migrator, titles: migrator.files.map(\.title))
+      let run = try prepared(migrator, titles: migrator.files.map(\.title))
       var backup: MigrationBackup?
       let applied = try asking(run) {
         try run.migrator.redo { event in
@@ -59,8 +59,9 @@ struct MigrateUndo {
     return count
   }
 
-  private func prepared(_ migrator: Migrator, titles: [String]) -> MigrateRun {
+  private func prepared(_ migrator: Migrator, titles: [String]) throws -> MigrateRun {
     var migrator = migrator
+    migrator.shared = try target.shared(patience: migrator.wait)
     migrator.backsUp = !invocation.flag("--no-backup")
     migrator.allowsLosses = invocation.flag("--yes")
     return MigrateRun(target, migrator, titles: titles)

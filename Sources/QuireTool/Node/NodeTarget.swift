@@ -17,13 +17,20 @@ struct NodeTarget {
     self.invocation = invocation
     patience = .seconds(try invocation.integer("--wait", in: 1...86_400) ?? 5)
     let given = invocation.values("--at").isEmpty ? [invocation["--at"] ?? ""] : invocation.values("--at")
+    members = try NodeTarget.members(given, "--at", invocation)
+  }
+
+  /// Where etcd is: `HOST:PORT`, several separated by commas.
+  ///
+  /// - Parameter name: Of the option or variable, for messages.
+  static func members(_ given: [String], _ name: String, _ invocation: Invocation) throws -> [String] {
     let members = given.flatMap { $0.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
     for member in members {
       guard let colon = member.lastIndex(of: ":"), colon > member.startIndex,
         let port = Int(member[member.index(after: colon)...]), (1...65_535).contains(port), !member.contains("/")
-      else { throw invocation.usageError("--at takes HOST:PORT, such as 127.0.0.1:2379, not ‘\(member)’") }
+      else { throw invocation.usageError("\(name) takes HOST:PORT, such as 127.0.0.1:2379, not ‘\(member)’") }
     }
-    self.members = members.isEmpty ? ["127.0.0.1:2379"] : members
+    return members.isEmpty ? ["127.0.0.1:2379"] : members
   }
 
   var optionalFile: String? { invocation.argument("FILE") }
@@ -85,7 +92,7 @@ struct NodeTarget {
 
   // MARK: Errors
 
-  /// Errors of stores and files, with what the shell is told.
+  /// Errors of stores and files, with their exit status.
   static func explaining(_ body: () throws -> ExitStatus) throws -> ExitStatus {
     do {
       return try body()
