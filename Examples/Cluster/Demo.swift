@@ -49,7 +49,7 @@ struct Demo {
   }
 }
 
-/// Three columns on a terminal, drawn anew ten times a second; elsewhere one line a second for each program.
+/// Three columns on a terminal, drawn ten times a second; elsewhere one line a second for each program.
 final class Screen {
   private let isTerminal = isatty(STDOUT_FILENO) == 1
   private var lines = 0

@@ -83,7 +83,7 @@ import QuireShared
     say("shows \(state) | " + accounts.map { "\($0.name) \($0.balance)" }.joined(separator: " | "))
   }
 
-  // MARK: Being told
+  // MARK: Input
 
   private func listen() {
     Thread.detachNewThread { [self] in

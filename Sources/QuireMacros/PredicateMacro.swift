@@ -40,8 +40,8 @@ private func rewritten(
     return "\(raw: made)(\(raw: try rewriter.closure(closure, [:])))"
   } catch {
     if let refusal = error as? PredicateRefusal { context.diagnose(refusal.diagnostic) }
-    // After the refusal, nothing that could be refused again; never run, because the refusal is an error of the build.
     let parameters = closure.parameterNames.isEmpty ? ["_"] : closure.parameterNames.map { _ in "_" }
+    // After the refusal, nothing that could be refused again; never run, because the refusal is an error of the build.
     return "\(raw: made)({ \(raw: parameters.joined(separator: ", ")) in Swift.fatalError() })"
   }
 }

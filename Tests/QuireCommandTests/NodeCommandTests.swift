@@ -101,7 +101,8 @@ struct NodeCommandTests {
     #expect(ran.output.contains("\"node\":\"cellar\",\"position\":0") && ran.output.contains("\"last\":1"), "\(ran)")
     ran = try node("rejoin b.db")
     #expect(
-      ran.status == 0 && ran.output == "b.db was made anew, and is at 1; what it was is b.db.before-rejoin-0\n",
+      ran.status == 0
+        && ran.output == "b.db is a copy of the newest snapshot now, at 1; the old file is b.db.before-rejoin-0\n",
       "\(ran)")
     ran = try quire.shell("quire migrate apply a.db --no-backup", environment: ["QUIRE_ETCD": etcd.addresses[0]])
     #expect(ran.status == 0, "\(ran)")
@@ -117,8 +118,11 @@ struct NodeCommandTests {
     let open = try quire.shell(
       """
       sqlite3 a.db 'PRAGMA journal_mode = wal' > /dev/null
-      (echo 'SELECT * FROM book;'; sleep 3) | sqlite3 a.db &
-      sleep 0.5; quire node share a.db --as library; echo $? > status; wait
+      mkfifo input; sqlite3 a.db < input &
+      exec 3> input; printf 'SELECT * FROM book;\n.shell touch open\n' >&3
+      while [ ! -e open ]; do sleep 0.05; done
+      quire node share a.db --as library; echo $? > status
+      exec 3>&-; wait
       """, environment: ["QUIRE_ETCD": etcd.addresses[0]])
     #expect(try quire.bytes("status") == Data("6\n".utf8), "\(open)")
     #expect(open.error.contains("a program has the file open"))

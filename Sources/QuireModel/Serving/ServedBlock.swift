@@ -48,7 +48,7 @@ final class ServedBlock<Result>: @unchecked Sendable {
       limit.cancel()
       end()
     }
-    nonisolated(unsafe) let result = result.take()  // nobody else looks at it any more
+    nonisolated(unsafe) let result = result.take()  // taken out: no other code has it
     guard let result else { throw CancellationError() }
     return result
   }

@@ -30,6 +30,7 @@ package final class Database: Sendable {
   nonisolated(unsafe) var pace: CheckpointPace
   nonisolated(unsafe) private var folder: TemporaryFolder?
   /// What every transaction has to pass before its COMMIT, if the file is shared with other machines.
+  // Touched only by the thread that holds `lock`, as the three above.
   nonisolated(unsafe) var gate: Gate?
   /// A checkpoint is due and waits for a position that has yet to leave the commit before.
   let awaitsCheckpoint = Atomic(false)

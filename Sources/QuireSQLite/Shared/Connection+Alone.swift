@@ -7,7 +7,7 @@ extension Connection {
   /// - Throws: ``DatabaseError/busy(path:waited:)`` if one has; what the body throws. The file is as it was then.
   package func alone(_ body: () throws -> Void) throws {
     let hadLog = try query("PRAGMA journal_mode").first == .text("wal")
-    // SQLite leaves the write-ahead log only when nobody else has the file open.
+    // SQLite removes the write-ahead log only if no other connection has the file open.
     if hadLog { try setJournalMode("DELETE") }
     defer { if hadLog { try? setJournalMode("WAL") } }
     do {

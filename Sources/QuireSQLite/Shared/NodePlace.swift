@@ -49,16 +49,16 @@ package struct NodePlace: Hashable, Sendable {
     return nil
   }
 
-  /// The positions and bytes of the entries that the file keeps, after a position.
-  package static func entries(after position: Int64, on connection: Connection) throws -> [(
-    position: Int64, bytes: [UInt8]
-  )] {
+  /// The entries that the file keeps, after a position.
+  package static func entries(after position: Int64, on connection: Connection) throws -> [KeptEntry] {
     let rows = try connection.query(
-      "SELECT position, entry FROM _quire_entries WHERE position > ? ORDER BY position", [.integer(position)]
+      "SELECT position, at, node, entry FROM _quire_entries WHERE position > ? ORDER BY position", [.integer(position)]
     ).rows
     return rows.compactMap { row in
-      guard case .integer(let position) = row[0], case .blob(let bytes) = row[1] else { return nil }
-      return (position, Array(bytes))
+      guard case .integer(let position) = row[0], case .integer(let time) = row[1], case .text(let node) = row[2],
+        case .blob(let bytes) = row[3]
+      else { return nil }
+      return KeptEntry(position: position, time: time, node: node, bytes: Array(bytes))
     }
   }
 

@@ -66,7 +66,7 @@ package struct NodeTables {
     try renewGuards()
   }
 
-  /// Gives each table its triggers: also those that a migration has made, or has made anew.
+  /// Gives each table its triggers, also tables that a migration has created or rebuilt.
   package func renewGuards() throws {
     for object in try SchemaReader(connection).objects(.trigger) where object.name.hasPrefix(NodeTables.guardPrefix) {
       try connection.execute("DROP TRIGGER \(try quoted(identifier: object.name))")

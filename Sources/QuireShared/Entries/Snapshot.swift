@@ -8,7 +8,7 @@ package struct Snapshot: Hashable, Sendable {
   let count: Int
   /// Over all parts: each time of the hash before and the part.
   let hash: [UInt8]
-  /// The position of the snapshot that this one replaces, which stays until the next one for who reads it now; -1 for none.
+  /// The position of the snapshot that this one replaces, which stays until the next one, for nodes that are reading it; -1 if there was none.
   let previous: Int64
 
   /// The largest file that a snapshot can be of, in bytes.
@@ -25,11 +25,11 @@ package struct Snapshot: Hashable, Sendable {
 
   /// Puts a copy of a shared file beside its log.
   ///
-  /// - Parameter told: Is told how many bytes are there of how many.
+  /// - Parameter progress: Receives the number of bytes so far, and the total.
   /// - Throws: ``SharedStoreError``, ``SharedLogError`` or an error of the copy. The snapshot before is the newest then.
   package static func store(
     of connection: Connection, in log: any SharedLog, patience: Duration,
-    interruption: MigrationInterruption = MigrationInterruption(), _ told: (Int, Int) -> Void = { _, _ in }
+    interruption: MigrationInterruption = MigrationInterruption(), _ progress: (Int, Int) -> Void = { _, _ in }
   ) throws -> Snapshot {
     let copy = FileManager.default.temporaryDirectory.appending(path: "quire-snapshot-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: copy) }
@@ -47,7 +47,7 @@ package struct Snapshot: Hashable, Sendable {
       try log.store(bytes, as: Part(.snapshot(position: place.position), "\(count)"), by: .now + patience)
       hash = SHA256.hash(hash, bytes)
       count += 1
-      told(min(count * partSize, size), size)
+      progress(min(count * partSize, size), size)
     }
     let last = try newest(in: log, by: .now + patience)
     let isSame = last?.position == place.position
@@ -66,7 +66,7 @@ package struct Snapshot: Hashable, Sendable {
   /// - Returns: false if it is not whole any more.
   package func write(
     to path: String, from log: any SharedLog, patience: Duration,
-    interruption: MigrationInterruption = MigrationInterruption(), _ told: (Int, Int) -> Void = { _, _ in }
+    interruption: MigrationInterruption = MigrationInterruption(), _ progress: (Int, Int) -> Void = { _, _ in }
   ) throws -> Bool {
     try Data().write(to: URL(filePath: path))
     let file = try FileHandle(forWritingTo: URL(filePath: path))
@@ -80,7 +80,7 @@ package struct Snapshot: Hashable, Sendable {
       try file.write(contentsOf: part)
       found = SHA256.hash(found, part)
       written += part.count
-      told(written, size)
+      progress(written, size)
     }
     try file.synchronize()
     return written == size && found == hash

@@ -4,7 +4,7 @@ internal import QuireSQLite
 
 /// A log in an etcd cluster, under the keys `quire/<name>/`: `head`, the log's identity and last position; `e/<position>`,
 /// the entries; `turn/<node>`, the nodes that wait to append. Bytes beside the entries are under `quire-parts/<name>/`, so
-/// that who follows the log does not receive them.
+/// that followers of the log do not receive them.
 ///
 /// An append is one transaction that compares the value of `head`. etcd's revisions and locks are not used: a revision can
 /// go back, and a lock can be held twice. Each machine talks to a member on itself.

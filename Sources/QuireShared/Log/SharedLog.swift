@@ -75,7 +75,7 @@ package enum Appended: Hashable, Sendable {
   case shorter(last: Int64)
 }
 
-/// What a log tells those who follow it.
+/// What a log sends to its followers.
 package enum LogNews: Hashable, Sendable {
   case entries([LoggedEntry])
   /// All nodes that wait for their turn to append, the one that has waited longest first.

@@ -30,19 +30,20 @@ extension StoreNode {
   ///
   /// - Parameters:
   ///   - node: The name of this machine among the nodes: each has its own.
-  ///   - told: Is told how many bytes are there of how many.
+  ///   - progress: Receives the number of bytes so far, and the total.
   /// - Throws: ``SharedStoreError`` or ``SharedLogError``; then there is no file.
   package static func join(
     _ file: String, to log: any SharedLog, named name: String, as node: String, patience: Duration = .seconds(5),
-    interruption: MigrationInterruption = MigrationInterruption(), _ told: (Int, Int) -> Void = { _, _ in }
+    interruption: MigrationInterruption = MigrationInterruption(), _ progress: (Int, Int) -> Void = { _, _ in }
   ) throws {
-    _ = try log.status(by: .now + patience)  // so that a log that is not there is told as such
+    _ = try log.status(by: .now + patience)  // a log that is not there is an error of its own
     guard let snapshot = try Snapshot.newest(in: log, by: .now + patience) else {
       throw SharedStoreError.noSnapshot(name: name)
     }
     let unfinished = "\(file)-joining"
     do {
-      guard try snapshot.write(to: unfinished, from: log, patience: patience, interruption: interruption, told) else {
+      guard try snapshot.write(to: unfinished, from: log, patience: patience, interruption: interruption, progress)
+      else {
         throw SharedStoreError.snapshotDamaged(name: name)
       }
       try take(unfinished, named: name, as: node, for: file)
@@ -82,7 +83,7 @@ extension StoreNode {
     return place
   }
 
-  /// Makes a shared file anew, from the store's newest snapshot. The old file stays beside it.
+  /// Replaces a shared file by the store's newest snapshot. The old file stays beside it.
   ///
   /// No other program may have the file open.
   ///
@@ -90,16 +91,16 @@ extension StoreNode {
   /// - Throws: As ``join(_:to:named:as:patience:interruption:_:)``; the file is as it was then.
   package static func rejoin(
     _ file: String, to log: any SharedLog, patience: Duration,
-    interruption: MigrationInterruption = MigrationInterruption(), _ told: (Int, Int) -> Void = { _, _ in }
+    interruption: MigrationInterruption = MigrationInterruption(), _ progress: (Int, Int) -> Void = { _, _ in }
   ) throws -> String {
     let place = try place(of: file)
     let new = "\(file)-rejoining"
     defer { try? FileManager.default.removeItem(atPath: new) }
     try? FileManager.default.removeItem(atPath: new)
     try join(
-      new, to: log, named: place.name, as: place.node, patience: patience, interruption: interruption, told)
+      new, to: log, named: place.name, as: place.node, patience: patience, interruption: interruption, progress)
     do {
-      // All of it is in the one file then, and nobody has it open.
+      // Puts the whole content into the one file, and is refused if another connection has it open.
       let connection = try Connection(path: file, access: .readWrite)
       try connection.alone {}
     }

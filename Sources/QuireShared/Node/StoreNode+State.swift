@@ -37,7 +37,7 @@ extension StoreNode {
     case trimmed(oldest: Int64)
     /// The log is another one than the file's.
     case otherLog(UUID)
-    /// The engine has no log of the store's name: it was made anew, or is another one.
+    /// The engine has no log of the store's name: its data is gone, or it is another one.
     case noLog
     /// An entry cannot be read by this program.
     case unreadable(at: Int64, reason: String)
@@ -48,7 +48,7 @@ extension StoreNode {
 
 extension StoreNode.Stop: CustomStringConvertible {
   public var description: String {
-    let next = "The file can be read and is not written to any more; quire node rejoin makes it anew"
+    let next = "The file can be read and is not written to any more; quire node rejoin replaces it"
     return switch self {
     case .forked(let position): "the log has another history than the file, at \(position) at the latest. \(next)"
     case .diverged(let position, let reason): "the entry at \(position) does not fit the file: \(reason). \(next)"
@@ -57,7 +57,7 @@ extension StoreNode.Stop: CustomStringConvertible {
     case .trimmed(let oldest): "the log begins at \(oldest), behind what the file has. \(next)"
     case .otherLog(let log): "the log is another one now (\(log)). \(next), or bring the log back"
     case .noLog:
-      "etcd has no store of that name: it was made anew, or is another one. The file can be read and is not written to; "
+      "etcd has no store of that name: its data is gone, or it is another one. The file can be read and is not written to; "
         + "check the address, and start the program again"
     case .unreadable(let position, let reason):
       "\(reason), at \(position). The file can be read and is not written to; use the program's newer version"

@@ -73,7 +73,7 @@ extension StoreNode {
     }
   }
 
-  /// Removes entries that nobody needs from the log and from this file: those before the newest snapshot that are older
+  /// Removes entries that no node needs from the log and from this file: those before the newest snapshot that are older
   /// than what is kept.
   ///
   /// - Returns: the position up to which the log was trimmed; nil if there was nothing to remove.

@@ -17,9 +17,9 @@ public final class StoreNode: Sendable, Observable {
   let log: any SharedLog
   let id: UUID
   let memory = Locked(NodeMemory())
-  /// What observers of the state were last told.
+  /// The state that observers were last notified of.
   private let shown = Locked(StoreNode.State.current)
-  /// Observers are told here: never under the write lock.
+  /// Observers are notified here: never under the write lock.
   private let telling = DispatchQueue(label: "quire.node-state")
   private let registrar = ObservationRegistrar()
   let database = Locked(WeakDatabase())
@@ -94,7 +94,7 @@ public final class StoreNode: Sendable, Observable {
     return memory.withLock { $0.state }
   }
 
-  /// Has observers of ``state`` told if it has changed. Called after each change of the memory, also under locks.
+  /// Notifies observers of ``state`` if it has changed. Called after each change of the memory, also under locks.
   func show() {
     let now = memory.withLock { $0.state }
     let isNew = shown.withLock { shown in

@@ -23,7 +23,7 @@ extension Command {
         command("join", "make this machine's file of a store", [file(.required)], [store, name]) {
           try NodeSharing(target: $0).join()
         },
-        command("rejoin", "make it anew from the newest snapshot; the old one stays beside it", [file(.required)]) {
+        command("rejoin", "replace it by the newest snapshot; the old file stays beside it", [file(.required)]) {
           try NodeSharing(target: $0).rejoin()
         },
         command("leave", "make it an ordinary file", [file(.required)]) { try NodeSharing(target: $0).leave() },
@@ -33,7 +33,7 @@ extension Command {
         command("check", "compare the files of all machines at one position", [file(.required)]) {
           try NodeCheck(target: $0).run()
         },
-        command("snapshot", "put a copy of the file beside the log, for who joins", [file(.required)]) {
+        command("snapshot", "put a copy of the file beside the log, for machines that join", [file(.required)]) {
           try NodeUpkeep(target: $0).snapshot()
         },
         command("trim", "remove old entries from the log", [file(.required)], [keeping]) {

@@ -41,9 +41,9 @@ struct NodeSharing {
       try StoreNode.adopt(file, named: store, as: node)
     } else {
       try refuseTaken(node, log)
-      try target.working("reading") { interruption, told in
+      try target.working("reading") { interruption, progress in
         try StoreNode.join(
-          file, to: log, named: store, as: node, patience: target.patience, interruption: interruption, told)
+          file, to: log, named: store, as: node, patience: target.patience, interruption: interruption, progress)
       }
     }
     let position = try catchUp()
@@ -53,7 +53,7 @@ struct NodeSharing {
     return .done
   }
 
-  /// Two machines of one name would take each other's turns, and could not be told apart.
+  /// Two machines of one name would take each other's turns, and could not be distinguished.
   private func refuseTaken(_ node: String, _ log: EtcdLog) throws {
     let report = try log.part(Part(.nodes, node), by: .now + target.patience).flatMap { NodeReport($0) }
     guard let report, report.isPresent else { return }
@@ -65,13 +65,13 @@ struct NodeSharing {
   func rejoin() throws -> ExitStatus {
     let file = try target.file()
     let log = target.log(of: try StoreNode.place(of: file).name)
-    let old = try target.working("reading") { interruption, told in
-      try StoreNode.rejoin(file, to: log, patience: target.patience, interruption: interruption, told)
+    let old = try target.working("reading") { interruption, progress in
+      try StoreNode.rejoin(file, to: log, patience: target.patience, interruption: interruption, progress)
     }
     let position = try catchUp()
     say(
       "rejoined", file,
-      "\(printable(file)) was made anew, and is at \(grouped(position)); what it was is \(printable(old))",
+      "\(printable(file)) is a copy of the newest snapshot now, at \(grouped(position)); the old file is \(printable(old))",
       place: position, ("old", .string(old)))
     return .done
   }
@@ -83,7 +83,7 @@ struct NodeSharing {
     do throws(SharedLogError) {
       try target.log(of: place.name).store(report.bytes, as: Part(.nodes, place.node), by: .now + target.patience)
     } catch {
-      target.terminal.note("The others are not told: \(error).")
+      target.terminal.note("The other machines could not be notified: \(error).")
     }
     say(
       "left", file,
@@ -95,10 +95,10 @@ struct NodeSharing {
   // MARK: Parts
 
   private func storeSnapshot(of file: String, _ log: EtcdLog) throws {
-    _ = try target.working("writing the first snapshot") { interruption, told in
+    _ = try target.working("writing the first snapshot") { interruption, progress in
       try Snapshot.store(
         of: Connection(looking: file), in: log, patience: target.patience, interruption: interruption,
-        told)
+        progress)
     }
   }
 

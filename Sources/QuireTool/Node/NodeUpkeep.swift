@@ -10,10 +10,10 @@ struct NodeUpkeep {
   func snapshot() throws -> ExitStatus {
     let file = try target.file()
     let place = try StoreNode.place(of: file)
-    let snapshot = try target.working("writing") { interruption, told in
+    let snapshot = try target.working("writing") { interruption, progress in
       try Snapshot.store(
         of: Connection(looking: file), in: target.log(of: place.name), patience: target.patience,
-        interruption: interruption, told)
+        interruption: interruption, progress)
     }
     say(
       "\(place.name) has a snapshot at \(grouped(snapshot.position)) (\(size(snapshot.size)))",
