@@ -5,15 +5,15 @@ internal import Synchronization
 ///
 /// The owner holds a lock on a file in it. A folder is a leftover if its process is gone *and* the lock is free: the
 /// process number alone could be that of a process in another container that shares the directory.
-final class TemporaryFolder: Sendable {
-  let path: String
+package final class TemporaryFolder: Sendable {
+  package let path: String
   private let lock: Int32
 
   static let prefix = "quire-"
   /// Whether this process has looked for leftovers: once is enough, and takes longer than to make a folder.
   private static let hasLooked = Atomic(false)
 
-  init() throws(DatabaseError) {
+  package init() throws(DatabaseError) {
     let parent = FileManager.default.temporaryDirectory.path
     if !Self.hasLooked.exchange(true, ordering: .relaxed) { Self.removeLeftovers(in: parent) }
     var template = Array("\(parent)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)

@@ -31,8 +31,9 @@ package struct Snapshot: Hashable, Sendable {
     of connection: Connection, in log: any SharedLog, patience: Duration,
     interruption: MigrationInterruption = MigrationInterruption(), _ progress: (Int, Int) -> Void = { _, _ in }
   ) throws -> Snapshot {
-    let copy = FileManager.default.temporaryDirectory.appending(path: "quire-snapshot-\(UUID().uuidString)").path
-    defer { try? FileManager.default.removeItem(atPath: copy) }
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let copy = folder.path + "/copy"
     let size = try connection.copy(
       toFile: copy, of: connection.path, replacing: false, interruption: interruption
     ) { _, _ in }
