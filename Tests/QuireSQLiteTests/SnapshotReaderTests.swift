@@ -181,11 +181,11 @@ import Testing
 }
 
 /// Threads that write, read and move at once. The sum of the accounts is always the same, and the row of the commit's
-/// number tells what each snapshot should show.
+/// number tells what each snapshot should show. Once more as beside other processes, when states are kept in advance and
+/// renewed while others read them.
 @Suite struct SnapshotStormTests {
-  @Test(arguments: [1, 2, 3] as [UInt64]) func `every position sees exactly the commit it stands at`(seed: UInt64)
-    throws
-  {
+  @Test(arguments: [1, 2, 3] as [UInt64], [false, true])
+  func `every position sees exactly the commit it stands at`(seed: UInt64, besideOthers: Bool) throws {
     let scratch = try Scratch()
     var configuration = DatabaseConfiguration(.file(scratch.file()))
     configuration.synchronous = .off
@@ -209,7 +209,8 @@ import Testing
       group.enter()
       Thread.detachNewThread {
         do {
-          try Self.run(database, isWriter: thread < 3, Random(seed: seed &* 100 &+ UInt64(thread)))
+          let random = Random(seed: seed &* 100 &+ UInt64(thread))
+          try Self.run(database, isWriter: thread < 3, besideOthers, random)
         } catch {
           faults.withLock { $0.append("\(error)") }
         }
@@ -231,10 +232,11 @@ import Testing
     if row != [1000, .integer(number)] { throw Fault(what: "\(what) at \(number) saw \(row)") }
   }
 
-  private static func run(_ database: Database, isWriter: Bool, _ random: Random) throws {
+  private static func run(_ database: Database, isWriter: Bool, _ besideOthers: Bool, _ random: Random) throws {
     var random = random
     let position = database.makePosition()
     for _ in 0..<150 {
+      if besideOthers { database.share(true) }
       try check(position, "before")
       if isWriter {
         try write(database, position, &random)

@@ -51,7 +51,7 @@ extension Database {
         let count = clock.count.value
         try reader.beginSnapshot()
         // The same count before and after: the snapshot shows the commit it was counted with.
-        if clock.count.value == count {
+        if let count, clock.count.value == count {
           let sets = try place.follow(reader, process: process, known: tables)
           return (count, try attributed(sets, reader, count))
         }
@@ -61,7 +61,7 @@ extension Database {
       // The file is closed or damaged: the next read reports it.
     }
     place.lose()
-    return (clock.count.value, [LoggedSet(tables: [], place: place.last, rowsUnknown: true)])
+    return (clock.count.value ?? CommitCount.unknown, [LoggedSet(tables: [], place: place.last, rowsUnknown: true)])
   }
 
   /// The sets with their origins: by the record in the log, or by the file's count. A set with unknown rows that comes

@@ -16,7 +16,8 @@ final class CommitCount: Sendable {
   }
   private struct State {
     var source: Source?
-    var latest: Int64 = CommitCount.unknown
+    /// The last that was read by `PRAGMA data_version`.
+    var version: Int64 = CommitCount.unknown
   }
   private let state = Locked(State())
 
@@ -48,23 +49,20 @@ final class CommitCount: Sendable {
     _ = source  // its connection may be closed here, outside the lock
   }
 
-  /// ``unknown`` if it is not available.
-  var value: Int64 {
+  /// ``unknown`` if it is not available; nil while it changes, and after a process died in the middle of that, until
+  /// somebody opens a snapshot: SQLite then waits, or repairs the index.
+  var value: Int64? {
     state.withLock { state in
       switch state.source {
       case .none: return CommitCount.unknown
       case .index(let index, _):
         var count: UInt32 = 0
-        for _ in 0..<1000 where quire_wal_commit_count(index, &count) != 0 {
-          state.latest = Int64(count)
-          break
-        }
-        // Between the two halves of a commit, and after a process that died there: the previous count.
-        return state.latest
+        for _ in 0..<1000 where quire_wal_commit_count(index, &count) != 0 { return Int64(count) }
+        return nil
       case .pragma(let connection):
         let version = connection.privileged { try? connection.query("PRAGMA data_version").first }
-        if case .integer(let number)? = version { state.latest = number }
-        return state.latest
+        if case .integer(let number)? = version { state.version = number }
+        return state.version
       }
     }
   }

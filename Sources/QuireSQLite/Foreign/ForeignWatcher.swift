@@ -102,7 +102,7 @@ private struct Waits {
   #endif
 
   private var step = Waits.microseconds.count
-  private var count: Int64 = CommitCount.unknown
+  private var count: Int64? = CommitCount.unknown
   /// Another process has opened the file, and may be about to lock it.
   private(set) var isWatchingOpen = false
 
@@ -110,7 +110,7 @@ private struct Waits {
   var next: Int { isActive ? Waits.microseconds[step] : Waits.idle }
 
   /// Records a round's findings. A hint and a changed count in one round may belong to two commits: then it continues.
-  mutating func note(_ hints: FileHints, _ now: Int64) {
+  mutating func note(_ hints: FileHints, _ now: Int64?) {
     if hints.contains(.opened) { isWatchingOpen = true }
     if !hints.isDisjoint(with: [.opened, .written]) {
       step = 0

@@ -45,7 +45,7 @@ final class CommitClock: Sendable {
   // MARK: other processes
 
   func start(follow: @escaping @Sendable () -> Void) {
-    known.store(count.value, ordering: .sequentiallyConsistent)
+    known.store(count.value ?? CommitCount.unknown, ordering: .sequentiallyConsistent)
     follower.withLock { $0 = Follower(follow: follow) }
   }
 
@@ -54,7 +54,7 @@ final class CommitClock: Sendable {
   /// Whether the file has commits without a number. Valid only for a moment: also true while a commit of ours is under
   /// way.
   var isBehind: Bool {
-    let now = count.value
+    guard let now = count.value else { return false }
     return now != CommitCount.unknown && now != known.load(ordering: .sequentiallyConsistent)
   }
 
@@ -79,6 +79,12 @@ final class CommitClock: Sendable {
 
   // MARK: snapshots
 
+  /// Whether a count may be that of the latest number; one that is just changing may.
+  private func isCounted(_ count: Int64?) -> Bool {
+    guard let count else { return true }
+    return count == CommitCount.unknown || count == known.load(ordering: .sequentiallyConsistent)
+  }
+
   /// Opens a snapshot by `open` and returns its number; `close` closes one that fell between two commits.
   ///
   /// - Returns: Nil, with nothing open, if the file has a commit that must be numbered first.
@@ -89,14 +95,14 @@ final class CommitClock: Sendable {
         gate.withLock { _ in }  // until COMMIT has ended
         continue
       }
-      let count = count.value
-      let isKnown = count == known.load(ordering: .sequentiallyConsistent) || count == CommitCount.unknown
-      if !isKnown {
+      guard isCounted(count.value) else {
         if sequence.load(ordering: .sequentiallyConsistent) == before { return nil }
         continue
       }
       try open()
-      if sequence.load(ordering: .sequentiallyConsistent) == before, self.count.value == count { return before >> 1 }
+      if let after = count.value, isCounted(after), sequence.load(ordering: .sequentiallyConsistent) == before {
+        return before >> 1
+      }
       close()
     }
     // Commits are too frequent: our next one waits the microseconds that opening takes.
@@ -106,8 +112,7 @@ final class CommitClock: Sendable {
       } catch {
         return .failure(error)
       }
-      let count = count.value
-      if count == CommitCount.unknown || count == known.load(ordering: .relaxed) { return .success(number) }
+      if let count = count.value, isCounted(count) { return .success(number) }
       close()
       return .success(nil)
     }

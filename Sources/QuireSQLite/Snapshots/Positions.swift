@@ -44,7 +44,9 @@ final class Positions: @unchecked Sendable {
       if let position, position.needsPin, position.standing == state.latest { needy -= 1 }
       guard needy > 0, state.holds[state.latest] == nil else { return }
       // If no snapshot can be opened, those readers become stale; the commit continues.
-      state.holds[state.latest] = try? Snapshot(clock, pool, isExempt: true, follows: false)
+      for _ in 0..<3 where state.holds[state.latest] == nil {
+        state.holds[state.latest] = try? Snapshot(clock, pool, isExempt: true, follows: false)
+      }
     }
   }
 
