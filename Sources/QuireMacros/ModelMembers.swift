@@ -80,7 +80,7 @@ struct ModelMembers {
 
   private var read: String {
     """
-    \(model.access)static func _quireRead(_ row: inout Quire._Quire.RowCursor, _ state: Quire._Quire.ModelState) \
+    \(model.access)static func _quireRead(_ row: inout Quire._Quire.RowCursor, _ state: consuming Quire._Quire.ModelState) \
     throws(Quire.ValueError) -> Swift.AnyObject { try \(model.name)(_quireRow: &row, state) }
     """
   }

@@ -25,7 +25,7 @@ extension Editing {
   ///   is unchanged.
   func rollbackClosed() throws {
     if core.following.move != nil { core.following.finishMove() }
-    var step = Transition(number: position.number)
+    let step = Transition(number: position.number)
     var failure: (any Error)?
     let edited = pending.edits.map { ($0, $0._quireState.dirty) } + pending.deleted.map { ($0, ~0) }
     let older = edited.filter { $0.1 != 0 && closed.values[ObjectIdentifier($0.0)] == nil }

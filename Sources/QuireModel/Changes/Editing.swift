@@ -208,7 +208,7 @@ package final class Editing: ContextPart {
       let keys = models.map(\.0._quireState.key)
       rows[index] = try read { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
     }
-    var step = Transition(number: position.number)
+    let step = Transition(number: position.number)
     step.lists = try committedLists()
     forgetPending()
     for (model, mask) in models {

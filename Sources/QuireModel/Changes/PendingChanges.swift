@@ -38,6 +38,7 @@ struct PendingChanges {
   }
 
   mutating func forgetInserted() {
+    if inserted.isEmpty { return }
     firstTemporaryKey &+= Int64(inserted.count)
     inserted.removeAll()
     for entity in insertedPlaces.indices { insertedPlaces[entity].removeAll() }

@@ -62,10 +62,11 @@ final class KeyAllocator: Sendable {
 
   /// At the end of a transaction: writes down the highest keys of the rows it has deleted, in whatever way, if the
   /// table no longer shows them.
-  func remember(_ deleted: [(table: String, key: Int64)], in transaction: borrowing Transaction, _ store: Store) throws
-  {
+  func remember(
+    _ deleted: [(table: String, key: Int64)], of entities: [Entity], in transaction: borrowing Transaction
+  ) throws {
     for (table, key) in deleted {
-      guard let entity = store.entity(ofTable: table) else { continue }
+      guard let entity = entities.first(where: { $0.table == table }) else { continue }
       try remember(key, of: entity, on: transaction.connection)
     }
   }

@@ -157,9 +157,7 @@ public final class ModelContainer: Sendable {
     self.store = store
     if configuration.allowsSave {
       try opened.read { try store.keys.start(store, on: $0) }
-      opened.atDeletions { [weak store] transaction, deleted in
-        if let store { try store.keys.remember(deleted, in: transaction, store) }
-      }
+      opened.atDeletions { [keys = store.keys] in try keys.remember($1, of: entities, in: $0) }
     }
   }
 

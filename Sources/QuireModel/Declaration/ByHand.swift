@@ -9,7 +9,7 @@ extension PersistentModel {
     get { byHand() }
     set { byHand() }
   }
-  public static func _quireRead(_ row: inout _Quire.RowCursor, _ state: _Quire.ModelState) throws(ValueError)
+  public static func _quireRead(_ row: inout _Quire.RowCursor, _ state: consuming _Quire.ModelState) throws(ValueError)
     -> AnyObject
   {
     byHand()

@@ -12,7 +12,8 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
   @_borrowed var _quireState: _Quire.ModelState { get set }
   /// Decodes a whole row or throws: columns in the order of the definition's properties, without to-many relationships.
   /// The result is an object of this class.
-  static func _quireRead(_ row: inout _Quire.RowCursor, _ state: _Quire.ModelState) throws(ValueError) -> AnyObject
+  static func _quireRead(_ row: inout _Quire.RowCursor, _ state: consuming _Quire.ModelState) throws(ValueError)
+    -> AnyObject
   /// An object for a row that does not exist: declared defaults, otherwise zeros.
   static func _quireVacant(_ state: _Quire.ModelState) -> AnyObject
   /// Binds the properties of the mask, lowest first, to consecutive parameters.
@@ -38,7 +39,7 @@ extension PersistentModel {
   static func _quireModel(_ object: AnyObject) -> any PersistentModel { unsafeDowncast(object, to: Self.self) }
 
   /// The object of a row: see `_quireRead`.
-  static func decoded(_ row: inout RowCursor, _ state: ModelState) throws(ValueError) -> Self {
+  static func decoded(_ row: inout RowCursor, _ state: consuming ModelState) throws(ValueError) -> Self {
     unsafeDowncast(try _quireRead(&row, state), to: Self.self)
   }
 

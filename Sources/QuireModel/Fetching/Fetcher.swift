@@ -47,7 +47,7 @@ package final class Fetcher: ContextPart {
       let statement = try connection.statement(sql.text)
       defer { statement.reset() }
       try statement.bind(all: sql.bindings)
-      var state = ModelState(owner: core, key: 0)
+      let hasMirrors = !entity.mirrors.isEmpty
       while try statement.step() {
         var row = statement.row
         var key: Int64 = 0
@@ -57,9 +57,8 @@ package final class Fetcher: ContextPart {
             objects.append(known)
           } else {
             if key < ModelState.firstKey { throw ValueError.notA(type: "key", column: 0, found: "\(key)") }
-            state.key = key
-            let model = try Model.decoded(&row, state)
-            if !entity.mirrors.isEmpty { entity.clearMirrors(of: model) }
+            let model = try Model.decoded(&row, ModelState(owner: core, key: key))
+            if hasMirrors { entity.clearMirrors(of: model) }
             map.insert(model, key: key)
             objects.append(model)
           }

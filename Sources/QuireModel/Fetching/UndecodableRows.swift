@@ -56,7 +56,7 @@ extension Fetcher {
   // MARK: In a transition
 
   /// Finds which of these rows decode now, or are gone.
-  func lookAtUndecodable(_ keys: [Int64], _ entity: Entity, on connection: Connection, into step: inout Transition)
+  func lookAtUndecodable(_ keys: [Int64], _ entity: Entity, on connection: Connection, into step: Transition)
     throws
   {
     if keys.isEmpty { return }

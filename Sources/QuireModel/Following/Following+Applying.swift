@@ -58,11 +58,11 @@ extension Following {
     guard let step = move, !step.isApplied, let batch = step.batch, step.reads != core.queriesRun.value else {
       return false
     }
-    var late = Transition(number: step.number)
+    let late = Transition(number: step.number)
     if let advance = step.advance {
-      objects(in: batch, on: advance.connection, into: &late)
+      objects(in: batch, on: advance.connection, into: late)
     } else if let place = step.own?.place {
-      do { try place.read { objects(in: batch, on: $0, into: &late) } } catch { deferError(error) }
+      do { try place.read { objects(in: batch, on: $0, into: late) } } catch { deferError(error) }
     }
     move?.reads = core.queriesRun.value
     let known = Set((step.refreshed.map(\.model) + step.gone).map(ObjectIdentifier.init))
@@ -132,7 +132,7 @@ extension Following {
 
   /// After a save its own objects equal the file: they get their keys and have no edits left. Done before any
   /// notification, so that an edit by an observer is a new one.
-  func saved(_ writing: Writing, _ step: inout Transition) {
+  func saved(_ writing: Writing, _ step: Transition) {
     for model in pending.edits { model._quireState.dirty = 0 }
     pending.edits.removeAll(keepingCapacity: true)
     if !pending.conflicts.isEmpty { pending.conflicts.removeAll() }

@@ -5,7 +5,7 @@ extension Following {
   ///
   /// Call it only when no other transition is under way: after `catchUp()`, with nothing but reads since.
   package func take(_ follower: any CommitFollower) {
-    var step = Transition(number: position.number)
+    let step = Transition(number: position.number)
     step.followers = [follower]
     move = step
     finishMove()

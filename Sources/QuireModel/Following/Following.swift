@@ -129,8 +129,8 @@ package final class Following: ContextPart {
     guard let commits = core.mailbox.waiting(upTo: newest)?.filter({ $0.number > standing }) else { return false }
     let batch = CommitBatch(of: commits, number: newest)
     guard followers.isEmpty || followers.followers(affectedBy: batch).isEmpty else { return false }
-    var step = Transition(number: newest)
-    objects(in: batch, on: connection, into: &step)
+    let step = Transition(number: newest)
+    objects(in: batch, on: connection, into: step)
     guard step.isSilent else { return false }
     noteKeys(in: commits)
     _ = core.mailbox.take(upTo: newest)
@@ -158,9 +158,9 @@ package final class Following: ContextPart {
     let batch = CommitBatch(of: commits, number: advance.number)
     noteKeys(in: commits)
     core.saver.take(upTo: advance.number, commits)
-    var step = Transition(number: advance.number)
+    let step = Transition(number: advance.number)
     step.advance = advance
-    objects(in: batch, on: advance.connection, into: &step)
+    objects(in: batch, on: advance.connection, into: step)
     step.followers = prepared(batch, on: advance.connection)
     step.batch = batch
     step.reads = core.queriesRun.value
@@ -180,8 +180,8 @@ package final class Following: ContextPart {
   ///   context.
   func prepareOwn(_ commit: Commit, _ open: OpenTransaction) {
     core.saver.undo?.committed(commit.changes)
-    var step = Transition(number: commit.number)
-    if let writing = open.saving { saved(writing, &step) }
+    let step = Transition(number: commit.number)
+    if let writing = open.saving { saved(writing, step) }
     // SQL executed by the context itself may follow a commit that it has not merged yet.
     let standing = position.number
     let missed = (core.mailbox.take(upTo: commit.number) ?? []).filter { $0.number > standing }
@@ -195,7 +195,7 @@ package final class Following: ContextPart {
         number: commit.number, tables: CommitBatch.tables(of: missed + [commit.changes]), rowsUnknown: rowsUnknown,
         altersSchema: commit.schemaChanged || missed.contains(where: \.altersSchema),
         origins: Set(missed.map(\.origin) + [commit.origin]))
-      if !onlyOwn { objects(in: batch, on: commit.connection, into: &step) }
+      if !onlyOwn { objects(in: batch, on: commit.connection, into: step) }
       step.followers = prepared(batch, on: commit.connection)
       step.batch = batch
       step.reads = core.queriesRun.value

@@ -166,6 +166,7 @@ package final class Mailbox: @unchecked Sendable {
   /// Takes the commits up to and including `number`; nil if the combined commits extend beyond it.
   func take(upTo number: Int64) -> [ChangeSet]? {
     state.withLock { state in
+      if state.commits.isEmpty, state.folded == nil { return [] }
       if let folded = state.folded, folded.number > number { return nil }
       let end = state.commits.firstIndex { $0.number > number } ?? state.commits.endIndex
       let taken = (state.folded.map { [$0] } ?? []) + state.commits[..<end]

@@ -7,12 +7,12 @@ extension Following {
   private static let comparisonBatch = 1000
 
   /// Finds what differs in the objects and lists in memory. Reads each once, in batches, by key.
-  func compare(_ store: Store, on connection: Connection, into step: inout Transition) {
+  func compare(_ store: Store, on connection: Connection, into step: Transition) {
     for entity in store.entities {
       do {
         // Keys used by another process are not allocated again, even after it deletes their rows.
         store.keys.used(try KeyAllocator.maximum(of: entity, on: connection), for: entity.index)
-        try compareRows(of: entity, on: connection, into: &step)
+        try compareRows(of: entity, on: connection, into: step)
       } catch {
         deferError(error)
       }
@@ -21,7 +21,7 @@ extension Following {
       for (index, property) in entity.properties.enumerated() {
         guard let side = property.toMany else { continue }
         do {
-          try compareLists(of: entity, index, side, store, on: connection, into: &step)
+          try compareLists(of: entity, index, side, store, on: connection, into: step)
         } catch {
           deferError(error)
         }
@@ -29,7 +29,7 @@ extension Following {
     }
   }
 
-  private func compareRows(of entity: Entity, on connection: Connection, into step: inout Transition) throws {
+  private func compareRows(of entity: Entity, on connection: Connection, into step: Transition) throws {
     let map = maps[entity.index]
     var keys: [Int64] = []
     map.forEach { key, _ in keys.append(key) }
@@ -56,7 +56,7 @@ extension Following {
       }
     }
     try core.fetcher.lookAtUndecodable(
-      core.fetcher.undecodable.keys(of: entity.index), entity, on: connection, into: &step)
+      core.fetcher.undecodable.keys(of: entity.index), entity, on: connection, into: step)
   }
 
   func present(_ keys: [Int64], _ entity: Entity, on connection: Connection) throws -> Set<Int64> {
@@ -70,7 +70,7 @@ extension Following {
 
   private func compareLists(
     of entity: Entity, _ property: Int, _ side: ToManySide, _ store: Store, on connection: Connection,
-    into step: inout Transition
+    into step: Transition
   ) throws {
     var parents: [(key: Int64, model: any PersistentModel, list: ToManyList)] = []
     maps[entity.index].forEach { key, object in
@@ -99,7 +99,7 @@ extension Following {
   /// The file can no longer be followed. Live results that can report an error do so, and keep what they show.
   func fail(_ failure: DatabaseError) {
     deferError(failure)
-    var step = Transition(number: position.number)
+    let step = Transition(number: position.number)
     let batch = CommitBatch(number: position.number, tables: [], failure: failure)
     do {
       step.followers = try position.read { prepared(batch, on: $0) }

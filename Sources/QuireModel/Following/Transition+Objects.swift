@@ -5,19 +5,19 @@ import QuireSQLite
 /// pairs.
 extension Following {
   /// Finds the changes of objects and lists in memory.
-  func objects(in batch: CommitBatch, on connection: Connection, into step: inout Transition) {
+  func objects(in batch: CommitBatch, on connection: Connection, into step: Transition) {
     guard let store else { return }
-    if batch.rowsUnknown { return compare(store, on: connection, into: &step) }
+    if batch.rowsUnknown { return compare(store, on: connection, into: step) }
     for changes in batch.tables {
       if let entity = store.entity(ofTable: changes.table.name) {
-        do { try rows(of: entity, changes, on: connection, into: &step) } catch { deferError(error) }
+        do { try rows(of: entity, changes, on: connection, into: step) } catch { deferError(error) }
       } else if let join = store.joins.first(where: { $0.name == changes.table.name }) {
-        pairs(of: join, changes, store, into: &step)
+        pairs(of: join, changes, store, into: step)
       }
     }
   }
 
-  private func rows(of entity: Entity, _ changes: TableChanges, on connection: Connection, into step: inout Transition)
+  private func rows(of entity: Entity, _ changes: TableChanges, on connection: Connection, into step: Transition)
     throws
   {
     let map = maps[entity.index]
@@ -26,7 +26,7 @@ extension Following {
     let bad = Set(core.fetcher.undecodable.keys(of: entity.index))
     if !bad.isEmpty {
       let keys = changes.rows.compactMap { if case .integer(let key) = $0.key, bad.contains(key) { key } else { nil } }
-      try core.fetcher.lookAtUndecodable(keys, entity, on: connection, into: &step)
+      try core.fetcher.lookAtUndecodable(keys, entity, on: connection, into: step)
     }
     for change in changes.rows {
       guard case .integer(let key) = change.key, let object = map.find(key) else { continue }
@@ -50,14 +50,14 @@ extension Following {
       guard let side = property.toOne, let inverse = side.inverse,
         core.loader.listInterests[.init(entity: side.target, property: inverse)] != nil
       else { continue }
-      try children(of: entity, index, side, inverse, changes, on: connection, into: &step)
+      try children(of: entity, index, side, inverse, changes, on: connection, into: step)
     }
   }
 
   /// Children that joined, left or changed parents: updates the parents' loaded lists.
   private func children(
     of entity: Entity, _ foreignKey: Int, _ side: ToOneSide, _ inverse: Int, _ changes: TableChanges,
-    on connection: Connection, into step: inout Transition
+    on connection: Connection, into step: Transition
   ) throws {
     guard let store, let name = entity.properties[foreignKey].column, let column = changes.table.index(of: name) else {
       return
@@ -117,7 +117,7 @@ extension Following {
     return ToManyList.sorted(result)
   }
 
-  private func pairs(of join: JoinTable, _ changes: TableChanges, _ store: Store, into step: inout Transition) {
+  private func pairs(of join: JoinTable, _ changes: TableChanges, _ store: Store, into step: Transition) {
     var lists: [ListPlace.Kind: [Int64: [Int64]]] = [:]
     for change in changes.rows {
       guard case .composite(let values) = change.key, values.count == 2,

@@ -6,8 +6,8 @@ import QuireSQLite
 /// Its stages are prepare, notify before, apply, notify after. Observers that asked for notification *before* the
 /// change are called while everything shows the old commit; all others when objects, lists and live queries show the
 /// new one.
-struct Transition {
-  var number: Int64
+final class Transition {
+  let number: Int64
   var refreshed: [Refresh] = []
   var gone: [any PersistentModel] = []
   var lists: [ListStep] = []
@@ -28,6 +28,8 @@ struct Transition {
   var announcements: [_Announcement] = []
   var announced = Cursor()
   var told = Cursor()
+
+  init(number: Int64) { self.number = number }
 
   /// The progress of the notifications. Stored here and not in a loop, because an observer may fetch or save in the
   /// middle.
@@ -52,7 +54,7 @@ struct Transition {
   }
 
   /// The next notification; nil when all were sent.
-  mutating func next(_ moment: Moment) -> Notification? {
+  func next(_ moment: Moment) -> Notification? {
     var cursor = moment == .willSet ? announced : told
     defer { if moment == .willSet { announced = cursor } else { told = cursor } }
     if moment == .didSet, cursor.announcements < announcements.count {

@@ -59,12 +59,12 @@ extension Saver {
     pending = checkpoint.pending
     pending.skipKeys(of: left)
 
-    var step = Transition(number: position.number)
+    let step = Transition(number: position.number)
     let known = Set(checkpoint.objects.map { ObjectIdentifier($0.model) })
     let keptLists = Set(checkpoint.lists.map { ListName($0.place) })
     do {
       if !open.hasWritten(since: start) {
-        try look(at: (left.edits + left.deleted).filter { !known.contains(ObjectIdentifier($0)) }, store, into: &step)
+        try look(at: (left.edits + left.deleted).filter { !known.contains(ObjectIdentifier($0)) }, store, into: step)
       }
       // What a list shows follows from what unsaved objects refer to: so they hold it while it is computed.
       let targets = checkpoint.objects.map { ($0.model, $0.copy) } + step.refreshed.map { ($0.model, $0.row) }
@@ -72,7 +72,7 @@ extension Saver {
       for (model, values) in targets { adopt(values, in: model) }
       defer { for ((model, _), values) in zip(targets, shown) { adopt(values, in: model) } }
       if open.hasWritten(since: start) {
-        try read { core.following.compare(store, on: $0, into: &step) }
+        try read { core.following.compare(store, on: $0, into: step) }
       } else {
         for place in core.editing.places(in: left.editedLists) where !keptLists.contains(ListName(place)) {
           guard let list = place.model._quireLink(place.property).list else { continue }
@@ -96,7 +96,7 @@ extension Saver {
       guard let list = place.model._quireLink(place.property).list, list.keys != keys else { continue }
       step.lists.append(.init(place, was: list.keys, keys: keys))
     }
-    for model in checkpoint.pending.inserted.compactMap({ $0 }) { emptyLists(of: model, but: keptLists, &step) }
+    for model in checkpoint.pending.inserted.compactMap({ $0 }) { emptyLists(of: model, but: keptLists, step) }
     core.following.move = step
     core.following.finishMove()
     core.following.changed()
@@ -114,7 +114,7 @@ extension Saver {
   }
 
   /// Objects whose edits were never written, as their rows are.
-  private func look(at models: [any PersistentModel], _ store: Store, into step: inout Transition) throws {
+  private func look(at models: [any PersistentModel], _ store: Store, into step: Transition) throws {
     for (index, models) in Dictionary(grouping: models, by: { entity(of: $0)?.index ?? 0 }) {
       let keys = models.map(\._quireState.key)
       let rows = try read { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
@@ -153,7 +153,7 @@ extension Saver {
   }
 
   /// Lists of unsaved objects that were empty before: no row says what is in them.
-  private func emptyLists(of model: any PersistentModel, but known: Set<ListName>, _ step: inout Transition) {
+  private func emptyLists(of model: any PersistentModel, but known: Set<ListName>, _ step: Transition) {
     guard let entity = entity(of: model) else { return }
     for index in entity.relationships where entity.properties[index].toMany != nil {
       let place = ListPlace(model: model, property: index)

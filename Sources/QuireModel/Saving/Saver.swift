@@ -107,14 +107,14 @@ package final class Saver: ContextPart {
     }
     open.isSaving = false
     open.wrote(events: writing.expectedEvents, inserting: pending.inserted.compactMap { $0 })
-    var step = Transition(number: position.number)
-    core.following.saved(writing, &step)
+    let step = Transition(number: position.number)
+    core.following.saved(writing, step)
     let isAlone =
       open.transaction.eventCount == before.events + writing.expectedEvents
       && open.transaction.indirectEventCount == before.indirect
     if !isAlone {
       core.following.objects(
-        in: CommitBatch(open, since: before.events, number: step.number), on: open.connection, into: &step)
+        in: CommitBatch(open, since: before.events, number: step.number), on: open.connection, into: step)
     }
     core.following.move = step
     core.following.finishMove()
@@ -165,9 +165,9 @@ package final class Saver: ContextPart {
       let before = open.transaction.eventCount
       let result = try open.transaction.savepoint { try run(open, store) }
       open.wrote(events: 0)
-      var step = Transition(number: position.number)
+      let step = Transition(number: position.number)
       core.following.objects(
-        in: CommitBatch(open, since: before, number: step.number), on: open.connection, into: &step)
+        in: CommitBatch(open, since: before, number: step.number), on: open.connection, into: step)
       core.following.move = step
       core.following.finishMove()
       return result
