@@ -116,14 +116,15 @@ let package = Package(
     .testTarget(name: "QuireRowTests", dependencies: ["CSQLite", "QuireRow", "TestSupport"], swiftSettings: swift),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swift),
     .testTarget(
-      name: "QuireSQLiteTests", dependencies: ["CSQLite", "QuireRow", "QuireSQLite", "TestSupport"],
+      name: "QuireSQLiteTests", dependencies: ["CSQLite", "FaultyFiles", "QuireRow", "QuireSQLite", "TestSupport"],
       swiftSettings: swift),
+    .target(name: "FaultyFiles", dependencies: ["CSQLite"], path: "Tests/FaultyFiles", swiftSettings: swift),
     .target(name: "LocalEtcd", dependencies: ["QuireShared"], path: "Tests/LocalEtcd", swiftSettings: swift),
     .testTarget(
       name: "QuireSharedTests",
       dependencies: [
-        "ClusterExample", "LocalEtcd", "Quire", "QuireMigration", "QuireModel", "QuireRow", "QuireSQLite",
-        "QuireShared", "TestSupport",
+        "ClusterExample", "FaultyFiles", "LocalEtcd", "Quire", "QuireMigration", "QuireModel", "QuireRow",
+        "QuireSQLite", "QuireShared", "TestSupport",
       ],
       swiftSettings: swift),
     .testTarget(

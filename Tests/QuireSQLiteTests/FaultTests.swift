@@ -1,4 +1,5 @@
 import CSQLite
+import FaultyFiles
 import Foundation
 import QuireRow
 import TestSupport
@@ -8,7 +9,7 @@ import Testing
 
 /// Writes and syncs of the write-ahead log that fail, one after the other: no transaction is torn, none is said to be
 /// rolled back that is there, and none acknowledged that is not.
-@Suite(.serialized) struct FaultTests {
+@Suite struct FaultTests {
   enum Outcome: Equatable { case committed, refused, unknown }
 
   func attempt(_ database: Database) -> Outcome {
@@ -31,9 +32,9 @@ import Testing
     configuration.vfs = FaultyVFS.name
     let database = try Database(configuration)
     try database.write { try $0.connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") }
-    FaultyVFS.shared.set(fault)
+    FaultyVFS.shared.set(fault, of: scratch.file())
     let first = attempt(database)
-    FaultyVFS.shared.set(.none)
+    FaultyVFS.shared.set(nil, of: scratch.file())
     let second = attempt(database)
     try database.close()
     let after = try Connection(path: scratch.file(), access: .readWrite)

@@ -148,6 +148,30 @@ struct SharedMigrationTests {
     #expect(nodes.log.last == 10)
   }
 
+  @Test(.enabled(if: SmallDisk.canBeMade, "needs root, for a small disk"))
+  func `a migration that a full disk does not take is said to be in the log, and is there when there is room`() throws {
+    let (nodes, first, _) = try nodes()
+    let disk = try SmallDisk(in: nodes.scratch)
+    let path = disk.folder.appending(path: "small.db").path
+    try StoreNode.join(path, to: nodes.log.connection(), named: "library", as: "small")
+    let migrator = migrator(nodes, path, try file(1, "CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(100000))"))
+    let error = #expect(throws: (any Error).self) {
+      try migrator.apply { if case .begins = $0 { try disk.fill() } }
+    }
+    guard case SharedStoreError.committedNotHere(let commit, _)? = error else { throw error! }
+    #expect(commit.position == 11 && nodes.log.last == 11)
+    #expect(try StoreNode.place(of: path).position == 10)
+    #expect(throws: DatabaseError.diskFull(path: path)) { try StoreNode.prepare(path, for: store(nodes)) }
+    try disk.empty()
+    try nodes[0].database.close()
+    let rows = try [path, first].map { path in
+      try StoreNode.prepare(path, for: store(nodes))
+      return try Connection(path: path, access: .readOnly).digest()
+    }
+    #expect(rows[0] == rows[1])
+    #expect(try migrator.apply().isEmpty && migrator.history().count == 1)
+  }
+
   @Test func `a shared file is not migrated alone`() throws {
     let (nodes, first, _) = try nodes()
     let migrator = Migrator(database: first, files: [try file(1, "CREATE TABLE t (x)")])

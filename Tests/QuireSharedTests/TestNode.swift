@@ -14,11 +14,12 @@ final class TestNode: Sendable {
   private let subscription: Subscription
   private let token: CaptureToken
 
-  init(_ file: String, _ log: MemoryLogConnection, patience: Duration = .seconds(5)) throws {
+  init(_ file: String, _ log: MemoryLogConnection, patience: Duration = .seconds(5), vfs: String? = nil) throws {
     self.log = log
     var configuration = DatabaseConfiguration(.file(file), access: .readWrite)
     configuration.synchronous = .off
     configuration.trustsSchema = true
+    configuration.vfs = vfs
     database = try Database(configuration)
     token = database.addCapture(.everything)
     let mirror = try Mirror(database)

@@ -108,6 +108,28 @@ struct UpkeepTests {
     #expect(try nodes.differences() == [])
   }
 
+  @Test func `a snapshot that cannot be made is told, leaves nothing half, and is made later`() throws {
+    let nodes = try TestNodes(1, patience: .milliseconds(200))
+    let (node, log) = (nodes[0].node, nodes.log.connection())
+    let told = Locked([String]())
+    let observation = node.upkeepFailures.add { text in told.withLock { $0.append(text) } }
+    defer { observation.cancel() }
+    try nodes[0].write("INSERT INTO loose VALUES (1, zeroblob(1500000))")
+    // As if it had got far.
+    node.memory.withLock { $0.stand(at: 12_000) }
+    for _ in 0..<2 {
+      nodes[0].log.fail(.store, .delayed(.zero), .unreachable)  // the second part of two
+      node.lookAfterLog()
+    }
+    #expect(told.withLock { $0.count } == 2)
+    #expect(told.withLock { $0[0] }.hasPrefix("the snapshot for machines that join the store library was not made: "))
+    #expect(try log.parts(of: .snapshot(position: 1), by: .now + .seconds(60)).isEmpty)
+    #expect(try Snapshot.newest(in: log, by: .now + .seconds(60))?.position == 0)
+    node.lookAfterLog()
+    #expect(try Snapshot.newest(in: log, by: .now + .seconds(60))?.position == 1)
+    #expect(told.withLock { $0.count } == 2)
+  }
+
   @Test func `a file that leaves is an ordinary one, and one that joins again begins with the snapshot`() throws {
     let scratch = try Scratch()
     let (log, file, other) = (MemoryLog().connection(), scratch.file("a.db"), scratch.file("b.db"))

@@ -223,7 +223,11 @@ public struct Migrator: Sendable {
       let result = try body()
       if let recorder, !recorder.steps.isEmpty { try gate?.pass(enforcesKeys: keys, recorder.steps, on: connection) }
       connection.recorder = nil
-      try connection.execute("COMMIT")
+      do {
+        try connection.execute("COMMIT")
+      } catch {
+        throw gate?.commitFailed(error) ?? error
+      }
       if recorder?.steps.isEmpty == false { gate?.committed() }
       return result
     } catch {

@@ -16,6 +16,7 @@ package final class Store: Sendable {
   package let warnings = Broadcast<StoreWarning>()
   /// What the file follows, if it is shared.
   let node: StoreNode?
+  private let upkeep: StoreEventObservation?
   /// Entity indexes so that every entity comes after those its foreign keys point to; nil where that goes in a circle.
   let insertOrder: [Int]
   let hasCircularKeys: Bool
@@ -29,6 +30,7 @@ package final class Store: Sendable {
   init(database: Database, readers: Int, entities: [Entity], joins: [JoinTable], name: String, node: StoreNode?) {
     self.database = database
     self.node = node
+    upkeep = node?.upkeepFailures.add { [warnings] in warnings.emit(StoreWarning(.sharing, $0)) }
     self.entities = entities
     self.joins = joins
     reads = ReadQueue(limit: readers)

@@ -26,6 +26,8 @@ public struct StoreWarning: Hashable, Sendable, CustomStringConvertible {
     case slowLiveResult
     /// A relationship is loaded for one object at a time, over and over. In debug builds only.
     case repeatedLoads
+    /// A snapshot of a shared store was not made, or its log not trimmed. A later commit tries again.
+    case sharing
   }
 }
 

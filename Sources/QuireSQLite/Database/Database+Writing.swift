@@ -62,7 +62,11 @@ extension Database {
     let (committing, changes) = (events.now, writer.capture.eventCount)
     let commit = try order.withLock { place in
       let isNew = writer.isNew()
-      try self.commit(writer, leaving: position, numbers: isNew ? 1 : 0)
+      do {
+        try self.commit(writer, leaving: position, numbers: isNew ? 1 : 0)
+      } catch {
+        throw gate?.error(error, ofMember: 0) ?? error
+      }
       if isNew { place.committed(writer.log.state, last: writer.log.last, schema: writer.loggedSchema) }
       let commit = Commit(
         number: clock.number, origin: origin, author: author, token: place.token, isNew: isNew, folded: folded,

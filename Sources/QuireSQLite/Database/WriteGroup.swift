@@ -88,9 +88,7 @@ struct WriteGroup {
             return renew(members.map(\.write), writer, gate)
           }
           database.takeBack(writer)
-          let error = database.explained(error)
-          for member in members { refuse(member.write, error) }
-          members.removeAll()
+          refuseMembers(database.explained(error))
           return []
         }
         commit(writer)
@@ -185,8 +183,18 @@ struct WriteGroup {
       }
       answers += members.map { ($0.write, nil) }
       database.checkpointIfDue(writer)
+      members.removeAll()
     } catch {
-      for member in members { refuse(member.write, error) }
+      refuseMembers(error)
+    }
+  }
+
+  private mutating func refuseMembers(_ error: any Error) {
+    var changed = 0
+    for member in members {
+      let index = member.number == nil ? nil : changed
+      if index != nil { changed += 1 }
+      refuse(member.write, database.gate?.error(error, ofMember: index) ?? error)
     }
     members.removeAll()
   }

@@ -112,7 +112,7 @@ extension DatabaseError: CustomStringConvertible {
 
 extension DatabaseError {
   /// An error that affects the whole database and not the statement, as a `DatabaseError`; nil for all others.
-  init?(_ error: SQLiteError, path: String, waited: Duration) {
+  package init?(_ error: SQLiteError, path: String, waited: Duration) {
     switch error.primaryCode {
     case 1 where NodeTables.isRefusal(error): self = .shared(path: path)
     case 5: self = .busy(path: path, waited: waited)

@@ -7,7 +7,7 @@ package protocol CommitGate: AnyObject, Sendable {
   /// - Parameters:
   ///   - writes: What becomes a commit of its own each, in order.
   ///   - connection: The writing connection, inside the transaction.
-  /// - Throws: The transaction is rolled back then.
+  /// - Throws: The transaction is rolled back then. ``ErrorOfEachCommit`` if each of the writes has an error of its own.
   func pass(_ writes: [GatedWrite], on connection: Connection) throws
 
   /// Whether an error of a transaction comes of what other nodes have committed, or may come of it: then that is to be
@@ -22,7 +22,7 @@ package protocol CommitGate: AnyObject, Sendable {
 
   /// COMMIT has failed.
   ///
-  /// - Returns: the error to throw, if it is not SQLite's.
+  /// - Returns: the error to throw, if it is not SQLite's: it may be an ``ErrorOfEachCommit``.
   func commitFailed(_ error: any Error) -> (any Error)?
 }
 
@@ -42,6 +42,16 @@ package struct OutdatedTransaction: Error {
 /// is gone.
 package protocol ErrorAboutRows: Error {}
 
+/// Why a transaction was not committed, if that differs by its commits: the log may have all of them, each under an identity
+/// of its own.
+package protocol ErrorOfEachCommit: Error {
+  /// The error of the commit that a write has become.
+  ///
+  /// - Parameter index: The place of the write among those of ``CommitGate/pass(_:on:)``; nil for a part of the transaction
+  ///   that the log does not get.
+  func ofWrite(_ index: Int?) -> any Error
+}
+
 /// What a database needs to be shared. Guarded by its write lock.
 final class Gate {
   let decider: any CommitGate
@@ -50,6 +60,8 @@ final class Gate {
   private let tokens: [CaptureToken]
   /// Whether there are virtual tables, which may keep rows back until a savepoint or a commit.
   private let hasVirtualTables: Bool
+  /// For each member of the last transaction, the place of what the log gets of it; nil if that is nothing.
+  private var places: [Int?] = []
 
   init(_ decider: any CommitGate, _ database: Database, _ writer: Writer) throws {
     self.decider = decider
@@ -71,12 +83,23 @@ final class Gate {
     if let last = members.popLast() {
       members.append((last.events.lowerBound..<writer.capture.eventCount, last.author))
     }
-    let writes = try members.compactMap { member in
+    var writes: [GatedWrite] = []
+    places = try members.map { member in
       let rows = try CapturedEvents.bytes(member.events, of: writer.capture)
-      return rows.isEmpty ? nil : GatedWrite(author: member.author, rows: rows)
+      if rows.isEmpty { return nil }
+      writes.append(GatedWrite(author: member.author, rows: rows))
+      return writes.count - 1
     }
     try writer.check()
     if !writes.isEmpty { try decider.pass(writes, on: writer.connection) }
+  }
+
+  /// Why a member of the last transaction was not committed.
+  ///
+  /// - Parameter member: Its place among those that have passed; nil for one that has changed nothing.
+  func error(_ error: any Error, ofMember member: Int?) -> any Error {
+    guard let error = error as? any ErrorOfEachCommit else { return error }
+    return error.ofWrite(member.flatMap { places[$0] })
   }
 }
 
@@ -115,7 +138,8 @@ extension Database {
 
   /// After a rollback: the error to throw, which is ``OutdatedTransaction`` if the write is to be run again.
   func settled(_ error: any Error) -> any Error {
-    guard let gate, gate.decider.isOutdated(error) else { return explained(error) }
+    guard let gate else { return explained(error) }
+    guard gate.decider.isOutdated(error) else { return explained(gate.error(error, ofMember: 0)) }
     do {
       try gate.decider.catchUp(with: gate.replayer)
       return OutdatedTransaction()

@@ -42,15 +42,28 @@ package struct Snapshot: Hashable, Sendable {
     let file = try FileHandle(forReadingFrom: URL(filePath: copy))
     defer { try? file.close() }
     var (count, hash) = (0, [UInt8]())
-    while let part = try file.read(upToCount: partSize), !part.isEmpty {
-      if interruption.isStopped { throw CancellationError() }
-      let bytes = Array(part)
-      try log.store(bytes, as: Part(.snapshot(position: place.position), "\(count)"), by: .now + patience)
-      hash = SHA256.hash(hash, bytes)
-      count += 1
-      progress(min(count * partSize, size), size)
+    let group = Part.Group.snapshot(position: place.position)
+    do {
+      while let part = try file.read(upToCount: partSize), !part.isEmpty {
+        if interruption.isStopped { throw CancellationError() }
+        let bytes = Array(part)
+        try log.store(bytes, as: Part(group, "\(count)"), by: .now + patience)
+        hash = SHA256.hash(hash, bytes)
+        count += 1
+        progress(min(count * partSize, size), size)
+      }
+    } catch {
+      // Half of one is of no use, unless it has replaced parts of the same.
+      if let last = try? newest(in: log, by: .now + patience), last.position != place.position {
+        try? log.remove(group, by: .now + patience)
+      }
+      throw error
     }
     let last = try newest(in: log, by: .now + patience)
+    if let last, last.position > place.position {  // another machine's, which is better
+      try log.remove(group, by: .now + patience)
+      return last
+    }
     let isSame = last?.position == place.position
     let snapshot = Snapshot(
       position: place.position, size: size, count: count, hash: hash,

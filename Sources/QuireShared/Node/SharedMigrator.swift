@@ -44,13 +44,24 @@ package final class SharedMigrator: Sendable {
     try node.appendMigration(bytes, SharedCommit(position: place.position + 1, id: transaction.id))
     place.position += 1
     place.chain = chain.after(bytes).bytes
-    try place.write(
-      keeping: [KeptEntry(position: place.position, time: transaction.time, node: place.node, bytes: bytes)],
-      on: connection)
+    do {
+      try place.write(
+        keeping: [KeptEntry(position: place.position, time: transaction.time, node: place.node, bytes: bytes)],
+        on: connection)
+    } catch {
+      throw commitFailed(error)
+    }
   }
 
   /// COMMIT has succeeded.
   package func committed() { node.committed() }
+
+  /// COMMIT has failed.
+  ///
+  /// - Returns: the error to throw, which says so if the log has the migration.
+  package func commitFailed(_ error: any Error) -> any Error {
+    (node.commitFailed(error) as? any ErrorOfEachCommit)?.ofWrite(0) ?? error
+  }
 }
 
 extension StoreNode {
@@ -100,6 +111,8 @@ extension StoreNode {
         do {
           try connection.run(migration)
         } catch {
+          // What is wrong with the disk or the file says nothing of its rows.
+          if isGeneral(error, file) { throw error }
           throw SharedStoreError.stopped(.diverged(at: position, reason: "its migration fails here: \(error)"))
         }
         if SHA256.hash(try connection.digest()) != migration.digest {
@@ -114,7 +127,15 @@ extension StoreNode {
       try connection.execute("COMMIT")
     } catch {
       _ = try? connection.execute("ROLLBACK")
+      if let error = error as? SQLiteError, let general = DatabaseError(error, path: file, waited: shared.patience) {
+        throw general
+      }
       throw error
     }
+  }
+
+  private static func isGeneral(_ error: any Error, _ file: String) -> Bool {
+    guard let error = error as? SQLiteError else { return error is DatabaseError }
+    return error.isInterrupted || DatabaseError(error, path: file, waited: .zero) != nil
   }
 }

@@ -6,6 +6,16 @@ extension StoreNode: CommitGate {
   /// Other nodes were first: the transaction is to be run again.
   private struct Behind: Error {}
 
+  /// The commits of a transaction, and the error of each: the log may have them, or has them, and the file does not.
+  private struct NotHere: ErrorOfEachCommit {
+    let commits: [SharedCommit]
+    let error: @Sendable (SharedCommit) -> SharedStoreError
+    /// Of what was taken back with them, and is not in the log.
+    let rest: SharedStoreError
+
+    func ofWrite(_ index: Int?) -> any Error { index.map { error(commits[$0]) } ?? rest }
+  }
+
   package func pass(_ writes: [GatedWrite], on connection: Connection) throws {
     if let stop = memory.withLock({ $0.isHalted ? $0.stop : nil }) { throw SharedStoreError.stopped(stop) }
     // In the transaction: another process of this machine may have moved the file.
@@ -23,7 +33,10 @@ extension StoreNode: CommitGate {
     } catch {
       memory.withLock { $0.inFlight = nil }
       show()
-      if case SharedStoreError.outcomeUnknown = error { throw error }
+      if case SharedStoreError.outcomeUnknown = error {
+        let since = memory.withLock { $0.cutOffSince } ?? Date()
+        throw NotHere(commits: commits, error: { .outcomeUnknown($0) }, rest: .cutOff(since: since))
+      }
       if let parts { try? log.remove(parts.group, by: .now + patience) }
       throw error
     }
@@ -146,16 +159,19 @@ extension StoreNode: CommitGate {
   }
 
   package func commitFailed(_ error: any Error) -> (any Error)? {
-    let commit = memory.withLock { memory -> SharedCommit? in
+    let reason = "\(error)"
+    let (commits, stop) = memory.withLock { memory -> ([SharedCommit], Stop?) in
       memory.inFlight = nil
       defer { memory.passed = [] }
-      guard let commit = memory.passed.last else { return nil }
-      memory.hear(last: commit.position)
-      memory.stop = .notHere(at: commit.position, reason: "\(error)")
-      return commit
+      guard let position = memory.passed.last?.position else { return ([], nil) }
+      let stop = Stop.notHere(at: position, reason: reason)
+      memory.hear(last: position)
+      memory.stop = stop
+      return (memory.passed, stop)
     }
     show()
-    return commit.map { SharedStoreError.committedNotHere($0, reason: "\(error)") }
+    guard let stop else { return nil }
+    return NotHere(commits: commits, error: { .committedNotHere($0, reason: reason) }, rest: .stopped(stop))
   }
 
   // MARK: Appending

@@ -6,7 +6,9 @@ internal import QuireSQLite
 extension StoreNode {
   /// How often a node asks where the log is, and says where it is itself if it has moved.
   private static let announcing = Duration.seconds(10)
-  /// Snapshots are made when a node commits a position that this divides, the log trimmed at each tenth of it.
+  /// When a node commits a position that this divides, it looks after the log.
+  private static let upkeepInterval: Int64 = 1_000
+  /// A snapshot is made when the newest one is that many positions old.
   private static let snapshotInterval: Int64 = 10_000
   /// How long entries are kept, in the log and in the files, for nodes that were away.
   package static let keeping = Duration.seconds(7 * 86_400)
@@ -60,16 +62,27 @@ extension StoreNode {
 
   /// After a commit of this node.
   func keepUp(at position: Int64) {
-    guard position.isMultiple(of: StoreNode.snapshotInterval / 10) else { return }
+    guard position.isMultiple(of: StoreNode.upkeepInterval) else { return }
     // Takes seconds, in which others' commits go on to come.
-    DispatchQueue.global(qos: .utility).async { [weak self] in
-      guard let self, let database = database.withLock({ $0.value }) else { return }
-      // A later position tries again.
-      if position.isMultiple(of: StoreNode.snapshotInterval) {
-        _ = try? Snapshot.store(
+    DispatchQueue.global(qos: .utility).async { [weak self] in self?.lookAfterLog() }
+  }
+
+  /// Makes a snapshot if one is due, and trims the log. What fails is told, and due again at a later position.
+  func lookAfterLog() {
+    guard let database = database.withLock({ $0.value }) else { return }
+    do {
+      let newest = try Snapshot.newest(in: log, by: .now + patience)?.position ?? 0
+      if position - newest >= StoreNode.snapshotInterval, !StoreNode.isTooLarge(database.path) {
+        _ = try Snapshot.store(
           of: Connection(path: database.path, access: .readOnly), in: log, patience: patience)
       }
-      _ = try? trim(keeping: StoreNode.keeping)
+    } catch {
+      upkeepFailures.emit("the snapshot for machines that join the store \(store) was not made: \(error)")
+    }
+    do {
+      _ = try trim(keeping: StoreNode.keeping)
+    } catch {
+      upkeepFailures.emit("the log of the store \(store) was not trimmed: \(error)")
     }
   }
 

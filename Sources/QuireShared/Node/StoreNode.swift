@@ -28,6 +28,8 @@ public final class StoreNode: Sendable, Observable {
   private let announcer = Locked<(any DispatchSourceTimer)?>(nil)
   /// Repeats what news bring.
   let tail: DispatchQueue
+  /// What went wrong with snapshots and trimming, where no call could throw it.
+  package let upkeepFailures = Broadcast<String>()
   /// Signaled by news, for a write that waits for its turn.
   let news = DispatchSemaphore(value: 0)
 

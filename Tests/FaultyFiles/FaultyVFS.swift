@@ -1,19 +1,22 @@
-import CSQLite
-import Foundation
-import Synchronization
+internal import CSQLite
+internal import Foundation
+internal import Synchronization
 
-/// The system's VFS with a switch: from a given write or sync of the write-ahead log on, calls fail.
-///
-/// One for the whole test process, told which file it is to trouble: only names that contain `marker`.
-// @unchecked: registered once, the counters are atomic, `fault` is changed while no troubled file is in use.
-final class FaultyVFS: @unchecked Sendable {
-  static let name = "quire-faulty"
-  static let shared = FaultyVFS()
-  enum Fault { case none, write(after: Int, code: Int32, once: Bool), sync(after: Int, once: Bool) }
+/// The system's VFS with a switch for each file: from a given write or sync of its write-ahead log on, calls fail.
+// @unchecked: registered once; all that changes is guarded by `lock`.
+package final class FaultyVFS: @unchecked Sendable {
+  package static let name = "quire-faulty"
+  package static let shared = FaultyVFS()
+  package enum Fault: Sendable {
+    case write(after: Int, code: Int32, once: Bool)
+    case sync(after: Int, once: Bool)
+  }
 
   private let lock = Mutex(())
-  private var fault = Fault.none
-  private var count = 0
+  /// By the path of the database.
+  private var faults: [String: (fault: Fault, count: Int)] = [:]
+  /// The path of its database for each write-ahead log that was opened.
+  private var paths: [UnsafeMutablePointer<sqlite3_file>: String] = [:]
   private let base: UnsafeMutablePointer<sqlite3_vfs>
   private let own: UnsafeMutablePointer<sqlite3_vfs>
   /// The methods of the system's files; all files of the unix VFS in WAL mode share one table.
@@ -28,32 +31,33 @@ final class FaultyVFS: @unchecked Sendable {
     own.pointee.zName = UnsafePointer(strdup(Self.name))
     own.pointee.xOpen = { vfs, path, file, flags, outFlags in
       let code = FaultyVFS.shared.base.pointee.xOpen(vfs, path, file, flags, outFlags)
-      if code == SQLITE_OK, flags & SQLITE_OPEN_WAL != 0, let file { FaultyVFS.shared.trouble(file) }
+      if code == SQLITE_OK, flags & SQLITE_OPEN_WAL != 0, let file, let path {
+        FaultyVFS.shared.trouble(file, String(cString: path))
+      }
       return code
     }
     sqlite3_vfs_register(own, 0)
   }
 
-  func set(_ fault: Fault) {
-    lock.withLock { _ in
-      self.fault = fault
-      count = 0
-    }
+  /// From now on a file's calls fail in this way; nil for not at all.
+  package func set(_ fault: Fault?, of path: String) {
+    lock.withLock { _ in faults[path] = fault.map { ($0, 0) } }
   }
 
-  private func trouble(_ file: UnsafeMutablePointer<sqlite3_file>) {
+  private func trouble(_ file: UnsafeMutablePointer<sqlite3_file>, _ log: String) {
     lock.withLock { _ in
+      paths[file] = String(log.dropLast("-wal".count))
       if troubled == nil, let known = file.pointee.pMethods {
         methods = known
         let own = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         own.initialize(to: known.pointee)
         own.pointee.xWrite = { file, bytes, count, offset in
-          let code = FaultyVFS.shared.next(isSync: false)
+          let code = FaultyVFS.shared.next(file, isSync: false)
           if code != SQLITE_OK { return code }
           return FaultyVFS.shared.methods?.pointee.xWrite(file, bytes, count, offset) ?? SQLITE_IOERR
         }
         own.pointee.xSync = { file, flags in
-          let code = FaultyVFS.shared.next(isSync: true)
+          let code = FaultyVFS.shared.next(file, isSync: true)
           if code != SQLITE_OK { return code }
           return FaultyVFS.shared.methods?.pointee.xSync(file, flags) ?? SQLITE_IOERR
         }
@@ -63,14 +67,16 @@ final class FaultyVFS: @unchecked Sendable {
     }
   }
 
-  fileprivate func next(isSync: Bool) -> Int32 {
+  fileprivate func next(_ file: UnsafeMutablePointer<sqlite3_file>?, isSync: Bool) -> Int32 {
     lock.withLock { _ in
+      guard let path = file.flatMap({ paths[$0] }), let (fault, before) = faults[path] else { return SQLITE_OK }
+      let count = before + 1
       switch fault {
       case .write(let after, let code, let once) where !isSync:
-        count += 1
+        faults[path]?.count = count
         return count == after || (count > after && !once) ? code : SQLITE_OK
       case .sync(let after, let once) where isSync:
-        count += 1
+        faults[path]?.count = count
         return count == after || (count > after && !once) ? 1034 : SQLITE_OK  // SQLITE_IOERR_FSYNC
       default: return SQLITE_OK
       }
