@@ -8,7 +8,7 @@ import Testing
 
 /// What one node writes is on all others, row for row, and is told there as it was told here.
 @Suite(.fewAtOnce) struct ReplayTests {
-  @Test(arguments: [
+  static let writes: [[String]] = [
     ["INSERT INTO author (name) VALUES ('Ada')"],
     [
       "INSERT INTO author (name, born) VALUES ('Ada', 3), ('Ben', -0.0), ('Cy', 9e999)",
@@ -48,7 +48,9 @@ import Testing
       "INSERT INTO found (found) VALUES ('optimize')",
     ],
     ["INSERT INTO _quire_keys VALUES ('book', 9)", "UPDATE _quire_keys SET highest = 10"],
-  ])
+  ]
+
+  @Test(arguments: writes)
   func `a node repeats what another has written`(statements: [String]) throws {
     let nodes = try TestNodes(2)
     for statement in statements {

@@ -77,9 +77,11 @@ import Testing
     }
   }
 
-  init(_ count: Int, patience: Duration = .seconds(5)) throws {
+  init(_ count: Int, patience: Duration = .seconds(5), changeLog: ChangeLog = .asInFile) throws {
     scratch = try Scratch()
-    _ = try ModelContainer(for: Branch.self, Item.self, url: URL(filePath: scratch.file("0.db")))
+    _ = try ModelContainer(
+      for: Branch.self, Item.self,
+      configurations: ModelConfiguration(url: URL(filePath: scratch.file("0.db")), changeLog: changeLog))
     try StoreNode.begin(scratch.file("0.db"), on: log.connection(), named: "library", as: "machine-0")
     for number in 0..<count {
       machines.append(try Machine(scratch.file("\(number).db"), log.connection(), "machine-\(number)", patience))
@@ -134,6 +136,41 @@ import Testing
     shared[0].context.insert(new)
     try shared[0].context.save()
     #expect(new.persistentModelID.key == key + 1)
+    #expect(try await shared.problem() == nil)
+  }
+
+  @Test func `a reader of commits goes on on another machine, with rows before and after`() async throws {
+    let shared = try SharedContainers(2, changeLog: .on())
+    let item = Item("a", stock: 3)
+    shared[0].context.insert(item)
+    try shared[0].context.save()
+    let token = try #require(shared[0].store.latestToken)
+    try await shared[1].store.catchUp()
+    #expect(shared[1].store.latestToken == token)
+    let theirs = try #require(try shared[1].context.fetch(FetchDescriptor<Item>()).first)
+    theirs.stock = 4
+    try shared[1].context.save()
+    try await shared[0].store.catchUp()
+    item.stock = 5
+    try shared[0].context.save()
+    try await shared[1].store.catchUp()
+    shared[0].context.delete(item)
+    var seen: [[String]] = []
+    for machine in [shared[0], shared[1]] {
+      var lines: [String] = []
+      for try await commit in try machine.store.commits(after: token) {
+        for change in commit.changes(of: Item.self) {
+          let place = if case .node(let name) = commit.origin { name } else { "here" }
+          lines.append("\(change.old?.stock ?? -1) to \(change.new?.stock ?? -1), \(place)")
+        }
+        if lines.count == 2, machine === shared[0] { try shared[0].context.save() }
+        if lines.count == 3 { break }
+      }
+      seen.append(lines)
+      try await shared[1].store.catchUp()
+    }
+    #expect(seen[0] == ["3 to 4, machine-1", "4 to 5, here", "5 to -1, here"])
+    #expect(seen[1] == ["3 to 4, here", "4 to 5, machine-0", "5 to -1, machine-0"])
     #expect(try await shared.problem() == nil)
   }
 

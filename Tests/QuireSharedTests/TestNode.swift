@@ -122,13 +122,20 @@ struct TestNodes {
   let log = MemoryLog()
   var nodes: [TestNode] = []
 
-  init(_ count: Int, patience: Duration = .seconds(5), schema: String = TestNodes.schema) throws {
+  init(
+    _ count: Int, patience: Duration = .seconds(5), schema: String = TestNodes.schema, keepsLog: Bool = false
+  ) throws {
     scratch = try Scratch()
     let first = scratch.file("node-0.db")
     do {
       var options = ConnectionOptions()
       options.trustsSchema = true
       _ = try Connection(path: first, access: .create, options: options).execute(schema)
+    }
+    if keepsLog {
+      var configuration = DatabaseConfiguration(.file(first), access: .readWrite)
+      configuration.changeLog = .on()
+      try Database(configuration).close()
     }
     try StoreNode.begin(first, on: log.connection(), named: "library", as: "node-0")
     for number in 1..<max(count, 1) {

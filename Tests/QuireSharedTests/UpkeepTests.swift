@@ -157,21 +157,10 @@ struct UpkeepTests {
       ])
   }
 
-  @Test func `a file with a change log, and a log with entries, are not shared`() throws {
+  @Test func `a log with entries is not taken for another file`() throws {
     let nodes = try TestNodes(1)
     try nodes[0].write("INSERT INTO loose VALUES (1, 1)")
     let scratch = try Scratch()
-    let file = scratch.file("logged.db")
-    do {
-      var configuration = DatabaseConfiguration(.file(file))
-      configuration.changeLog = .on()
-      let database = try Database(configuration)
-      _ = try database.write { try $0.connection.execute("CREATE TABLE loose (a, b)") }
-      try database.close()
-    }
-    #expect(throws: SharingError.keepsChangeLog(path: file)) {
-      try StoreNode.share(file, on: MemoryLog().connection(), named: "library", as: "a")
-    }
     let plain = scratch.file("plain.db")
     _ = try Connection(path: plain, access: .create).execute("CREATE TABLE loose (a, b)")
     #expect(throws: SharingError.nameInUse(name: "library")) {

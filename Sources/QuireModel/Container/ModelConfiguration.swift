@@ -74,7 +74,9 @@ public struct ModelConfiguration: Sendable {
     try check(
       "shared", shared.map { SharedStore.isUsable(name: $0.name) && SharedStore.isUsable(name: $0.node) } ?? true,
       "a name has letters, digits, - . and _, and 64 of them at most")
-    try check("changeLog", shared == nil || changeLog == .asInFile, "the entries of a shared store are its log")
+    try check(
+      "changeLog", shared == nil || changeLog == .asInFile,
+      "it is switched before the file is shared, and is then the same on all machines")
     try check("readers", readers ?? 1 > 0, "there must be one at least")
     try check("cacheSize", cacheSize >= 1 << 16, "it must be 64 kB at least")
     try check("checkpointPages", checkpointPages ?? 1 > 0, "it must be one at least")

@@ -29,16 +29,30 @@ extension ChangeSet {
 package struct RowFold {
   private var order: [RowKey] = []
   private var changes: [RowKey: RowChange?] = [:]
+  /// Of rows with a NULL in their key, which does not tell them apart: their values do.
+  private var unkeyed: [RowChange] = []
 
   package init() {}
 
   package mutating func add(_ next: RowChange) {
+    if case .composite(let values) = next.key, values.contains(.null) { return addUnkeyed(next) }
     guard let known = changes[next.key] else {
       order.append(next.key)
       changes[next.key] = .some(next)
       return
     }
     changes[next.key] = .some(known.map { RowFold.compose($0, next) } ?? next)
+  }
+
+  private mutating func addUnkeyed(_ next: RowChange) {
+    guard let old = next.old, let place = unkeyed.lastIndex(where: { $0.new == old }) else {
+      return unkeyed.append(next)
+    }
+    if let change = RowFold.compose(unkeyed[place], next) {
+      unkeyed[place] = change
+    } else {
+      unkeyed.remove(at: place)
+    }
   }
 
   /// `first` followed by `second`, of one row; nil if the row ends as it began: inserted and deleted again.
@@ -51,5 +65,5 @@ package struct RowFold {
     }
   }
 
-  package var rows: [RowChange] { order.compactMap { changes[$0] ?? nil } }
+  package var rows: [RowChange] { order.compactMap { changes[$0] ?? nil } + unkeyed }
 }

@@ -49,6 +49,12 @@ struct LogPlace {
     forms = nil
   }
 
+  /// After another node's commit was repeated, with what it has logged.
+  mutating func repeated(_ number: Int64, at end: Int64) {
+    last = max(last, end)
+    numbers.add(number, at: end)
+  }
+
   /// Unknown commits have been made: the next check compares everything.
   mutating func lose() { schema = nil }
 

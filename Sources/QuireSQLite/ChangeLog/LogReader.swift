@@ -24,6 +24,9 @@ struct LoggedSet {
 }
 
 extension LoggedSet {
+  /// Whether another machine has committed it.
+  var isOfOtherNode: Bool { if case .node = origin { true } else { false } }
+
   func made(by origin: ChangeSet.Origin) -> LoggedSet {
     var set = self
     set.origin = origin
@@ -43,7 +46,14 @@ struct LogReader {
   let connection: Connection
   /// What distinguishes the records of the store that asks.
   let process: String?
+  /// This machine's name, if the file is shared.
+  let node: String?
   let forms: LogForms
+
+  init(connection: Connection, process: String?, forms: LogForms) throws {
+    (self.connection, self.process, self.forms) = (connection, process, forms)
+    node = try NodePlace(on: connection)?.node
+  }
 
   private struct Record {
     let first, last: Int64
@@ -75,7 +85,7 @@ struct LogReader {
       var row = changes.row
       let seq = try row.int64(0)
       if let first = record?.first, seq >= first, !isInRecord {
-        if let run = open.close(nil, process: process) { result.append(run) }
+        if let run = open.close(nil, self) { result.append(run) }
         if count >= limit {
           records.reset()
           changes.reset()
@@ -86,14 +96,14 @@ struct LogReader {
       try open.add(&row, seq)
       count += 1
       if let closing = record, seq == closing.last {
-        if let set = open.close(closing, process: process) { result.append(set) }
+        if let set = open.close(closing, self) { result.append(set) }
         record = try next(records)
         isInRecord = false
       }
     }
     records.reset()
     changes.reset()
-    if let run = open.close(nil, process: process) { result.append(run) }
+    if let run = open.close(nil, self) { result.append(run) }
     return (result, true)
   }
 
@@ -127,7 +137,7 @@ struct LogReader {
       for change in form.changes(&row) { folds[number, default: RowFold()].add(change) }
     }
 
-    mutating func close(_ record: Record?, process: String?) -> LoggedSet? {
+    mutating func close(_ record: Record?, _ reader: LogReader) -> LoggedSet? {
       defer { self = OpenSet(forms) }
       if place == 0 { return nil }
       let tables = order.compactMap { number -> TableChanges? in
@@ -140,9 +150,11 @@ struct LogReader {
       set.author = record.author
       set.time = record.time
       set.process = record.process
-      if record.process == process {
+      if record.process == reader.process {
         set.number = record.number
         set.origin = LogReader.origin(record.origin)
+      } else if let node = LogReader.node(record.origin), node != reader.node {
+        set.origin = .node(node)
       }
       return set
     }
@@ -150,8 +162,15 @@ struct LogReader {
 
   /// The origin of a commit of the store that asks.
   private static func origin(_ text: String) -> ChangeSet.Origin {
-    guard text.hasPrefix("context "), let number = UInt64(text.dropFirst("context ".count)) else { return .sql }
+    let words = text.split(separator: " ")
+    guard words.count >= 2, words[0] == "context", let number = UInt64(words[1]) else { return .sql }
     return .context(number)
+  }
+
+  /// The machine on which it was committed; nil if the file was not shared then.
+  private static func node(_ text: String) -> String? {
+    let words = text.split(separator: " ")
+    return words.count > 2 && words[words.count - 2] == "on" ? String(words[words.count - 1]) : nil
   }
 }
 

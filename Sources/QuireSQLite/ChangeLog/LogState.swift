@@ -101,6 +101,9 @@ struct LogTables {
     }
   }
 
+  /// Marks the place: until here changes are missing.
+  func noteGap() throws { try connection.execute("INSERT INTO _quire_changes (kind) VALUES ('gap')") }
+
   func dropTriggers() throws {
     for name in try existing().keys.sorted() { try connection.execute("DROP TRIGGER \(try quoted(identifier: name))") }
   }

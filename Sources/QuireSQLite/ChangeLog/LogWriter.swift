@@ -20,6 +20,10 @@ final class LogWriter {
   private(set) var failure: (any Error)?
   private var isCommitted = false
   private var insert: Statement?
+  /// This machine's name, if the file is shared.
+  var node: String?
+  /// Whether the log's rows come from other nodes, with all other rows: then there is nothing to keep.
+  var isRepeated = false
 
   /// Tells processes and their stores apart in `_quire_commits`.
   let process: String
@@ -50,7 +54,8 @@ final class LogWriter {
     state = try LogState(on: connection)
     switch wanted {
     case .asInFile:
-      guard let state, !state.isWhole else { return nil }
+      // In a shared file the triggers change on all nodes, with a migration.
+      guard let state, !state.isWhole, try NodePlace(on: connection) == nil else { return nil }
       return {}  // each transaction begins with it
     case .off:
       guard state != nil else { return nil }
@@ -87,13 +92,13 @@ final class LogWriter {
     // Another program may have made a table that does not fit: this must not block all writes.
     try arranging { hasGap = try LogTables(connection).arrange(isLenient: true) || hasGap }
     guard hasGap else { return }  // it stays so until the transaction that mends it has been committed
-    try connection.execute("INSERT INTO _quire_changes (kind) VALUES ('gap')")
+    try LogTables(connection).noteGap()
     state = try LogState(on: connection)
   }
 
   /// Marks the place: until here changes are missing.
   func noteGap() throws {
-    if isOn { try connection.execute("INSERT INTO _quire_changes (kind) VALUES ('gap')") }
+    if isOn { try LogTables(connection).noteGap() }
   }
 
   private func arranging(_ body: () throws -> Void) throws {
@@ -111,6 +116,7 @@ final class LogWriter {
   ///   - isAltered: whether the schema is another one than then.
   func begin(isFollowing: Bool, isAltered: Bool) throws {
     failure = nil
+    if isRepeated { return }
     if isFollowing || isAltered { last = nil }
     if isAltered || hasGap { state = try LogState(on: connection) }
     guard let state else { return }
@@ -145,7 +151,8 @@ final class LogWriter {
     defer { statement.reset() }
     try statement.bind(
       all: [
-        .integer(first &+ 1), author.map { .text($0) } ?? .null, .text(LogWriter.text(of: origin)), .text(process),
+        .integer(first &+ 1), author.map { .text($0) } ?? .null, .text(LogWriter.text(of: origin, on: node)),
+        .text(process),
         .integer(number),
       ])
     try statement.run()
@@ -170,13 +177,16 @@ final class LogWriter {
     return statement
   }
 
-  static func text(of origin: ChangeSet.Origin) -> String {
-    switch origin {
-    case .context(let number): "context \(number)"
-    case .sql: "sql"
-    case .otherProcess: "other process"
-    case .node(let name): "node \(name)"
-    }
+  /// What a record says of who has committed: `context 3`, or of a shared file `context 3 on kitchen`.
+  static func text(of origin: ChangeSet.Origin, on node: String? = nil) -> String {
+    let kind =
+      switch origin {
+      case .context(let number): "context \(number)"
+      case .sql: "sql"
+      case .otherProcess: "other process"
+      case .node(let name): "node \(name)"
+      }
+    return kind + (node.map { " on \($0)" } ?? "")
   }
 
   /// After COMMIT.

@@ -68,13 +68,14 @@ extension Database {
   /// from both occurs twice, once for each.
   private func attributed(_ sets: [LoggedSet], _ reader: Connection, _ count: Int64) throws -> [LoggedSet] {
     try own.withLock { own in
-      if own.commits.isEmpty { return sets.map { $0.made(by: .otherProcess) } }
+      if own.commits.isEmpty { return sets.map { $0.isOfOtherNode ? $0 : $0.made(by: .otherProcess) } }
       let before = own.seen
       let now = clock.count.isBlocking ? try reader.fileCommitCount() : count
       own.seen = now
       guard sets.count == 1, sets[0].process == nil, let before, let now, now > before else {
         return sets.map { set in
-          set.made(by: own.commits.contains { $0.contains(set.process) } ? .sql : .otherProcess)
+          if set.isOfOtherNode { return set }
+          return set.made(by: own.commits.contains { $0.contains(set.process) } ? .sql : .otherProcess)
         }
       }
       let ours = own.commits.reduce(0) { $0 + $1.count(after: before, upTo: now) }

@@ -32,7 +32,7 @@ extension Database {
       if token.place < state.trimmed { throw ChangeLogError.trimmed(missing: token.place + 1...state.trimmed) }
       let last = try LogState.last(on: connection)
       if token.place > last { throw ChangeLogError.ahead(place: token.place, last: last) }
-      let reader = LogReader(connection: connection, process: process, forms: try LogForms(connection, tables))
+      let reader = try LogReader(connection: connection, process: process, forms: LogForms(connection, tables))
       var (sets, isEnd) = try reader.sets(after: token.place, upTo: end ?? last, atMost: limit)
       // Rows that change now leave nothing in it.
       if isEnd, !state.isWhole { sets.append(LoggedSet(tables: [], place: last, rowsUnknown: true)) }
@@ -76,7 +76,7 @@ extension Database {
     commits: [LoggedCommit], isEnd: Bool
   ) {
     try read { connection in
-      let reader = LogReader(connection: connection, process: process, forms: try LogForms(connection, tables))
+      let reader = try LogReader(connection: connection, process: process, forms: LogForms(connection, tables))
       var date = try Self.date(
         connection.query(
           "SELECT at FROM _quire_commits WHERE seq <= ? ORDER BY seq DESC LIMIT 1", [.integer(token.place)]

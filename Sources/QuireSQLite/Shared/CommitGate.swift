@@ -2,6 +2,9 @@
 ///
 /// Called on the writing thread with the write lock held.
 package protocol CommitGate: AnyObject, Sendable {
+  /// This machine's name among the nodes.
+  var name: String { get }
+
   /// Appends a transaction to the log, and writes into the file that it is there.
   ///
   /// - Parameters:
@@ -70,6 +73,7 @@ final class Gate {
     tokens =
       [database.addCapture(.everything)] + internals.names.map { database.addCapture(CapturedColumns(table: $0)) }
     replayer = try Replayer(database)
+    writer.log.node = decider.name
     try writer.connection.addGuardFunction()
   }
 

@@ -63,11 +63,11 @@ package struct NodeTables {
         .integer(NodeTables.format), .text(place.log.uuidString), .text(place.name), .text(place.node),
         .integer(place.position), .blob(Data(place.chain)),
       ])
-    try renewGuards()
+    try settleTriggers()
   }
 
-  /// Gives each table its triggers, also tables that a migration has created or rebuilt.
-  package func renewGuards() throws {
+  /// Also tables that a migration has created or rebuilt.
+  private func renewGuards() throws {
     for object in try SchemaReader(connection).objects(.trigger) where object.name.hasPrefix(NodeTables.guardPrefix) {
       try connection.execute("DROP TRIGGER \(try quoted(identifier: object.name))")
     }
@@ -89,14 +89,27 @@ package struct NodeTables {
     }
     try connection.execute("DROP TABLE _quire_node")
     try connection.execute("DROP TABLE _quire_entries")
+    // From now on its change log is not that of the others.
+    if try LogState(on: connection) != nil {
+      try connection.execute("UPDATE _quire_log SET log = ?", [.text(UUID().uuidString)])
+    }
   }
 
-  /// Names of tables that hold no rows of the user and are shared all the same: keys that were used, and the content of
-  /// virtual tables.
+  /// After a change of the schema: gives each table the triggers of sharing and of the change log, if the file keeps one.
+  ///
+  /// Every node does so at the same position, and ends with the same.
+  package func settleTriggers() throws {
+    try renewGuards()
+    let tables = LogTables(connection)
+    if try LogState(on: connection) != nil, try tables.arrange() { try tables.noteGap() }
+  }
+
+  /// Names of tables that hold no rows of the user and are shared all the same: keys that were used, the change log, and
+  /// the content of virtual tables.
   static func sharedInternals(of connection: Connection) throws -> (names: [String], hasShadows: Bool) {
     let tables = try SchemaReader(connection).tables()
     let shadows = tables.filter { $0.kind == .shadow }.map(\.name)
-    let own = ["_quire_keys", "_quire_version", "_quire_migrations"]
+    let own = ChangeLog.tables.union(["_quire_keys", "_quire_version", "_quire_migrations"])
     let names = tables.filter { $0.kind == .table && own.contains($0.name) }.map(\.name)
     return (shadows + names, !shadows.isEmpty)
   }

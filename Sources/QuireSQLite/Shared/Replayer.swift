@@ -18,6 +18,7 @@ package final class Replayer {
       path: database.path, configuration: database.configuration, interests: database.interests,
       tables: database.tables, copies: database.copies, events: database.events)
     try writer.connection.setTriggers(false)
+    writer.log.isRepeated = true
     // Virtual tables are repeated through the tables in which they keep their content.
     try writer.connection.setDefensive(false)
     try writer.connection.privileged { _ = try writer.connection.execute("PRAGMA ignore_check_constraints = ON") }
@@ -69,11 +70,11 @@ package final class Replayer {
       database.takeBack(writer)
       throw database.explained(error)
     }
-    try database.order.withLock { _ in
+    try database.order.withLock { place in
       let count = Int64(members.count { !$0.events.isEmpty })
       let first = database.commitNumber + 1
       try database.commit(writer, leaving: nil, numbers: count)
-      report(members, from: first, begun)
+      report(members, from: first, begun, &place)
     }
     database.checkpointIfDue(writer)
     return true
@@ -83,15 +84,21 @@ package final class Replayer {
     let origin: CommitOrigin
     let author: String?
     let events: Range<Int>
+    /// Its last place in the change log, if it has written to one.
+    let place: Int64?
   }
 
-  private func report(_ members: [Member], from first: Int64, _ begun: ContinuousClock.Instant?) {
+  private func report(
+    _ members: [Member], from first: Int64, _ begun: ContinuousClock.Instant?, _ place: inout LogPlace
+  ) {
     var number = first
     for member in members where !member.events.isEmpty {
+      if let end = member.place { place.repeated(number, at: end) }
       if database.subscribers.want(member.origin) {
         database.subscribers.publish(
           ChangeSet(
             number: number, origin: member.origin, author: member.author,
+            token: place.token,
             tables: ChangeCoalescer(writer.capture).tables(
               from: member.events.lowerBound, upTo: member.events.upperBound)))
       }
@@ -107,7 +114,8 @@ package final class Replayer {
     let tables = try transaction.rows.tables.map(table)
     for event in transaction.rows.events { try tables[event.table].apply(event.change, on: writer.connection) }
     return Member(
-      origin: .node(transaction.node), author: transaction.author, events: first..<writer.capture.eventCount)
+      origin: .node(transaction.node), author: transaction.author, events: first..<writer.capture.eventCount,
+      place: transaction.rows.lastInsertedKey(in: "_quire_commits"))
   }
 
   private func table(_ form: RowEvents.Table) throws -> ReplayedTable {

@@ -51,6 +51,15 @@ package struct RowEvents: Hashable, Sendable {
 
   package init(tables: [Table], events: [Event]) { (self.tables, self.events) = (tables, events) }
 
+  /// The row id of the last row that was inserted into a table; nil if there is none.
+  func lastInsertedKey(in name: String) -> Int64? {
+    guard let table = tables.firstIndex(where: { $0.name == name }) else { return nil }
+    for event in events.reversed() where event.table == table {
+      if case .insert(let rowID, _) = event.change { return rowID }
+    }
+    return nil
+  }
+
   enum Kind: UInt64 {
     case insert, update, delete, updateOfRowID
   }

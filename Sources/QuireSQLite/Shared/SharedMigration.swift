@@ -44,7 +44,7 @@ extension Connection {
       case .statement(let sql, let values): try execute(sql, values)
       }
     }
-    try NodeTables(self).renewGuards()
+    try NodeTables(self).settleTriggers()
   }
 
   /// The schema and all rows that nodes share, as bytes: equal on two nodes if both are.

@@ -36,7 +36,7 @@ package final class SharedMigrator: Sendable {
   package func pass(enforcesKeys: Bool, _ steps: [SharedMigration.Step], on connection: Connection) throws {
     var place = try NodePlace(sharedOn: connection)
     guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
-    try NodeTables(connection).renewGuards()
+    try NodeTables(connection).settleTriggers()
     let migration = SharedMigration(
       enforcesKeys: enforcesKeys, steps: steps, digest: SHA256.hash(try connection.digest()))
     let transaction = Entry.Transaction(rows: migration.bytes)

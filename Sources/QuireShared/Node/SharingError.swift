@@ -10,8 +10,6 @@ package enum SharingError: Error, Hashable, Sendable {
   case unusableName(String)
   /// A file is larger than a snapshot beside the log can be.
   case snapshotTooLarge(bytes: Int, limit: Int)
-  /// The file keeps a change log, which would not have what other nodes commit.
-  case keepsChangeLog(path: String)
 }
 
 extension SharingError: CustomStringConvertible {
@@ -25,8 +23,6 @@ extension SharingError: CustomStringConvertible {
     case .snapshotTooLarge(let bytes, let limit):
       "the file has \(bytes) bytes, and a snapshot beside the log has \(limit) at most. Give the other machines a copy, "
         + "made with quire backup, and let them join with it"
-    case .keepsChangeLog(let path):
-      "\(path) keeps a change log, which would miss the commits of other nodes. Nothing was changed; switch it off first"
     }
   }
 }

@@ -23,7 +23,6 @@ extension StoreNode {
   package static func checkShareable(_ file: String) throws {
     let connection = try Connection(looking: file)
     if try NodePlace(on: connection) != nil { throw SharingError.alreadyShared(path: file) }
-    if try SchemaReader(connection).hasTable("_quire_changes") { throw SharingError.keepsChangeLog(path: file) }
   }
 
   /// Makes a file that joins a log, from the newest snapshot there.
