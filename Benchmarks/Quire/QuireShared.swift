@@ -17,7 +17,6 @@ import QuireShared
     try cluster.waitForLeader()
     first = try stage.file()
     let log = EtcdLog(name, at: cluster.addresses)
-    _ = try log.create(by: .now + .seconds(10))
     try StoreNode.share(first, on: log, named: name, as: "node-0")
     var files = [first]
     for number in 1..<max(machines, 1) { files.append(try file(of: "node-\(number)")) }
@@ -29,7 +28,7 @@ import QuireShared
     let file = "\(first)-\(node)"
     let source = try Connection(path: first, access: .readOnly)
     _ = try source.copy(toFile: file, of: first, replacing: false, interruption: MigrationInterruption()) { _, _ in }
-    try StoreNode.adopt(file, named: name, as: node)
+    try StoreNode.adopt(file, to: EtcdLog(name, at: cluster.addresses), named: name, as: node)
     return file
   }
 
@@ -57,7 +56,7 @@ import QuireShared
   func round(_ number: Int, _ meter: inout Meter) async throws -> Checksum {
     let (addresses, share) = (cluster.addresses, count / clients)
     let name = "bare-\(number)"
-    _ = try EtcdLog(name, at: addresses).create(by: .now + .seconds(10))
+    _ = try EtcdLog(name, at: addresses).create(UUID(), replacing: nil, by: .now + .seconds(10))
     let clients = clients
     try await meter.measureLoad {
       try await onThreads(clients) { client in

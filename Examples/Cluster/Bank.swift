@@ -15,7 +15,6 @@ enum Bank {
       try context.save()
     }
     let log = EtcdLog("bank", at: addresses)
-    _ = try log.create(by: .now + .seconds(10))
     try StoreNode.share(file, on: log, named: "bank", as: Programs.name(0))
     _ = try Snapshot.store(of: Connection(path: file, access: .readOnly), in: log, patience: .seconds(10))
     for number in 1..<count {

@@ -65,6 +65,18 @@ final class UnreliableLog: SharedLog {
     }
   }
 
+  func create(_ id: UUID, replacing old: UUID?, by deadline: ContinuousClock.Instant) throws(SharedLogError) -> Bool {
+    try reach()
+    return try log.create(id, replacing: old, by: deadline)
+  }
+
+  func expect(_ id: UUID) { log.expect(id) }
+
+  func removeSnapshots(before position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    try reach()
+    try log.removeSnapshots(before: position, by: deadline)
+  }
+
   func status(by deadline: ContinuousClock.Instant) throws(SharedLogError) -> LogStatus {
     try reach()
     return try log.status(by: deadline)

@@ -18,7 +18,7 @@ struct EtcdTests {
     let log = EtcdLog("library", at: endpoints, patience: patience, leaseSeconds: leaseSeconds)
     for _ in 0..<100 {
       do throws(SharedLogError) {
-        _ = try log.create(by: .now + .seconds(2))
+        _ = try log.create(UUID(), replacing: nil, by: .now + .seconds(2))
         _ = try log.status(by: .now + .seconds(2))
         return log
       } catch { Thread.sleep(forTimeInterval: 0.1) }
@@ -33,8 +33,12 @@ struct EtcdTests {
     let log = try log(cluster, patience: .seconds(300), leaseSeconds: 600)
     let soon = ContinuousClock.now + .seconds(300)
     let (me, you) = (Turn(node: "attic"), Turn(node: "cellar"))
-    #expect(try log.create(by: soon) == false)
+    #expect(try log.create(UUID(), replacing: nil, by: soon) == false)
+    let made = UUID()
+    #expect(try log.create(made, replacing: UUID(), by: soon) == false)
+    #expect(try log.create(made, replacing: log.status(by: soon).log, by: soon))
     let id = try log.status(by: soon).log
+    #expect(id == made)
     let (news, told) = AsyncStream.makeStream(of: LogNews.self)
     let subscription = log.follow(after: 0) { told.yield($0) }
     var heard = news.makeAsyncIterator()
@@ -58,17 +62,17 @@ struct EtcdTests {
     #expect(throws: SharedLogError.trimmed(oldest: 3)) { try log.entries(after: 0, limit: 9, by: soon) }
     #expect(try log.status(by: soon) == LogStatus(log: id, last: 3, oldest: 3))
     let bytes = (0..<900_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    try log.store(bytes, as: Part(.snapshot(position: 1), "0"), by: soon)
-    #expect(try log.part(Part(.snapshot(position: 1), "0"), by: soon) == bytes)
+    try log.store(bytes, as: Part(.snapshot(position: 1, id: id), "0"), by: soon)
+    #expect(try log.part(Part(.snapshot(position: 1, id: id), "0"), by: soon) == bytes)
     #expect(try log.part(.newestSnapshot, by: soon) == nil)
-    #expect(try log.parts(of: .snapshot(position: 1), by: soon) == ["0": bytes])
+    #expect(try log.parts(of: .snapshot(position: 1, id: id), by: soon) == ["0": bytes])
     try log.store([1], as: Part(.findings(position: 2), "attic"), by: soon)
     try log.store([2], as: Part(.findings(position: 3), "attic"), by: soon)
     try log.trim(through: 2, by: soon)
     #expect(try log.parts(of: .findings(position: 2), by: soon).isEmpty)
     #expect(try log.parts(of: .findings(position: 3), by: soon) == ["attic": [2]])
-    try log.remove(.snapshot(position: 1), by: soon)
-    #expect(try log.parts(of: .snapshot(position: 1), by: soon).isEmpty)
+    try log.remove(.snapshot(position: 1, id: id), by: soon)
+    #expect(try log.parts(of: .snapshot(position: 1, id: id), by: soon).isEmpty)
     let large = [UInt8](repeating: 0, count: 1_000_001)
     #expect(throws: SharedLogError.tooLarge(limitInBytes: 1_000_000)) {
       try log.append(large, after: 3, turn: me, isNext: true, by: soon)

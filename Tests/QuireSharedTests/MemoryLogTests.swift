@@ -59,7 +59,7 @@ struct MemoryLogTests {
     #expect(try connection.status(by: soon) == LogStatus(log: log.id, last: 5, oldest: 5))
     try connection.store([7], as: .newestSnapshot, by: soon)
     #expect(try connection.part(.newestSnapshot, by: soon) == [7])
-    #expect(try connection.part(Part(.snapshot(position: 1), "0"), by: soon) == nil)
+    #expect(try connection.part(Part(.snapshot(position: 1, id: UUID()), "0"), by: soon) == nil)
   }
 
   @Test func `calls fail as they are told to`() async throws {

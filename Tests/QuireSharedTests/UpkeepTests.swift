@@ -102,9 +102,9 @@ struct UpkeepTests {
     let node = try TestNode(late, nodes.log.connection(), patience: .seconds(60))
     #expect(try node.query("SELECT count(*) FROM loose") == [[21]])
     // The one before stays for who reads it now, and goes with the next one.
-    #expect(try !log.parts(of: .snapshot(position: 0), by: .now + .seconds(60)).isEmpty)
+    #expect(nodes.log.snapshotParts(at: 0) > 0)
     _ = try Snapshot.store(of: Connection(path: path, access: .readOnly), in: log, patience: .seconds(60))
-    #expect(try log.parts(of: .snapshot(position: 0), by: .now + .seconds(60)).isEmpty)
+    #expect(nodes.log.snapshotParts(at: 0) == 0)
     #expect(try nodes.differences() == [])
   }
 
@@ -123,11 +123,120 @@ struct UpkeepTests {
     }
     #expect(told.withLock { $0.count } == 2)
     #expect(told.withLock { $0[0] }.hasPrefix("the snapshot for machines that join the store library was not made: "))
-    #expect(try log.parts(of: .snapshot(position: 1), by: .now + .seconds(60)).isEmpty)
+    #expect(nodes.log.snapshotParts(at: 1) == 0)
     #expect(try Snapshot.newest(in: log, by: .now + .seconds(60))?.position == 0)
     node.lookAfterLog()
     #expect(try Snapshot.newest(in: log, by: .now + .seconds(60))?.position == 1)
     #expect(told.withLock { $0.count } == 2)
+  }
+
+  @Test func `a snapshot that is stopped at the position of the newest leaves that whole`() throws {
+    let nodes = try TestNodes(1)
+    try nodes[0].write("INSERT INTO loose VALUES (1, zeroblob(1500000))")
+    let path = nodes[0].database.path
+    let (log, other) = (nodes.log.connection(), nodes.log.connection())
+    let first = try Snapshot.store(of: Connection(path: path, access: .readOnly), in: log, patience: .seconds(60))
+    let parts = nodes.log.snapshotParts(at: first.position)
+    let interruption = MigrationInterruption()
+    #expect(throws: CancellationError.self) {
+      try Snapshot.store(
+        of: Connection(path: path, access: .readOnly), in: log, patience: .seconds(60), interruption: interruption
+      ) { _, _ in interruption.stop() }
+    }
+    #expect(nodes.log.snapshotParts(at: first.position) == parts)
+    try StoreNode.join(nodes.scratch.file("late.db"), to: other, named: "library", as: "late")
+    // Another one takes its place, and one whose answers are lost is there all the same.
+    other.fail(.store, .delayed(.zero), .delayed(.zero), .lostReply)
+    let second = try Snapshot.store(of: Connection(path: path, access: .readOnly), in: other, patience: .seconds(60))
+    #expect(second.position == first.position && second != first)
+    #expect(try Snapshot.newest(in: log, by: .now + .seconds(60)) == second)
+    try StoreNode.join(nodes.scratch.file("later.db"), to: other, named: "library", as: "later")
+  }
+
+  @Test func `two files are not shared under one name`() throws {
+    let scratch = try Scratch()
+    let (log, one, two) = (MemoryLog(), scratch.file("a.db"), scratch.file("b.db"))
+    for file in [one, two] { _ = try Connection(path: file, access: .create).execute("CREATE TABLE loose (a, b)") }
+    try StoreNode.begin(one, on: log.connection(), named: "library", as: "a")
+    #expect(throws: SharingError.nameInUse(name: "library")) {
+      try StoreNode.share(two, on: log.connection(), named: "library", as: "b")
+    }
+    #expect(try NodePlace(on: Connection(path: two, access: .readOnly)) == nil)
+    // A share that was stopped before others could begin with it does not keep the name; its file does not fit then.
+    let (other, three) = (MemoryLog(), scratch.file("c.db"))
+    _ = try Connection(path: three, access: .create).execute("CREATE TABLE loose (a, b)")
+    try StoreNode.share(two, on: other.connection(), named: "library", as: "b")
+    try StoreNode.begin(three, on: other.connection(), named: "library", as: "c")
+    let node = try TestNode(two, other.connection())
+    #expect(node.node.state == .stopped(.otherLog(other.id)))
+    #expect(throws: SharedStoreError.self) { try node.write("INSERT INTO loose VALUES (1, 1)") }
+    #expect(other.last == 0)
+  }
+
+  @Test func `a file that is made anew takes nothing from what an old one has left`() throws {
+    let nodes = try TestNodes(1)
+    for number in 0..<20 { try nodes[0].write("INSERT INTO loose VALUES (?, 0)", [.integer(Int64(number))]) }
+    let (file, log) = (nodes.scratch.file("late.db"), nodes.log.connection())
+    try StoreNode.join(file, to: log, named: "library", as: "late")
+    // As after a kill: the log stays, and only the file is removed.
+    let node = try TestNode(file, log)
+    try node.catchUp()
+    let left = try Data(contentsOf: URL(filePath: file + "-wal"))
+    #expect(!left.isEmpty)
+    try node.database.close()
+    try FileManager.default.removeItem(atPath: file)
+    for end in ["-wal", "-joining", "-joining-wal", "-joining-journal"] {
+      try left.write(to: URL(filePath: file + end))
+    }
+    try StoreNode.join(file, to: log, named: "library", as: "late")
+    #expect(try Connection(path: file, access: .readOnly).query("SELECT count(*) FROM loose").first == 0)
+    #expect(throws: SharingError.exists(path: file)) {
+      try StoreNode.join(file, to: log, named: "library", as: "later")
+    }
+    #expect(try StoreNode.place(of: file).node == "late")
+    let files = try FileManager.default.contentsOfDirectory(atPath: nodes.scratch.path)
+    #expect(files.filter { $0.contains("joining") } == [])
+  }
+
+  @Test func `two processes that make the same file make it once`() throws {
+    let nodes = try TestNodes(1)
+    let (file, group) = (nodes.scratch.file("late.db"), DispatchGroup())
+    let errors = Locked([String]())
+    for number in 0..<8 {
+      let store = SharedStore("library", on: nodes.log.connection(), as: "late-\(number)", patience: .seconds(60))
+      group.enter()
+      Thread.detachNewThread {
+        do { try StoreNode.prepare(file, for: store) } catch { errors.withLock { $0.append("\(error)") } }
+        group.leave()
+      }
+    }
+    group.wait()
+    #expect(errors.withLock(\.self) == [])
+    let node = try TestNode(file, nodes.log.connection())
+    try node.write("INSERT INTO loose VALUES (1, 1)")
+    #expect(try node.query("PRAGMA integrity_check") == [["ok"]])
+  }
+
+  @Test func `a file that is replaced keeps its owner and its mode`() throws {
+    let nodes = try TestNodes(1)
+    let file = nodes.scratch.file("other.db")
+    try StoreNode.join(file, to: nodes.log.connection(), named: "library", as: "other")
+    chmod(file, 0o640)
+    _ = try StoreNode.rejoin(file, to: nodes.log.connection(), patience: .seconds(60))
+    let attributes = try FileManager.default.attributesOfItem(atPath: file)
+    #expect(attributes[.posixPermissions] as? Int == 0o640)
+  }
+
+  @Test func `a clock that is wrong trims nothing that is young`() throws {
+    let nodes = try TestNodes(1)
+    for number in 0..<5 { try nodes[0].write("INSERT INTO loose VALUES (?, 0)", [.integer(Int64(number))]) }
+    let path = nodes[0].database.path
+    _ = try Snapshot.store(
+      of: Connection(path: path, access: .readOnly), in: nodes.log.connection(), patience: .seconds(60))
+    _ = try Connection(path: path, access: .readWrite).execute("UPDATE _quire_entries SET at = 1 WHERE position = 5")
+    #expect(try nodes[0].node.trim(keeping: .seconds(3600)) == nil)
+    _ = try Connection(path: path, access: .readWrite).execute("UPDATE _quire_entries SET at = 1 WHERE position = 1")
+    #expect(try nodes[0].node.trim(keeping: .seconds(3600)) == 1)
   }
 
   @Test func `a file that leaves is an ordinary one, and one that joins again begins with the snapshot`() throws {
@@ -203,5 +312,14 @@ struct UpkeepTests {
     #expect(try nodes[0].dump() == nodes[1].dump() && second.dump() == nodes[1].dump())
     #expect(second.node.state == .current && second.node.position == 30)
     #expect(try nodes[1].query("SELECT count(*) FROM loose") == [[30]])
+  }
+}
+
+extension MemoryLog {
+  /// How many parts of snapshots there are.
+  fileprivate func snapshotParts(at position: Int64) -> Int {
+    state.withLock { state in
+      state.parts.keys.count { if case .snapshot(position, _) = $0.group { true } else { false } }
+    }
   }
 }

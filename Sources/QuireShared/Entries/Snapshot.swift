@@ -4,16 +4,20 @@ package import QuireSQLite
 /// A copy of a whole file, with its position, in parts beside the log: what a new node begins with.
 package struct Snapshot: Hashable, Sendable {
   package let position: Int64
+  /// Tells it from others at the same position.
+  let id: UUID
   package let size: Int
-  let count: Int
+  private(set) var count = 0
   /// Over all parts: each time of the hash before and the part.
-  let hash: [UInt8]
+  private(set) var hash: [UInt8] = []
   /// The position of the snapshot that this one replaces, which stays until the next one, for nodes that are reading it; -1 if there was none.
-  let previous: Int64
+  private(set) var previous: Int64 = -1
 
   /// The largest file that a snapshot can be of, in bytes.
   package static let sizeLimit = 256 << 20
   private static let partSize = 1 << 20
+
+  var group: Part.Group { .snapshot(position: position, id: id) }
 
   /// The newest one; nil if there is none.
   package static func newest(in log: any SharedLog, by deadline: ContinuousClock.Instant) throws(SharedLogError)
@@ -26,53 +30,56 @@ package struct Snapshot: Hashable, Sendable {
   /// Puts a copy of a shared file beside its log.
   ///
   /// - Parameter progress: Receives the number of bytes so far, and the total.
-  /// - Throws: ``SharedStoreError``, ``SharedLogError`` or an error of the copy. The snapshot before is the newest then.
+  /// - Returns: the newest snapshot: this one, or another machine's of a later position.
+  /// - Throws: ``SharingError/snapshotTooLarge(bytes:limit:)``, ``SharedLogError`` or an error of the copy. The snapshot
+  ///   before is the newest then, and nothing of this one is beside the log.
   package static func store(
     of connection: Connection, in log: any SharedLog, patience: Duration,
     interruption: MigrationInterruption = MigrationInterruption(), _ progress: (Int, Int) -> Void = { _, _ in }
   ) throws -> Snapshot {
+    try refuseTooLarge(SidecarFiles.size(of: connection.path) ?? 0)
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     let copy = folder.path + "/copy"
     let size = try connection.copy(
       toFile: copy, of: connection.path, replacing: false, interruption: interruption
     ) { _, _ in }
-    if size > sizeLimit { throw SharingError.snapshotTooLarge(bytes: size, limit: sizeLimit) }
+    try refuseTooLarge(size)
     let place = try NodePlace(sharedOn: Connection(path: copy, access: .readOnly))
-    let file = try FileHandle(forReadingFrom: URL(filePath: copy))
-    defer { try? file.close() }
-    var (count, hash) = (0, [UInt8]())
-    let group = Part.Group.snapshot(position: place.position)
+    let descriptor = open(copy, O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { throw DatabaseError.unreadable(path: copy, reason: String(cString: strerror(errno))) }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var snapshot = Snapshot(position: place.position, id: UUID(), size: size)
     do {
       while let part = try file.read(upToCount: partSize), !part.isEmpty {
         if interruption.isStopped { throw CancellationError() }
         let bytes = Array(part)
-        try log.store(bytes, as: Part(group, "\(count)"), by: .now + patience)
-        hash = SHA256.hash(hash, bytes)
-        count += 1
-        progress(min(count * partSize, size), size)
+        try log.store(bytes, as: Part(snapshot.group, "\(snapshot.count)"), by: .now + patience)
+        snapshot.hash = SHA256.hash(snapshot.hash, bytes)
+        snapshot.count += 1
+        progress(min(snapshot.count * partSize, size), size)
       }
+      let last = try newest(in: log, by: .now + patience)
+      if let last, last.position > place.position {
+        try log.remove(snapshot.group, by: .now + patience)
+        return last
+      }
+      snapshot.previous = (last?.position == place.position ? last?.previous : last?.position) ?? -1
+      if interruption.isStopped { throw CancellationError() }
+      try log.store(snapshot.bytes, as: .newestSnapshot, by: .now + patience)
     } catch {
-      // Half of one is of no use, unless it has replaced parts of the same.
-      if let last = try? newest(in: log, by: .now + patience), last.position != place.position {
-        try? log.remove(group, by: .now + patience)
-      }
+      // If it is the newest after all, an answer was lost.
+      if let last = try? newest(in: log, by: .now + patience), last == snapshot { return snapshot }
+      try? log.remove(snapshot.group, by: .now + patience)
       throw error
     }
-    let last = try newest(in: log, by: .now + patience)
-    if let last, last.position > place.position {  // another machine's, which is better
-      try log.remove(group, by: .now + patience)
-      return last
-    }
-    let isSame = last?.position == place.position
-    let snapshot = Snapshot(
-      position: place.position, size: size, count: count, hash: hash,
-      previous: isSame ? last?.previous ?? -1 : last?.position ?? -1)
-    try log.store(snapshot.bytes, as: .newestSnapshot, by: .now + patience)
-    if !isSame, let last, last.previous >= 0 {
-      try? log.remove(.snapshot(position: last.previous), by: .now + patience)
-    }
+    // The one before stays for nodes that are reading it. What is older, or was left by a program that was killed, goes.
+    if snapshot.previous >= 0 { try? log.removeSnapshots(before: snapshot.previous, by: .now + patience) }
     return snapshot
+  }
+
+  private static func refuseTooLarge(_ size: Int) throws(SharingError) {
+    if size > sizeLimit { throw .snapshotTooLarge(bytes: size, limit: sizeLimit) }
   }
 
   /// Writes the file.
@@ -88,7 +95,7 @@ package struct Snapshot: Hashable, Sendable {
     var (written, found) = (0, [UInt8]())
     for index in 0..<count {
       if interruption.isStopped { throw CancellationError() }
-      guard let part = try log.part(Part(.snapshot(position: position), "\(index)"), by: .now + patience) else {
+      guard let part = try log.part(Part(group, "\(index)"), by: .now + patience) else {
         return false
       }
       try file.write(contentsOf: part)
@@ -102,16 +109,15 @@ package struct Snapshot: Hashable, Sendable {
 
   // MARK: As bytes
 
-  private static let format: UInt8 = 1
+  private static let format: UInt8 = 2
 
-  private init(position: Int64, size: Int, count: Int, hash: [UInt8], previous: Int64) {
-    (self.position, self.size, self.count, self.hash, self.previous) = (position, size, count, hash, previous)
-  }
+  private init(position: Int64, id: UUID, size: Int) { (self.position, self.id, self.size) = (position, id, size) }
 
   private var bytes: [UInt8] {
     var writer = ByteWriter()
     writer.byte(Snapshot.format)
     writer.integer(position)
+    writer.raw(id.bytes)
     writer.count(count)
     writer.count(size)
     writer.raw(hash)
@@ -123,6 +129,8 @@ package struct Snapshot: Hashable, Sendable {
     var reader = ByteReader(bytes)
     if try reader.byte() != Snapshot.format { throw reader.failure("the snapshot is of another version") }
     position = try reader.integer()
+    guard let id = UUID(bytes: Array(try reader.raw(UUID.length))) else { throw reader.failure("it has no identity") }
+    self.id = id
     (count, size) = (Int(clamping: try reader.number()), Int(clamping: try reader.number()))
     if size > Snapshot.sizeLimit || count > Snapshot.sizeLimit / Snapshot.partSize {
       throw reader.failure("it is too large")

@@ -24,9 +24,14 @@ final class EtcdClient: Sendable {
     case unreachable(String)
     /// It was sent, and there is no answer, or one that does not say what became of it.
     case unanswered(String)
+    /// The engine says that it does not do it: its disk or quota is full, or it asks for a password.
+    case refused(String)
     /// It is larger than the engine takes.
     case tooLarge
   }
+
+  /// Codes of gRPC with which etcd says so: an argument, a permission, an exhausted resource, a missing password.
+  private static let refusals = [3, 7, 8, 16]
 
   func post(_ path: String, _ body: [String: Any], by deadline: ContinuousClock.Instant)
     throws(Failure) -> [String: Any]
@@ -36,21 +41,22 @@ final class EtcdClient: Sendable {
     do throws(Failure) {
       (status, answer) = try connection.post(path, body, by: min(deadline, .now + patience))
     } catch {
-      giveUpMember()
+      giveUp(connection.place)
       throw error
     }
     idle.withLock { if $0.count < 8 { $0.append(connection) } }
     if status == 200 { return answer }
     let message = answer["message"] as? String ?? answer["error"] as? String ?? "status \(status)"
     if message.contains("too large") { throw .tooLarge }
-    giveUpMember()
+    if let code = answer["code"] as? Int, EtcdClient.refusals.contains(code) { throw .refused(message) }
+    giveUp(connection.place)
     throw .unanswered(message)
   }
 
-  /// Another member is tried first from now on.
-  private func giveUpMember() {
-    first.withLock { $0 += 1 }
-    idle.withLock { $0.removeAll() }
+  /// Another member is tried first from now on, if this one was.
+  private func giveUp(_ place: Int) {
+    first.withLock { if $0 == place { $0 = (place + 1) % endpoints.count } }
+    idle.withLock { $0.removeAll { $0.place == place } }
   }
 
   /// Calls `told` with each part of an answer that goes on, until it ends or `told` says so.
@@ -61,7 +67,12 @@ final class EtcdClient: Sendable {
   ) throws(Failure) {
     let connection = try connect(by: .now + patience, isNew: true)
     began(connection)
-    try connection.stream(path, body, told)
+    do throws(Failure) {
+      try connection.stream(path, body, told)
+    } catch {
+      giveUp(connection.place)
+      throw error
+    }
   }
 
   private func connect(by deadline: ContinuousClock.Instant, isNew: Bool = false) throws(Failure) -> EtcdConnection {
@@ -73,9 +84,13 @@ final class EtcdClient: Sendable {
     var reason = "no address was given"
     let first = first.withLock { $0 }
     for offset in endpoints.indices {
-      let endpoint = endpoints[(first + offset) % endpoints.count]
+      let place = (first + offset) % endpoints.count
+      // One that does not even refuse leaves time for the others.
+      let left = max(.zero, ContinuousClock.now.duration(to: deadline) / (endpoints.count - offset))
       do throws(Failure) {
-        return try EtcdConnection(endpoint, by: min(deadline, .now + patience))
+        let connection = try EtcdConnection(endpoints[place], place, by: .now + min(left, patience))
+        self.first.withLock { $0 = place }
+        return connection
       } catch {
         if case .unreachable(let why) = error { reason = why }
       }
@@ -89,34 +104,65 @@ final class EtcdClient: Sendable {
 final class EtcdConnection: @unchecked Sendable {
   private let socket: Int32
   private let endpoint: String
+  /// Of its member among the endpoints.
+  let place: Int
   private var received: [UInt8] = []
 
-  init(_ endpoint: String, by deadline: ContinuousClock.Instant) throws(EtcdClient.Failure) {
-    self.endpoint = endpoint
+  init(_ endpoint: String, _ place: Int, by deadline: ContinuousClock.Instant) throws(EtcdClient.Failure) {
+    (self.endpoint, self.place) = (endpoint, place)
     guard let colon = endpoint.lastIndex(of: ":") else { throw .unreachable("\(endpoint) is not host:port") }
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
-    guard
-      getaddrinfo(String(endpoint[..<colon]), String(endpoint[endpoint.index(after: colon)...]), &hints, &found) == 0,
-      let address = found
-    else { throw .unreachable("\(endpoint) is not known") }
+    // An address of IPv6 stands in brackets.
+    let host = endpoint[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    guard getaddrinfo(host, String(endpoint[endpoint.index(after: colon)...]), &hints, &found) == 0 else {
+      throw .unreachable("\(endpoint) is not known")
+    }
     defer { freeaddrinfo(found) }
+    var problem = EADDRNOTAVAIL
+    var next = found
+    while let address = next?.pointee {
+      switch EtcdConnection.connect(address, by: deadline) {
+      case .success(let connected):
+        socket = connected
+        return
+      case .failure(let failure): problem = failure.code
+      }
+      next = address.ai_next
+    }
+    throw .unreachable("\(endpoint): \(String(cString: strerror(problem)))")
+  }
+
+  private struct Refusal: Error { let code: Int32 }
+
+  private static func connect(_ address: addrinfo, by deadline: ContinuousClock.Instant) -> Result<Int32, Refusal> {
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    socket = Foundation.socket(address.pointee.ai_family, type, 0)
-    guard socket >= 0 else { throw .unreachable("there is no socket left") }
-    var one: Int32 = 1
-    setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-    guard connect(socket, address.pointee.ai_addr, address.pointee.ai_addrlen) != 0 else { return }
-    var problem: Int32 = errno
+    let made = Foundation.socket(address.ai_family, type, 0)
+    if made < 0 { return .failure(Refusal(code: errno)) }
+    func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+      var value = value
+      setsockopt(made, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+    let tcp = Int32(IPPROTO_TCP)
+    set(tcp, TCP_NODELAY, 1)
+    // A stream on which nothing comes any more, because the machine behind it is gone, ends after half a minute.
+    set(SOL_SOCKET, SO_KEEPALIVE, 1)
+    set(tcp, Int32(TCP_KEEPIDLE), 10)
+    set(tcp, Int32(TCP_KEEPINTVL), 5)
+    set(tcp, Int32(TCP_KEEPCNT), 4)
+    var problem: Int32 = 0
+    if Foundation.connect(made, address.ai_addr, address.ai_addrlen) != 0 { problem = errno }
     if problem == EINPROGRESS {
       problem = ETIMEDOUT
-      if wait(for: POLLOUT, until: deadline) {
+      if wait(for: POLLOUT, on: made, until: deadline) {
         var size = socklen_t(MemoryLayout<Int32>.size)
-        getsockopt(socket, SOL_SOCKET, SO_ERROR, &problem, &size)
+        getsockopt(made, SOL_SOCKET, SO_ERROR, &problem, &size)
       }
     }
-    if problem != 0 { throw .unreachable("\(endpoint): \(String(cString: strerror(problem)))") }
+    if problem == 0 { return .success(made) }
+    close(made)
+    return .failure(Refusal(code: problem))
   }
 
   deinit { close(socket) }
@@ -128,12 +174,23 @@ final class EtcdConnection: @unchecked Sendable {
   var isQuiet: Bool { received.isEmpty && !wait(for: POLLIN, until: .now) }
 
   private func wait(for events: Int32, until deadline: ContinuousClock.Instant?) -> Bool {
-    let left = deadline.map { max(0, Int32(clamping: Int64(ContinuousClock.now.duration(to: $0).seconds * 1000))) }
+    EtcdConnection.wait(for: events, on: socket, until: deadline)
+  }
+
+  private static func wait(for events: Int32, on socket: Int32, until deadline: ContinuousClock.Instant?) -> Bool {
     var pending = pollfd(fd: socket, events: Int16(events), revents: 0)
-    return poll(&pending, 1, left ?? -1) > 0
+    while true {
+      let left = deadline.map { max(0, Int32(clamping: Int64(ContinuousClock.now.duration(to: $0).seconds * 1000))) }
+      let ready = poll(&pending, 1, left ?? -1)
+      // A signal that the program handles is no answer.
+      if ready >= 0 || errno != EINTR { return ready > 0 }
+    }
   }
 
   // MARK: HTTP
+
+  /// Of an answer or a part of one: more than etcd has of anything.
+  private static let lengthLimit = 1 << 30
 
   func post(_ path: String, _ body: [String: Any], by deadline: ContinuousClock.Instant) throws(EtcdClient.Failure)
     -> (status: Int, answer: [String: Any])
@@ -150,7 +207,8 @@ final class EtcdConnection: @unchecked Sendable {
   }
 
   func stream(_ path: String, _ body: [String: Any], _ told: ([String: Any]) -> Bool) throws(EtcdClient.Failure) {
-    try send(path, body, by: .now + .seconds(2))
+    // A member without a leader would keep the stream and say nothing.
+    try send(path, body, by: .now + .seconds(2), header: "Grpc-Metadata-hasleader: true\r\n")
     guard try head(by: .now + .seconds(5)).length == nil else { throw .unanswered("the answer is not a stream") }
     var content: [UInt8] = []
     while let chunk = try chunk(by: nil) {
@@ -171,13 +229,13 @@ final class EtcdConnection: @unchecked Sendable {
     return object
   }
 
-  private func send(_ path: String, _ body: [String: Any], by deadline: ContinuousClock.Instant)
-    throws(EtcdClient.Failure)
-  {
+  private func send(
+    _ path: String, _ body: [String: Any], by deadline: ContinuousClock.Instant, header: String = ""
+  ) throws(EtcdClient.Failure) {
     guard let content = try? JSONSerialization.data(withJSONObject: body) else { throw .unreachable("it is not JSON") }
     let head =
       "POST \(path) HTTP/1.1\r\nHost: \(endpoint)\r\nContent-Type: application/json\r\n"
-      + "Content-Length: \(content.count)\r\n\r\n"
+      + "\(header)Content-Length: \(content.count)\r\n\r\n"
     let bytes = Array(head.utf8) + content
     var sent = 0
     while sent < bytes.count {
@@ -187,7 +245,7 @@ final class EtcdConnection: @unchecked Sendable {
       }
       if count > 0 {
         sent += count
-      } else if errno != EAGAIN || !wait(for: POLLOUT, until: deadline) {
+      } else if errno != EINTR, errno != EAGAIN || !wait(for: POLLOUT, until: deadline) {
         if sent == 0 { throw .unreachable("\(endpoint) takes nothing") }
         throw .unanswered("\(endpoint) took half of it")
       }
@@ -203,14 +261,20 @@ final class EtcdConnection: @unchecked Sendable {
       let line = try line(by: deadline).lowercased()
       if line.isEmpty { return (status, length) }
       if line.hasPrefix("content-length:") {
-        length = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces)) ?? 0
+        let number = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces))
+        guard let number, (0...EtcdConnection.lengthLimit).contains(number) else {
+          throw .unanswered("the answer is not HTTP")
+        }
+        length = number
       }
       if line.hasPrefix("transfer-encoding:"), line.contains("chunked") { length = nil }
     }
   }
 
   private func chunk(by deadline: ContinuousClock.Instant?) throws(EtcdClient.Failure) -> [UInt8]? {
-    guard let size = Int(try line(by: deadline), radix: 16), size >= 0 else {
+    // What is behind a semicolon is for others.
+    let digits = try line(by: deadline).prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+    guard let size = Int(digits, radix: 16), (0...EtcdConnection.lengthLimit).contains(size) else {
       throw .unanswered("the answer is not HTTP")
     }
     let bytes = try take(size, by: deadline)
@@ -241,7 +305,7 @@ final class EtcdConnection: @unchecked Sendable {
     let count = recv(socket, &buffer, buffer.count, 0)
     if count > 0 {
       received += buffer[..<count]
-    } else if count == 0 || errno != EAGAIN {
+    } else if count == 0 || errno != EAGAIN && errno != EINTR {
       throw .unanswered("\(endpoint) has hung up")
     }
   }

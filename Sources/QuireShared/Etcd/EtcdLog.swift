@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Foundation
+package import Foundation
 internal import QuireSQLite
 
 /// A log in an etcd cluster, under the keys `quire/<name>/`: `head`, the log's identity and last position; `e/<position>`,
@@ -20,11 +20,14 @@ package final class EtcdLog: SharedLog {
   private let name: String
   private let prefix: String
   private let partPrefix: String
+  /// Whether a request without an answer is made again until its deadline.
+  private let repeats: Bool
   private let state = Locked(State())
 
   private struct State {
     /// The log's identity, once it is known.
     var log: UUID?
+    var isExpected = false
     var lease: (id: String, end: ContinuousClock.Instant)?
   }
 
@@ -34,9 +37,10 @@ package final class EtcdLog: SharedLog {
   ///   - leaseSeconds: How long a turn is kept for a node that is silent.
   package init(
     _ name: String, at endpoints: [String] = ["127.0.0.1:2379"], patience: Duration = .seconds(2),
-    leaseSeconds: Int64 = 10
+    leaseSeconds: Int64 = 10, repeats: Bool = false
   ) {
     self.leaseSeconds = leaseSeconds
+    self.repeats = repeats
     self.endpoints = endpoints
     client = EtcdClient(endpoints, patience: patience)
     self.name = name
@@ -44,20 +48,24 @@ package final class EtcdLog: SharedLog {
     partPrefix = "quire-parts/\(name)/"
   }
 
-  /// Makes the log, without entries.
-  ///
-  /// - Returns: false if there is one of that name.
-  package func create(by deadline: ContinuousClock.Instant) throws(SharedLogError) -> Bool {
+  // MARK: The calls
+
+  package func create(_ id: UUID, replacing old: UUID?, by deadline: ContinuousClock.Instant) throws(SharedLogError)
+    -> Bool
+  {
+    var compare: [String: Any] = ["key": key("head"), "target": "CREATE", "result": "EQUAL", "create_revision": "0"]
+    if let old {
+      compare = [
+        "key": key("head"), "target": "VALUE", "result": "EQUAL", "value": EtcdLog.text("\(old.uuidString) 0"),
+      ]
+    }
     let answer = try call(
       "/v3/kv/txn", by: deadline,
-      [
-        "compare": [["key": key("head"), "target": "CREATE", "result": "EQUAL", "create_revision": "0"]],
-        "success": [put("head", Array("\(UUID().uuidString) 0".utf8))],
-      ])
+      ["compare": [compare], "success": [put("head", Array("\(id.uuidString) 0".utf8))]])
     return answer["succeeded"] as? Bool == true
   }
 
-  // MARK: The calls
+  package func expect(_ id: UUID) { state.withLock { ($0.log, $0.isExpected) = (id, true) } }
 
   package func status(by deadline: ContinuousClock.Instant) throws(SharedLogError) -> LogStatus {
     let answer = try call(
@@ -72,7 +80,7 @@ package final class EtcdLog: SharedLog {
     guard ranges.count == 2, let (log, last) = EtcdLog.head(ranges[0]) else {
       throw .noLog(name: name)
     }
-    state.withLock { $0.log = log }
+    state.withLock { if !$0.isExpected { $0.log = log } }
     return LogStatus(log: log, last: last, oldest: entries(ranges[1]).first?.position ?? last + 1)
   }
 
@@ -154,6 +162,12 @@ package final class EtcdLog: SharedLog {
 
   package func remove(_ group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
     _ = try call("/v3/kv/deleterange", by: deadline, partRange(group))
+  }
+
+  package func removeSnapshots(before position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    _ = try call(
+      "/v3/kv/deleterange", by: deadline,
+      ["key": partKey("snapshot/"), "range_end": partKey("snapshot/\(Part.Group.digits(position))")])
   }
 
   private func partRange(_ group: Part.Group) -> [String: Any] {
@@ -261,12 +275,20 @@ package final class EtcdLog: SharedLog {
   private func call(_ path: String, by deadline: ContinuousClock.Instant, isAppend: Bool = false, _ body: [String: Any])
     throws(SharedLogError) -> [String: Any]
   {
-    do throws(EtcdClient.Failure) {
-      return try client.post(path, body, by: deadline)
-    } catch {
-      switch error {
+    while true {
+      let failure: EtcdClient.Failure
+      do throws(EtcdClient.Failure) {
+        return try client.post(path, body, by: deadline)
+      } catch {
+        failure = error
+      }
+      // All but an append may be carried out twice.
+      let mayRepeat = repeats && !isAppend && ContinuousClock.now < deadline
+      switch failure {
+      case .unreachable where mayRepeat, .unanswered where mayRepeat: Thread.sleep(forTimeInterval: 0.05)
       case .unreachable(let reason): throw .unreachable(reason: reason)
       case .unanswered(let reason): throw isAppend ? .outcomeUnknown : .unreachable(reason: reason)
+      case .refused(let reason): throw .refused(reason: reason)
       case .tooLarge: throw .tooLarge(limitInBytes: EtcdLog.entryLimit)
       }
     }

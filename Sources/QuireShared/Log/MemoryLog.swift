@@ -6,6 +6,7 @@ internal import QuireSQLite
 /// connections, which can be made to fail.
 package final class MemoryLog: Sendable {
   struct State {
+    var id = UUID()
     var entries: [LoggedEntry] = []
     var oldest: Int64 = 1
     var turns: [(turn: Turn, end: ContinuousClock.Instant)] = []
@@ -25,13 +26,14 @@ package final class MemoryLog: Sendable {
     }
   }
 
-  package let id = UUID()
   let state = Locked(State())
 
   package init() {}
 
   /// A way to the log, for one node.
   package func connection() -> MemoryLogConnection { MemoryLogConnection(self) }
+
+  package var id: UUID { state.withLock { $0.id } }
 
   /// The number of its last position.
   package var last: Int64 { state.withLock { $0.last } }
@@ -59,6 +61,15 @@ package final class MemoryLog: Sendable {
 extension MemoryLog {
   /// How long a node has a place among those that wait.
   private static let turnLength = Duration.seconds(1)
+
+  /// It always has an identity, as if it had been made before.
+  func create(_ id: UUID, replacing old: UUID?) -> Bool {
+    state.withLock { state in
+      guard state.last == 0, state.id == old else { return false }
+      state.id = id
+      return true
+    }
+  }
 
   func append(_ bytes: [UInt8], after position: Int64, turn: Turn, isNext: Bool) throws(SharedLogError) -> Appended {
     try state.withLock { state throws(SharedLogError) in

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Foundation
+package import Foundation
 internal import QuireSQLite
 
 /// One node's way to a ``MemoryLog``. Its calls fail where they are told to.
@@ -21,7 +21,7 @@ package final class MemoryLogConnection: SharedLog {
   }
 
   package enum Call: Hashable, Sendable, CaseIterable {
-    case status, append, entries, trim, store, part
+    case create, status, append, entries, trim, store, part
   }
 
   private struct State {
@@ -32,6 +32,7 @@ package final class MemoryLogConnection: SharedLog {
     var counts: [Call: Int] = [:]
     var followers: [UInt64: @Sendable (LogNews) -> Void] = [:]
     var nextFollower: UInt64 = 0
+    var expected: UUID?
   }
 
   private let log: MemoryLog
@@ -108,17 +109,27 @@ package final class MemoryLogConnection: SharedLog {
 
   // MARK: The calls
 
+  package func create(_ id: UUID, replacing old: UUID?, by deadline: ContinuousClock.Instant) throws(SharedLogError)
+    -> Bool
+  {
+    try run(.create) { [log] in log.create(id, replacing: old) }
+  }
+
+  package func expect(_ id: UUID) { state.withLock { $0.expected = id } }
+
   package func status(by deadline: ContinuousClock.Instant) throws(SharedLogError) -> LogStatus {
     try run(.status) { [log] in
-      log.state.withLock { LogStatus(log: log.id, last: $0.last, oldest: $0.oldest) }
+      log.state.withLock { LogStatus(log: $0.id, last: $0.last, oldest: $0.oldest) }
     }
   }
 
   package func append(
     _ entry: [UInt8], after position: Int64, turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
   ) throws(SharedLogError) -> Appended {
-    try run(.append) { [log] () throws(SharedLogError) in
-      try log.append(entry, after: position, turn: turn, isNext: isNext)
+    let expected = state.withLock { $0.expected }
+    return try run(.append) { [log] () throws(SharedLogError) in
+      if let expected, log.id != expected { throw .otherLog(log.id) }
+      return try log.append(entry, after: position, turn: turn, isNext: isNext)
     }
   }
 
@@ -172,6 +183,16 @@ package final class MemoryLogConnection: SharedLog {
 
   package func remove(_ group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
     try run(.store) { [log] in log.state.withLock { $0.parts = $0.parts.filter { $0.key.group != group } } }
+  }
+
+  package func removeSnapshots(before position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    try run(.store) { [log] in
+      log.state.withLock { state in
+        state.parts = state.parts.filter { part, _ in
+          if case .snapshot(let other, _) = part.group { other >= position } else { true }
+        }
+      }
+    }
   }
 }
 

@@ -7,6 +7,15 @@ package import QuireRow
 /// once; reads show every append that has been answered. All calls block, up to their deadline, and may be made on any
 /// thread.
 package protocol SharedLog: Sendable {
+  /// Makes a log without entries.
+  ///
+  /// - Parameter old: The identity of a log without entries that it is to replace; nil if there is to be none.
+  /// - Returns: false if the engine has another one, and keeps that.
+  func create(_ id: UUID, replacing old: UUID?, by deadline: ContinuousClock.Instant) throws(SharedLogError) -> Bool
+
+  /// From now on an append to a log of another identity is ``SharedLogError/otherLog(_:)``.
+  func expect(_ id: UUID)
+
   /// Which log it is, and its last and oldest position: of this moment, not of an earlier one.
   func status(by deadline: ContinuousClock.Instant) throws(SharedLogError) -> LogStatus
 
@@ -41,6 +50,9 @@ package protocol SharedLog: Sendable {
 
   /// Removes all parts of a group, and no entry.
   func remove(_ group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError)
+
+  /// Removes the parts of all snapshots at lower positions.
+  func removeSnapshots(before position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError)
 }
 
 /// Where a log begins and ends.
@@ -102,8 +114,8 @@ package struct Part: Hashable, Sendable {
     case nodes
     /// Which snapshot is the newest: one part.
     case newestSnapshot
-    /// A snapshot at a position, in parts by their number.
-    case snapshot(position: Int64)
+    /// A snapshot at a position, in parts by their number. Two machines may make one at the same position.
+    case snapshot(position: Int64, id: UUID)
     /// An entry that was too large, in parts by their number; the position is the one at which it was to be.
     case entry(position: Int64, id: UUID)
     /// What nodes have found at a position, by their names.
@@ -120,7 +132,7 @@ extension Part.Group {
     switch self {
     case .nodes: "node"
     case .newestSnapshot: "newest"
-    case .snapshot(let position): "snapshot/\(Part.Group.digits(position))"
+    case .snapshot(let position, let id): "snapshot/\(Part.Group.digits(position))/\(id.uuidString)"
     case .entry(let position, let id): "entry/\(Part.Group.digits(position))/\(id.uuidString)"
     case .findings(let position): "findings/\(Part.Group.digits(position))"
     }
@@ -157,6 +169,9 @@ package enum SharedLogError: Error, Hashable, Sendable {
   case unreachable(reason: String)
   /// No answer came: the entry may have been added, or may still be.
   case outcomeUnknown
+  /// The engine has said that it does not take it, such as on a full disk: nothing was added, unless it was this entry that
+  /// filled it.
+  case refused(reason: String)
   /// Entries that were asked for have been removed; this is the first that is left.
   case trimmed(oldest: Int64)
   /// The engine takes no entry of this size; nothing was added.
@@ -171,6 +186,7 @@ extension SharedLogError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .unreachable(let reason): "the log cannot be reached: \(reason). Nothing was added to it"
+    case .refused(let reason): "etcd refuses: \(reason)"
     case .outcomeUnknown: "the log did not answer: whether the entry was added is not known"
     case .trimmed(let oldest): "the log begins at \(oldest): what was asked for has been removed"
     case .tooLarge(let limit): "the entry is larger than the log's limit of \(limit) bytes. Nothing was added to it"
@@ -185,7 +201,7 @@ extension SharedLogError: QuireError {
     switch self {
     case .unreachable, .outcomeUnknown: .transient
     case .tooLarge, .noLog: .caller
-    case .trimmed, .otherLog: .storage
+    case .trimmed, .otherLog, .refused: .storage
     }
   }
 }

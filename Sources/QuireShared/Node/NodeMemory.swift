@@ -24,6 +24,8 @@ struct NodeMemory {
   var lostAt: ContinuousClock.Instant?
   var cutOffSince: Date?
   var stop: StoreNode.Stop?
+  /// Whether a snapshot is being made, or the log trimmed.
+  var isLookingAfterLog = false
   /// What was last said to the other nodes.
   var announced: NodeReport?
 

@@ -75,7 +75,9 @@ extension StoreNode {
   package static func prepare(_ file: String, for shared: SharedStore) throws {
     if !FileManager.default.fileExists(atPath: file) {
       let name = try freeName(shared.node, in: shared.log, patience: shared.patience)
-      try join(file, to: shared.log, named: shared.name, as: name, patience: shared.patience)
+      do {
+        try join(file, to: shared.log, named: shared.name, as: name, patience: shared.patience)
+      } catch SharingError.exists {}  // another process of this machine has made it
     }
     while true {
       let place = try place(of: file)

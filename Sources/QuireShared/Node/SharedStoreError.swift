@@ -6,6 +6,8 @@ public import QuireRow
 public enum SharedStoreError: Error, Hashable, Sendable {
   /// The log could not be reached for the whole of the store's patience. Nothing was written.
   case cutOff(since: Date)
+  /// The log answers, and takes no more: its disk or its quota is full, or it asks for a password. Nothing was written.
+  case refused(reason: String)
   /// The log did not say whether it has the commit. It is not in the file; if it was added, it will be.
   case outcomeUnknown(SharedCommit)
   /// The log has the commit, and the file could not take it: it will, when the node catches up.
@@ -32,6 +34,9 @@ extension SharedStoreError: CustomStringConvertible {
     case .cutOff(let since):
       "the log cannot be reached, since \(since.formatted(.iso8601)). Nothing was written, and what is unsaved is still "
         + "unsaved; reads go on. Save again when the node's state is current"
+    case .refused(let reason):
+      "etcd refuses to write: \(reason). Nothing was written, and what is unsaved is still unsaved; reads go on. See to etcd "
+        + "(for a full quota: etcdctl alarm list), and save again"
     case .outcomeUnknown(let commit):
       "the log did not say whether it has the commit \(commit.id). It is not in the file now, and will be if the log has "
         + "it; ask for its outcome when the node is current"
@@ -61,7 +66,7 @@ extension SharedStoreError: QuireError {
   public var cause: QuireErrorCause {
     switch self {
     case .cutOff, .contended, .snapshotDamaged: .transient
-    case .outcomeUnknown, .committedNotHere, .stopped: .storage
+    case .refused, .outcomeUnknown, .committedNotHere, .stopped: .storage
     case .tooLarge, .notShared, .otherName, .noSnapshot: .caller
     }
   }

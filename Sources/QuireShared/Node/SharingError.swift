@@ -4,7 +4,9 @@ internal import QuireRow
 package enum SharingError: Error, Hashable, Sendable {
   /// The file is shared already.
   case alreadyShared(path: String)
-  /// The log has entries already: another file was shared under this name.
+  /// There is a file where one was to be made.
+  case exists(path: String)
+  /// There is a log already: another file was shared under this name.
   case nameInUse(name: String)
   /// A name of a store or a node that cannot be one.
   case unusableName(String)
@@ -16,6 +18,7 @@ extension SharingError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .alreadyShared(let path): "\(path) is shared already. Nothing was changed"
+    case .exists(let path): "there is a file \(path) already. Nothing was changed; move it away, or name another one"
     case .nameInUse(let name):
       "another file was shared as \(name). Nothing was changed; join it with quire node join, or share under another name"
     case .unusableName(let name):

@@ -47,11 +47,23 @@ extension StoreNode {
   /// Reads the log to its end and repeats it, on a thread of the node's own.
   ///
   /// - Throws: As ``catchUpWithLog(by:)``.
-  package func catchUp() async throws { try await onTail { try $0.catchUpWithLog(by: .now + $0.patience) } }
+  package func catchUp() async throws { try await onTail { try $0.persistently { try $0.catchUpWithLog(by: $1) } } }
+
+  /// Repeats what the log does not answer, for the whole of the patience: it may be electing a leader.
+  private func persistently<Result>(_ body: (StoreNode, ContinuousClock.Instant) throws -> Result) throws -> Result {
+    let deadline = ContinuousClock.now + patience
+    while true {
+      do {
+        return try body(self, deadline)
+      } catch SharedStoreError.cutOff where ContinuousClock.now < deadline {
+        Thread.sleep(forTimeInterval: 0.05)
+      }
+    }
+  }
 
   /// As ``outcome(of:)``, on a thread of the node's own.
   package func outcome(of commit: SharedCommit) async throws -> SharedCommit.Outcome {
-    try await onTail { node in try node.knownOutcome(of: commit) }
+    try await onTail { node in try node.persistently { node, _ in try node.knownOutcome(of: commit) } }
   }
 
   private func onTail<Result: Sendable>(_ body: @escaping @Sendable (StoreNode) throws -> Result) async throws -> Result
@@ -74,8 +86,9 @@ extension StoreNode {
     show()
     while position < status.last {
       let before = position
+      // Each batch has its time: there may be days of them.
       let entries = try ask { () throws(SharedLogError) in
-        try log.entries(after: before, limit: StoreNode.batch, by: deadline)
+        try log.entries(after: before, limit: StoreNode.batch, by: max(deadline, .now + patience))
       }
       memory.withLock { $0.hear(entries) }
       try repeatWaiting()
@@ -117,6 +130,7 @@ extension StoreNode {
           return memory.cutOffSince ?? Date()
         }
         throw SharedStoreError.cutOff(since: since)
+      case .refused(let reason): throw SharedStoreError.refused(reason: reason)
       case .trimmed(let oldest): throw halt(.trimmed(oldest: oldest))
       case .otherLog(let log): throw halt(.otherLog(log))
       case .noLog: throw halt(.noLog)

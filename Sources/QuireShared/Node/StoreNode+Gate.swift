@@ -176,7 +176,7 @@ extension StoreNode: CommitGate {
 
   // MARK: Appending
 
-  private enum Attempt { case added, behind, unreachable, unknown }
+  private enum Attempt { case added, behind, unreachable, unknown, refused(String) }
 
   /// Returns when the log has the entry at its place.
   ///
@@ -192,6 +192,12 @@ extension StoreNode: CommitGate {
       case .behind: throw try outrun()
       case .unknown: isUnknown = true
       case .unreachable: break
+      case .refused(let reason):
+        // What fills etcd's quota is refused, and is there all the same.
+        let there = try? log.entries(after: position, limit: 1, by: deadline)
+        if there?.first?.bytes == bytes { return }
+        if there?.isEmpty == true, !isUnknown { throw SharedStoreError.refused(reason: reason) }
+        isUnknown = true
       }
       if ContinuousClock.now >= deadline {
         let since = memory.withLock { memory in
@@ -224,6 +230,7 @@ extension StoreNode: CommitGate {
       switch error {
       case .unreachable: return .unreachable
       case .outcomeUnknown: return .unknown
+      case .refused(let reason): return .refused(reason)
       case .tooLarge(let limit): throw SharedStoreError.tooLarge(bytes: bytes.count, limit: limit)
       case .trimmed(let oldest): throw halt(.trimmed(oldest: oldest))
       case .otherLog(let log): throw halt(.otherLog(log))

@@ -3,20 +3,37 @@ package import QuireSQLite
 
 // Beginning and ending: a file that becomes shared, files that join, and files that leave.
 extension StoreNode {
-  /// Makes a file the first node of a log that has no entries yet. Others begin with a ``Snapshot`` of it.
+  /// Makes a file the first node of a new log. Others begin with a ``Snapshot`` of it.
   ///
   /// No other program may have the file open.
   ///
-  /// - Throws: ``SharedStoreError`` or ``SharedLogError``; then the file is as it was.
+  /// - Throws: ``SharingError/nameInUse(name:)`` if there is a log of that name; ``SharedLogError``, or an error of the file.
+  ///   The file is as it was then.
   package static func share(
     _ file: String, on log: any SharedLog, named name: String, as node: String, patience: Duration = .seconds(5)
   ) throws {
     try checkShareable(file)
-    let status = try log.status(by: .now + patience)
-    if status.last > 0 { throw SharingError.nameInUse(name: name) }
+    let unused = try unusedLog(log, name, patience)
     let connection = try Connection(path: file, access: .readWrite)
-    let place = NodePlace(log: status.log, name: name, node: node, position: 0, chain: Chain.start.bytes)
-    try connection.alone { try NodeTables(connection).create(place) }
+    let place = NodePlace(log: UUID(), name: name, node: node, position: 0, chain: Chain.start.bytes)
+    try connection.alone {
+      try NodeTables(connection).create(place)
+      if try !log.create(place.log, replacing: unused, by: .now + patience) { throw SharingError.nameInUse(name: name) }
+    }
+  }
+
+  /// The log of a file that was about to be shared, and then was not: nobody can have begun with it.
+  private static func unusedLog(_ log: any SharedLog, _ name: String, _ patience: Duration) throws -> UUID? {
+    let status: LogStatus
+    do throws(SharedLogError) {
+      status = try log.status(by: .now + patience)
+    } catch {
+      if case .noLog = error { return nil }
+      throw error
+    }
+    let isUsed = try status.last > 0 || log.part(.newestSnapshot, by: .now + patience) != nil
+    if try isUsed || !log.parts(of: .nodes, by: .now + patience).isEmpty { throw SharingError.nameInUse(name: name) }
+    return status.log
   }
 
   /// - Throws: ``SharedStoreError`` or an error of the file, if it cannot be shared.
@@ -30,43 +47,51 @@ extension StoreNode {
   /// - Parameters:
   ///   - node: The name of this machine among the nodes: each has its own.
   ///   - progress: Receives the number of bytes so far, and the total.
-  /// - Throws: ``SharedStoreError`` or ``SharedLogError``; then there is no file.
+  /// - Throws: ``SharingError/exists(path:)``, ``SharedStoreError`` or ``SharedLogError``; then no file was made.
   package static func join(
     _ file: String, to log: any SharedLog, named name: String, as node: String, patience: Duration = .seconds(5),
     interruption: MigrationInterruption = MigrationInterruption(), _ progress: (Int, Int) -> Void = { _, _ in }
   ) throws {
-    _ = try log.status(by: .now + patience)  // a log that is not there is an error of its own
+    let lock = try FileLock(making: file)
+    defer { withExtendedLifetime(lock) {} }
+    if SidecarFiles.size(of: file) != nil { throw SharingError.exists(path: file) }
+    let status = try log.status(by: .now + patience)  // a log that is not there is an error of its own
     guard let snapshot = try Snapshot.newest(in: log, by: .now + patience) else {
       throw SharedStoreError.noSnapshot(name: name)
     }
     let unfinished = "\(file)-joining"
-    do {
-      guard try snapshot.write(to: unfinished, from: log, patience: patience, interruption: interruption, progress)
-      else {
-        throw SharedStoreError.snapshotDamaged(name: name)
-      }
-      try take(unfinished, named: name, as: node, for: file)
-      try FileManager.default.moveItem(atPath: unfinished, toPath: file)
-    } catch {
-      for end in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: unfinished + end) }
-      throw error
+    // Also what a program has left that was killed.
+    func clear() { for end in ["", "-wal", "-shm", "-journal"] { unlink(unfinished + end) } }
+    clear()
+    defer { clear() }
+    guard try snapshot.write(to: unfinished, from: log, patience: patience, interruption: interruption, progress) else {
+      throw SharedStoreError.snapshotDamaged(name: name)
     }
+    try take(unfinished, named: name, as: node, of: status.log, for: file)
+    // Of a file that is not there any more: SQLite would repeat what is in it.
+    for end in ["-wal", "-shm", "-journal"] { unlink(file + end) }
+    if link(unfinished, file) != 0 { throw SharingError.exists(path: file) }
   }
 
   /// Makes a copy of another node's file this machine's.
   ///
+  /// No other program may have the file open.
+  ///
   /// - Throws: ``SharedStoreError`` if it is no such copy.
-  package static func adopt(_ file: String, named name: String, as node: String) throws {
-    try take(file, named: name, as: node, for: file)
+  package static func adopt(
+    _ file: String, to log: any SharedLog, named name: String, as node: String, patience: Duration = .seconds(5)
+  ) throws {
+    try take(file, named: name, as: node, of: log.status(by: .now + patience).log, for: file)
   }
 
-  private static func take(_ path: String, named name: String, as node: String, for file: String) throws {
+  private static func take(_ path: String, named name: String, as node: String, of log: UUID, for file: String) throws {
     let connection = try Connection(path: path, access: .readWrite)
     guard let place = try NodePlace(on: connection) else { throw SharedStoreError.notShared(path: file) }
     if place.name != name {
       throw SharedStoreError.otherName(path: file, expected: name, found: place.name)
     }
-    try NodeTables(connection).rename(node: node)
+    if place.log != log { throw SharedStoreError.stopped(.otherLog(log)) }
+    try connection.alone { try NodeTables(connection).rename(node: node) }
   }
 
   /// Makes a shared file an ordinary one: with the rows that it has, and nothing of sharing.
@@ -104,11 +129,24 @@ extension StoreNode {
       try connection.alone {}
     }
     var old = "\(file).before-rejoin-\(place.position)"
-    while FileManager.default.fileExists(atPath: old) { old += "+" }
-    try FileManager.default.moveItem(atPath: file, toPath: old)
-    for end in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + end) }
-    try FileManager.default.moveItem(atPath: new, toPath: file)
+    while SidecarFiles.size(of: old) != nil { old += "+" }
+    try keepOwner(of: file, for: new)
+    for end in ["-wal", "-shm"] { unlink(file + end) }
+    // At no moment there is no file.
+    if link(file, old) != 0 || rename(new, file) != 0 {
+      throw DatabaseError.unreadable(path: file, reason: "it cannot be replaced: \(String(cString: strerror(errno)))")
+    }
     return old
+  }
+
+  private static func keepOwner(of file: String, for new: String) throws {
+    var info = stat()
+    guard stat(file, &info) == 0 else { return }
+    // Another owner can be given by root alone; then it is this user's, as before.
+    _ = chown(new, info.st_uid, info.st_gid)
+    if chmod(new, info.st_mode & 0o7777) != 0 {
+      throw DatabaseError.unreadable(path: new, reason: String(cString: strerror(errno)))
+    }
   }
 
   /// Where a shared file stands.

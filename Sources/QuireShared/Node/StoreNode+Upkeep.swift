@@ -69,6 +69,14 @@ extension StoreNode {
 
   /// Makes a snapshot if one is due, and trims the log. What fails is told, and due again at a later position.
   func lookAfterLog() {
+    // One at a time: a snapshot may take longer than the next thousand commits.
+    guard
+      memory.withLock({ memory in
+        defer { memory.isLookingAfterLog = true }
+        return !memory.isLookingAfterLog
+      })
+    else { return }
+    defer { memory.withLock { $0.isLookingAfterLog = false } }
     guard let database = database.withLock({ $0.value }) else { return }
     do {
       let newest = try Snapshot.newest(in: log, by: .now + patience)?.position ?? 0
@@ -94,11 +102,18 @@ extension StoreNode {
     guard let database = database.withLock({ $0.value }) else { return nil }
     let oldest = Int64((Date().timeIntervalSince1970 - keeping.seconds) * 1000)
     let end = try database.read { connection in
-      let row = try connection.query("SELECT max(position) FROM _quire_entries WHERE at < ?", [.integer(oldest)]).first
+      // Up to the first that is younger: one machine's clock may be wrong.
+      let row = try connection.query(
+        """
+        SELECT coalesce(
+          (SELECT min(position) - 1 FROM _quire_entries WHERE at >= ?1), (SELECT max(position) FROM _quire_entries))
+        WHERE (SELECT at FROM _quire_entries ORDER BY position LIMIT 1) < ?1
+        """, [.integer(oldest)]
+      ).first
       if case .integer(let position)? = row { return position }
       return Int64(0)
     }
-    if end == 0 { return nil }
+    if end <= 0 { return nil }
     try database.replaying { replayer in
       _ = try replayer.replay { _ in
         Replayer.Plan([]) { _ = try $0.execute("DELETE FROM _quire_entries WHERE position <= ?", [.integer(end)]) }

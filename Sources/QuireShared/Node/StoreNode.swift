@@ -58,6 +58,7 @@ public final class StoreNode: Sendable, Observable {
     if place.name != name {
       throw SharedStoreError.otherName(path: database.path, expected: name, found: place.name)
     }
+    log.expect(place.log)
     let node = StoreNode(log, place, patience: patience)
     node.database.withLock { $0.value = database }
     try database.install(node)

@@ -72,6 +72,6 @@ struct NodeCheck {
         target.terminal.print("\nNext, on each machine that has the wrong rows: \(target.pasteable("rejoin FILE"))")
       }
     }
-    return differ ? .found : .done
+    return differ ? .found : answers.allSatisfy(\.answers) ? .done : .busy
   }
 }

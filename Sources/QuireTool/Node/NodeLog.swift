@@ -42,7 +42,13 @@ struct NodeLog {
     let subscription = log.follow(after: position) { _ in news.signal() }
     var position = position
     while !isStopped.withLock({ $0 }) {
-      let entries = try log.entries(after: position, limit: 100, by: .now + target.patience)
+      let entries: [LoggedEntry]
+      do throws(SharedLogError) {
+        entries = try log.entries(after: position, limit: 100, by: .now + min(target.patience, .seconds(1)))
+      } catch {
+        guard case .unreachable = error else { throw error }
+        continue  // until Ctrl-C
+      }
       for entry in entries { say(entry) }
       if target.terminal.outputFailure() != nil { return }
       position = entries.last?.position ?? position

@@ -11,13 +11,15 @@ struct NodeSharing {
   func share() throws -> ExitStatus {
     let (file, store, node) = (try target.file(), try target.store(), try target.node())
     let log = target.log(of: store)
-    try StoreNode.checkShareable(file)
-    _ = try log.create(by: .now + target.patience)
-    try StoreNode.share(file, on: log, named: store, as: node, patience: target.patience)
+    if try !isHalfShared(file, store, node, log) {
+      try StoreNode.share(file, on: log, named: store, as: node, patience: target.patience)
+    }
     let next = target.pasteable("join \(shellQuoted(file)) --as \(store)")
     do {
-      try storeSnapshot(of: file, log)
-      _ = try catchUp()
+      try after("\(printable(file)) is shared as \(store), and others cannot join yet; repeat the command") {
+        try storeSnapshot(of: file, log)
+        _ = try catchUp()
+      }
     } catch SharingError.snapshotTooLarge(let bytes, let limit) {
       say("shared", file, "\(printable(file)) is shared as \(store); this machine is \(node)", place: 0)
       target.terminal.note(
@@ -31,14 +33,41 @@ struct NodeSharing {
     return .done
   }
 
+  /// Whether an earlier call was stopped after it had shared the file, and before others could begin with it.
+  private func isHalfShared(_ file: String, _ store: String, _ node: String, _ log: EtcdLog) throws -> Bool {
+    guard let place = try NodePlace(on: Connection(looking: file)), place.name == store, place.node == node else {
+      return false
+    }
+    let status = try log.status(by: .now + target.patience)
+    return try status.log == place.log && Snapshot.newest(in: log, by: .now + target.patience) == nil
+  }
+
+  /// What remains when the file has been changed: an error says how it stands.
+  private func after<T>(_ state: String, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as SharingError {
+      throw error
+    } catch is CancellationError {
+      throw CommandFailure("stopped. \(state)", .interrupted)
+    } catch let error as SharedStoreError {
+      throw CommandFailure("\(state): \(error)", NodeTarget.status(error))
+    } catch let error as SharedLogError {
+      throw CommandFailure("\(state): \(error)", .busy)
+    } catch {
+      throw CommandFailure("\(state): \(error)")
+    }
+  }
+
   func join() throws -> ExitStatus {
     let (file, store, node) = (try target.file(), try target.store(), try target.node())
     let log = target.log(of: store)
     if FileManager.default.fileExists(atPath: file) {
       let place = try StoreNode.place(of: file)
-      if place.node == node { throw SharingError.alreadyShared(path: file) }
-      try refuseTaken(node, log)
-      try StoreNode.adopt(file, named: store, as: node)
+      if place.node != node || place.name != store {
+        try refuseTaken(node, log)
+        try StoreNode.adopt(file, to: log, named: store, as: node, patience: target.patience)
+      }
     } else {
       try refuseTaken(node, log)
       try target.working("reading") { interruption, progress in
@@ -46,7 +75,7 @@ struct NodeSharing {
           file, to: log, named: store, as: node, patience: target.patience, interruption: interruption, progress)
       }
     }
-    let position = try catchUp()
+    let position = try after("\(printable(file)) is this machine's, and catches up when it is opened") { try catchUp() }
     say(
       "joined", file, "\(printable(file)) has \(store) up to \(grouped(position)); this machine is \(node)",
       place: position)
@@ -68,7 +97,10 @@ struct NodeSharing {
     let old = try target.working("reading") { interruption, progress in
       try StoreNode.rejoin(file, to: log, patience: target.patience, interruption: interruption, progress)
     }
-    let position = try catchUp()
+    let position = try after(
+      "\(printable(file)) is a copy of the newest snapshot now, and catches up when it is opened; the old file is "
+        + printable(old)
+    ) { try catchUp() }
     say(
       "rejoined", file,
       "\(printable(file)) is a copy of the newest snapshot now, at \(grouped(position)); the old file is \(printable(old))",
@@ -80,8 +112,16 @@ struct NodeSharing {
     let file = try target.file()
     let place = try StoreNode.leave(file)
     let report = NodeReport(position: place.position, state: NodeReport.left, time: Date())
+    let (log, part) = (target.log(of: place.name), Part(.nodes, place.node))
     do throws(SharedLogError) {
-      try target.log(of: place.name).store(report.bytes, as: Part(.nodes, place.node), by: .now + target.patience)
+      let last = try log.part(part, by: .now + target.patience).flatMap { NodeReport($0) }
+      if let last, last.state != NodeReport.left, last.position > place.position {
+        target.terminal.note(
+          "The machine \(place.node) goes on: it was seen \(relativeTime(last.time)) at \(grouped(last.position)), so this was "
+            + "a copy of its file.")
+      } else {
+        try log.store(report.bytes, as: part, by: .now + target.patience)
+      }
     } catch {
       target.terminal.note("The other machines could not be notified: \(error).")
     }
@@ -104,7 +144,11 @@ struct NodeSharing {
 
   /// Repeats what was committed since the snapshot, and says that this machine is there.
   private func catchUp() throws -> Int64 {
-    try target.withNode { node, log in
+    let (file, place) = (try target.file(), try StoreNode.place(of: try target.file()))
+    // Over migrations too, which a program would run when it is opened.
+    try StoreNode.prepare(
+      file, for: SharedStore(place.name, on: target.log(of: place.name), as: place.node, patience: target.patience))
+    return try target.withNode { node, log in
       try node.catchUpWithLog(by: .now + target.patience)
       node.announceNow()
       return node.position

@@ -54,7 +54,8 @@ struct NodeTarget {
     throw SharingError.unusableName(name)
   }
 
-  func log(of store: String) -> EtcdLog { EtcdLog(store, at: members) }
+  /// Its requests are repeated until their time is over: a leader may be being elected.
+  func log(of store: String) -> EtcdLog { EtcdLog(store, at: members, repeats: true) }
 
   /// The same words for another command, to be pasted.
   func pasteable(_ command: String) -> String {
@@ -73,8 +74,12 @@ struct NodeTarget {
       progress.finish()
       signal.cancel()
     }
-    return try body(interruption) { done, total in
-      progress.update(done, of: total, "\(size(done)) of \(size(total)) · Ctrl-C leaves nothing behind")
+    do {
+      return try body(interruption) { done, total in
+        progress.update(done, of: total, "\(size(done)) of \(size(total)) · Ctrl-C leaves nothing behind")
+      }
+    } catch {
+      throw interruption.isStopped ? CancellationError() : error
     }
   }
 
@@ -102,7 +107,10 @@ struct NodeTarget {
       if case .unusableName = error { throw CommandFailure("\(error)", .usage) }
       throw CommandFailure("\(error)", .refused)
     } catch let error as SharedLogError {
-      if case .unreachable = error { throw CommandFailure("\(error)", .busy) }
+      switch error {
+      case .unreachable, .refused: throw CommandFailure("\(error)", .busy)
+      default: break
+      }
       throw CommandFailure("\(error)")
     } catch let error as DatabaseError {
       if case .busy = error {
@@ -117,9 +125,9 @@ struct NodeTarget {
     }
   }
 
-  private static func status(_ error: SharedStoreError) -> ExitStatus {
+  static func status(_ error: SharedStoreError) -> ExitStatus {
     switch error {
-    case .cutOff: .busy
+    case .cutOff, .refused: .busy
     case .notShared, .otherName: .refused
     default: .failure
     }
