@@ -81,6 +81,26 @@ extension ForeignTests {
     try up(database)
   }
 
+  @Test func `another file at the path is not opened as this one, and its opening is no commit`() throws {
+    try up(database)
+    let heard = Heard(database)
+    let other = try Database(DatabaseConfiguration(.file(scratch.file("other.db"))))
+    try other.write { try $0.connection.execute("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (77)") }
+    try other.close()
+    let count = database.clock.count.value
+    try database.read { _ in  // the next reader is a new connection
+      #expect(rename(scratch.file("other.db"), scratch.file()) == 0)
+      for _ in 0..<3 {
+        #expect(throws: DatabaseError.fileReplaced(path: database.path)) {
+          try database.read { try $0.query("SELECT n FROM t").first }
+        }
+      }
+    }
+    #expect(database.clock.count.value == count)
+    try wait(for: "the report") { heard.failures.withLock { !$0.isEmpty } }
+    #expect(heard.all.isEmpty)
+  }
+
   @Test func `what is read is never of another file at the same path`() throws {
     try up(database)
     let other = try Database(DatabaseConfiguration(.file(scratch.file("other.db"))))

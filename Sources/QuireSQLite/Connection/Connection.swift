@@ -49,7 +49,15 @@ package import QuireRow
   /// For a migration of a shared store: remembers what is run, for other nodes.
   package var recorder: MigrationRecorder?
 
-  package init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions()) throws(DatabaseError) {
+  package convenience init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions())
+    throws(DatabaseError)
+  {
+    try self.init(path: path, access: access, options: options, expecting: nil)
+  }
+
+  /// - Parameter file: The file that the path must lead to. Another one at the path is not read: SQLite would take the log
+  ///   and the index beside it for that file's, and empty the index that connections of this process still use.
+  init(path: String, access: Access, options: ConnectionOptions, expecting file: FileIdentity?) throws(DatabaseError) {
     let path = try DatabaseFile(path).checked(for: access)
     self.path = path
     self.access = access
@@ -59,6 +67,8 @@ package import QuireRow
     unlocked = access == .readOnly && options.vfs == nil ? try UnlockedFile(path) : nil
     let begun = ContinuousClock.now
     handle = try Connection.open(unlocked?.uri ?? path, as: path, access, vfs: options.vfs)
+    // SQLite has opened the file, and read nothing.
+    if let file, !file.isThere() { throw .fileReplaced(path: path) }
     do {
       try configure()
     } catch {

@@ -99,7 +99,8 @@ package final class Database: Sendable {
     if let writer {
       clock.count.start(writer.connection, mayAsk: false)
     } else {
-      let asks = try Connection(path: path, access: .readOnly, options: configuration.options(.reader))
+      let asks = try Connection(
+        path: path, access: .readOnly, options: configuration.options(.reader), expecting: identity)
       clock.count.start(asks, mayAsk: true)
     }
     clock.start { [weak self] in self?.numberForeign() }

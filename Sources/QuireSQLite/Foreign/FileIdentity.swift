@@ -37,12 +37,16 @@ final class FileIdentity: Sendable {
       seenEvents.store(events, ordering: .relaxed)
       now = time
     }
-    if let found = FileIdentity.look(path), found == (device, inode) {
-      if let now { lookedAt.store(now, ordering: .relaxed) }
-      return false
-    }
+    if !isThere() { return true }
+    if let now { lookedAt.store(now, ordering: .relaxed) }
+    return false
+  }
+
+  /// Checks whether the path leads to the file at this moment: one call of the system.
+  func isThere() -> Bool {
+    if let found = FileIdentity.look(path), found == (device, inode) { return true }
     gone.store(true, ordering: .relaxed)
-    return true
+    return false
   }
 
   /// In nanoseconds, as of the last tick of the system's clock.

@@ -66,8 +66,8 @@ final class ReaderPool: @unchecked Sendable {
     }
     do throws(DatabaseError) {
       let access = configuration.access == .readOnly ? Access.readOnly : .readWrite
-      let connection = try Connection(path: path, access: access, options: configuration.options(.reader))
-      if identity?.isReplaced() == true { throw DatabaseError.fileReplaced(path: path) }
+      let connection = try Connection(
+        path: path, access: access, options: configuration.options(.reader), expecting: identity)
       connection.guardian = damageWatch
       events.follow(connection)
       return connection
