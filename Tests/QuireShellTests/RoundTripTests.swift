@@ -151,6 +151,16 @@ import Testing
     }
   }
 
+  @Test func `a table is named in a command as in SQL`() async throws {
+    let library = try Library("CREATE TABLE \"we ird\"\"t\" (x)")
+    let file = library.folder.appending(path: "x.csv")
+    try Data("x\n1\n".utf8).write(to: file)
+    for name in ["\"we ird\"\"t\"", "`we ird\"t`", "[we ird\"t]", "'we ird\"t'", "we ird\"t"] {
+      _ = try await library.writing().replies(".import \(file.path) \(name)")
+    }
+    #expect(try library.rows("SELECT count(*) FROM \"we ird\"\"t\"") == [[5]])
+  }
+
   @Test func `a column of NULLs keeps its rows`() async throws {
     let library = try Library("CREATE TABLE one (x); INSERT INTO one VALUES (1), (NULL), (NULL), ('');")
     let expected = try library.rows("SELECT x FROM one")

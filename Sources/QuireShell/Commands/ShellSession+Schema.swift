@@ -98,8 +98,7 @@ extension ShellSession {
   }
 
   func find(_ name: String) throws(ShellFailure) -> FileModel {
-    var name = name
-    if let first = name.first, "\"[`".contains(first), name.count > 2 { name = String(name.dropFirst().dropLast()) }
+    let name = "\"'[`".contains(name.prefix(1)) ? SQLTokens.name(name) : name
     if let model = models.model(named: name) { return model }
     let near = nearest(to: name, among: models.all.flatMap { [$0.name, $0.table] })
     throw ShellFailure(
