@@ -125,7 +125,7 @@ import Testing
     let library = try Library(Self.schema)
     try fill(library, table, seed)
     let expected = try state(library, table)
-    for format in [AnswerFormat.csv, .tsv, .jsonl] {
+    for format in [AnswerFormat.csv, .tsv, .json, .jsonl] {
       let other = try Library(Self.schema)
       let file = other.folder.appending(path: "v.\(format.rawValue)")
       try await written(format, table, library).write(to: file)
@@ -161,10 +161,38 @@ import Testing
     #expect(try library.rows("SELECT count(*) FROM \"we ird\"\"t\"") == [[5]])
   }
 
+  @Test func `an array of objects is read however it is laid out, and what is not one is told with its line`()
+    async throws
+  {
+    let library = try Library("CREATE TABLE v (x, t)")
+    let file = library.folder.appending(path: "v.json")
+    let laidOut = [
+      "[]", " [\n]\n", "[{\"x\": 1}]", "[\n  {\n    \"x\": 1,\n    \"t\": \"}],{[\\\"\\\\\"\n  }\n, {\"t\":\"\"} ]\r\n",
+    ]
+    for text in laidOut {
+      try Data(text.utf8).write(to: file)
+      _ = try await library.writing().replies(".import \(file.path) v")
+    }
+    #expect(try library.rows("SELECT x, t FROM v") == [[1, .null], [1, "}],{[\"\\"], [.null, ""]])
+    let wrong = [
+      ("", "line 1: no JSON array begins here"), ("{\"x\": 1}", "line 1: no JSON array begins here"),
+      ("[\n{\"x\": 1}\n{\"x\": 2}]", "line 3: no comma, and no ] that ends the array"),
+      ("[{\"x\": 1},\n]", "line 2: no JSON object"), ("[1]", "line 1: no JSON object"),
+      ("[{\"x\": 1}] 2", "line 1: more behind the array's end"),
+      ("[\n{\"x\": \"}]\n", "line 2: the object that begins here is not closed"),
+      ("[{\"x\": {}}]", "line 1: x is not a value that a column takes"),
+    ]
+    for (text, message) in wrong {
+      try Data(text.utf8).write(to: file)
+      #expect(await (try library.writing()).failure(".import \(file.path) v") == message + ". Nothing was added")
+    }
+    #expect(try library.rows("SELECT count(*) FROM v") == [[3]])
+  }
+
   @Test func `a column of NULLs keeps its rows`() async throws {
     let library = try Library("CREATE TABLE one (x); INSERT INTO one VALUES (1), (NULL), (NULL), ('');")
     let expected = try library.rows("SELECT x FROM one")
-    for format in [AnswerFormat.csv, .tsv, .jsonl] {
+    for format in [AnswerFormat.csv, .tsv, .json, .jsonl] {
       let file = library.folder.appending(path: "one.\(format.rawValue)")
       let bytes = Locked(Data())
       let output = RowOutput(format) { piece in bytes.withLock { $0.append(contentsOf: piece) } }

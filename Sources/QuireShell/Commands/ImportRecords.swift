@@ -2,7 +2,7 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// The records of a CSV, TSV or JSONL file, each with the line it begins on, read piece by piece.
+/// The records of a CSV, TSV, JSON or JSONL file, each with the line it begins on, read piece by piece.
 struct ImportRecords {
   let sizeInBytes: Int
   private var form: Form
@@ -11,15 +11,13 @@ struct ImportRecords {
     /// The names are read with the first record.
     case separated(SeparatedReader, names: [String]?)
     case objects(FileBytes, line: Int)
+    case array(JSONArrayReader)
   }
 
   init(_ file: String) throws(ShellFailure) {
-    let isTabs: Bool?
-    switch AnswerFormat(ofFile: file) {
-    case .csv: isTabs = false
-    case .tsv: isTabs = true
-    case .jsonl: isTabs = nil
-    default: throw ShellFailure("\(printable(file)) is not a .csv, .tsv or .jsonl file", .usage)
+    let format = AnswerFormat(ofFile: file)
+    guard let format, [.csv, .tsv, .json, .jsonl].contains(format) else {
+      throw ShellFailure("\(printable(file)) is not a .csv, .tsv, .json or .jsonl file", .usage)
     }
     guard let handle = FileHandle(forReadingAtPath: file), var bytes = FileBytes(handle) else {
       throw ShellFailure("\(printable(file)) cannot be read", .usage)
@@ -27,8 +25,11 @@ struct ImportRecords {
     sizeInBytes = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
     try bytes.passMark()
     form =
-      isTabs.map { .separated(SeparatedReader(bytes, $0 ? UInt8(ascii: "\t") : UInt8(ascii: ",")), names: nil) }
-      ?? .objects(bytes, line: 0)
+      switch format {
+      case .json: .array(JSONArrayReader(bytes))
+      case .jsonl: .objects(bytes, line: 0)
+      default: .separated(SeparatedReader(bytes, UInt8(ascii: format == .tsv ? "\t" : ",")), names: nil)
+      }
   }
 
   /// Nil at the end.
@@ -59,6 +60,11 @@ struct ImportRecords {
         if !text.allSatisfy({ $0 == 32 || $0 == 13 }) { return (try Self.object(text, line), line) }
       }
       return nil
+    case .array(var reader):
+      form = .objects(FileBytes([]), line: 0)
+      defer { form = .array(reader) }
+      guard let text = try reader.next() else { return nil }
+      return (try Self.object(text, reader.line), reader.line)
     }
   }
 

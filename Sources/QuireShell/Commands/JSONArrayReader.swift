@@ -1,0 +1,77 @@
+/// The objects of a JSON array, as bytes, read piece by piece: one of them is in memory.
+struct JSONArrayReader {
+  private var bytes: FileBytes
+  private var isOpen = false
+  private var newlines = 0
+  /// The line on which the last object begins.
+  private(set) var line = 1
+
+  init(_ bytes: FileBytes) { self.bytes = bytes }
+
+  /// Nil after the array's end.
+  mutating func next() throws(ShellFailure) -> [UInt8]? {
+    if !isOpen {
+      guard try nextSign() == UInt8(ascii: "[") else { throw failure("no JSON array begins here") }
+      take()
+      isOpen = true
+      if try nextSign() == UInt8(ascii: "]") { return try end() }
+    } else {
+      switch try nextSign() {
+      case UInt8(ascii: ","): take()
+      case UInt8(ascii: "]"): return try end()
+      default: throw failure("no comma, and no ] that ends the array")
+      }
+    }
+    guard try nextSign() == UInt8(ascii: "{") else { throw failure("no JSON object") }
+    line = newlines + 1
+    return try object()
+  }
+
+  private mutating func end() throws(ShellFailure) -> [UInt8]? {
+    take()
+    if try nextSign() != nil { throw failure("more behind the array's end") }
+    bytes = FileBytes([])
+    return nil
+  }
+
+  /// From its brace to the one that closes it. What is between them is for ``JSONLine`` to judge.
+  private mutating func object() throws(ShellFailure) -> [UInt8] {
+    var object: [UInt8] = []
+    var (depth, isText, isEscaped) = (0, false, false)
+    while let byte = try bytes.peek() {
+      take()
+      object.append(byte)
+      if byte == 10 { newlines += 1 }
+      if isText {
+        if byte == UInt8(ascii: "\""), !isEscaped { isText = false }
+        isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""): isText = true
+      case UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: "}"):
+        depth -= 1
+        if depth == 0 { return object }
+      default: break
+      }
+    }
+    throw ShellFailure("line \(line): the object that begins here is not closed. Nothing was added")
+  }
+
+  /// The next byte that is not white space; nil at the end of the file.
+  private mutating func nextSign() throws(ShellFailure) -> UInt8? {
+    while let byte = try bytes.peek() {
+      guard [9, 10, 13, 32].contains(byte) else { return byte }
+      if byte == 10 { newlines += 1 }
+      take()
+    }
+    return nil
+  }
+
+  private mutating func take() { bytes.pass() }
+
+  private func failure(_ what: String) -> ShellFailure {
+    ShellFailure("line \(newlines + 1): \(what). Nothing was added")
+  }
+}
