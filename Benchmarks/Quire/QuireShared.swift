@@ -61,19 +61,21 @@ import QuireShared
     try await meter.measureLoad {
       try await onThreads(clients) { client in
         let log = EtcdLog(name, at: addresses)
+        // Entries without rows need no history: each has the mark of the first.
+        func end(_ position: Int64) -> LogEnd { LogEnd(position: position, mark: LogEnd.start.mark) }
         var (position, waits) = (try log.status(by: .now + .seconds(10)).last, [Double]())
         for _ in 0..<share {
           let begun = now()
           while true {
             let answer = try log.append(
-              [UInt8](repeating: 7, count: 60), after: position, turn: Turn(node: "\(client)"), isNext: true,
-              by: .now + .seconds(10))
+              [UInt8](repeating: 7, count: 60), after: end(position), mark: end(position).mark,
+              turn: Turn(node: "\(client)"), isNext: true, by: .now + .seconds(10))
             switch answer {
             case .added(let place): position = place
             case .behind(let entries):
               position = entries.last?.position ?? position
               continue
-            case .queued, .shorter: continue
+            case .queued, .forked: continue
             }
             break
           }

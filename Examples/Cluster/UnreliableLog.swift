@@ -48,13 +48,18 @@ final class UnreliableLog: SharedLog {
   }
 
   func append(
-    _ entry: [UInt8], after position: Int64, turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
+    _ entry: [UInt8], after end: LogEnd, mark: [UInt8], turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
   ) throws(SharedLogError) -> Appended {
     try reach()
     die(at: .beforeAppend)
-    let answer = try log.append(entry, after: position, turn: turn, isNext: isNext, by: deadline)
+    let answer = try log.append(entry, after: end, mark: mark, turn: turn, isNext: isNext, by: deadline)
     if case .added = answer { die(at: .afterAppend) }
     return answer
+  }
+
+  func leave(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    try reach()
+    try log.leave(turn, by: deadline)
   }
 
   func follow(after position: Int64, _ told: @escaping @Sendable (LogNews) -> Void) -> LogSubscription {

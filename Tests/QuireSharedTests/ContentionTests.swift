@@ -84,6 +84,39 @@ import Testing
         == [[.integer(Int64(3 * count)), .integer(Int64(3 * count))]], "seed \(seed)")
   }
 
+  @Test func `a write that ends without an entry leaves the queue`() throws {
+    let nodes = try TestNodes(2)
+    nodes[1].log.holdsNews = true
+    try nodes[0].write("INSERT INTO place VALUES ('a', 1)")
+    #expect(throws: SQLiteError.self) { try nodes[1].write("INSERT INTO place VALUES ('a', 2)") }
+    nodes[1].node.tail.sync {}
+    #expect(nodes[1].log.count(.append) == 1 && nodes.log.turns == [])
+    // One that finds nothing left to do.
+    try nodes[0].write("INSERT INTO loose VALUES (1, 1)")
+    try nodes[1].database.write { transaction in
+      let count = try transaction.connection.query("SELECT count(*) FROM loose").first
+      if count == 0 { try transaction.connection.execute("INSERT INTO loose VALUES (2, 2)") }
+    }
+    nodes[1].node.tail.sync {}
+    #expect(nodes[1].log.count(.append) == 2 && nodes.log.turns == [])
+  }
+
+  @Test func `a write that is refused ends, also if others never pause`() throws {
+    let nodes = try TestNodes(2, patience: .milliseconds(200))
+    struct Refusal: ErrorAboutRows {}
+    var count = 0
+    let last = ContinuousClock.now + .seconds(60)
+    #expect(throws: Refusal.self) {
+      try nodes[0].database.write { _ in
+        count += 1
+        if ContinuousClock.now > last { return }
+        try nodes[1].write("INSERT INTO loose VALUES (1, 1)")
+        throw Refusal()
+      }
+    }
+    #expect(count > 1)
+  }
+
   @Test func `queued writes are one entry, and each is a commit`() throws {
     final class Write: QueuedWrite {
       let arrival = ContinuousClock.now
@@ -124,4 +157,9 @@ import Testing
     let entry = try nodes[1].database.read { try NodePlace.entry(at: 2, on: $0) }
     #expect(try Entry(#require(entry)).transactions.first?.author == "writer 0")
   }
+}
+
+extension MemoryLog {
+  /// The nodes that wait.
+  fileprivate var turns: [Turn] { state.withLock { $0.turns.map(\.turn) } }
 }

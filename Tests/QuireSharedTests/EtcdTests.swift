@@ -54,13 +54,21 @@ struct EtcdTests {
     #expect(try log.append([2], after: 1, turn: you, isNext: true, by: soon) == .added(2))
     #expect(await heard.next() == .entries([LoggedEntry(position: 2, bytes: [2])]))
     #expect(await heard.next() == .turns([me]))
-    #expect(try log.append([3], after: 9, turn: me, isNext: true, by: soon) == .shorter(last: 2))
+    #expect(try log.append([3], after: 9, turn: me, isNext: true, by: soon) == .forked(last: 2))
+    let other = LogEnd(position: 2, mark: LogEnd.start.mark)  // the same position, and another history
+    #expect(try log.append([3], after: other, mark: other.mark, turn: me, isNext: true, by: soon) == .forked(last: 2))
     #expect(try log.append([3], after: 2, turn: me, isNext: true, by: soon) == .added(3))
+    #expect(await heard.next() == .entries([LoggedEntry(position: 3, bytes: [3])]))
+    #expect(await heard.next() == .turns([]))
+    #expect(try log.append([4], after: 2, turn: you, isNext: false, by: soon) != .added(4))
+    #expect(await heard.next() == .turns([you]))
+    try log.leave(you, by: soon)
+    #expect(await heard.next() == .turns([]))
     #expect(try log.entries(after: 1, limit: 1, by: soon) == [LoggedEntry(position: 2, bytes: [2])])
     #expect(try log.entries(after: 3, limit: 9, by: soon) == [])
     try log.trim(through: 2, by: soon)
     #expect(throws: SharedLogError.trimmed(oldest: 3)) { try log.entries(after: 0, limit: 9, by: soon) }
-    #expect(try log.status(by: soon) == LogStatus(log: id, last: 3, oldest: 3))
+    #expect(try log.status(by: soon) == LogStatus(log: id, end: .at(3), oldest: 3))
     let bytes = (0..<900_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     try log.store(bytes, as: Part(.snapshot(position: 1, id: id), "0"), by: soon)
     #expect(try log.part(Part(.snapshot(position: 1, id: id), "0"), by: soon) == bytes)

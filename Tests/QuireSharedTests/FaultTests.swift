@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import QuireRow
 import QuireSQLite
 import TestSupport
@@ -117,6 +118,60 @@ import Testing
     nodes.log.goBack(to: 1)
     #expect(throws: SharedStoreError.stopped(.forked(at: 2))) { try nodes[0].write("INSERT INTO loose VALUES (7, 7)") }
     #expect(try nodes[0].query("SELECT a FROM loose") == [[1], [2], [3]])
+  }
+
+  @Test func `a log that was restored and has gone on to the same position is noticed, and gets nothing`() throws {
+    let nodes = try TestNodes(2)
+    try nodes[0].write("INSERT INTO loose VALUES (1, 0)")
+    try nodes[1].catchUp()
+    nodes[1].log.isCutOff = true
+    try nodes[0].write("INSERT INTO loose VALUES (2, 0)")
+    nodes.log.goBack(to: 1)
+    nodes[1].log.isCutOff = false
+    try nodes[1].write("INSERT INTO loose VALUES (3, 1)")
+    #expect(nodes.log.last == 2 && nodes[0].node.position == 2)
+    let forked = SharedStoreError.stopped(.forked(at: 2))
+    #expect(throws: forked) { try nodes[0].write("INSERT INTO loose VALUES (4, 0)") }
+    #expect(nodes.log.last == 2)
+    #expect(throws: forked) { try nodes[0].catchUp() }
+    #expect(try nodes[0].query("SELECT a FROM loose") == [[1], [2]])
+    // A program that begins now notices it before it writes.
+    let path = nodes[0].database.path
+    try nodes[0].database.close()
+    #expect(try TestNode(path, nodes.log.connection()).node.state == .stopped(.forked(at: 2)))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `what a call finds out is a state that observers are notified of`() async throws {
+    let nodes = try TestNodes(1)
+    try nodes[0].write("INSERT INTO loose VALUES (1, 0)")
+    nodes.log.goBack(to: 0)
+    let node = nodes[0].node
+    let (changes, changed) = AsyncStream<Void>.makeStream()
+    withObservationTracking {
+      _ = node.state
+    } onChange: {
+      changed.finish()
+    }
+    await #expect(throws: SharedStoreError.stopped(.forked(at: 1))) { try await node.catchUp() }
+    for await _ in changes {}
+  }
+
+  @Test func `an entry that no table can take stops the node, and says why`() throws {
+    let nodes = try TestNodes(2)
+    nodes[1].log.isCutOff = true
+    let path = nodes[1].database.path
+    // As an index that calls a function which this machine does not have, or has otherwise.
+    _ = try Connection(path: path, access: .readWrite).execute("CREATE INDEX other ON loose (abs(b))")
+    try nodes[0].write("INSERT INTO loose VALUES (1, 7)")
+    try nodes[0].write("INSERT INTO loose VALUES (2, ?)", [.integer(.min)])
+    nodes[1].log.isCutOff = false
+    #expect(throws: SharedStoreError.self) { try nodes[1].catchUp() }
+    guard case .stopped(.diverged(at: 2, let reason)) = nodes[1].node.state else {
+      Issue.record("\(nodes[1].node.state)")
+      return
+    }
+    #expect(reason.contains("integer overflow"))
+    #expect(try nodes[1].query("SELECT a FROM loose") == [[1]])
   }
 
   @Test func `bytes that are not an entry stop a node, and not the program`() throws {

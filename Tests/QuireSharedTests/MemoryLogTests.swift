@@ -20,10 +20,14 @@ struct MemoryLogTests {
     #expect(try one.append([9], after: 1, turn: me, isNext: false, by: soon) == .queued)
     #expect(try other.append([2], after: 1, turn: you, isNext: true, by: soon) == .added(2))
     // A log that ends before that position has lost something.
-    #expect(try other.append([9], after: 7, turn: you, isNext: false, by: soon) == .shorter(last: 2))
+    #expect(try other.append([9], after: 7, turn: you, isNext: false, by: soon) == .forked(last: 2))
+    // One that ends there with another history, too.
+    let other2 = LogEnd(position: 2, mark: LogEnd.start.mark)
+    #expect(
+      try other.append([9], after: other2, mark: other2.mark, turn: you, isNext: true, by: soon) == .forked(last: 2))
     #expect(try one.entries(after: 0, limit: 1, by: soon) == [first])
     #expect(try one.entries(after: 2, limit: 10, by: soon) == [])
-    #expect(try one.status(by: soon) == LogStatus(log: log.id, last: 2, oldest: 1))
+    #expect(try one.status(by: soon) == LogStatus(log: log.id, end: .at(2), oldest: 1))
   }
 
   @Test func `followers are told what was there and what comes, in order`() async throws {
@@ -56,7 +60,7 @@ struct MemoryLogTests {
     #expect(throws: SharedLogError.trimmed(oldest: 4)) { try connection.entries(after: 2, limit: 1, by: soon) }
     #expect(try connection.entries(after: 3, limit: 9, by: soon).map(\.position) == [4, 5])
     try connection.trim(through: 99, by: soon)
-    #expect(try connection.status(by: soon) == LogStatus(log: log.id, last: 5, oldest: 5))
+    #expect(try connection.status(by: soon) == LogStatus(log: log.id, end: .at(5), oldest: 5))
     try connection.store([7], as: .newestSnapshot, by: soon)
     #expect(try connection.part(.newestSnapshot, by: soon) == [7])
     #expect(try connection.part(Part(.snapshot(position: 1, id: UUID()), "0"), by: soon) == nil)

@@ -202,3 +202,20 @@ extension StoreNode {
     _ = try Snapshot.store(of: Connection(path: file, access: .readOnly), in: log, patience: .seconds(5))
   }
 }
+
+extension SharedLog {
+  /// Appends bytes that are no entry of a node, as if that were the history of the log.
+  func append(
+    _ bytes: [UInt8], after position: Int64, turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
+  ) throws(SharedLogError) -> Appended {
+    try append(
+      bytes, after: .at(position), mark: LogEnd.at(position + 1).mark, turn: turn, isNext: isNext, by: deadline)
+  }
+}
+
+extension LogEnd {
+  /// Of a log that holds such bytes alone.
+  static func at(_ position: Int64) -> LogEnd {
+    LogEnd(position: position, mark: Array(repeating: UInt8(position), count: Chain.markLength))
+  }
+}

@@ -153,6 +153,74 @@ struct UpkeepTests {
     try StoreNode.join(nodes.scratch.file("later.db"), to: other, named: "library", as: "later")
   }
 
+  @Test func `a snapshot whose name arrives late can be joined`() throws {
+    let nodes = try TestNodes(1)
+    let (path, log, other) = (nodes[0].database.path, nodes.log.connection(), nodes.log.connection())
+    try nodes[0].write("INSERT INTO loose VALUES (1, 1)")
+    log.fail(.store, .delayed(.zero), .late(.milliseconds(20)))
+    #expect(throws: SharedLogError.self) {
+      try Snapshot.store(of: Connection(path: path, access: .readOnly), in: log, patience: .seconds(60))
+    }
+    let end = ContinuousClock.now + .seconds(60)
+    while try Snapshot.newest(in: other, by: .now + .seconds(60))?.position != 1, ContinuousClock.now < end {}
+    try StoreNode.join(nodes.scratch.file("late.db"), to: other, named: "library", as: "late")
+    // What never becomes the newest goes with the next one.
+    log.fail(.store, .delayed(.zero), .lostRequest)
+    try nodes[0].write("INSERT INTO loose VALUES (2, 1)")
+    #expect(throws: SharedLogError.self) {
+      try Snapshot.store(of: Connection(path: path, access: .readOnly), in: log, patience: .seconds(60))
+    }
+    for number in 3...4 {
+      try nodes[0].write("INSERT INTO loose VALUES (?, 1)", [.integer(Int64(number))])
+      _ = try Snapshot.store(of: Connection(path: path, access: .readOnly), in: log, patience: .seconds(60))
+    }
+    #expect(nodes.log.snapshotParts(at: 2) == 0 && nodes.log.snapshotParts(at: 3) == 1)
+  }
+
+  @Test func `a machine that never writes removes old entries from its file`() throws {
+    let nodes = try TestNodes(2)
+    nodes[1].log.holdsNews = true
+    for number in 0..<1001 { try nodes[0].write("INSERT INTO loose VALUES (?, 0)", [.integer(Int64(number))]) }
+    for entry in try nodes.log.connection().entries(after: 0, limit: 10, by: .now + .seconds(60)) {
+      nodes[1].node.memory.withLock { $0.hear([entry]) }
+    }
+    try nodes[1].database.replaying { try nodes[1].node.repeatWaiting(with: $0) }
+    _ = try Connection(path: nodes[1].database.path, access: .readWrite).execute("UPDATE _quire_entries SET at = 1")
+    try nodes[1].catchUp()
+    let oldest = { try nodes[1].query("SELECT min(position) FROM _quire_entries") }
+    let end = ContinuousClock.now + .seconds(60)
+    while try oldest() != [[11]], ContinuousClock.now < end {}
+    #expect(try oldest() == [[11]])
+    #expect(try nodes.differences() == [])
+  }
+
+  @Test func `a node keeps no more of what comes than it can repeat soon`() {
+    func entries(_ positions: ClosedRange<Int64>) -> [LoggedEntry] {
+      positions.map { LoggedEntry(position: $0, bytes: Array(repeating: 1, count: 10_000)) }
+    }
+    var memory = NodeMemory()
+    memory.hear(entries(1...10_000))
+    #expect(memory.waiting.count < 1000 && memory.state == .behind(by: 10_000))
+    // Taken, and not repeated because the disk is full: what is behind the gap is of no use.
+    #expect(memory.take(200).count == 200)
+    #expect(memory.take(200) == [])
+    memory.hear(entries(1...300))
+    #expect(memory.take(200).first?.position == 1)
+    // Stopped: nothing will be repeated, however long the program runs.
+    memory.stop = .migrated(at: 1)
+    memory.hear(entries(1...300))
+    #expect(memory.waiting == [])
+  }
+
+  @Test func `a node whose file did not take an entry says so until it has`() {
+    var memory = NodeMemory()
+    memory.stop = .notHere(at: 5, reason: "full")
+    memory.stand(at: 4)
+    #expect(memory.state == .stopped(.notHere(at: 5, reason: "full")))
+    memory.stand(at: 5)
+    #expect(memory.state == .current)
+  }
+
   @Test func `two files are not shared under one name`() throws {
     let scratch = try Scratch()
     let (log, one, two) = (MemoryLog(), scratch.file("a.db"), scratch.file("b.db"))

@@ -10,7 +10,9 @@ final class ReplayedTable {
   private let condition: String
   private let rowID: String
   private let insert, delete: Statement
+  /// By the places of the columns: there are as many as programs change together.
   private var updates: [[Int]: Statement] = [:]
+  private static let statementLimit = 64
 
   /// - Throws: ``ReplayError/otherTable(_:)``.
   init(_ form: RowEvents.Table, on connection: Connection) throws {
@@ -42,6 +44,7 @@ final class ReplayedTable {
     case .update(let key, let newRowID, let columns):
       let places = (newRowID == nil ? [] : [-1]) + columns.map(\.place)
       let statement = try updates[places] ?? prepareUpdate(places, on: connection)
+      if updates.count >= ReplayedTable.statementLimit { updates.removeAll() }
       updates[places] = statement
       try run(
         statement, (newRowID.map { [.integer($0)] } ?? []) + columns.map(\.value) + key.values, of: change)

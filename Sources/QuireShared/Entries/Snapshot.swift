@@ -32,7 +32,7 @@ package struct Snapshot: Hashable, Sendable {
   /// - Parameter progress: Receives the number of bytes so far, and the total.
   /// - Returns: the newest snapshot: this one, or another machine's of a later position.
   /// - Throws: ``SharingError/snapshotTooLarge(bytes:limit:)``, ``SharedLogError`` or an error of the copy. The snapshot
-  ///   before is the newest then, and nothing of this one is beside the log.
+  ///   before is the newest then, unless the log was silent at the very end.
   package static func store(
     of connection: Connection, in log: any SharedLog, patience: Duration,
     interruption: MigrationInterruption = MigrationInterruption(), _ progress: (Int, Int) -> Void = { _, _ in }
@@ -66,11 +66,16 @@ package struct Snapshot: Hashable, Sendable {
       }
       snapshot.previous = (last?.position == place.position ? last?.previous : last?.position) ?? -1
       if interruption.isStopped { throw CancellationError() }
+    } catch {
+      try? log.remove(snapshot.group, by: .now + patience)
+      throw error
+    }
+    do {
       try log.store(snapshot.bytes, as: .newestSnapshot, by: .now + patience)
     } catch {
-      // If it is the newest after all, an answer was lost.
+      // If it is the newest after all, an answer was lost. If not, it may still become the newest: its parts stay, and go
+      // with the next snapshot.
       if let last = try? newest(in: log, by: .now + patience), last == snapshot { return snapshot }
-      try? log.remove(snapshot.group, by: .now + patience)
       throw error
     }
     // The one before stays for nodes that are reading it. What is older, or was left by a program that was killed, goes.

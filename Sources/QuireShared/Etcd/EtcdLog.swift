@@ -2,8 +2,8 @@ internal import Dispatch
 package import Foundation
 internal import QuireSQLite
 
-/// A log in an etcd cluster, under the keys `quire/<name>/`: `head`, the log's identity and last position; `e/<position>`,
-/// the entries; `turn/<node>`, the nodes that wait to append. Bytes beside the entries are under `quire-parts/<name>/`, so
+/// A log in an etcd cluster, under the keys `quire/<name>/`: `head`, the log's identity, its last position and the mark of its
+/// history; `e/<position>`, the entries; `turn/<node>`, the nodes that wait to append. Bytes beside the entries are under `quire-parts/<name>/`, so
 /// that followers of the log do not receive them.
 ///
 /// An append is one transaction that compares the value of `head`. etcd's revisions and locks are not used: a revision can
@@ -56,12 +56,12 @@ package final class EtcdLog: SharedLog {
     var compare: [String: Any] = ["key": key("head"), "target": "CREATE", "result": "EQUAL", "create_revision": "0"]
     if let old {
       compare = [
-        "key": key("head"), "target": "VALUE", "result": "EQUAL", "value": EtcdLog.text("\(old.uuidString) 0"),
+        "key": key("head"), "target": "VALUE", "result": "EQUAL", "value": EtcdLog.text(EtcdLog.head(old, .start)),
       ]
     }
     let answer = try call(
       "/v3/kv/txn", by: deadline,
-      ["compare": [compare], "success": [put("head", Array("\(id.uuidString) 0".utf8))]])
+      ["compare": [compare], "success": [put("head", EtcdLog.head(id, .start))]])
     return answer["succeeded"] as? Bool == true
   }
 
@@ -77,16 +77,17 @@ package final class EtcdLog: SharedLog {
         ]
       ])
     let ranges = EtcdLog.ranges(answer)
-    guard ranges.count == 2, let (log, last) = EtcdLog.head(ranges[0]) else {
+    guard ranges.count == 2, let (log, end) = EtcdLog.head(ranges[0]) else {
       throw .noLog(name: name)
     }
     state.withLock { if !$0.isExpected { $0.log = log } }
-    return LogStatus(log: log, last: last, oldest: entries(ranges[1]).first?.position ?? last + 1)
+    return LogStatus(log: log, end: end, oldest: entries(ranges[1]).first?.position ?? end.position + 1)
   }
 
   package func append(
-    _ entry: [UInt8], after position: Int64, turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
+    _ entry: [UInt8], after end: LogEnd, mark: [UInt8], turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
   ) throws(SharedLogError) -> Appended {
+    let position = end.position
     if entry.count > EtcdLog.entryLimit { throw .tooLarge(limitInBytes: EtcdLog.entryLimit) }
     var known = state.withLock { $0.log }
     if known == nil { known = try status(by: deadline).log }
@@ -94,7 +95,7 @@ package final class EtcdLog: SharedLog {
     var compare: [[String: Any]] = [
       [
         "key": key("head"), "target": "VALUE", "result": "EQUAL",
-        "value": EtcdLog.text("\(log.uuidString) \(position)"),
+        "value": EtcdLog.text(EtcdLog.head(log, end)),
       ]
     ]
     if !isNext {
@@ -108,7 +109,7 @@ package final class EtcdLog: SharedLog {
       [
         "compare": compare,
         "success": [
-          put("head", Array("\(log.uuidString) \(position + 1)".utf8)),
+          put("head", EtcdLog.head(log, LogEnd(position: position + 1, mark: mark))),
           put("e/\(Part.Group.digits(position + 1))", entry),
           ["request_delete_range": ["key": key("turn/\(turn.node)")]],
         ],
@@ -119,9 +120,13 @@ package final class EtcdLog: SharedLog {
     guard ranges.count == 2 else { throw .outcomeUnknown }
     guard let (found, last) = EtcdLog.head(ranges[0]) else { throw .noLog(name: name) }
     if found != log { throw .otherLog(found) }
-    if last < position { return .shorter(last: last) }
+    if last.position < position || last.position == position && last != end { return .forked(last: last.position) }
     try? queue(turn, by: deadline)
-    return last == position ? .queued : .behind(try unbroken(entries(ranges[1]), after: position, by: deadline))
+    return last == end ? .queued : .behind(try unbroken(entries(ranges[1]), after: position, by: deadline))
+  }
+
+  package func leave(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    _ = try call("/v3/kv/deleterange", by: deadline, ["key": key("turn/\(turn.node)")])
   }
 
   package func entries(after position: Int64, limit: Int, by deadline: ContinuousClock.Instant)
@@ -323,14 +328,25 @@ package final class EtcdLog: SharedLog {
     return LoggedEntry(position: position, bytes: value)
   }
 
-  /// "uuid position"
-  private static func head(_ range: [String: Any]) -> (UUID, Int64)? {
+  /// "uuid position mark", the mark in hexadecimal digits.
+  private static func head(_ log: UUID, _ end: LogEnd) -> [UInt8] {
+    var bytes = Array("\(log.uuidString) \(end.position) ".utf8)
+    for byte in end.mark { bytes += [hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 0xf)]] }
+    return bytes
+  }
+
+  private static let hexDigits = Array("0123456789abcdef".utf8)
+
+  private static func head(_ range: [String: Any]) -> (UUID, LogEnd)? {
     guard let value = pairs(range).first?.value else { return nil }
-    let words = String(decoding: value, as: UTF8.self).split(separator: " ")
-    guard words.count == 2, let log = UUID(uuidString: String(words[0])), let last = Int64(words[1]),
+    let words = value.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+    guard words.count == 3, let log = UUID(uuidString: words[0]), let last = Int64(words[1]),
       NodePlace.positions.contains(last)
     else { return nil }
-    return (log, last)
+    let digits = words[2].compactMap(\.hexDigitValue)
+    guard digits.count == words[2].count, digits.count == 2 * Chain.markLength else { return nil }
+    let mark = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    return (log, LogEnd(position: last, mark: mark))
   }
 
   /// The answers to a transaction's ranges, in order.

@@ -8,6 +8,8 @@ package final class MemoryLog: Sendable {
   struct State {
     var id = UUID()
     var entries: [LoggedEntry] = []
+    /// The history after each entry that there ever was, from before the first.
+    var marks = [LogEnd.start.mark]
     var oldest: Int64 = 1
     var turns: [(turn: Turn, end: ContinuousClock.Instant)] = []
     var parts: [Part: [UInt8]] = [:]
@@ -15,6 +17,7 @@ package final class MemoryLog: Sendable {
     var nextFollower: UInt64 = 0
 
     var last: Int64 { oldest + Int64(entries.count) - 1 }
+    var end: LogEnd { LogEnd(position: last, mark: marks[Int(last)]) }
   }
 
   struct Follower {
@@ -52,7 +55,10 @@ package final class MemoryLog: Sendable {
 
   /// Forgets everything behind a position, as a log does that was restored from an older copy.
   package func goBack(to position: Int64) {
-    state.withLock { state in state.entries.removeAll { $0.position > position } }
+    state.withLock { state in
+      state.entries.removeAll { $0.position > position }
+      state.marks.removeSubrange((Int(position) + 1)...)
+    }
   }
 }
 
@@ -71,27 +77,36 @@ extension MemoryLog {
     }
   }
 
-  func append(_ bytes: [UInt8], after position: Int64, turn: Turn, isNext: Bool) throws(SharedLogError) -> Appended {
+  func append(_ bytes: [UInt8], after end: LogEnd, mark: [UInt8], turn: Turn, isNext: Bool) throws(SharedLogError)
+    -> Appended
+  {
     try state.withLock { state throws(SharedLogError) in
       state.turns.removeAll { $0.end < .now }
       let mustWait = !isNext && state.turns.contains { $0.turn != turn }
-      guard state.last == position, !mustWait else {
+      let position = end.position
+      guard state.end == end, !mustWait else {
+        if state.last < position || state.last == position && state.end != end { return .forked(last: state.last) }
         if !state.turns.contains(where: { $0.turn == turn }) {
           state.turns.append((turn, .now + MemoryLog.turnLength))
           tellTurns(state)
         }
-        if state.last < position { return .shorter(last: state.last) }
         return state.last == position ? .queued : .behind(try entries(after: position, limit: .max, state))
       }
       let entry = LoggedEntry(position: position + 1, bytes: bytes)
       state.entries.append(entry)
+      state.marks.append(mark)
       tell(.entries([entry]), state)
-      if let place = state.turns.firstIndex(where: { $0.turn == turn }) {
-        state.turns.remove(at: place)
-        tellTurns(state)
-      }
+      leave(turn, &state)
       return .added(entry.position)
     }
+  }
+
+  func leave(_ turn: Turn) { state.withLock { leave(turn, &$0) } }
+
+  private func leave(_ turn: Turn, _ state: inout State) {
+    guard let place = state.turns.firstIndex(where: { $0.turn == turn }) else { return }
+    state.turns.remove(at: place)
+    tellTurns(state)
   }
 
   private func tellTurns(_ state: State) { tell(.turns(state.turns.map(\.turn)), state) }

@@ -21,7 +21,7 @@ package final class MemoryLogConnection: SharedLog {
   }
 
   package enum Call: Hashable, Sendable, CaseIterable {
-    case create, status, append, entries, trim, store, part
+    case create, status, append, leave, entries, trim, store, part
   }
 
   private struct State {
@@ -119,18 +119,22 @@ package final class MemoryLogConnection: SharedLog {
 
   package func status(by deadline: ContinuousClock.Instant) throws(SharedLogError) -> LogStatus {
     try run(.status) { [log] in
-      log.state.withLock { LogStatus(log: $0.id, last: $0.last, oldest: $0.oldest) }
+      log.state.withLock { LogStatus(log: $0.id, end: $0.end, oldest: $0.oldest) }
     }
   }
 
   package func append(
-    _ entry: [UInt8], after position: Int64, turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
+    _ entry: [UInt8], after end: LogEnd, mark: [UInt8], turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
   ) throws(SharedLogError) -> Appended {
     let expected = state.withLock { $0.expected }
     return try run(.append) { [log] () throws(SharedLogError) in
       if let expected, log.id != expected { throw .otherLog(log.id) }
-      return try log.append(entry, after: position, turn: turn, isNext: isNext)
+      return try log.append(entry, after: end, mark: mark, turn: turn, isNext: isNext)
     }
+  }
+
+  package func leave(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    try run(.leave) { [log] in log.leave(turn) }
   }
 
   package func entries(after position: Int64, limit: Int, by deadline: ContinuousClock.Instant)

@@ -19,13 +19,19 @@ package protocol SharedLog: Sendable {
   /// Which log it is, and its last and oldest position: of this moment, not of an earlier one.
   func status(by deadline: ContinuousClock.Instant) throws(SharedLogError) -> LogStatus
 
-  /// Adds an entry behind `position`, if that is the last and no other node waits for its turn; otherwise puts the node
-  /// into the queue of those that wait, and says what has been added since.
+  /// Adds an entry behind `end`, if the log ends there, with that history, and no other node waits for its turn; otherwise
+  /// puts the node into the queue of those that wait, and says what has been added since.
   ///
-  /// - Parameter isNext: Whether it is this node's turn, so that others are not looked at. The turn ends with the entry.
+  /// - Parameters:
+  ///   - mark: The history with the entry: see ``LogEnd/mark``.
+  ///   - isNext: Whether it is this node's turn, so that others are not looked at. The turn ends with the entry.
   /// - Throws: ``SharedLogError/outcomeUnknown`` if the entry may have been added, now or later: at this position or never.
-  func append(_ entry: [UInt8], after position: Int64, turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant)
-    throws(SharedLogError) -> Appended
+  func append(
+    _ entry: [UInt8], after end: LogEnd, mark: [UInt8], turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
+  ) throws(SharedLogError) -> Appended
+
+  /// Takes a node out of the queue of those that wait: its write has ended without an entry.
+  func leave(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError)
 
   /// The entries after a position, in order, as many as there are, up to a limit.
   func entries(after position: Int64, limit: Int, by deadline: ContinuousClock.Instant) throws(SharedLogError)
@@ -59,12 +65,28 @@ package protocol SharedLog: Sendable {
 package struct LogStatus: Hashable, Sendable {
   /// The log's own identity, given when it was made.
   package let log: UUID
-  /// The position of its last entry; 0 before the first.
-  package let last: Int64
-  /// The position of the first entry that it still has; one after `last` if it has none.
+  package let end: LogEnd
+  /// The position of the first entry that it still has; one after the last if it has none.
   package let oldest: Int64
 
-  package init(log: UUID, last: Int64, oldest: Int64) { (self.log, self.last, self.oldest) = (log, last, oldest) }
+  /// The position of its last entry; 0 before the first.
+  package var last: Int64 { end.position }
+
+  package init(log: UUID, end: LogEnd, oldest: Int64) { (self.log, self.end, self.oldest) = (log, end, oldest) }
+}
+
+/// The end of a log: its last position, and what tells its entries up to there from those of another history.
+package struct LogEnd: Hashable, Sendable {
+  /// 0 before the first entry.
+  package let position: Int64
+  /// 16 bytes of the chain of hashes, see ``Chain/mark``. An append is refused if the log has another one, so that nothing is
+  /// added to a log that was restored from an older copy and has gone on since.
+  package let mark: [UInt8]
+
+  package init(position: Int64, mark: [UInt8]) { (self.position, self.mark) = (position, mark) }
+
+  /// Of a log without entries.
+  package static let start = LogEnd(position: 0, mark: Chain.start.mark)
 }
 
 /// An entry's bytes with their position.
@@ -83,8 +105,8 @@ package enum Appended: Hashable, Sendable {
   case behind([LoggedEntry])
   /// Not added: nothing is behind the position, and other nodes wait for their turn.
   case queued
-  /// Not added: the log ends before the position. It is not what it was.
-  case shorter(last: Int64)
+  /// Not added: the log is not what it was. It ends before the position, or at it with another history.
+  case forked(last: Int64)
 }
 
 /// What a log sends to its followers.

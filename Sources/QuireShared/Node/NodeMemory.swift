@@ -6,6 +6,8 @@ struct NodeMemory {
   var position: Int64 = 0
   /// Entries that came and are not in the file yet, in order and without gaps.
   private(set) var waiting: [LoggedEntry] = []
+  /// In bytes.
+  private var size = 0
   /// The highest position that it knows of.
   private(set) var heard: Int64 = 0
   /// What is being appended: news bring it too, and it is not to be repeated.
@@ -41,30 +43,52 @@ struct NodeMemory {
     return stop != nil
   }
 
+  /// Keeps what can be repeated soon. The rest is asked for when its time has come: it would be without bound while the file
+  /// does not take it.
   mutating func hear(_ entries: [LoggedEntry]) {
-    let position = position
-    waiting.removeAll { $0.position <= position }
+    dropUseless()
     for entry in entries where entry.position > position && entry.bytes != inFlight {
       heard = max(heard, entry.position)
-      if entry.position == (waiting.last?.position ?? position) + 1 { waiting.append(entry) }
+      let isNext = entry.position == (waiting.last?.position ?? position) + 1
+      if isNext, !isHalted, size < NodeMemory.sizeLimit {
+        waiting.append(entry)
+        size += entry.bytes.count + NodeMemory.sizeOfEntry
+      }
     }
   }
+
+  /// Entries that the file has, and those behind a gap: what was between them is not there any more.
+  private mutating func dropUseless() {
+    let position = position
+    let known = waiting.prefix { $0.position <= position }.count
+    removeFirst(known)
+    if let first = waiting.first, first.position != position + 1 || isHalted { removeFirst(waiting.count) }
+  }
+
+  private mutating func removeFirst(_ count: Int) {
+    for entry in waiting.prefix(count) { size -= entry.bytes.count + NodeMemory.sizeOfEntry }
+    waiting.removeFirst(count)
+  }
+
+  /// Of entries that wait, in bytes.
+  private static let sizeLimit = 4 << 20
+  private static let sizeOfEntry = 64
 
   mutating func hear(last: Int64) { heard = max(heard, last) }
 
   /// The next entries to repeat.
   mutating func take(_ limit: Int) -> [LoggedEntry] {
-    let position = position
-    waiting.removeAll { $0.position <= position }
-    defer { waiting.removeFirst(min(limit, waiting.count)) }
-    return Array(waiting.prefix(limit))
+    dropUseless()
+    let next = Array(waiting.prefix(limit))
+    removeFirst(next.count)
+    return next
   }
 
   /// The file is at a position now.
   mutating func stand(at position: Int64) {
     self.position = max(self.position, position)
     heard = max(heard, position)
-    if case .notHere = stop { stop = nil }
+    if case .notHere(let failed, _) = stop, self.position >= failed { stop = nil }
   }
 
   /// An entry of this node was added: its turn is over.

@@ -41,9 +41,10 @@ package final class SharedMigrator: Sendable {
       enforcesKeys: enforcesKeys, steps: steps, digest: SHA256.hash(try connection.digest()))
     let transaction = Entry.Transaction(rows: migration.bytes)
     let bytes = Entry(.migration, after: chain, node: place.node, [transaction]).bytes
-    try node.appendMigration(bytes, SharedCommit(position: place.position + 1, id: transaction.id))
+    let next = chain.after(bytes)
+    try node.appendMigration(bytes, chain, next, SharedCommit(position: place.position + 1, id: transaction.id))
     place.position += 1
-    place.chain = chain.after(bytes).bytes
+    place.chain = next.bytes
     do {
       try place.write(
         keeping: [KeptEntry(position: place.position, time: transaction.time, node: place.node, bytes: bytes)],

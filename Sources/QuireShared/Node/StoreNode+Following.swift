@@ -82,6 +82,7 @@ extension StoreNode {
     let status = try ask { () throws(SharedLogError) in try log.status(by: deadline) }
     if status.log != id { throw halt(.otherLog(status.log)) }
     if status.last < standing { throw halt(.forked(at: status.last + 1)) }
+    if try status.last == standing && !ends(at: status.end) { throw halt(.forked(at: standing)) }
     memory.withLock { $0.hear(last: status.last) }
     show()
     while position < status.last {
@@ -95,6 +96,13 @@ extension StoreNode {
       if position == before { break }  // another process of this machine is at it
     }
     show()
+  }
+
+  /// Whether the file has the history of a log that ends where it stands; also if another process has moved it meanwhile.
+  private func ends(at end: LogEnd) throws -> Bool {
+    guard let database = database.withLock({ $0.value }) else { return true }
+    let place = try database.read { try NodePlace(sharedOn: $0) }
+    return place.position != end.position || place.chain.starts(with: end.mark)
   }
 
   /// How many entries are one transaction of SQLite at most.
@@ -118,6 +126,7 @@ extension StoreNode {
 
   /// Makes a call of the log, and remembers whether it answers.
   func ask<Result>(_ body: () throws(SharedLogError) -> Result) throws -> Result {
+    defer { show() }
     do {
       let result = try body()
       memory.withLock { $0.reached() }
@@ -142,6 +151,7 @@ extension StoreNode {
   /// Stops following.
   func halt(_ stop: StoreNode.Stop) -> SharedStoreError {
     memory.withLock { $0.stop = stop }
+    show()
     return .stopped(stop)
   }
 }

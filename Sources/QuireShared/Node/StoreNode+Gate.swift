@@ -24,12 +24,13 @@ extension StoreNode: CommitGate {
     let transactions = writes.map { Entry.Transaction(author: $0.author, rows: $0.rows) }
     let (bytes, parts) = try logged(Entry(after: chain, node: place.node, transactions), at: place.position + 1)
     let commits = transactions.map { SharedCommit(position: place.position + 1, id: $0.id) }
+    let next = chain.after(bytes)
     memory.withLock { memory in
       memory.stand(at: place.position)
       memory.inFlight = bytes
     }
     do {
-      try append(bytes, after: place.position, commits)
+      try append(bytes, after: place.position, chain, next, commits)
     } catch {
       memory.withLock { $0.inFlight = nil }
       show()
@@ -45,7 +46,7 @@ extension StoreNode: CommitGate {
       memory.won()
     }
     place.position += 1
-    place.chain = chain.after(bytes).bytes
+    place.chain = next.bytes
     do {
       try place.write(
         keeping: [KeptEntry(position: place.position, time: transactions[0].time, node: place.node, bytes: bytes)],
@@ -85,16 +86,18 @@ extension StoreNode: CommitGate {
         guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
         let transaction = Entry.Transaction(rows: [])
         let entry = Entry(.check, after: chain, node: place.node, [transaction])
+        let bytes = entry.bytes
         do {
           try append(
-            entry.bytes, after: place.position, [SharedCommit(position: place.position + 1, id: transaction.id)])
+            bytes, after: place.position, chain, chain.after(bytes),
+            [SharedCommit(position: place.position + 1, id: transaction.id)])
         } catch is Behind {
           try catchUp(with: replayer)
           continue
         }
         memory.withLock { memory in
           memory.won()
-          memory.hear([LoggedEntry(position: place.position + 1, bytes: entry.bytes)])
+          memory.hear([LoggedEntry(position: place.position + 1, bytes: bytes)])
         }
         try repeatWaiting(with: replayer)
         return place.position + 1
@@ -105,13 +108,13 @@ extension StoreNode: CommitGate {
   /// Appends a migration, at the place of its commit.
   ///
   /// - Throws: ``OutdatedTransaction`` if other nodes were first.
-  func appendMigration(_ bytes: [UInt8], _ commit: SharedCommit) throws {
+  func appendMigration(_ bytes: [UInt8], _ chain: Chain, _ next: Chain, _ commit: SharedCommit) throws {
     memory.withLock { memory in
       memory.stand(at: commit.position - 1)
       memory.inFlight = bytes
     }
     do {
-      try append(bytes, after: commit.position - 1, [commit])
+      try append(bytes, after: commit.position - 1, chain, next, [commit])
     } catch {
       memory.withLock { $0.inFlight = nil }
       throw error is Behind ? OutdatedTransaction() : error
@@ -123,7 +126,12 @@ extension StoreNode: CommitGate {
   }
 
   package func isOutdated(_ error: any Error) -> Bool {
-    if error is Behind { return true }
+    if error is Behind || mayBeOutdated(error) { return true }
+    endTurn()
+    return false
+  }
+
+  private func mayBeOutdated(_ error: any Error) -> Bool {
     let isAboutRows: Bool
     switch error {
     case is any ErrorAboutRows, is CommitRefusal: isAboutRows = true
@@ -138,7 +146,21 @@ extension StoreNode: CommitGate {
     }
     guard let entries, !entries.isEmpty else { return false }
     memory.withLock { $0.hear(entries) }
-    return true
+    // On rows that are newer than the write it is true as well: others may never pause.
+    return lose() <= patience
+  }
+
+  /// The write has ended without an entry: others do not wait for this node.
+  private func endTurn() {
+    let isQueued = memory.withLock { memory in
+      defer { memory.won() }
+      return memory.isQueued && memory.cutOffSince == nil
+    }
+    guard isQueued else { return }
+    tail.async { [self] in
+      if memory.withLock({ $0.isQueued }) { return }  // for another write
+      try? log.leave(Turn(node: name), by: .now + min(patience, .seconds(1)))
+    }
   }
 
   package func catchUp(with replayer: Replayer) throws {
@@ -148,12 +170,14 @@ extension StoreNode: CommitGate {
   }
 
   package func committed() {
-    memory.withLock { memory in
+    let position = memory.withLock { memory -> Int64? in
       memory.inFlight = nil
-      guard let commit = memory.passed.first else { return }
+      guard let commit = memory.passed.first else { return nil }
       memory.passed = []
       memory.stand(at: commit.position)
+      return commit.position
     }
+    guard let position else { return endTurn() }
     show()
     keepUp(at: position)
   }
@@ -182,12 +206,17 @@ extension StoreNode: CommitGate {
   ///
   /// After an unknown outcome it asks what is there: the entry, which was added then; another one; or nothing, and then it
   /// is sent again. It can be added at this place alone, so that it is never there twice.
-  private func append(_ bytes: [UInt8], after position: Int64, _ commits: [SharedCommit]) throws {
+  ///
+  /// - Parameter next: The chain with the entry.
+  private func append(
+    _ bytes: [UInt8], after position: Int64, _ chain: Chain, _ next: Chain, _ commits: [SharedCommit]
+  ) throws {
+    let end = LogEnd(position: position, mark: chain.mark)
     let deadline = ContinuousClock.now + patience
     var isUnknown = false
     var pause = 0.002
     while true {
-      switch try attempt(bytes, after: position, wasSent: isUnknown, by: deadline) {
+      switch try attempt(bytes, after: end, next.mark, wasSent: isUnknown, by: deadline) {
       case .added: return
       case .behind: throw try outrun()
       case .unknown: isUnknown = true
@@ -214,17 +243,17 @@ extension StoreNode: CommitGate {
   }
 
   private func attempt(
-    _ bytes: [UInt8], after position: Int64, wasSent: Bool, by deadline: ContinuousClock.Instant
+    _ bytes: [UInt8], after end: LogEnd, _ mark: [UInt8], wasSent: Bool, by deadline: ContinuousClock.Instant
   ) throws -> Attempt {
     var answer: Appended?
     do throws(SharedLogError) {
       if wasSent {
-        let entries = try log.entries(after: position, limit: StoreNode.batch, by: deadline)
+        let entries = try log.entries(after: end.position, limit: StoreNode.batch, by: deadline)
         if !entries.isEmpty { answer = .behind(entries) }
       }
       if answer == nil {
         let isNext = memory.withLock { $0.isNext }
-        answer = try log.append(bytes, after: position, turn: Turn(node: name), isNext: isNext, by: deadline)
+        answer = try log.append(bytes, after: end, mark: mark, turn: Turn(node: name), isNext: isNext, by: deadline)
       }
     } catch {
       switch error {
@@ -247,7 +276,7 @@ extension StoreNode: CommitGate {
         memory.isQueued = true
       }
       return .behind
-    case .shorter(let last): throw halt(.forked(at: last + 1))
+    case .forked(let last): throw halt(.forked(at: min(last + 1, end.position)))
     case .queued, nil:
       memory.withLock { $0.isQueued = true }
       return .behind
@@ -257,15 +286,26 @@ extension StoreNode: CommitGate {
   /// - Returns: the error that has the transaction run again.
   /// - Throws: When others have been first for too long.
   private func outrun() throws -> any Error {
-    let now = ContinuousClock.now
-    let waited = memory.withLock { memory in
-      // What was given up long ago does not count.
-      if memory.lostAt.map({ $0.duration(to: now) > patience }) ?? true { memory.losingSince = now }
-      memory.lostAt = now
-      return memory.losingSince.map { $0.duration(to: now) } ?? .zero
-    }
-    if waited > patience * 4 { throw SharedStoreError.contended(waited: waited) }
+    let waited = lose()
+    if waited > contention { throw SharedStoreError.contended(waited: waited) }
     return Behind()
+  }
+
+  /// For how long others may be first.
+  private var contention: Duration { patience * 4 }
+
+  /// Others were first.
+  ///
+  /// - Returns: for how long they have been.
+  private func lose() -> Duration {
+    let now = ContinuousClock.now
+    return memory.withLock { memory in
+      // What was given up long ago does not count. A wait for a turn, which lies between, is shorter.
+      if memory.lostAt.map({ $0.duration(to: now) > contention }) ?? true { memory.losingSince = nil }
+      let since = memory.losingSince ?? now
+      (memory.losingSince, memory.lostAt) = (since, now)
+      return since.duration(to: now)
+    }
   }
 
   // MARK: Turns

@@ -15,7 +15,7 @@ extension StoreNode {
       if batch.isEmpty { return }
       do {
         try replay(batch, with: replayer)
-      } catch is ReplayError where batch.count > 1 {
+      } catch  where batch.count > 1 && isOfOneEntry(error) {
         for entry in batch { try replayOne(entry, with: replayer) }  // to find out which
       } catch {
         throw explained(error, at: batch[0].position)
@@ -31,10 +31,16 @@ extension StoreNode {
     }
   }
 
+  /// Whether it comes of what is in an entry, and not of the disk or of others who use the file.
+  private func isOfOneEntry(_ error: any Error) -> Bool {
+    guard let refused = error as? SQLiteError else { return error is ReplayError }
+    return [1, 18, 20].contains(refused.code & 0xff)  // SQLITE_ERROR, _TOOBIG and _MISMATCH: an index calls a function
+  }
+
   private func explained(_ error: any Error, at position: Int64) -> any Error {
     switch error {
     case let obstacle as Obstacle: return halt(obstacle.stop)
-    case let replay as ReplayError: return halt(.diverged(at: position, reason: "\(replay)"))
+    case _ where isOfOneEntry(error): return halt(.diverged(at: position, reason: "\(error)"))
     case DatabaseError.diskFull, DatabaseError.inputOutput, DatabaseError.commitOutcomeUnknown, DatabaseError.corrupt:
       return halt(.notHere(at: position, reason: "\(error)"))
     default: return error
@@ -150,7 +156,11 @@ extension StoreNode {
         try reached.write(keeping: entries, on: connection)
       }
     }
-    memory.withLock { $0.stand(at: position) }
+    let before = memory.withLock { memory in
+      defer { memory.stand(at: position) }
+      return memory.position
+    }
+    if before / StoreNode.upkeepInterval < position / StoreNode.upkeepInterval { keepFileShort() }
     if let contents {
       tail.async { [self, position] in
         try? log.store(contents.bytes, as: Part(.findings(position: position), name), by: .now + patience)

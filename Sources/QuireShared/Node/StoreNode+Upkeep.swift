@@ -7,7 +7,7 @@ extension StoreNode {
   /// How often a node asks where the log is, and says where it is itself if it has moved.
   private static let announcing = Duration.seconds(10)
   /// When a node commits a position that this divides, it looks after the log.
-  private static let upkeepInterval: Int64 = 1_000
+  static let upkeepInterval: Int64 = 1_000
   /// A snapshot is made when the newest one is that many positions old.
   private static let snapshotInterval: Int64 = 10_000
   /// How long entries are kept, in the log and in the files, for nodes that were away.
@@ -99,7 +99,31 @@ extension StoreNode {
   ///
   /// - Returns: the position up to which the log was trimmed; nil if there was nothing to remove.
   package func trim(keeping: Duration) throws -> Int64? {
-    guard let database = database.withLock({ $0.value }) else { return nil }
+    guard let database = database.withLock({ $0.value }), let end = try trimFile(database, keeping: keeping) else {
+      return nil
+    }
+    let snapshot = try ask { () throws(SharedLogError) in try Snapshot.newest(in: log, by: .now + patience) }
+    // A file that is too large for a snapshot is copied by hand: then age alone counts.
+    let bound = snapshot?.position ?? (StoreNode.isTooLarge(database.path) ? end : 0)
+    let status = try ask { () throws(SharedLogError) in try log.status(by: .now + patience) }
+    let last = min(end, bound, status.last - 1)
+    guard last >= status.oldest else { return nil }
+    try ask { () throws(SharedLogError) in try log.trim(through: last, by: .now + patience) }
+    return last
+  }
+
+  /// On a machine that repeats others' commits, and may make none: removes old entries from its file.
+  func keepFileShort() {
+    DispatchQueue.global(qos: .utility).async { [weak self] in
+      guard let self, let database = database.withLock({ $0.value }) else { return }
+      _ = try? trimFile(database, keeping: StoreNode.keeping)  // what fails is due again
+    }
+  }
+
+  /// Removes old entries from the file.
+  ///
+  /// - Returns: the position of the last one that is old; nil if there is none.
+  func trimFile(_ database: Database, keeping: Duration) throws -> Int64? {
     let oldest = Int64((Date().timeIntervalSince1970 - keeping.seconds) * 1000)
     let end = try database.read { connection in
       // Up to the first that is younger: one machine's clock may be wrong.
@@ -119,14 +143,7 @@ extension StoreNode {
         Replayer.Plan([]) { _ = try $0.execute("DELETE FROM _quire_entries WHERE position <= ?", [.integer(end)]) }
       }
     }
-    let snapshot = try ask { () throws(SharedLogError) in try Snapshot.newest(in: log, by: .now + patience) }
-    // A file that is too large for a snapshot is copied by hand: then age alone counts.
-    let bound = snapshot?.position ?? (StoreNode.isTooLarge(database.path) ? end : 0)
-    let status = try ask { () throws(SharedLogError) in try log.status(by: .now + patience) }
-    let last = min(end, bound, status.last - 1)
-    guard last >= status.oldest else { return nil }
-    try ask { () throws(SharedLogError) in try log.trim(through: last, by: .now + patience) }
-    return last
+    return end
   }
 }
 

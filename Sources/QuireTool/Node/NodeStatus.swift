@@ -37,6 +37,9 @@ struct NodeStatus {
     if let place, place.position > log.status.last {
       throw SharedStoreError.stopped(.forked(at: log.status.last + 1))
     }
+    if let place, place.position == log.status.last, !place.chain.starts(with: log.status.end.mark) {
+      throw SharedStoreError.stopped(.forked(at: place.position))
+    }
     if let place, place.position < log.status.oldest - 1 {
       throw SharedStoreError.stopped(.trimmed(oldest: log.status.oldest))
     }
