@@ -33,11 +33,11 @@ final class EtcdClient: Sendable {
   /// Codes of gRPC with which etcd says so: an argument, a permission, an exhausted resource, a missing password.
   private static let refusals = [3, 7, 8, 16]
 
-  func post(_ path: String, _ body: [String: Any], by deadline: ContinuousClock.Instant)
-    throws(Failure) -> [String: Any]
+  func post(_ path: String, _ body: JSON, by deadline: ContinuousClock.Instant)
+    throws(Failure) -> JSON
   {
     let connection = try connect(by: deadline)
-    let (status, answer): (Int, [String: Any])
+    let (status, answer): (Int, JSON)
     do throws(Failure) {
       (status, answer) = try connection.post(path, body, by: min(deadline, .now + patience))
     } catch {
@@ -46,9 +46,9 @@ final class EtcdClient: Sendable {
     }
     idle.withLock { if $0.count < 8 { $0.append(connection) } }
     if status == 200 { return answer }
-    let message = answer["message"] as? String ?? answer["error"] as? String ?? "status \(status)"
+    let message = answer["message"]?.string ?? answer["error"]?.string ?? "status \(status)"
     if message.contains("too large") { throw .tooLarge }
-    if let code = answer["code"] as? Int, EtcdClient.refusals.contains(code) { throw .refused(message) }
+    if let code = answer["code"]?.integer, EtcdClient.refusals.contains(code) { throw .refused(message) }
     giveUp(connection.place)
     throw .unanswered(message)
   }
@@ -63,7 +63,7 @@ final class EtcdClient: Sendable {
   ///
   /// - Parameter began: Gets the connection, which another thread can hang up.
   func stream(
-    _ path: String, _ body: [String: Any], began: (EtcdConnection) -> Void, _ told: ([String: Any]) -> Bool
+    _ path: String, _ body: JSON, began: (EtcdConnection) -> Void, _ told: (JSON) -> Bool
   ) throws(Failure) {
     let connection = try connect(by: .now + patience, isNew: true)
     began(connection)
@@ -107,6 +107,7 @@ final class EtcdConnection: @unchecked Sendable {
   /// Of its member among the endpoints.
   let place: Int
   private var received: [UInt8] = []
+  private var buffer = [UInt8](repeating: 0, count: 65536)
 
   init(_ endpoint: String, _ place: Int, by deadline: ContinuousClock.Instant) throws(EtcdClient.Failure) {
     (self.endpoint, self.place) = (endpoint, place)
@@ -192,8 +193,8 @@ final class EtcdConnection: @unchecked Sendable {
   /// Of an answer or a part of one: more than etcd has of anything.
   private static let lengthLimit = 1 << 30
 
-  func post(_ path: String, _ body: [String: Any], by deadline: ContinuousClock.Instant) throws(EtcdClient.Failure)
-    -> (status: Int, answer: [String: Any])
+  func post(_ path: String, _ body: JSON, by deadline: ContinuousClock.Instant) throws(EtcdClient.Failure)
+    -> (status: Int, answer: JSON)
   {
     try send(path, body, by: deadline)
     let (status, length) = try head(by: deadline)
@@ -206,7 +207,7 @@ final class EtcdConnection: @unchecked Sendable {
     return (status, try object(content))
   }
 
-  func stream(_ path: String, _ body: [String: Any], _ told: ([String: Any]) -> Bool) throws(EtcdClient.Failure) {
+  func stream(_ path: String, _ body: JSON, _ told: (JSON) -> Bool) throws(EtcdClient.Failure) {
     // A member without a leader would keep the stream and say nothing.
     try send(path, body, by: .now + .seconds(2), header: "Grpc-Metadata-hasleader: true\r\n")
     guard try head(by: .now + .seconds(5)).length == nil else { throw .unanswered("the answer is not a stream") }
@@ -214,25 +215,23 @@ final class EtcdConnection: @unchecked Sendable {
     while let chunk = try chunk(by: nil) {
       content += chunk
       while let end = content.firstIndex(of: UInt8(ascii: "\n")) {
-        let line = try object(Array(content[..<end]))
+        let line = try object(content[..<end])
         content.removeFirst(end + 1)
-        guard let result = line["result"] as? [String: Any] else { throw .unanswered("the stream has ended") }
+        guard let result = line["result"] else { throw .unanswered("the stream has ended") }
         if !told(result) { return }
       }
     }
   }
 
-  private func object(_ bytes: [UInt8]) throws(EtcdClient.Failure) -> [String: Any] {
-    guard let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
-      throw .unanswered("the answer is not JSON")
-    }
+  private func object(_ bytes: some RandomAccessCollection<UInt8>) throws(EtcdClient.Failure) -> JSON {
+    guard let object = JSON(bytes) else { throw .unanswered("the answer is not JSON") }
     return object
   }
 
   private func send(
-    _ path: String, _ body: [String: Any], by deadline: ContinuousClock.Instant, header: String = ""
+    _ path: String, _ body: JSON, by deadline: ContinuousClock.Instant, header: String = ""
   ) throws(EtcdClient.Failure) {
-    guard let content = try? JSONSerialization.data(withJSONObject: body) else { throw .unreachable("it is not JSON") }
+    let content = body.bytes
     let head =
       "POST \(path) HTTP/1.1\r\nHost: \(endpoint)\r\nContent-Type: application/json\r\n"
       + "\(header)Content-Length: \(content.count)\r\n\r\n"
@@ -258,8 +257,10 @@ final class EtcdConnection: @unchecked Sendable {
     guard words.count >= 2, let status = Int(words[1]) else { throw .unanswered("the answer is not HTTP") }
     var length: Int? = 0
     while true {
-      let line = try line(by: deadline).lowercased()
+      var line = try line(by: deadline)
       if line.isEmpty { return (status, length) }
+      guard line.first == "C" || line.first == "c" || line.first == "T" || line.first == "t" else { continue }
+      line = line.lowercased()
       if line.hasPrefix("content-length:") {
         let number = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces))
         guard let number, (0...EtcdConnection.lengthLimit).contains(number) else {
@@ -301,7 +302,6 @@ final class EtcdConnection: @unchecked Sendable {
 
   private func receive(by deadline: ContinuousClock.Instant?) throws(EtcdClient.Failure) {
     guard wait(for: POLLIN, until: deadline) else { throw .unanswered("\(endpoint) does not answer") }
-    var buffer = [UInt8](repeating: 0, count: 65536)
     let count = recv(socket, &buffer, buffer.count, 0)
     if count > 0 {
       received += buffer[..<count]

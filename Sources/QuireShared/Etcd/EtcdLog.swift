@@ -53,16 +53,16 @@ package final class EtcdLog: SharedLog {
   package func create(_ id: UUID, replacing old: UUID?, by deadline: ContinuousClock.Instant) throws(SharedLogError)
     -> Bool
   {
-    var compare: [String: Any] = ["key": key("head"), "target": "CREATE", "result": "EQUAL", "create_revision": "0"]
+    var compare: JSON = ["key": key("head"), "target": "CREATE", "result": "EQUAL", "create_revision": "0"]
     if let old {
       compare = [
-        "key": key("head"), "target": "VALUE", "result": "EQUAL", "value": EtcdLog.text(EtcdLog.head(old, .start)),
+        "key": key("head"), "target": "VALUE", "result": "EQUAL", "value": .base64(EtcdLog.head(old, .start)),
       ]
     }
     let answer = try call(
       "/v3/kv/txn", by: deadline,
       ["compare": [compare], "success": [put("head", EtcdLog.head(id, .start))]])
-    return answer["succeeded"] as? Bool == true
+    return answer["succeeded"]?.isTrue == true
   }
 
   package func expect(_ id: UUID) { state.withLock { ($0.log, $0.isExpected) = (id, true) } }
@@ -92,10 +92,10 @@ package final class EtcdLog: SharedLog {
     var known = state.withLock { $0.log }
     if known == nil { known = try status(by: deadline).log }
     guard let log = known else { throw .noLog(name: name) }
-    var compare: [[String: Any]] = [
+    var compare: [JSON] = [
       [
         "key": key("head"), "target": "VALUE", "result": "EQUAL",
-        "value": EtcdLog.text(EtcdLog.head(log, end)),
+        "value": .base64(EtcdLog.head(log, end)),
       ]
     ]
     if !isNext {
@@ -107,7 +107,7 @@ package final class EtcdLog: SharedLog {
     let answer = try call(
       "/v3/kv/txn", by: deadline, isAppend: true,
       [
-        "compare": compare,
+        "compare": .array(compare),
         "success": [
           put("head", EtcdLog.head(log, LogEnd(position: position + 1, mark: mark))),
           put("e/\(Part.Group.digits(position + 1))", entry),
@@ -115,7 +115,7 @@ package final class EtcdLog: SharedLog {
         ],
         "failure": [["request_range": ["key": key("head")]], ["request_range": range(after: position, limit: 200)]],
       ])
-    if answer["succeeded"] as? Bool == true { return .added(position + 1) }
+    if answer["succeeded"]?.isTrue == true { return .added(position + 1) }
     let ranges = EtcdLog.ranges(answer)
     guard ranges.count == 2 else { throw .outcomeUnknown }
     guard let (found, last) = EtcdLog.head(ranges[0]) else { throw .noLog(name: name) }
@@ -149,7 +149,7 @@ package final class EtcdLog: SharedLog {
   package func store(_ bytes: [UInt8], as part: Part, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
     _ = try call(
       "/v3/kv/put", by: deadline,
-      ["key": partKey("\(part.group.key)/\(part.name)"), "value": EtcdLog.text(bytes)])
+      ["key": partKey("\(part.group.key)/\(part.name)"), "value": .base64(bytes)])
   }
 
   package func part(_ part: Part, by deadline: ContinuousClock.Instant) throws(SharedLogError) -> [UInt8]? {
@@ -175,18 +175,18 @@ package final class EtcdLog: SharedLog {
       ["key": partKey("snapshot/"), "range_end": partKey("snapshot/\(Part.Group.digits(position))")])
   }
 
-  private func partRange(_ group: Part.Group) -> [String: Any] {
+  private func partRange(_ group: Part.Group) -> JSON {
     ["key": partKey("\(group.key)/"), "range_end": partKey("\(group.key)0")]
   }
 
-  private func partKey(_ name: String) -> String { EtcdLog.text(partPrefix + name) }
+  private func partKey(_ name: String) -> JSON { .base64(Array((partPrefix + name).utf8)) }
 
   /// Puts a node behind those that wait; it stays where it is if it waits already.
   private func queue(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
     var lease = state.withLock { $0.lease.flatMap { $0.end > .now ? $0.id : nil } }
     if lease == nil {
       let answer = try call("/v3/lease/grant", by: deadline, ["TTL": "\(leaseSeconds)"])
-      lease = answer["ID"] as? String
+      lease = answer["ID"]?.string
       let end = ContinuousClock.now + .seconds(leaseSeconds / 2)
       state.withLock { $0.lease = lease.map { ($0, end) } }
     }
@@ -197,7 +197,7 @@ package final class EtcdLog: SharedLog {
         "/v3/kv/txn", by: deadline,
         [
           "compare": [["key": name, "target": "CREATE", "result": "EQUAL", "create_revision": "0"]],
-          "success": [["request_put": ["key": name, "value": "", "lease": lease]]],
+          "success": [["request_put": ["key": name, "value": "", "lease": .text(lease)]]],
         ])
     } catch {
       state.withLock { $0.lease = nil }  // it may have expired
@@ -246,16 +246,16 @@ package final class EtcdLog: SharedLog {
 
   /// Tells entries and turns until the stream ends; first that the log is there, so that what was missed is asked for.
   private func watch(_ began: (EtcdConnection) -> Void, _ told: (LogNews) -> Bool) throws(EtcdClient.Failure) {
-    let request = [
-      "create_request": ["key": EtcdLog.text(prefix), "range_end": EtcdLog.text(String(prefix.dropLast()) + "0")]
+    let request: JSON = [
+      "create_request": ["key": .base64(Array(prefix.utf8)), "range_end": .base64(Array("\(prefix.dropLast())0".utf8))]
     ]
     try client.stream("/v3/watch", request, began: began) { result in
-      if result["canceled"] as? Bool == true { return false }
-      if result["created"] as? Bool == true { return told(.reachable(true)) }
+      if result["canceled"]?.isTrue == true { return false }
+      if result["created"]?.isTrue == true { return told(.reachable(true)) }
       var entries: [LoggedEntry] = []
       var areTurnsNew = false
-      for event in result["events"] as? [[String: Any]] ?? [] {
-        guard let pair = event["kv"] as? [String: Any], let (key, value) = EtcdLog.pair(pair) else { continue }
+      for event in result["events"]?.items ?? [] {
+        guard let (key, value) = event["kv"].flatMap(EtcdLog.pair) else { continue }
         if key.hasPrefix("\(prefix)turn/") { areTurnsNew = true }
         if event["type"] == nil, let entry = entry(key, value) { entries.append(entry) }
       }
@@ -277,8 +277,8 @@ package final class EtcdLog: SharedLog {
 
   // MARK: Keys and values
 
-  private func call(_ path: String, by deadline: ContinuousClock.Instant, isAppend: Bool = false, _ body: [String: Any])
-    throws(SharedLogError) -> [String: Any]
+  private func call(_ path: String, by deadline: ContinuousClock.Instant, isAppend: Bool = false, _ body: JSON)
+    throws(SharedLogError) -> JSON
   {
     while true {
       let failure: EtcdClient.Failure
@@ -307,17 +307,17 @@ package final class EtcdLog: SharedLog {
     return entries
   }
 
-  private func range(after position: Int64, limit: Int) -> [String: Any] {
+  private func range(after position: Int64, limit: Int) -> JSON {
     ["key": key("e/\(Part.Group.digits(position + 1))"), "range_end": key("e0"), "limit": "\(limit)"]
   }
 
-  private func put(_ name: String, _ value: [UInt8]) -> [String: Any] {
-    ["request_put": ["key": key(name), "value": EtcdLog.text(value)]]
+  private func put(_ name: String, _ value: [UInt8]) -> JSON {
+    ["request_put": ["key": key(name), "value": .base64(value)]]
   }
 
-  private func key(_ name: String) -> String { EtcdLog.text(prefix + name) }
+  private func key(_ name: String) -> JSON { .base64(Array((prefix + name).utf8)) }
 
-  private func entries(_ answer: [String: Any]) -> [LoggedEntry] {
+  private func entries(_ answer: JSON) -> [LoggedEntry] {
     EtcdLog.pairs(answer).compactMap { entry($0.key, $0.value) }
   }
 
@@ -337,7 +337,7 @@ package final class EtcdLog: SharedLog {
 
   private static let hexDigits = Array("0123456789abcdef".utf8)
 
-  private static func head(_ range: [String: Any]) -> (UUID, LogEnd)? {
+  private static func head(_ range: JSON) -> (UUID, LogEnd)? {
     guard let value = pairs(range).first?.value else { return nil }
     let words = value.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
     guard words.count == 3, let log = UUID(uuidString: words[0]), let last = Int64(words[1]),
@@ -350,20 +350,16 @@ package final class EtcdLog: SharedLog {
   }
 
   /// The answers to a transaction's ranges, in order.
-  private static func ranges(_ answer: [String: Any]) -> [[String: Any]] {
-    (answer["responses"] as? [[String: Any]] ?? []).compactMap { $0["response_range"] as? [String: Any] }
+  private static func ranges(_ answer: JSON) -> [JSON] {
+    (answer["responses"]?.items ?? []).compactMap { $0["response_range"] }
   }
 
-  private static func pairs(_ range: [String: Any]) -> [(key: String, value: [UInt8])] {
-    (range["kvs"] as? [[String: Any]] ?? []).compactMap(pair)
+  private static func pairs(_ range: JSON) -> [(key: String, value: [UInt8])] {
+    (range["kvs"]?.items ?? []).compactMap(pair)
   }
 
-  private static func pair(_ pair: [String: Any]) -> (key: String, value: [UInt8])? {
-    guard let key = (pair["key"] as? String).flatMap({ Data(base64Encoded: $0) }) else { return nil }
-    let value = (pair["value"] as? String).flatMap { Data(base64Encoded: $0) } ?? Data()
-    return (String(decoding: key, as: UTF8.self), Array(value))
+  private static func pair(_ pair: JSON) -> (key: String, value: [UInt8])? {
+    guard let key = pair["key"]?.decoded else { return nil }
+    return (String(decoding: key, as: UTF8.self), pair["value"]?.decoded ?? [])
   }
-
-  private static func text(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
-  private static func text(_ text: String) -> String { self.text(Array(text.utf8)) }
 }

@@ -12,10 +12,10 @@ extension EtcdLog {
   package func members(by deadline: ContinuousClock.Instant) -> [EtcdMember] {
     endpoints.map { address in
       let answer = try? EtcdClient([address], patience: .seconds(1)).post("/v3/maintenance/status", [:], by: deadline)
-      let header = answer?["header"] as? [String: Any]
-      let (id, leader) = (header?["member_id"] as? String, answer?["leader"] as? String)
+      let header = answer?["header"]
+      let (id, leader) = (header?["member_id"]?.string, answer?["leader"]?.string)
       return EtcdMember(
-        address: address, version: answer?["version"] as? String, isLeader: id != nil && id == leader)
+        address: address, version: answer?["version"]?.string, isLeader: id != nil && id == leader)
     }
   }
 }
