@@ -274,6 +274,11 @@ import LocalEtcd
     .init("append") { _ in try BareAppends(clients: 1, count: 200) },
     .init("quire") { try QuireSharedCatchUp($0, count: 6400) }
   ),
+  BenchCase(
+    "shared-join", "a machine that joins a store of 64 MB, from its snapshot", vs: "append", unit: .load,
+    .init("append") { _ in try BareAppends(clients: 1, count: 200) },
+    .init("quire") { try QuireSharedJoin($0) }
+  ),
 ]
 
 @MainActor private func contentionCase(_ machines: Int) -> BenchCase {

@@ -204,6 +204,39 @@ import QuireShared
   func close() async throws { try machines.close() }
 }
 
+/// A machine that joins a store of 64 MB: from the snapshot in etcd to a file that can be opened.
+@MainActor final class QuireSharedJoin: Variant {
+  private let cluster: EtcdCluster
+  private let first: String
+  private let name = "bench-\(UUID().uuidString)"
+
+  init(_ stage: Stage) throws {
+    cluster = try EtcdCluster(3)
+    try cluster.waitForLeader()
+    first = try stage.file()
+    let connection = try Connection(path: first, access: .readWrite)
+    try connection.execute("CREATE TABLE filler (content BLOB)")
+    // Random, so that nothing on the way makes it smaller.
+    try connection.execute(
+      "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 16000) INSERT INTO filler SELECT randomblob(4000) FROM n"
+    )
+    let log = EtcdLog(name, at: cluster.addresses)
+    try StoreNode.share(first, on: log, named: name, as: "node-0")
+    _ = try Snapshot.store(of: Connection(path: first, access: .readOnly), in: log, patience: .seconds(30))
+  }
+
+  func round(_ number: Int, _ meter: inout Meter) async throws -> Checksum {
+    let (file, log) = ("\(first)-joined-\(number)", EtcdLog(name, at: cluster.addresses))
+    try await meter.measureLoad {
+      let begun = now()
+      try StoreNode.join(file, to: log, named: name, as: "node-1", patience: .seconds(30))
+      return [Double(now() - begun)]
+    }
+    try FileManager.default.removeItem(atPath: file)
+    return Checksum()
+  }
+}
+
 /// Runs a body on so many threads, and gathers what they return.
 private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> [Double]) async throws -> [Double] {
   try await withThrowingTaskGroup(of: [Double].self) { group in

@@ -16,12 +16,21 @@ final class Programs: Sendable {
   }
 
   private let folder: URL
+  /// What starts a program on the machine of a number.
+  private let command: @Sendable (String, [String], Int) -> (String, [String])
   private let reports: Locked<[Report]>
   private let processes: Locked<[Process?]>
   private let inputs: Locked<[Pipe?]>
 
-  init(_ count: Int, in folder: URL) {
+  /// - Parameter command: What starts a program on the machine of a number.
+  init(
+    _ count: Int, in folder: URL,
+    _ command: @escaping @Sendable (String, [String], Int) -> (String, [String]) = { program, words, _ in
+      (program, words)
+    }
+  ) {
     self.folder = folder
+    self.command = command
     reports = Locked(Array(repeating: Report(), count: count))
     processes = Locked(Array(repeating: nil, count: count))
     inputs = Locked(Array(repeating: nil, count: count))
@@ -43,11 +52,13 @@ final class Programs: Sendable {
     throws
   {
     let process = Process()
-    process.executableURL = URL(filePath: CommandLine.arguments[0])
-    process.arguments = [
+    let arguments = [
       "member", "--name", Programs.name(number), "--file", file(number), "--at", addresses.joined(separator: ","),
       "--pause", "\(pause)", "--dies", death.rawValue, "--after", "\(after)",
     ]
+    let (program, words) = command(CommandLine.arguments[0], arguments, number)
+    process.executableURL = URL(filePath: program)
+    process.arguments = words
     let (input, output) = (Pipe(), Pipe())
     process.standardInput = input
     process.standardOutput = output

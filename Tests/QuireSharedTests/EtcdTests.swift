@@ -152,4 +152,54 @@ struct EtcdTests {
       "etcd: \(acknowledged) commits, \(deaths) members killed; p50 \(times[times.count / 2]) ms, "
         + "p99 \(times[times.count * 99 / 100]) ms, longest \(times.last ?? 0) ms")
   }
+
+  @Test(.enabled(if: EtcdCluster.hasTool, "etcdctl is not installed: apt-get install etcd-client"))
+  func `an etcd that was restored from an older snapshot stops the nodes that were further, and they take nothing`()
+    throws
+  {
+    let cluster = try EtcdCluster(3)
+    let scratch = try Scratch()
+    let files = (0..<3).map { scratch.file("node-\($0).db") }
+    _ = try log(cluster)
+    _ = try Connection(path: files[0], access: .create).execute("CREATE TABLE loose (a INTEGER PRIMARY KEY, b TEXT)")
+    try StoreNode.begin(files[0], on: log(cluster), named: "library", as: "node-0")
+    for number in 1..<3 { try StoreNode.join(files[number], to: log(cluster), named: "library", as: "node-\(number)") }
+    func open(_ number: Int) throws -> (database: Database, node: StoreNode) {
+      let database = try Database(DatabaseConfiguration(.file(files[number]), access: .readWrite))
+      let log = try log(cluster, from: number)
+      return (database, try StoreNode.attach(database, to: log, named: "library", patience: .seconds(60)))
+    }
+    func write(_ database: Database, _ count: Int) throws {
+      for _ in 0..<count { _ = try database.write { try $0.connection.execute("INSERT INTO loose (b) VALUES ('x')") } }
+    }
+    let (first, second, third) = (try open(0), try open(1), try open(2))
+    try write(first.database, 5)
+    for node in [second.node, third.node] { try node.catchUpWithLog(by: .now + .seconds(60)) }
+    try third.database.close()
+    third.node.end()
+    let snapshot = scratch.file("etcd.snapshot")
+    try cluster.control("--endpoints", cluster.addresses[0], "snapshot", "save", snapshot)
+    try write(first.database, 3)
+    try second.node.catchUpWithLog(by: .now + .seconds(60))
+    try cluster.restore(snapshot)
+    for node in [first, second] {
+      #expect(throws: SharedStoreError.stopped(.forked(at: 6))) { try write(node.database, 1) }
+      #expect(try node.database.read { try $0.query("SELECT count(*) FROM loose").first } == 8)
+    }
+    // The one that was away has nothing that the log has lost. It goes on, to the very position of the others.
+    let late = try open(2)
+    try write(late.database, 3)
+    #expect(late.node.position == 8)
+    for node in [first, second] {
+      try node.database.close()
+      node.node.end()
+    }
+    for number in 0..<2 {
+      let (database, node) = try open(number)
+      #expect(node.state == .stopped(.forked(at: 8)))
+      #expect(throws: SharedStoreError.stopped(.forked(at: 8))) { try write(database, 1) }
+      #expect(try database.read { try $0.query("SELECT count(*) FROM loose").first } == 8)
+    }
+    #expect(try log(cluster).status(by: .now + .seconds(60)).last == 8)
+  }
 }
