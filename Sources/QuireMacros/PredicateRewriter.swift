@@ -56,8 +56,10 @@ struct PredicateRewriter {
 
   func build(_ name: String, _ arguments: String...) -> String { build(name, arguments) }
 
+  /// Foundation's function, or that of Quire for a call that Foundation has no expression for.
   func build(_ name: String, _ arguments: [String]) -> String {
-    "Foundation.PredicateExpressions.build_\(name)(\(arguments.joined(separator: ", ")))"
+    let prefix = ["hasSuffix", "computed", "EqualInRow", "NotEqualInRow"].contains(name) ? "_" : ""
+    return "Foundation.PredicateExpressions.\(prefix)build_\(name)(\(arguments.joined(separator: ", ")))"
   }
 
   // MARK: Closures and statements

@@ -156,7 +156,7 @@ extension RandomPredicate {
     switch random.below(4) {
     case 0: P.build_contains(a, b)
     case 1: P.build_starts(a, with: b)
-    case 2: P.build_hasSuffix(a, b)
+    case 2: P._build_hasSuffix(a, b)
     default: P.build_localizedStandardContains(a, b)
     }
   }

@@ -5,7 +5,7 @@ import QuireRow
 
 extension PredicateExpressions {
   /// `hasSuffix`, by bytes.
-  public struct StringHasSuffix<Base: PredicateExpression, Suffix: PredicateExpression>: PredicateExpression,
+  public struct _StringHasSuffix<Base: PredicateExpression, Suffix: PredicateExpression>: PredicateExpression,
     CustomStringConvertible
   where Base.Output: StringProtocol, Suffix.Output: StringProtocol {
     /// Its result type.
@@ -23,12 +23,12 @@ extension PredicateExpressions {
   }
 
   /// Written by `#Predicate`: `hasSuffix`.
-  public static func build_hasSuffix<Base, Suffix>(_ base: Base, _ suffix: Suffix) -> StringHasSuffix<Base, Suffix> {
-    StringHasSuffix(base: base, suffix: suffix)
+  public static func _build_hasSuffix<Base, Suffix>(_ base: Base, _ suffix: Suffix) -> _StringHasSuffix<Base, Suffix> {
+    _StringHasSuffix(base: base, suffix: suffix)
   }
 
   /// A call that only Swift can evaluate, with one value of the row: evaluated for each object.
-  public struct Computed<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
+  public struct _Computed<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
     package let input: Input
     package let name: String
     package let body: @Sendable (Input.Output) -> Output
@@ -40,19 +40,19 @@ extension PredicateExpressions {
   }
 
   /// Written by `#Predicate`: a call without an SQL equivalent.
-  public static func build_computed<Input, Output>(
+  public static func _build_computed<Input, Output>(
     _ input: Input, called name: String, _ body: @escaping @Sendable (Input.Output) -> Output
-  ) -> Computed<Input, Output> {
-    Computed(input: input, name: name, body: body)
+  ) -> _Computed<Input, Output> {
+    _Computed(input: input, name: name, body: body)
   }
 }
 
-extension PredicateExpressions.StringHasSuffix: Sendable where Base: Sendable, Suffix: Sendable {}
-extension PredicateExpressions.StringHasSuffix: Codable where Base: Codable, Suffix: Codable {}
-extension PredicateExpressions.StringHasSuffix: StandardPredicateExpression
+extension PredicateExpressions._StringHasSuffix: Sendable where Base: Sendable, Suffix: Sendable {}
+extension PredicateExpressions._StringHasSuffix: Codable where Base: Codable, Suffix: Codable {}
+extension PredicateExpressions._StringHasSuffix: StandardPredicateExpression
 where Base: StandardPredicateExpression, Suffix: StandardPredicateExpression {}
 
-extension PredicateExpressions.StringHasSuffix: TranslatableExpression {
+extension PredicateExpressions._StringHasSuffix: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     .expression(try translation.text(.endsWith, base, suffix, in: self))
   }
@@ -61,12 +61,12 @@ extension PredicateExpressions.StringHasSuffix: TranslatableExpression {
   }
 }
 
-extension PredicateExpressions.Computed: Sendable where Input: Sendable {}
-extension PredicateExpressions.Computed: Encodable, Decodable where Input: StandardPredicateExpression {}
-extension PredicateExpressions.Computed: StandardPredicateExpression, UnarchivedExpression
+extension PredicateExpressions._Computed: Sendable where Input: Sendable {}
+extension PredicateExpressions._Computed: Encodable, Decodable where Input: StandardPredicateExpression {}
+extension PredicateExpressions._Computed: StandardPredicateExpression, _UnarchivedExpression
 where Input: StandardPredicateExpression {}
 
-extension PredicateExpressions.Computed: TranslatableExpression {
+extension PredicateExpressions._Computed: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     if case .captured(let value) = try translation.term(of: input), let value = value as? Input.Output {
       return .captured(body(value))
@@ -81,7 +81,7 @@ extension PredicateExpressions.Computed: TranslatableExpression {
 #if !canImport(Darwin)
   extension PredicateExpressions {
     /// `caseInsensitiveCompare`: ignores the case of the letters A to Z only; see ``ASCIICaseFolding``.
-    public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
+    public struct _StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression, CustomStringConvertible
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
       /// Its result type.
@@ -102,19 +102,19 @@ extension PredicateExpressions.Computed: TranslatableExpression {
 
     /// Written by `#Predicate`: `caseInsensitiveCompare`.
     public static func build_caseInsensitiveCompare<Root, Other>(_ root: Root, _ other: Other)
-      -> StringCaseInsensitiveCompare<Root, Other>
+      -> _StringCaseInsensitiveCompare<Root, Other>
     {
-      StringCaseInsensitiveCompare(root: root, other: other)
+      _StringCaseInsensitiveCompare(root: root, other: other)
     }
   }
 
-  extension PredicateExpressions.StringCaseInsensitiveCompare: Sendable where Root: Sendable, Other: Sendable {}
-  extension PredicateExpressions.StringCaseInsensitiveCompare: Codable where Root: Codable, Other: Codable {}
-  extension PredicateExpressions.StringCaseInsensitiveCompare: StandardPredicateExpression
+  extension PredicateExpressions._StringCaseInsensitiveCompare: Sendable where Root: Sendable, Other: Sendable {}
+  extension PredicateExpressions._StringCaseInsensitiveCompare: Codable where Root: Codable, Other: Codable {}
+  extension PredicateExpressions._StringCaseInsensitiveCompare: StandardPredicateExpression
   where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
 #endif
 
-extension PredicateExpressions.StringCaseInsensitiveCompare: TranslatableExpression {
+extension PredicateExpressions._StringCaseInsensitiveCompare: TranslatableExpression {
   /// The raw values of `ComparisonResult`: -1, 0 and 1.
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     let a = RowExpression.lowercased(try translation.expression(of: root)).folded

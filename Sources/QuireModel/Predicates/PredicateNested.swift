@@ -4,9 +4,9 @@ import QuireRow
 /// Expressions that stay in the process that made them: Foundation requires all expressions to be `Codable`.
 ///
 /// Encoding one throws, as does decoding.
-public protocol UnarchivedExpression: StandardPredicateExpression {}
+public protocol _UnarchivedExpression: StandardPredicateExpression {}
 
-extension UnarchivedExpression {
+extension _UnarchivedExpression {
   public func encode(to encoder: any Encoder) throws {
     throw EncodingError.invalidValue(
       self, .init(codingPath: encoder.codingPath, debugDescription: "it holds code, which no archive does"))
@@ -21,7 +21,7 @@ extension UnarchivedExpression {
 #if !canImport(Darwin)
   extension PredicateExpressions {
     /// Another predicate, evaluated on the same row or on one it leads to.
-    public struct NestedPredicate<Input: PredicateExpression>: PredicateExpression, CustomStringConvertible {
+    public struct _NestedPredicate<Input: PredicateExpression>: PredicateExpression, CustomStringConvertible {
       /// Its result type.
       public typealias Output = Bool
       package let predicate: Predicate<Input.Output>
@@ -36,7 +36,7 @@ extension UnarchivedExpression {
     }
 
     /// Another expression, evaluated on the same row or on one it leads to.
-    public struct NestedExpression<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
+    public struct _NestedExpression<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
       package let expression: Expression<Input.Output, Output>
       package let input: Input
 
@@ -50,30 +50,30 @@ extension UnarchivedExpression {
 
     /// Written by `#Predicate`: `evaluate` of a predicate or an expression.
     public static func build_evaluate<Input>(_ predicate: Predicate<Input.Output>, _ input: Input)
-      -> NestedPredicate<Input>
+      -> _NestedPredicate<Input>
     {
-      NestedPredicate(predicate: predicate, input: input)
+      _NestedPredicate(predicate: predicate, input: input)
     }
 
     /// Written by `#Predicate`: `evaluate` of a predicate or an expression.
     public static func build_evaluate<Input, Output>(_ expression: Expression<Input.Output, Output>, _ input: Input)
-      -> NestedExpression<Input, Output>
+      -> _NestedExpression<Input, Output>
     {
-      NestedExpression(expression: expression, input: input)
+      _NestedExpression(expression: expression, input: input)
     }
   }
 
-  extension PredicateExpressions.NestedPredicate: Sendable where Input: Sendable {}
-  extension PredicateExpressions.NestedPredicate: Encodable, Decodable where Input: StandardPredicateExpression {}
-  extension PredicateExpressions.NestedPredicate: StandardPredicateExpression, UnarchivedExpression
+  extension PredicateExpressions._NestedPredicate: Sendable where Input: Sendable {}
+  extension PredicateExpressions._NestedPredicate: Encodable, Decodable where Input: StandardPredicateExpression {}
+  extension PredicateExpressions._NestedPredicate: StandardPredicateExpression, _UnarchivedExpression
   where Input: StandardPredicateExpression {}
 
-  extension PredicateExpressions.NestedExpression: Sendable where Input: Sendable {}
-  extension PredicateExpressions.NestedExpression: Encodable, Decodable where Input: StandardPredicateExpression {}
-  extension PredicateExpressions.NestedExpression: StandardPredicateExpression, UnarchivedExpression
+  extension PredicateExpressions._NestedExpression: Sendable where Input: Sendable {}
+  extension PredicateExpressions._NestedExpression: Encodable, Decodable where Input: StandardPredicateExpression {}
+  extension PredicateExpressions._NestedExpression: StandardPredicateExpression, _UnarchivedExpression
   where Input: StandardPredicateExpression {}
 
-  extension PredicateExpressions.NestedPredicate: TranslatableExpression {
+  extension PredicateExpressions._NestedPredicate: TranslatableExpression {
     func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
       let inner = translation.evaluating(
         predicate.variable, for: try translation.term(of: input), called: translation.words(input))
@@ -82,7 +82,7 @@ extension UnarchivedExpression {
     func words(in translation: Translation) -> String { "a predicate.evaluate(\(translation.words(input)))" }
   }
 
-  extension PredicateExpressions.NestedExpression: TranslatableExpression {
+  extension PredicateExpressions._NestedExpression: TranslatableExpression {
     func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
       let inner = translation.evaluating(
         expression.variable, for: try translation.term(of: input), called: translation.words(input))

@@ -4,7 +4,7 @@ import QuireRow
 extension PredicateExpressions {
   /// A non-optional value compared with an optional: `$0.subtitle == $0.title`, where Swift promotes the value
   /// implicitly.
-  public struct Present<Wrapped: PredicateExpression>: PredicateExpression, CustomStringConvertible {
+  public struct _Present<Wrapped: PredicateExpression>: PredicateExpression, CustomStringConvertible {
     /// Its result type.
     public typealias Output = Wrapped.Output?
     package let wrapped: Wrapped
@@ -21,51 +21,51 @@ extension PredicateExpressions {
   // type.
 
   /// Written by `#Predicate`: `==` of two parts of the row.
-  public static func build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+  public static func _build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
     -> Equal<LHS, RHS> where LHS.Output == RHS.Output, LHS.Output: Equatable
   { build_Equal(lhs: lhs, rhs: rhs) }
 
   /// Written by `#Predicate`: `==` of two parts of the row.
-  public static func build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
-    -> Equal<LHS, Present<RHS>> where LHS.Output == RHS.Output?, RHS.Output: Equatable
+  public static func _build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> Equal<LHS, _Present<RHS>> where LHS.Output == RHS.Output?, RHS.Output: Equatable
   {
-    build_Equal(lhs: lhs, rhs: Present(rhs))
+    build_Equal(lhs: lhs, rhs: _Present(rhs))
   }
 
   /// Written by `#Predicate`: `==` of two parts of the row.
-  public static func build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
-    -> Equal<Present<LHS>, RHS> where RHS.Output == LHS.Output?, LHS.Output: Equatable
+  public static func _build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> Equal<_Present<LHS>, RHS> where RHS.Output == LHS.Output?, LHS.Output: Equatable
   {
-    build_Equal(lhs: Present(lhs), rhs: rhs)
+    build_Equal(lhs: _Present(lhs), rhs: rhs)
   }
 
   /// Written by `#Predicate`: `!=` of two parts of the row.
-  public static func build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+  public static func _build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
     -> NotEqual<LHS, RHS> where LHS.Output == RHS.Output, LHS.Output: Equatable
   { build_NotEqual(lhs: lhs, rhs: rhs) }
 
   /// Written by `#Predicate`: `!=` of two parts of the row.
-  public static func build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
-    -> NotEqual<LHS, Present<RHS>> where LHS.Output == RHS.Output?, RHS.Output: Equatable
+  public static func _build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> NotEqual<LHS, _Present<RHS>> where LHS.Output == RHS.Output?, RHS.Output: Equatable
   {
-    build_NotEqual(lhs: lhs, rhs: Present(rhs))
+    build_NotEqual(lhs: lhs, rhs: _Present(rhs))
   }
 
   /// Written by `#Predicate`: `!=` of two parts of the row.
-  public static func build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
-    -> NotEqual<Present<LHS>, RHS> where RHS.Output == LHS.Output?, LHS.Output: Equatable
+  public static func _build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> NotEqual<_Present<LHS>, RHS> where RHS.Output == LHS.Output?, LHS.Output: Equatable
   {
-    build_NotEqual(lhs: Present(lhs), rhs: rhs)
+    build_NotEqual(lhs: _Present(lhs), rhs: rhs)
   }
 }
 
-extension PredicateExpressions.Present: Sendable where Wrapped: Sendable {}
+extension PredicateExpressions._Present: Sendable where Wrapped: Sendable {}
 
-extension PredicateExpressions.Present: Codable where Wrapped: Codable {}
+extension PredicateExpressions._Present: Codable where Wrapped: Codable {}
 
-extension PredicateExpressions.Present: StandardPredicateExpression where Wrapped: StandardPredicateExpression {}
+extension PredicateExpressions._Present: StandardPredicateExpression where Wrapped: StandardPredicateExpression {}
 
-extension PredicateExpressions.Present: TranslatableExpression {
+extension PredicateExpressions._Present: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term { try translation.term(of: wrapped) }
   func words(in translation: Translation) -> String { translation.words(wrapped) }
 }

@@ -6,7 +6,7 @@
     /// `localizedStandardContains` inside `#Predicate`, which Foundation lacks outside Apple's platforms.
     ///
     /// Both in Swift and in SQL, only the letters A to Z are compared without case: see ``ASCIICaseFolding``.
-    public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
+    public struct _StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression, CustomStringConvertible
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
       /// Its result type.
@@ -29,24 +29,24 @@
 
     /// Written by `#Predicate`: `localizedStandardContains`.
     public static func build_localizedStandardContains<Root, Other>(_ root: Root, _ other: Other)
-      -> StringLocalizedStandardContains<Root, Other>
+      -> _StringLocalizedStandardContains<Root, Other>
     {
-      StringLocalizedStandardContains(root: root, other: other)
+      _StringLocalizedStandardContains(root: root, other: other)
     }
   }
 
-  extension PredicateExpressions.StringLocalizedStandardContains: Sendable where Root: Sendable, Other: Sendable {}
+  extension PredicateExpressions._StringLocalizedStandardContains: Sendable where Root: Sendable, Other: Sendable {}
 
-  extension PredicateExpressions.StringLocalizedStandardContains: Codable where Root: Codable, Other: Codable {}
+  extension PredicateExpressions._StringLocalizedStandardContains: Codable where Root: Codable, Other: Codable {}
 
-  extension PredicateExpressions.StringLocalizedStandardContains: StandardPredicateExpression
+  extension PredicateExpressions._StringLocalizedStandardContains: StandardPredicateExpression
   where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
 #else
   import Foundation
   import QuireRow
 #endif
 
-extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpression {
+extension PredicateExpressions._StringLocalizedStandardContains: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     .expression(try translation.text(.containsFolded, root, other, in: self))
   }

@@ -12,7 +12,7 @@ public struct UntranslatablePredicate: Error, Hashable, Sendable, CustomStringCo
   package let mayBeComputed: Bool
 
   /// An error for a part of a predicate.
-  public init(part: String, reason: String, advice: String) {
+  package init(part: String, reason: String, advice: String) {
     self.init(part: part, reason: reason, advice: advice, mayBeComputed: true)
   }
 
