@@ -27,8 +27,9 @@ struct CompatibilityTests {
   }
 
   @Test func `every error's localized description is its whole text`() throws {
+    let refused = try #require(#expect(throws: SchemaError.self) { try context(TwiceNamed.self) })
     let errors: [any Error] = [
-      ModelError.readOnly, SchemaError.noModels, ChangeLogError.off(path: "books.db"),
+      ModelError.readOnly, refused, ChangeLogError.off(path: "books.db"),
       ModelEnvironmentError.missing(type: "Book"), BackupError.exists(path: "books.db"),
     ]
     for error in errors { #expect(error.localizedDescription == "\(error)") }

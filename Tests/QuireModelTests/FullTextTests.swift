@@ -167,7 +167,7 @@ import Testing
       try connection.execute("INSERT INTO tale (title, year) VALUES ('Dune', 1965)")
     }
     let error = #expect(throws: SchemaError.self) { try open() }
-    guard case .mismatch(_, let differences, let mending)? = error else { throw error! }
+    guard case .mismatch(_, let differences, let mending)? = error?.problem else { throw error! }
     #expect(differences.first == "full-text index tale_search is missing")
     do {
       let connection = try Connection(path: file.path, access: .readWrite, options: trusting)
@@ -183,7 +183,7 @@ import Testing
       try store.execute("CREATE TRIGGER mine AFTER DELETE ON tale BEGIN SELECT 1; END")
     }
     let error = #expect(throws: SchemaError.self) { try open() }
-    guard case .untrusted(_, ["mine"])? = error else { throw error! }
+    guard case .untrusted(_, ["mine"])? = error?.problem else { throw error! }
     var configuration = ModelConfiguration(url: file)
     configuration.trustsSchema = true
     let store = try ModelContainer(for: Tale.self, configurations: configuration)

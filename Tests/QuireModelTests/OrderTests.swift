@@ -85,7 +85,7 @@ import Testing
 
   @Test func `an order that cannot be kept is refused when the schema is made`() throws {
     let error = #expect(throws: SchemaError.self) { try ModelContainer.schemaSQL(for: Crowd.self) }
-    guard case .unusableOrder("Crowd", "members", _)? = error else { throw error! }
+    guard case .unusableOrder("Crowd", "members", _)? = error?.problem else { throw error! }
     let other = #expect(throws: SchemaError.self) { try ModelContainer.schemaSQL(for: Queue.self) }
     #expect(other?.description.contains("Waiting.place must be a Double") == true)
   }

@@ -83,8 +83,8 @@ import Testing
     let file = try TemporaryFile()
     let statements = statements + ["CREATE TABLE other (x)"]
     let error = #expect(throws: SchemaError.self) { try Self.open(statements, file) }
-    guard case .mismatch(_, let differences, _)? = error else { throw error! }
-    #expect(differences.contains(sentence))
+    guard case .mismatch(_, let differences, _)? = error?.problem else { throw error! }
+    #expect(differences.contains(sentence) && error?.differences == differences)
     #expect(differences.count == Set(differences).count)
     let made = try Connection(path: file.url.path, access: .readOnly).query(
       "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
@@ -129,7 +129,9 @@ import Testing
 
   @Test func `models that cannot be a schema are refused by name`() throws {
     let error = #expect(throws: SchemaError.self) { try ModelContainer.schemaSQL(for: Ambiguous.self) }
-    guard case .ambiguousInverse("Ambiguous", "books", "Claimant", ["author", "editor"])? = error else { throw error! }
+    guard case .ambiguousInverse("Ambiguous", "books", "Claimant", ["author", "editor"])? = error?.problem else {
+      throw error!
+    }
     #expect(throws: SchemaError.self) { try ModelContainer.schemaSQL(for: Names.Task.self, Other.Task.self) }
   }
 

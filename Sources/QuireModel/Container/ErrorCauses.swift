@@ -15,7 +15,7 @@ extension ModelError: QuireError {
 
 extension SchemaError: QuireError {
   public var cause: QuireErrorCause {
-    switch self {
+    switch problem {
     case .untrusted, .mismatch, .unknownVersion, .brokenReferences: .storage
     default: .caller
     }

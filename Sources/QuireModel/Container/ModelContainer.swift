@@ -77,7 +77,7 @@ public final class ModelContainer: Sendable {
   private convenience init(
     _ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?, _ configurations: [ModelConfiguration]
   ) throws {
-    if configurations.count > 1 { throw SchemaError.severalConfigurations(configurations.map(\.name)) }
+    if configurations.count > 1 { throw SchemaError(.severalConfigurations(configurations.map(\.name))) }
     let configuration = configurations.first ?? ModelConfiguration()
     let schema = schema.types.isEmpty ? configuration.schema ?? schema : schema
     let (entities, joins) = try SchemaResolution.resolve(schema.types)
@@ -188,8 +188,9 @@ public final class ModelContainer: Sendable {
   ) throws {
     let differences = try SchemaCheck(entities: entities, joins: joins).differences(in: connection)
     if differences.isEmpty { return }
-    throw SchemaError.mismatch(
-      path: path, differences: differences.map(\.sentence), mending: differences.compactMap(\.sql))
+    throw SchemaError(
+      .mismatch(
+        path: path, differences: differences.map(\.sentence), mending: differences.compactMap(\.sql)))
   }
 
   /// Whether the file's triggers may write to virtual tables, as those that maintain a full-text index must. True only
@@ -207,7 +208,7 @@ public final class ModelContainer: Sendable {
         ? nil : object.name
     }
     if others.isEmpty { return true }
-    throw SchemaError.untrusted(path: file, objects: others)
+    throw SchemaError(.untrusted(path: file, objects: others))
   }
 
   static func isEmpty(_ connection: Connection) throws -> Bool {

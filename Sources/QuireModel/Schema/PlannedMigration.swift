@@ -36,7 +36,7 @@ struct PlannedMigration {
       guard let stage = stages.first(where: { $0.versions.from.versionIdentifier == present.number }),
         let next = versions.first(where: { $0.number == stage.versions.to.versionIdentifier }),
         next.number > present.number
-      else { throw SchemaError.noStage(from: "\(present.number)", to: "\(newest.number)") }
+      else { throw SchemaError(.noStage(from: "\(present.number)", to: "\(newest.number)")) }
       if case .custom(_, _, let willMigrate?, _) = stage { try call(willMigrate, present) }
       try change(file, from: present, to: next)
       if case .custom(_, _, _, let didMigrate?) = stage { try call(didMigrate, next) }
@@ -51,7 +51,7 @@ struct PlannedMigration {
     if try ModelContainer.isEmpty(connection) { return nil }
     if let recorded = try PlannedMigration.recorded(on: connection) {
       if let known = versions.first(where: { "\($0.number)" == recorded }) { return known }
-      throw SchemaError.unknownVersion(path: file, version: recorded)
+      throw SchemaError(.unknownVersion(path: file, version: recorded))
     }
     let statements = Set(try SchemaReader(connection).objects().compactMap { $0.sql.map { SQLFragment($0) } })
     let exact = try versions.last { version in
@@ -63,7 +63,7 @@ struct PlannedMigration {
       try SchemaCheck(entities: version.entities, joins: version.joins).differences(in: connection).isEmpty
     }
     if let fitting { return fitting }
-    throw SchemaError.unknownVersion(path: file, version: nil)
+    throw SchemaError(.unknownVersion(path: file, version: nil))
   }
 
   static func recorded(on connection: Connection) throws -> String? {
@@ -93,7 +93,7 @@ struct PlannedMigration {
         models: Connection(path: file, access: .readOnly)
       ).run()
       if let broken = try connection.query("PRAGMA foreign_key_check").first, case .text(let table) = broken {
-        throw SchemaError.brokenReferences(table: table, to: "\(new.number)")
+        throw SchemaError(.brokenReferences(table: table, to: "\(new.number)"))
       }
       try PlannedMigration.record(new.number) { try connection.execute($0, $1) }
       try connection.execute("COMMIT")

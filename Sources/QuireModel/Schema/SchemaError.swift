@@ -1,47 +1,60 @@
-/// An error in a set of model classes, or in a file that should contain them.
-@nonexhaustive
-public enum SchemaError: Error, Hashable, Sendable {
-  /// A container needs at least one model.
-  case noModels
-  /// Two models have this name.
-  case duplicateName(String)
-  /// Two properties of a model have the same column, or one has that of the key.
-  case duplicateColumn(model: String, column: String, properties: [String])
-  /// Two properties of `other` could be the inverse; name one with `@Relationship(inverse:)`.
-  case ambiguousInverse(model: String, property: String, other: String, candidates: [String])
-  /// The property named by `@Relationship(inverse:)` cannot be the inverse of this one.
-  case inverseMismatch(model: String, property: String, reason: String)
-  /// The property named by `@Relationship(order:)` cannot store the order of the objects.
-  case unusableOrder(model: String, property: String, reason: String)
-  /// A declaration such as `#Index` names something that is not a stored property of the model.
-  case unknownKeyPath(model: String, in: String)
-  /// `#FullText` names something that cannot be searched.
-  case unusableFullText(model: String, property: String?, reason: String)
-  /// Models with `#FullText` need a file whose triggers may write to virtual tables, but this file has triggers or
-  /// views that do not belong to the models.
-  case untrusted(path: String, objects: [String])
-  /// If the row that `reference` leads to is gone, this property would have no value: give it a default.
-  case noVacantValue(model: String, property: String, type: String, reference: String)
-  /// A `let` whose type has neither a zero nor a first case, so that no object without a row can be made.
-  case noConstantValue(model: String, property: String, type: String)
-  /// The file's tables do not fit the models: one line for each difference, and the SQL for those that a statement can
-  /// fix.
-  case mismatch(path: String, differences: [String], mending: [String])
-  /// The plan has no stage that begins at the file's version.
-  case noStage(from: String, to: String)
-  /// The file's version is not one of the plan's; `version` is the recorded one, if there is a record.
-  case unknownVersion(path: String, version: String?)
-  /// A new property is not optional, and existing rows would have no value for it.
-  case noValueForNewColumn(model: String, property: String)
-  /// After a stage, a row of the table would refer to a missing row.
-  case brokenReferences(table: String, to: String)
-  /// A container keeps its models in one file.
-  case severalConfigurations([String])
+/// An error in a set of model classes, or in a file that should contain them. Its description names the model, the
+/// property or the file, and what to change; nothing was changed in the file.
+public struct SchemaError: Error, Hashable, Sendable {
+  package let problem: Problem
+
+  package init(_ problem: Problem) { self.problem = problem }
+
+  /// What the tables of a file have that the models have not, and the other way round, one line each. Empty for an error
+  /// of another kind.
+  public var differences: [String] { if case .mismatch(_, let differences, _) = problem { differences } else { [] } }
+
+  /// The SQL for those ``differences`` that a statement can remove.
+  public var remedies: [String] { if case .mismatch(_, _, let remedies) = problem { remedies } else { [] } }
+
+  package enum Problem: Hashable, Sendable {
+    /// A container needs at least one model.
+    case noModels
+    /// Two models have this name.
+    case duplicateName(String)
+    /// Two properties of a model have the same column, or one has that of the key.
+    case duplicateColumn(model: String, column: String, properties: [String])
+    /// Two properties of `other` could be the inverse; name one with `@Relationship(inverse:)`.
+    case ambiguousInverse(model: String, property: String, other: String, candidates: [String])
+    /// The property named by `@Relationship(inverse:)` cannot be the inverse of this one.
+    case inverseMismatch(model: String, property: String, reason: String)
+    /// The property named by `@Relationship(order:)` cannot store the order of the objects.
+    case unusableOrder(model: String, property: String, reason: String)
+    /// A declaration such as `#Index` names something that is not a stored property of the model.
+    case unknownKeyPath(model: String, in: String)
+    /// `#FullText` names something that cannot be searched.
+    case unusableFullText(model: String, property: String?, reason: String)
+    /// Models with `#FullText` need a file whose triggers may write to virtual tables, but this file has triggers or
+    /// views that do not belong to the models.
+    case untrusted(path: String, objects: [String])
+    /// If the row that `reference` leads to is gone, this property would have no value: give it a default.
+    case noVacantValue(model: String, property: String, type: String, reference: String)
+    /// A `let` whose type has neither a zero nor a first case, so that no object without a row can be made.
+    case noConstantValue(model: String, property: String, type: String)
+    /// The file's tables do not fit the models: one line for each difference, and the SQL for those that a statement can
+    /// fix.
+    case mismatch(path: String, differences: [String], mending: [String])
+    /// The plan has no stage that begins at the file's version.
+    case noStage(from: String, to: String)
+    /// The file's version is not one of the plan's; `version` is the recorded one, if there is a record.
+    case unknownVersion(path: String, version: String?)
+    /// A new property is not optional, and existing rows would have no value for it.
+    case noValueForNewColumn(model: String, property: String)
+    /// After a stage, a row of the table would refer to a missing row.
+    case brokenReferences(table: String, to: String)
+    /// A container keeps its models in one file.
+    case severalConfigurations([String])
+  }
 }
 
 extension SchemaError: CustomStringConvertible {
   public var description: String {
-    switch self {
+    switch problem {
     case .noModels: "a container needs at least one model"
     case .duplicateName(let name): "two models are called \(name): each needs a table of its own"
     case .duplicateColumn(let model, let column, let properties):

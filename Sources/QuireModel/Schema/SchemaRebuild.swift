@@ -92,7 +92,7 @@ struct SchemaRebuild {
       } else {
         let value = try entity.defaultValue(of: index, on: models)
         if source == nil, value == .null {
-          throw SchemaError.noValueForNewColumn(model: entity.name, property: property.name)
+          throw SchemaError(.noValueForNewColumn(model: entity.name, property: property.name))
         }
         rebuild.columns.append((SQLName(column), source.map { "coalesce(\($0), ?)" } ?? "?"))
         rebuild.arguments.append(value)

@@ -16,11 +16,11 @@ package struct SchemaResolution {
     entities: [Entity], joins: [JoinTable]
   ) {
     var resolution = SchemaResolution()
-    if types.isEmpty { throw .noModels }
+    if types.isEmpty { throw SchemaError(.noModels) }
     for type in types { resolution.add(type) }
     var names: Set<String> = []
     for definition in resolution.definitions where !names.insert(definition.name).inserted {
-      throw .duplicateName(definition.name)
+      throw SchemaError(.duplicateName(definition.name))
     }
     try resolution.checkVacancy()
     try resolution.pairDeclared()
@@ -53,15 +53,16 @@ package struct SchemaResolution {
   private func checkVacancy() throws(SchemaError) {
     for definition in definitions {
       if let property = definition.properties.first(where: { $0.isConstant && !$0.hasPlaceholder() }) {
-        throw .noConstantValue(model: definition.name, property: property.name, type: property.valueType)
+        throw SchemaError(.noConstantValue(model: definition.name, property: property.name, type: property.valueType))
       }
       for reference in definition.properties {
         guard reference.isRequired, let target = reference.target else { continue }
         let other = definitions[number(of: target)]
         guard let property = other.properties.first(where: { !$0.hasPlaceholder() }) else { continue }
-        throw .noVacantValue(
-          model: other.name, property: property.name, type: property.valueType,
-          reference: "\(definition.name).\(reference.name)")
+        throw SchemaError(
+          .noVacantValue(
+            model: other.name, property: property.name, type: property.valueType,
+            reference: "\(definition.name).\(reference.name)"))
       }
     }
   }
@@ -76,18 +77,20 @@ package struct SchemaResolution {
         guard let inverse = definitions[other].properties.firstIndex(where: { $0.keyPath == keyPath }),
           let back = definitions[other].properties[inverse].target, number(of: back) == entity
         else {
-          throw .inverseMismatch(
-            model: definition.name, property: property.name,
-            reason: "it names no relationship of \(definitions[other].name) that leads back to \(definition.name)")
+          throw SchemaError(
+            .inverseMismatch(
+              model: definition.name, property: property.name,
+              reason: "it names no relationship of \(definitions[other].name) that leads back to \(definition.name)"))
         }
         let here = Side(entity: entity, property: index)
         let there = Side(entity: other, property: inverse)
         if let taken = self.inverse(of: there), taken != here {
-          throw .inverseMismatch(
-            model: definition.name, property: property.name,
-            reason:
-              "\(definitions[other].name).\(definitions[other].properties[inverse].name) is already the inverse of "
-              + "\(definitions[taken.entity].name).\(definitions[taken.entity].properties[taken.property].name)")
+          throw SchemaError(
+            .inverseMismatch(
+              model: definition.name, property: property.name,
+              reason:
+                "\(definitions[other].name).\(definitions[other].properties[inverse].name) is already the inverse of "
+                + "\(definitions[taken.entity].name).\(definitions[taken.entity].properties[taken.property].name)"))
         }
         pair(here, there)
       }
@@ -106,9 +109,10 @@ package struct SchemaResolution {
         if there.count == 1, here2.filter({ $0 != there[0] }).count == 1 {
           pair(here, there[0])
         } else if there.count > 1, property.isToMany {
-          throw .ambiguousInverse(
-            model: definition.name, property: property.name, other: definitions[other].name,
-            candidates: there.map { definitions[$0.entity].properties[$0.property].name })
+          throw SchemaError(
+            .ambiguousInverse(
+              model: definition.name, property: property.name, other: definitions[other].name,
+              candidates: there.map { definitions[$0.entity].properties[$0.property].name }))
         }
       }
     }
@@ -130,7 +134,7 @@ package struct SchemaResolution {
     for (entity, definition) in definitions.enumerated() {
       for (index, property) in definition.properties.enumerated() where property.relationship.order != nil {
         func refuse(_ reason: String) throws(SchemaError) {
-          throw .unusableOrder(model: definition.name, property: property.name, reason: reason)
+          throw SchemaError(.unusableOrder(model: definition.name, property: property.name, reason: reason))
         }
         guard property.isToMany, let target = property.target else {
           try refuse("it is not an array of models")
@@ -175,7 +179,8 @@ package struct SchemaResolution {
       let resolved = resolve(property, at: Side(entity: index, property: position))
       if let column = resolved.column, !columns.insert(column.lowercased()).inserted {
         let others = properties.filter { $0.column?.lowercased() == column.lowercased() }.map(\.name)
-        throw .duplicateColumn(model: definition.name, column: column, properties: others + [property.name])
+        throw SchemaError(
+          .duplicateColumn(model: definition.name, column: column, properties: others + [property.name]))
       }
       properties.append(resolved)
     }
@@ -185,7 +190,7 @@ package struct SchemaResolution {
         var names: [String] = []
         for keyPath in set {
           guard let property = properties.first(where: { $0.keyPath == keyPath }), let column = property.column else {
-            throw .unknownKeyPath(model: definition.name, in: place)
+            throw SchemaError(.unknownKeyPath(model: definition.name, in: place))
           }
           names.append(column)
         }
@@ -210,20 +215,24 @@ package struct SchemaResolution {
   ) throws(SchemaError) -> FullTextIndex {
     let name = FullTextIndex.name(for: table)
     let model = definitions.first { Naming.snakeCase($0.name) == table }?.name ?? table
-    if columns.isEmpty { throw .unusableFullText(model: model, property: nil, reason: "it names no property") }
+    if columns.isEmpty {
+      throw SchemaError(.unusableFullText(model: model, property: nil, reason: "it names no property"))
+    }
     if definitions.contains(where: { Naming.snakeCase($0.name) == name }) {
-      throw .unusableFullText(model: model, property: nil, reason: "its table would be \(name), which is a model's")
+      throw SchemaError(
+        .unusableFullText(model: model, property: nil, reason: "its table would be \(name), which is a model's"))
     }
     for property in properties {
       guard let column = property.column, columns.contains(column) else { continue }
       if ["rank", "rowid", name].contains(column.lowercased()) {
-        throw .unusableFullText(
-          model: model, property: property.name,
-          reason: "FTS5 has a column \(column) of its own: name another with "
-            + "@Attribute(column:)")
+        throw SchemaError(
+          .unusableFullText(
+            model: model, property: property.name,
+            reason: "FTS5 has a column \(column) of its own: name another with "
+              + "@Attribute(column:)"))
       }
       guard case .value(.text, _, _) = property.kind else {
-        throw .unusableFullText(model: model, property: property.name, reason: "it is not text")
+        throw SchemaError(.unusableFullText(model: model, property: property.name, reason: "it is not text"))
       }
     }
     return FullTextIndex(table: name, columns: columns, words: definition.words)
