@@ -4,10 +4,10 @@ import Quire
 final class Listener<Element> {
   private(set) var changes: [Difference<Element>.Change] = []
   private(set) var calls = 0
-  private var token: DifferenceToken?
+  private var token: ChangeToken?
 
   /// - Parameter follow: Where it listens, such as `rows.onDifference`.
-  init(_ follow: (@escaping (Difference<Element>) -> Void) -> DifferenceToken) {
+  init(_ follow: (@escaping (Difference<Element>) -> Void) -> ChangeToken) {
     token = follow { [unowned self] in
       changes += $0.changes
       calls += 1

@@ -11,7 +11,7 @@ import Quire
   private let context: ModelContext
   private let books: [Book]
   private var queries: [LiveQuery<Book>] = []
-  private var tokens: [DifferenceToken] = []
+  private var tokens: [ChangeToken] = []
   private let observer = Observer()
 
   private final class Observer {

@@ -10,7 +10,7 @@ final class Service: Sendable {
   let server: Server
   private let store: ModelContainer
   private let tasks: [Task<Void, Never>]
-  private let observation: StoreEventObservation
+  private let observation: ObservationToken
 
   /// - Parameters:
   ///   - file: The database; it is made, or brought up to date.

@@ -11,7 +11,7 @@ import QuireTool
   private let terminal: Terminal
   private let commits: Commits
   private var reader: ObservationToken?
-  private var changes: DifferenceToken?
+  private var changes: ChangeToken?
 
   /// What the reader saw when it last ran.
   private var shown: [BookRow] = []

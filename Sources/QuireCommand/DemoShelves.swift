@@ -11,7 +11,7 @@ import QuireTool
   private let libraries: LiveRows<LibraryShelf>
   private let terminal: Terminal
   private var reader: ObservationToken?
-  private var tokens: [DifferenceToken] = []
+  private var tokens: [ChangeToken] = []
 
   /// What the reader saw when it last ran.
   private var shown = Seen()

@@ -49,9 +49,9 @@ struct GroupMembers {
     }
     let values = projection.fields.indices.map { "field\($0)" }.joined(separator: ", ")
     return """
-      \(projection.access)static var _quireGroups: Quire.GroupDefinition<Self> {
+      \(projection.access)static var _quireGroups: Quire._GroupDefinition<Self> {
       \(lines.joined(separator: "\n"))
-      return Quire.GroupDefinition(by: key\(aggregates)) { (\(parameters.joined(separator: ", "))) in
+      return Quire._GroupDefinition(by: key\(aggregates)) { (\(parameters.joined(separator: ", "))) in
       Self(_quireValues: \(values))
       }
       }

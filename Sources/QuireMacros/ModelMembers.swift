@@ -96,7 +96,7 @@ struct ModelMembers {
     var lines = numbered { property, bit in
       let call =
         property.plain != nil
-        ? "\(property.storage).write(to: statement, at: index)"
+        ? "\(property.storage)._write(to: statement, at: index)"
         : "\(form(property)).bind(\(slot(property)), to: statement, at: index)"
       return "if properties & \(bit) != 0 {\ntry \(call)\nindex += 1\n}"
     }

@@ -36,7 +36,7 @@ public enum QuireErrorCause: Hashable, Sendable, CaseIterable {
 }
 
 extension AggregateError: QuireError {
-  public var cause: QuireErrorCause { .storage }
+  package var cause: QuireErrorCause { .storage }
 }
 extension IdentifierError: QuireError {}
 extension QueryError: QuireError {}

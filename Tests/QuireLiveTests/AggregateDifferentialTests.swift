@@ -84,7 +84,7 @@ import Testing
           for book in try context.fetch(FetchDescriptor(predicate: predicate.1)) {
             state.add(try QuireRow.Value(storing: book[keyPath: property]))
           }
-          return try Value.total(state)
+          return try Value._total(state)
         }
       }
     }

@@ -147,7 +147,7 @@ import Testing
     let byRank = try context.liveGroups(
       Book.self, by: \Book.author?.rank, .count, .max(\Book.author?.name), where: isNotA)
     var copies: [String: [String]] = [:]
-    var tokens: [DifferenceToken] = []
+    var tokens: [ChangeToken] = []
     func follow<Key, Values>(_ name: String, _ groups: LiveGroups<Key, Values>) {
       copies[name] = groups.map { "\($0)" }
       tokens.append(groups.onDifference { copies[name] = Self.applied($0, to: copies[name] ?? []) })

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  private func watch(_ seen: Seen) -> CommitValidator {
+  private func watch(_ seen: Seen) -> ObservationToken {
     store.beforeCommit { commit in
       for table in commit.tables {
         for row in table.rows {
@@ -136,7 +136,7 @@ import Testing
   @Test func `several are asked in order of adding, and the first that throws is the last`() throws {
     let seen = Seen()
     let one = store.beforeCommit { _ in seen.add("one") }
-    var two: CommitValidator? = store.beforeCommit { _ in
+    var two: ObservationToken? = store.beforeCommit { _ in
       seen.add("two")
       throw Refused(why: "two")
     }

@@ -124,7 +124,7 @@ import Testing
     let list = try list()
     let silent = try self.list()
     var told: [Difference<ModelRow<Book>>.Change] = []
-    var token: DifferenceToken? = list.onDifference { told += $0.changes }
+    var token: ChangeToken? = list.onDifference { told += $0.changes }
     var woken = 0
     track {
       _ = (list.count, silent.count)

@@ -56,7 +56,7 @@ import Testing
     /// What was seen before and after, by version.
     var before: [Int] = []
     var after: [Int] = []
-    var tokens: [DifferenceToken] = []
+    var tokens: [ChangeToken] = []
     /// Something to do in the middle of an announcement.
     var meddle: () -> Void = {}
     var rearms = true
@@ -296,7 +296,7 @@ import Testing
     let store = try makeStore()
     let context = ModelContext(store, isolation: nil)
     var list: LiveQuery<Book>? = try context.live(Book.self)
-    var second: DifferenceToken?
+    var second: ChangeToken?
     var calls = 0
     let first = list?.onDifference { _ in
       second = nil

@@ -167,7 +167,7 @@ extension LiveResultTests {
     let picture: () -> String
     /// To books that are in alone.
     let update: () throws -> Void
-    var tokens: [DifferenceToken] = []
+    var tokens: [ChangeToken] = []
     var differences = 0
 
     init(

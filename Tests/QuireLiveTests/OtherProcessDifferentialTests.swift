@@ -69,7 +69,7 @@ import Testing
   private let lines: LiveRows<BookLine>
   private let objects: [Book]
   private var shown: [BookLine]
-  private var token: DifferenceToken?
+  private var token: ChangeToken?
   private var linesTold = 0
   private var wrongLines: String?
   private var before: [Int64: Row] = [:]

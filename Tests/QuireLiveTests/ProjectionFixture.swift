@@ -83,7 +83,7 @@ func makePressStore() throws -> ModelContainer {
   let name: String
   let live: LiveRows<Row>
   private let afresh: (ModelContext) throws -> [Row]
-  private var token: DifferenceToken?
+  private var token: ChangeToken?
   private var shown: [Row]
   private var told: [Difference<Row>] = []
   private(set) var differences = 0

@@ -47,7 +47,7 @@ import Testing
   /// What the differences made of what was shown first.
   private final class Lines {
     var rows: [BookLine] = []
-    var token: DifferenceToken?
+    var token: ChangeToken?
   }
 
   init(seed: UInt64) throws {

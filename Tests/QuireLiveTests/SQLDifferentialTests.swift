@@ -72,7 +72,7 @@ import Testing
     var shown: [Record]
     var runs = 1
     var told: [Difference<Record>] = []
-    var token: DifferenceToken?
+    var token: ChangeToken?
 
     init(_ sql: SQL, _ live: LiveRecords) {
       self.sql = sql

@@ -126,17 +126,17 @@ import Testing
 /// One result in sections under test.
 @MainActor final class WatchedSections<Key: StoredValue>: WatchedSectioning {
   private typealias Picture = [(name: Value, keys: [Int64])]
-  private typealias Told = SectionDifference<Key, ModelRow<Book>>
+  private typealias Told = LiveSections<Book, Key>.Difference
   private let property: KeyPath<Book, Key>
   private let order: SortDescriptor<Book>
   private let live: LiveSections<Book, Key>
-  private var token: DifferenceToken?
+  private var token: ChangeToken?
   private var told: [Told] = []
   private var shown: Picture = []
   private var pausedAt: (commit: Int64, rows: [Int64: Row])?
   /// Set by going on: from where, as the difference tells.
   private var resumedFrom: [Int64: Row]?
-  private var objects: [LiveSection<Book, Key>] = []
+  private var objects: [LiveSections<Book, Key>.Section] = []
   private var woken: Set<ObjectIdentifier> = []
   private(set) var differences = 0
 

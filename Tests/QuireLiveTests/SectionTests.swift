@@ -153,7 +153,7 @@ import Testing
     let list = try context.live(
       Book.self, sectionBy: \.author?.name, where: #Predicate { $0.year == 7 }, sortBy: [SortDescriptor(\.title)])
     #expect(picture(list) == "Dick: y, Lem: x")
-    var told: [SectionDifference<String?, ModelRow<Book>>.Change] = []
+    var told: [LiveSections<Book, String?>.Difference.Change] = []
     let token = list.onDifference { told = $0.changes }
     // No column of the book is another.
     try run("UPDATE author SET name = 'Eco' WHERE name = 'Dick'")

@@ -62,7 +62,7 @@ import Testing
     #expect(
       throws: RecordError.undecodable(
         row: 2, column: "y", type: "Int",
-        reason: .wrongStorageClass(column: 1, expected: .integer, found: "text"))
+        reason: .wrongStorageClass(column: 1, expected: "INTEGER", found: "text"))
     ) {
       try context.fetch(String.self, Int.self, sql: "SELECT 'a', 1 AS y UNION ALL SELECT 'b', 'c'")
     }

@@ -9,13 +9,13 @@ import Testing
 private struct Mark: StoredValue, Hashable {
   let value: Value
   init(_ value: Value) { self.value = value }
-  static var columnType: ColumnType { .any }
-  static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
+  static var _columnType: _Quire.ColumnType { .any }
+  static func _read<Source: _Quire.ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
     throws(ValueError) -> Mark
   {
     Mark(source.value(index))
   }
-  func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
+  func _write<Sink: _Quire.ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
     sink.bind(value, at: index)
   }
 }

@@ -12,7 +12,7 @@ typealias Row = [String: Value]
   let name: String
   let live: LiveQuery<Model>
   private let table: String
-  private var token: DifferenceToken?
+  private var token: ChangeToken?
   private(set) var keys: [Int64]
   private var told: [Difference<ModelRow<Model>>] = []
   var differences = 0

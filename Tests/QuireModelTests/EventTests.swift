@@ -31,7 +31,7 @@ import Testing
       for: Writer.self, Volume.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
   }
 
-  private func observed() -> StoreEventObservation { store.observeEvents { [told] in told.add($0) } }
+  private func observed() -> ObservationToken { store.observeEvents { [told] in told.add($0) } }
 
   @Test func `each statement is told once, with its rows and without values`() throws {
     let observation = observed()
@@ -81,7 +81,7 @@ import Testing
 
   @Test func `who has cancelled is told nothing, and others go on`() throws {
     let (first, second) = (Told(), observed())
-    var observation: StoreEventObservation? = store.observeEvents { first.add($0) }
+    var observation: ObservationToken? = store.observeEvents { first.add($0) }
     try store.execute("INSERT INTO writer (name) VALUES ('Lem')")
     let count = first.all.count
     #expect(count > 0 && observation != nil)

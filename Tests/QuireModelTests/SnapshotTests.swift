@@ -56,8 +56,8 @@ import Testing
     let other = ModelContext(store)
     let descriptor = FetchDescriptor<Printing>(sortBy: [SortDescriptor(\.title)])
     #expect(throws: ModelError.self) { try other.fetch(descriptor) }
-    #expect(throws: ModelError.self) { try other.fetch(descriptor, badRows: .refuse) }
-    let (editions, badRows) = try other.fetch(descriptor, badRows: .report)
+    #expect(throws: ModelError.self) { try other.fetch(descriptor) }
+    let (editions, badRows) = try other.fetchReportingBadRows(descriptor)
     #expect(editions.map(\.title) == ["Emma", "Ulysses"])
     #expect(badRows.count == 1)
     let bad = try #require(badRows.first)

@@ -9,7 +9,7 @@ import Testing
   }
 
   private func read<T: StoredValue>(_ type: T.Type, _ value: Value) throws -> T {
-    try T.read(from: ImageSource([value]), at: 0)
+    try T._read(from: ImageSource([value]), at: 0)
   }
 
   @Test func `a date is written in UTC with six decimals, and more where those do not read back the same`() throws {
@@ -144,7 +144,7 @@ import Testing
     #expect(try Value(storing: true) == 1)
     #expect(try read(Double.self, 3) == 3)
     #expect(try read(String?.self, .null) == nil)
-    #expect(throws: ValueError.wrongStorageClass(column: 0, expected: .integer, found: "text")) {
+    #expect(throws: ValueError.wrongStorageClass(column: 0, expected: "INTEGER", found: "text")) {
       try read(Int.self, "7")
     }
     #expect(throws: ValueError.malformedText(column: 0)) { try read(String.self, .malformedText(Data([255]))) }

@@ -75,9 +75,9 @@ import Testing
       #expect(try select.step())
       let row = select.row
       #expect(throws: ValueError.malformedText(column: 0)) { try row.text(0) }
-      #expect(throws: ValueError.wrongStorageClass(column: 1, expected: .text, found: "integer")) { try row.text(1) }
-      #expect(throws: ValueError.wrongStorageClass(column: 2, expected: .integer, found: "null")) { try row.int64(2) }
-      #expect(throws: ValueError.wrongStorageClass(column: 3, expected: .text, found: "blob")) { try row.text(3) }
+      #expect(throws: ValueError.wrongStorageClass(column: 1, expected: "TEXT", found: "integer")) { try row.text(1) }
+      #expect(throws: ValueError.wrongStorageClass(column: 2, expected: "INTEGER", found: "null")) { try row.int64(2) }
+      #expect(throws: ValueError.wrongStorageClass(column: 3, expected: "TEXT", found: "blob")) { try row.text(3) }
       #expect(try row.double(1) == 5)
       var moving = row
       moving.position = 1

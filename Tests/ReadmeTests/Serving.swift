@@ -95,7 +95,7 @@ final class Monitor: Sendable {
 }
 
 /// Monitors the store as long as the result is held.
-func monitored(_ store: ModelContainer, by monitor: Monitor) -> StoreEventObservation {
+func monitored(_ store: ModelContainer, by monitor: Monitor) -> ObservationToken {
   store.observeEvents { monitor.note($0) }
 }
 // end monitoring

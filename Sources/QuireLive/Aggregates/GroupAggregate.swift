@@ -26,7 +26,7 @@ extension GroupAggregate {
   /// The exact sum; 0 if all values are nil.
   public static func sum<Property: Summable>(_ property: KeyPath<Model, Property>) -> GroupAggregate
   where Value == Property.Total {
-    .init(function: .sum, property: property) { try Property.total($0) }
+    .init(function: .sum, property: property) { try Property._total($0) }
   }
 
   /// The least value; nil if all values are nil.

@@ -32,7 +32,7 @@ public final class LiveGroups<Key, Values>: LiveResult, RandomAccessCollection {
 
   /// Calls `body` after each transition that changed the rows, with what changed, by index, old and new; see
   /// ``Difference``. Ends with the token.
-  public func onDifference(_ body: @escaping (Difference<Element>) -> Void) -> DifferenceToken {
+  public func onDifference(_ body: @escaping (Difference<Element>) -> Void) -> ChangeToken {
     node.onDifference(body)
   }
 

@@ -28,7 +28,7 @@ extension ModelContext {
   public func liveSum<Model: PersistentModel, Value: Summable>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil
   ) throws -> LiveValue<Value.Total> {
-    try measure(.sum, property, predicate) { try Value.total($0) }
+    try measure(.sum, property, predicate) { try Value._total($0) }
   }
 
   /// The average, nil if no row matches; see `fetchAverage`.

@@ -18,7 +18,7 @@ extension ModelContext {
   ///   - having: Which groups are returned.
   ///   - precedes: Their order, ties by the key; by default that of the key, nil first and text by its bytes.
   ///   - limit: The highest number of groups.
-  /// - Throws: As `fetch` does, and ``AggregateError`` for a sum beyond `Int`.
+  /// - Throws: As `fetch` does, and an error for a sum beyond `Int`.
   public func fetchGroups<Model: PersistentModel, Key: StoredValue, each Result: Equatable>(
     _ type: Model.Type, by property: KeyPath<Model, Key>, _ aggregates: repeat GroupAggregate<Model, each Result>,
     where predicate: Predicate<Model>? = nil, having: ((GroupRow<Key, (repeat each Result)>) -> Bool)? = nil,
@@ -74,7 +74,7 @@ extension ModelContext {
     sortBy precedes: ((GroupRow<Key, (repeat each Result)>, GroupRow<Key, (repeat each Result)>) -> Bool)?, limit: Int?
   ) -> GroupForm<Key, (repeat each Result)> {
     GroupForm(
-      groupsReals: Key.columnType == .real, key: { name in try Key.decoded(name) },
+      groupsReals: Key._columnType == .real, key: { name in try Key.decoded(name) },
       values: { _, states in
         var place = 0
         func next<Value>(_ aggregate: GroupAggregate<Model, Value>) throws -> Value {

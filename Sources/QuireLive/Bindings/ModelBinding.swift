@@ -173,14 +173,13 @@ private final class Last<Value> {
 }
 
 /// Why a binding cannot set a value, other than errors of its model.
-@nonexhaustive
-public enum ModelBindingError: Error, Hashable, Sendable {
+package enum ModelBindingError: Error, Hashable, Sendable {
   /// The element that was bound has gone: the collection has become shorter. Nothing was written.
   case noElement(index: String)
 }
 
 extension ModelBindingError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .noElement(let index): "there is no element \(index) any more: the collection is shorter now"
     }

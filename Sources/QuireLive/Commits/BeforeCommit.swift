@@ -20,7 +20,7 @@ extension ModelContainer {
   /// of deferred foreign keys, come after it. It is not called for commits of other processes.
   ///
   /// - Returns: A token; the closure is removed when it is released.
-  public func beforeCommit(_ body: @escaping @Sendable (PendingCommit) throws -> Void) -> CommitValidator {
+  public func beforeCommit(_ body: @escaping @Sendable (PendingCommit) throws -> Void) -> ObservationToken {
     let models = CommitModels(store)
     return store.database.beforeCommit { [weak store] transaction in
       try body(PendingCommit(transaction: transaction, models: models, store: store))

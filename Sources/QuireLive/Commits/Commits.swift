@@ -62,7 +62,6 @@ public struct CommitsMissed: Error, Hashable, Sendable, CustomStringConvertible 
 /// The commits of a store; see ``QuireModel/ModelContainer/commits``.
 public struct Commits: AsyncSequence, Sendable {
   public typealias Element = StoreCommit
-  public typealias Failure = any Error
   private let inbox: CommitInbox
 
   init(_ container: ModelContainer, bound: Int) {
@@ -75,11 +74,10 @@ public struct Commits: AsyncSequence, Sendable {
 
   /// Delivers the commits one by one, each once and in order.
   ///
-  /// Copies of it share one buffer: a commit is delivered to whichever asks first. ``next()`` throws ``CommitsMissed`` once
+  /// Copies of it share one buffer: a commit is delivered to whichever asks first. `next()` throws ``CommitsMissed`` once
   /// where the reader fell behind, and can then be called again.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let inbox: CommitInbox
-    public mutating func next() async throws -> StoreCommit? { try await inbox.next() }
     public mutating func next(isolation actor: isolated (any Actor)?) async throws -> StoreCommit? {
       try await inbox.next()
     }

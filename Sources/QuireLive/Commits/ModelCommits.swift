@@ -97,7 +97,6 @@ public struct ModelCommit<Model: PersistentModel>: Sendable {
 /// The commits that affect one model; see ``QuireModel/ModelContainer/commits(of:changing:buffering:)``.
 public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
   public typealias Element = ModelCommit<Model>
-  public typealias Failure = any Error
   private let inbox: CommitInbox
   private let concern: RowConcern
 
@@ -120,7 +119,6 @@ public struct ModelCommits<Model: PersistentModel>: AsyncSequence, Sendable {
     fileprivate let inbox: CommitInbox
     fileprivate let concern: RowConcern
 
-    public mutating func next() async throws -> ModelCommit<Model>? { read(try await inbox.next()) }
     public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ModelCommit<Model>? {
       read(try await inbox.next())
     }

@@ -3,7 +3,7 @@ public import QuireRow
 
 /// One row of a model's table as it was at one moment: values, not an object.
 ///
-/// `Sendable`, read by property: `row[\.title]`.
+/// `Sendable`, read by property: `row.title`.
 @dynamicMemberLookup
 public struct ModelRow<Model: PersistentModel>: Sendable {
   /// The identity of the row's object, with which a context finds it.
@@ -12,14 +12,11 @@ public struct ModelRow<Model: PersistentModel>: Sendable {
   let image: RowChange.RowValues?
   let entity: Entity
 
-  /// The value of a property; nil if its column is NULL, was not captured, or does not decode.
-  public subscript<Value: StoredValue>(property: KeyPath<Model, Value>) -> Value? {
+  /// The value of a property, `row.title`; nil if its column is NULL, was not captured, or does not decode.
+  public subscript<Value: StoredValue>(dynamicMember property: KeyPath<Model, Value>) -> Value? {
     guard let value = value(at: property) else { return nil }
-    return try? Value.read(from: ImageSource([value]), at: 0)
+    return try? Value._read(from: ImageSource([value]), at: 0)
   }
-
-  /// The value of a property, as ``subscript(_:)`` gives it: `row.title`.
-  public subscript<Value: StoredValue>(dynamicMember property: KeyPath<Model, Value>) -> Value? { self[property] }
 
   /// The value of a column by its name in the table.
   public subscript(column name: String) -> SQLValue? { table?.index(of: name).flatMap { image?[$0] } }

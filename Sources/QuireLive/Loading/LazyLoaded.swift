@@ -74,7 +74,7 @@ public struct LoadedAccess<Value> {
     self.read = read
   }
 
-  /// - Throws: What the load step throws, or ``LoadError``; the next read tries again.
+  /// - Throws: What the load step throws, or an error that says why the step left the property empty; the next read tries again.
   public var value: Value { get throws { try read() } }
 }
 

@@ -53,8 +53,7 @@ public final class LoadStep {
 }
 
 /// Why a property could not be loaded, unless the step threw its own error.
-@nonexhaustive
-public enum LoadError: Error, Hashable, Sendable {
+package enum LoadError: Error, Hashable, Sendable {
   /// The step ended without an error and without a value for it.
   case leftEmpty(type: String, property: String)
   /// The step read a property that it must assign.
@@ -62,7 +61,7 @@ public enum LoadError: Error, Hashable, Sendable {
 }
 
 extension LoadError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .leftEmpty(let type, let property): "the load step of \(type) left ‘\(property)’ empty: assign it there"
     case .readByItsOwnStep(let type, let property):

@@ -65,7 +65,7 @@ final class LiveNode<Operator: LiveOperator> {
   var explanation: LiveExplanation { get throws { try owner.readLatest(content.explanation) } }
 
   /// Calls `body` after each transition that changed the result. Ends with the token.
-  func onDifference(_ body: @escaping (Operator.Output) -> Void) -> DifferenceToken {
+  func onDifference(_ body: @escaping (Operator.Output) -> Void) -> ChangeToken {
     let token = listeners.add(body)
     if isPaused { keepShown() } else { noteListeners() }
     return token

@@ -32,7 +32,7 @@ public class LiveResult: Observable {
   public var explanation: LiveExplanation { get throws { try node.explanation } }
 
   /// Statements that would scan a table when rows change; see ``LiveExplanation/warnings``.
-  public var warnings: [String] { get throws { try explanation.warnings } }
+  package var warnings: [String] { get throws { try explanation.warnings } }
 
   /// Whether it has stopped following: see ``pause()``.
   public var isPaused: Bool { node.isPaused }

@@ -47,7 +47,7 @@ public macro Max<Model: PersistentModel, Value>(_ property: KeyPath<Model, Value
 public protocol GroupProjection: Hashable, Sendable {
   /// The model whose rows are grouped.
   associatedtype Model: PersistentModel
-  static var _quireGroups: GroupDefinition<Self> { get }
+  static var _quireGroups: _GroupDefinition<Self> { get }
 }
 
 /// The property by which rows are grouped, and the field that holds it; both have the same type.
@@ -66,7 +66,7 @@ public func _groupKey<Row: GroupProjection, Model: PersistentModel, Field, Key>(
 ) -> KeyPath<Model, Key> { key }
 
 /// A group projection as its source declares it: written by `@Projection`, read when a query is made.
-public struct GroupDefinition<Row: GroupProjection> {
+public struct _GroupDefinition<Row: GroupProjection> {
   let key: PartialKeyPath<Row.Model>
   let groupsReals: Bool
   let aggregates: [(Aggregate.Function, PartialKeyPath<Row.Model>?)]
@@ -78,7 +78,7 @@ public struct GroupDefinition<Row: GroupProjection> {
     row: @escaping (Key, repeat each Result) -> Row
   ) {
     self.key = key
-    groupsReals = Key.columnType == .real
+    groupsReals = Key._columnType == .real
     var terms: [(Aggregate.Function, PartialKeyPath<Row.Model>?)] = []
     for aggregate in repeat each aggregates { terms.append((aggregate.function, aggregate.property)) }
     self.aggregates = terms

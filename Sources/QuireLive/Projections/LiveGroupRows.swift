@@ -30,7 +30,7 @@ public final class LiveGroupRows<Row: GroupProjection>: LiveResult, RandomAccess
 
   /// Calls `body` after each transition that changed the rows, with what changed, by index, old and new; see
   /// ``Difference``. Ends with the token.
-  public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> DifferenceToken {
+  public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> ChangeToken {
     node.onDifference { body($0.map(\.values)) }
   }
 
@@ -50,7 +50,7 @@ extension ModelContext {
   ///   - having: Which groups are returned.
   ///   - precedes: Their order, ties by the group's key; by default that of the key, nil first and text by its bytes.
   ///   - limit: The highest number of groups.
-  /// - Throws: As `fetch` of objects does, and ``AggregateError`` for a sum beyond `Int`.
+  /// - Throws: As `fetch` of objects does, and an error for a sum beyond `Int`.
   public func fetch<Row: GroupProjection>(
     _ type: Row.Type, where predicate: Predicate<Row.Model>? = nil, having: ((Row) -> Bool)? = nil,
     sortBy precedes: ((Row, Row) -> Bool)? = nil, limit: Int? = nil

@@ -49,7 +49,7 @@ public final class LiveRows<Row: Projection>: LiveResult, RandomAccessCollection
   /// Calls `body` after each transition that changed the result, with what changed, by index, old and new rows.
   ///
   /// Called on the context's isolation when the whole context shows the new commit. Ends with the token.
-  public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> DifferenceToken { node.onDifference(body) }
+  public func onDifference(_ body: @escaping (Difference<Row>) -> Void) -> ChangeToken { node.onDifference(body) }
 
   // MARK: Replacing the query
 
@@ -73,7 +73,7 @@ public final class LiveRows<Row: Projection>: LiveResult, RandomAccessCollection
 
   /// Replaces the query by that of the descriptor. A condition on the rows' own fields is kept, as is an order by
   /// fields if the descriptor has none.
-  public func update(query descriptor: FetchDescriptor<Row.Model>) throws {
+  package func update(query descriptor: FetchDescriptor<Row.Model>) throws {
     var query = query
     query.descriptor = descriptor
     if !descriptor.sortBy.isEmpty { query.order = nil }

@@ -1,3 +1,5 @@
+import QuireModel
+
 /// The listeners for differences, in the order of subscription. Only their tokens hold them: releasing a token, on any
 /// thread, ends its listener.
 final class DifferenceListeners<Difference> {
@@ -10,10 +12,10 @@ final class DifferenceListeners<Difference> {
   }
   private struct Weak { weak var listener: Listener? }
 
-  func add(_ body: @escaping (Difference) -> Void) -> DifferenceToken {
+  func add(_ body: @escaping (Difference) -> Void) -> ChangeToken {
     let listener = Listener(body)
     listeners.append(Weak(listener: listener))
-    return DifferenceToken(listener)
+    return ChangeToken(listener)
   }
 
   /// Whether there are no listeners any more. Removes those that have ended.
@@ -39,12 +41,4 @@ final class DifferenceListeners<Difference> {
       listener.listener?.body(difference)
     }
   }
-}
-
-/// Ends a subscription when it is released or canceled.
-public final class DifferenceToken {
-  private var listener: AnyObject?
-  init(_ listener: AnyObject) { self.listener = listener }
-  /// Ends the subscription at once; calling it again does nothing.
-  public func cancel() { listener = nil }
 }

@@ -41,7 +41,7 @@ public final class LiveQuery<Model: PersistentModel>: LiveResult, RandomAccessCo
   ///
   /// Called on the context's isolation when the whole context shows the new commit. Ends with the token. While there
   /// are listeners, commits capture whole rows of the model's table (about 1 µs a row).
-  public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> DifferenceToken {
+  public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> ChangeToken {
     node.onDifference(body)
   }
 
@@ -66,7 +66,7 @@ public final class LiveQuery<Model: PersistentModel>: LiveResult, RandomAccessCo
   public func update(where predicate: Predicate<Model>?) throws { try update { $0.predicate = predicate } }
 
   /// Replaces the query by that of the descriptor.
-  public func update(query descriptor: FetchDescriptor<Model>) throws {
+  package func update(query descriptor: FetchDescriptor<Model>) throws {
     try node.update {
       try ResolvedQuery(descriptor, in: try node.owner.requireStore()).select
     } isTaken: {

@@ -1,4 +1,5 @@
 public import QuireModel
+public import QuireSQLite
 
 /// Runs a closure, tracks what it reads, and runs it again after any of that has changed.
 ///
@@ -68,24 +69,18 @@ public func observe<Value>(
     Reader(nil, SourcePlace(file, line), read, willChange: willChange, didChange: didChange), [context] + others)
 }
 
-/// Keeps a reader alive; the reader ends when the token is released.
-public final class ObservationToken: Sendable {
-  private let reader: Reader
-
-  init(_ reader: Reader, _ contexts: [ModelContext] = []) {
-    self.reader = reader
+extension ObservationToken {
+  /// Starts the reader, which runs in the turns of these contexts too.
+  convenience init(_ reader: Reader, _ contexts: [ModelContext] = []) {
+    self.init(reader: reader) { reader.end() }
     for context in contexts { context.owner.following.turnReaders.add(reader) }
     reader.start()
   }
 
-  deinit { reader.end() }
-
-  /// Ends the reader now.
-  public func cancel() { reader.end() }
-  /// The number of its runs.
-  public var runs: Int { reader.runs }
-  /// The loop for which it was ended, if it triggered itself endlessly.
-  public var loop: ObservationLoop? { reader.loop }
+  /// How often the closure of `observe` has run; 0 of other observers.
+  public var runs: Int { (reader as? Reader)?.runs ?? 0 }
+  /// The loop for which the closure of `observe` was ended, if it triggered itself endlessly.
+  public var loop: ObservationLoop? { (reader as? Reader)?.loop }
 }
 
 extension Reader {

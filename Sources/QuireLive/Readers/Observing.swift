@@ -1,4 +1,5 @@
 import QuireModel
+import QuireSQLite
 
 /// The values of an observed closure, as an asynchronous sequence.
 ///
@@ -52,14 +53,10 @@ public struct ObservedValues<Element: Sendable, Failure: Error>: AsyncSequence {
 
   public func makeAsyncIterator() -> Iterator { Iterator(values: values.makeAsyncIterator(), token: token) }
 
-  /// Delivers the values one by one. While no value is new, ``next()`` suspends; observation ends when the iterator is released.
+  /// Delivers the values one by one. While no value is new, `next()` suspends; observation ends when the iterator is released.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var values: AsyncStream<Result<Element, Failure>>.Iterator
     fileprivate let token: ObservationToken
-
-    public mutating func next() async throws(Failure) -> Element? {
-      try await next(isolation: nil)
-    }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> Element? {
       try await values.next(isolation: actor)?.get()

@@ -17,7 +17,7 @@ public final class Reference<Model: PersistentModel>: Observable {
   private weak var context: ModelContext?
   private var target: Model?
   private var watch: Listener<_Announcement>?
-  private var listeners = Listeners<(moment: Moment, change: ReferenceChange<Model>)>()
+  private var listeners = Listeners<(moment: Moment, change: Change)>()
 
   /// - Parameters:
   ///   - model: The initial object; observed from now on.
@@ -45,7 +45,7 @@ public final class Reference<Model: PersistentModel>: Observable {
     let new = model.flatMap { $0.isDeleted ? nil : $0 }
     let old = present
     if old === new { return }
-    let change = ReferenceChange.retargeted(from: old, to: new)
+    let change = Change.retargeted(from: old, to: new)
     tell(.willSet, change)
     registrar.willSet(self, keyPath: modelPath)
     adopt(new)
@@ -86,41 +86,43 @@ public final class Reference<Model: PersistentModel>: Observable {
 
   /// Calls `body` before each change of the reference and of its object: both still read as before.
   public func onWillChange(
-    file: String = #fileID, line: Int = #line, _ body: @escaping (ReferenceChange<Model>) -> Void
+    file: String = #fileID, line: Int = #line, _ body: @escaping (Change) -> Void
   ) -> ChangeToken {
     listen(.willSet, SourcePlace(file, line), body)
   }
 
   /// Calls `body` after each change of the reference and of its object.
   public func onDidChange(
-    file: String = #fileID, line: Int = #line, _ body: @escaping (ReferenceChange<Model>) -> Void
+    file: String = #fileID, line: Int = #line, _ body: @escaping (Change) -> Void
   ) -> ChangeToken {
     listen(.didSet, SourcePlace(file, line), body)
   }
 
   private func listen(
-    _ moment: Moment, _ place: SourcePlace, _ body: @escaping (ReferenceChange<Model>) -> Void
+    _ moment: Moment, _ place: SourcePlace, _ body: @escaping (Change) -> Void
   ) -> ChangeToken {
-    let listener = Listener<(moment: Moment, change: ReferenceChange<Model>)>(place) { told in
+    let listener = Listener<(moment: Moment, change: Change)>(place) { told in
       if told.moment == moment { body(told.change) }
     }
     listeners.add(listener)
     return ChangeToken(listener)
   }
 
-  private func tell(_ moment: Moment, _ change: ReferenceChange<Model>) {
+  private func tell(_ moment: Moment, _ change: Change) {
     let listeners = listeners
     listeners.tell((moment, change))
   }
 }
 
-/// A change of a reference or of its object.
-public enum ReferenceChange<Model: PersistentModel> {
-  /// Another object, or nil, was assigned.
-  case retargeted(from: Model?, to: Model?)
-  /// The object has changed: which properties, old and new. A model that conforms to
-  /// ``QuireModel/ChangeNotificationFiltering`` decides which of its changes are delivered.
-  case updated(ObjectChange<Model>)
-  /// The object was deleted, and the reference is nil.
-  case vanished(Model)
+extension Reference {
+  /// A change of a reference or of its object.
+  public enum Change {
+    /// Another object, or nil, was assigned.
+    case retargeted(from: Model?, to: Model?)
+    /// The object has changed: which properties, old and new. A model that conforms to
+    /// ``QuireModel/ChangeNotificationFiltering`` decides which of its changes are delivered.
+    case updated(ObjectChange<Model>)
+    /// The object was deleted, and the reference is nil.
+    case vanished(Model)
+  }
 }

@@ -44,7 +44,7 @@ public final class LiveRecords: LiveResult, RandomAccessCollection {
   public var columns: [String] { node.content.columns }
 
   /// The tables whose changes are followed, with the columns: nil if any change of the table counts.
-  public var sources: [String: Set<String>?] { node.content.sources }
+  package var sources: [String: Set<String>?] { node.content.sources }
 
   /// How long one run may take to follow a commit; nil, the default, means no limit.
   ///
@@ -57,7 +57,7 @@ public final class LiveRecords: LiveResult, RandomAccessCollection {
 
   /// Calls `body` after each transition that changed the records, with what changed, by index, old and new; see
   /// ``Difference``. Ends with the token.
-  public func onDifference(_ body: @escaping (Difference<SQLRecord>) -> Void) -> DifferenceToken {
+  public func onDifference(_ body: @escaping (Difference<SQLRecord>) -> Void) -> ChangeToken {
     node.onDifference(body)
   }
 
@@ -88,5 +88,5 @@ extension ModelContext {
   public func live(sql: SQL, key: String...) throws -> LiveRecords { try LiveRecords(self, sql, key: key) }
 
   /// A live result of an SQL query, with the names of the key columns in an array.
-  public func live(sql: SQL, key: [String]) throws -> LiveRecords { try LiveRecords(self, sql, key: key) }
+  package func live(sql: SQL, key: [String]) throws -> LiveRecords { try LiveRecords(self, sql, key: key) }
 }

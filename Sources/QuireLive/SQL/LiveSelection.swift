@@ -40,7 +40,7 @@ package final class LiveSelection: LiveResult {
   }
 
   /// Calls `body` after each transition that changed the records; see ``Difference``. Ends with the token.
-  package func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken {
+  package func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> ChangeToken {
     node.onDifference(body)
   }
 

@@ -32,7 +32,7 @@ package final class LiveTally: LiveResult {
   }
 
   /// Calls `body` after each transition that changed the number. Ends with the token.
-  package func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> DifferenceToken {
+  package func onDifference(_ body: @escaping (Difference<Record>) -> Void) -> ChangeToken {
     node.onDifference(body)
   }
 

@@ -9,15 +9,10 @@ public import QuireRow
 ///
 /// Sections are ordered by their keys (nil first, text by its bytes), and the rows in each as requested; a section
 /// exists as long as it has a row. Code that reads this collection is invalidated when sections come or go; code that
-/// reads a section, by changes of its rows: see ``LiveSection``. Limit and offset count rows. Costs as much as a
+/// reads a section, by changes of its rows: see ``Section``. Limit and offset count rows. Costs as much as a
 /// ``LiveQuery`` of that order, and for each change as much as its section has rows. See ``LiveResult`` for what all
 /// live results have in common.
 public final class LiveSections<Model: PersistentModel, Key: StoredValue>: LiveResult, RandomAccessCollection {
-  /// A section: its key, and its objects as a collection.
-  public typealias Section = LiveSection<Model, Key>
-  /// What a listener receives: places of sections and rows, with the rows' values before and after.
-  public typealias Difference = SectionDifference<Key, ModelRow<Model>>
-
   private let property: KeyPath<Model, Key>
   private let order: SortOrder
   /// The rows it shows, their order within their section, and their number; other parts of the descriptor have no
@@ -55,7 +50,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: LiveR
   ///
   /// Called on the context's isolation when the whole context shows the new commit. Ends with the token. While there
   /// are listeners, commits capture whole rows of the model's table (about 1 µs a row).
-  public func onDifference(_ body: @escaping (Difference) -> Void) -> DifferenceToken { node.onDifference(body) }
+  public func onDifference(_ body: @escaping (Difference) -> Void) -> ChangeToken { node.onDifference(body) }
 
   /// Replaces the query; see ``LiveQuery/update(_:)``. The property that forms the sections stays the same.
   ///
@@ -70,7 +65,7 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: LiveR
   public func update(where predicate: Predicate<Model>?) throws { try update { $0.predicate = predicate } }
 
   /// Replaces the query by that of the descriptor.
-  public func update(query descriptor: FetchDescriptor<Model>) throws {
+  package func update(query descriptor: FetchDescriptor<Model>) throws {
     try node.update {
       try ResolvedQuery(
         descriptor, sectionBy: property, ascending: order == .forward, in: try node.owner.requireStore()

@@ -4,8 +4,8 @@ import QuireSQLite
 
 /// Objects in sections: a window of all rows in one order, by section first, and the position of each section in it.
 final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOperator {
-  typealias Section = LiveSection<Model, Key>
-  typealias Difference = SectionDifference<Key, ModelRow<Model>>
+  typealias Section = LiveSections<Model, Key>.Section
+  typealias Difference = LiveSections<Model, Key>.Difference
 
   let window: WindowOperator
   private(set) var sections: [Section] = []

@@ -1,7 +1,10 @@
 import Foundation
-import QuireRow
+public import QuireRow
 public import QuireSQLite
 public import QuireShared
+
+/// Stops a migration, from any thread, such as one that handles Ctrl-C; see ``Migrator/interruption``.
+public typealias MigrationInterruption = _Quire.MigrationInterruption
 
 /// Runs a folder's migrations on one database file.
 ///
@@ -27,7 +30,7 @@ public struct Migrator: Sendable {
   /// Whether migrations may remove values without allowing that by `-- migrate: allow M001`.
   public var allowsLosses = false
   /// Stops a running migration, which is rolled back; ``MigrationError/interrupted`` is thrown.
-  public var interruption: MigrationInterruption?
+  public var interruption: _Quire.MigrationInterruption?
   /// The store that the file belongs to, if other machines have it too: each migration is then one of the store, and other
   /// machines run it when a program is started there. A file that does not exist joins the store first. Without it a shared
   /// file is refused.

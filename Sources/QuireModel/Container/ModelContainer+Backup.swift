@@ -2,27 +2,27 @@ internal import Dispatch
 public import Foundation
 import QuireSQLite
 
-/// How far a backup has come.
-public struct BackupProgress: Hashable, Sendable {
-  /// Pages of the file that are copied.
-  public let completedPages: Int
-  /// Pages of the file, at the commit that is copied.
-  public let totalPages: Int
-  /// From 0 to 1.
-  public var fraction: Double { totalPages == 0 ? 1 : Double(completedPages) / Double(totalPages) }
-}
-
-/// A backup that was made.
-public struct StoreBackup: Hashable, Sendable {
-  /// The file: a whole SQLite database without a log beside it.
-  public let url: URL
-  /// The number of the commit it holds: of that, all that was committed before, and nothing after.
-  public let commitNumber: Int64
-  /// Its size.
-  public let bytes: Int
-}
-
 extension ModelContainer {
+  /// A backup that was made.
+  public struct Backup: Hashable, Sendable {
+    /// The file: a whole SQLite database without a log beside it.
+    public let url: URL
+    /// The number of the commit it holds: of that, all that was committed before, and nothing after.
+    public let commitNumber: Int64
+    /// Its size.
+    public let bytes: Int
+
+    /// How far a backup has come.
+    public struct Progress: Hashable, Sendable {
+      /// Pages of the file that are copied.
+      public let completedPages: Int
+      /// Pages of the file, at the commit that is copied.
+      public let totalPages: Int
+      /// From 0 to 1.
+      public var fraction: Double { totalPages == 0 ? 1 : Double(completedPages) / Double(totalPages) }
+    }
+  }
+
   /// Copies the store into one file, while others read and write.
   ///
   ///     try await store.backup(to: folder.appending(path: "library.backup"), replacing: true)
@@ -44,8 +44,8 @@ extension ModelContainer {
   /// - Complexity: O(size of the file).
   @discardableResult
   public func backup(
-    to url: URL, replacing: Bool = false, progress: @escaping @Sendable (BackupProgress) -> Void = { _ in }
-  ) async throws -> StoreBackup {
+    to url: URL, replacing: Bool = false, progress: @escaping @Sendable (Backup.Progress) -> Void = { _ in }
+  ) async throws -> Backup {
     let interruption = MigrationInterruption()
     let database = store.database
     return try await withTaskCancellationHandler {
@@ -55,8 +55,8 @@ extension ModelContainer {
           let result = Result {
             let copied = try database.copy(
               to: url.path(percentEncoded: false), replacing: replacing, interruption: interruption
-            ) { progress(BackupProgress(completedPages: $0, totalPages: $1)) }
-            return StoreBackup(url: url, commitNumber: copied.commit, bytes: copied.bytes)
+            ) { progress(Backup.Progress(completedPages: $0, totalPages: $1)) }
+            return Backup(url: url, commitNumber: copied.commit, bytes: copied.bytes)
           }
           continuation.resume(with: result)
         }

@@ -22,7 +22,7 @@ extension ModelContainer {
   /// The body is called where it happens: on any thread, in the middle of a statement, under the write lock. It must be
   /// quick, such as counting; a write of the same store in it is ``QuireSQLite/DatabaseError/nestedWrite``. No event is
   /// dropped.
-  public func observeEvents(_ body: @escaping @Sendable (StoreEvent) -> Void) -> StoreEventObservation {
+  public func observeEvents(_ body: @escaping @Sendable (StoreEvent) -> Void) -> ObservationToken {
     store.database.events.add(body)
   }
 }

@@ -16,7 +16,7 @@ package final class Store: Sendable {
   package let warnings = Broadcast<StoreWarning>()
   /// What the file follows, if it is shared.
   let node: StoreNode?
-  private let upkeep: StoreEventObservation?
+  private let upkeep: ObservationToken?
   /// Entity indexes so that every entity comes after those its foreign keys point to; nil where that goes in a circle.
   let insertOrder: [Int]
   let hasCircularKeys: Bool

@@ -1,4 +1,4 @@
-public import QuireSQLite
+package import QuireSQLite
 
 /// Something that went wrong or is slow, where no call could throw it; see ``ModelContainer/warnings``.
 public struct StoreWarning: Hashable, Sendable, CustomStringConvertible {
@@ -37,7 +37,7 @@ extension ModelContainer {
   ///     for await warning in store.warnings { logger.warning("\(warning)") }
   ///
   /// Each stream has all warnings from when it was asked for; of those that nobody has taken yet the newest 1 024 are
-  /// kept. While there is neither a stream nor an observer (``observeWarnings(_:)``), making a live result costs nothing
+  /// kept. Without a stream, making a live result costs nothing
   /// more; otherwise it also costs the plans of its statements.
   public var warnings: AsyncStream<StoreWarning> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
@@ -50,7 +50,7 @@ extension ModelContainer {
   ///
   /// The body is called where the warning arises: on the context's isolation, in the middle of a getter or of taking in
   /// a commit. It must be quick, and touch no object of the context. No warning is dropped.
-  public func observeWarnings(_ body: @escaping @Sendable (StoreWarning) -> Void) -> StoreEventObservation {
+  package func observeWarnings(_ body: @escaping @Sendable (StoreWarning) -> Void) -> ObservationToken {
     store.warnings.add(body)
   }
 }

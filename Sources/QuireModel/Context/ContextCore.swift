@@ -8,7 +8,7 @@ import Synchronization
 /// `Saver`, `Following` and `Sweeper`. When the `ModelContext` is released, the core is emptied on the context's
 /// isolation; an object that outlives it keeps its values and loads nothing more. Confined to the isolation of its
 /// context.
-public final class ContextCore {
+@usableFromInline package final class ContextCore {
   let number: UInt64
   package let storeNumber: UInt32
   /// By model: the entity number of an object's identifier after the store has been closed.

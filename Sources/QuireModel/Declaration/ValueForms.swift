@@ -20,17 +20,17 @@ extension _Quire {
 extension _Quire.ValueForm: _Quire.PropertyForm, _Quire.ColumnForm where Value: StoredValue {
   public static var kind: _Quire.PropertyDefinition.Kind {
     .value(
-      Value.columnType, isOptional: Value.isOptional,
+      Value._columnType, isOptional: Value._isOptional,
       check: Value.self == Bool.self || Value.self == Bool?.self ? "? IN (0, 1)" : nil)
   }
   public static func read(_ row: inout _Quire.RowCursor) throws(ValueError) -> _Quire.Slot<Value> {
     _Quire.Slot(try row.next(Value.self))
   }
   public static func write(_ value: Value, to statement: _Quire.Statement, at index: Int32) throws(ValueError) {
-    try value.write(to: statement, at: index)
+    try value._write(to: statement, at: index)
   }
   public static func value(of column: SQLValue) throws(ValueError) -> Value {
-    try Value.read(from: ImageSource([column]), at: 0)
+    try Value._read(from: ImageSource([column]), at: 0)
   }
 }
 
@@ -38,21 +38,21 @@ extension _Quire {
   /// An enum or struct with a stored raw value, such as `enum Genre: String, Codable`: the column holds the raw value.
   public enum RawForm<Value: RawRepresentable>: ColumnForm where Value.RawValue: StoredValue {
     public static var kind: PropertyDefinition.Kind {
-      .value(Value.RawValue.columnType, isOptional: false, check: nil)
+      .value(Value.RawValue._columnType, isOptional: false, check: nil)
     }
     public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> {
       let raw = try row.next(Value.RawValue.self)
       return Slot(try value(raw, row.position - 1))
     }
     public static func value(of column: SQLValue) throws(ValueError) -> Value {
-      try value(Value.RawValue.read(from: ImageSource([column]), at: 0), 0)
+      try value(Value.RawValue._read(from: ImageSource([column]), at: 0), 0)
     }
     private static func value(_ raw: Value.RawValue, _ column: Int32) throws(ValueError) -> Value {
       if let value = Value(rawValue: raw) { return value }
       throw ValueError.notA(type: "\(Value.self)", column: column, found: "\(raw)")
     }
     public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
-      try value.rawValue.write(to: statement, at: index)
+      try value.rawValue._write(to: statement, at: index)
     }
   }
 
@@ -60,7 +60,7 @@ extension _Quire {
   public enum OptionalRawForm<Wrapped: RawRepresentable>: ColumnForm where Wrapped.RawValue: StoredValue {
     public typealias Value = Wrapped?
     public static var kind: PropertyDefinition.Kind {
-      .value(Wrapped.RawValue.columnType, isOptional: true, check: nil)
+      .value(Wrapped.RawValue._columnType, isOptional: true, check: nil)
     }
     public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Wrapped?> {
       guard let raw = try row.next(Wrapped.RawValue?.self) else { return Slot(Wrapped?.none) }
@@ -68,14 +68,14 @@ extension _Quire {
     }
     public static func value(of column: SQLValue) throws(ValueError) -> Wrapped? {
       if column == .null { return nil }
-      return try value(Wrapped.RawValue.read(from: ImageSource([column]), at: 0), 0)
+      return try value(Wrapped.RawValue._read(from: ImageSource([column]), at: 0), 0)
     }
     private static func value(_ raw: Wrapped.RawValue, _ column: Int32) throws(ValueError) -> Wrapped {
       if let value = Wrapped(rawValue: raw) { return value }
       throw ValueError.notA(type: "\(Wrapped.self)", column: column, found: "\(raw)")
     }
     public static func write(_ value: Wrapped?, to statement: Statement, at index: Int32) throws(ValueError) {
-      if let value { try value.rawValue.write(to: statement, at: index) } else { statement.bindNull(index) }
+      if let value { try value.rawValue._write(to: statement, at: index) } else { statement.bindNull(index) }
     }
   }
 
@@ -98,7 +98,7 @@ extension _Quire {
       {
         return value
       }
-      return try value(String.read(from: ImageSource([column]), at: 0), 0)
+      return try value(String._read(from: ImageSource([column]), at: 0), 0)
     }
     private static func value(_ text: String, _ column: Int32) throws(ValueError) -> Value {
       do {

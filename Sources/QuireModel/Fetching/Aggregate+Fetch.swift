@@ -28,7 +28,7 @@ extension Fetcher {
 /// Values computed from all rows that match, unsaved edits included. `live…` follows the same values in the committed
 /// state.
 ///
-/// - Throws: As `fetch` does, and ``AggregateError``. NULL is skipped everywhere.
+/// - Throws: As `fetch` does, and an error for a sum of whole numbers beyond `Int`. NULL is skipped everywhere.
 extension ModelContext {
   /// The exact sum: of whole numbers an `Int`, of reals the nearest `Double`; 0 if no row matches.
   ///
@@ -36,7 +36,7 @@ extension ModelContext {
   public func fetchSum<Model: PersistentModel, Value: Summable>(
     _ property: KeyPath<Model, Value>, where predicate: Predicate<Model>? = nil
   ) throws -> Value.Total {
-    try Value.total(try owner.fetcher.aggregate(.sum, property, where: predicate))
+    try Value._total(try owner.fetcher.aggregate(.sum, property, where: predicate))
   }
 
   /// The nearest `Double` to the exact average; nil if no row matches.
@@ -79,6 +79,6 @@ extension ModelContext {
 extension StoredValue {
   /// The value a column holds.
   package static func decoded(_ value: SQLValue) throws(ValueError) -> Self {
-    try read(from: ImageSource([value]), at: 0)
+    try _read(from: ImageSource([value]), at: 0)
   }
 }

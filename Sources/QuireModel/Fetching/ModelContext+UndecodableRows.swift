@@ -1,31 +1,20 @@
-/// What a fetch does with rows that do not decode.
-public enum UndecodableRowPolicy: Hashable, Sendable {
-  /// The fetch throws the error of the first such row.
-  case refuse
-  /// The fetch returns the other objects, and the errors.
-  case report
-}
-
 extension ModelContext {
   /// The objects that match, and an error for each matching row that does not decode: for example because another tool
   /// has written text or NULL where a number must be.
   ///
-  ///     let (books, badRows) = try context.fetch(descriptor, badRows: .report)
+  ///     let (books, badRows) = try context.fetchReportingBadRows(descriptor)
   ///     for error in badRows { print(error) }   // Book 17.year: expected INTEGER, found text
   ///
-  /// A limit also counts the rows that do not decode, so there may be fewer objects.
-  public func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>, badRows: UndecodableRowPolicy) throws
+  /// A limit also counts the rows that do not decode, so there may be fewer objects. ``fetch(_:)`` throws the error of
+  /// the first such row instead.
+  public func fetchReportingBadRows<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws
     -> (models: [Model], badRows: [ModelError])
   {
-    switch badRows {
-    case .refuse: return (try owner.fetcher.fetch(descriptor), [])
-    case .report:
-      let collected = BadRows()
-      owner.fetcher.badRows = collected
-      defer { owner.fetcher.badRows = nil }
-      let models = try owner.fetcher.fetch(descriptor)
-      return (models, collected.errors)
-    }
+    let collected = BadRows()
+    owner.fetcher.badRows = collected
+    defer { owner.fetcher.badRows = nil }
+    let models = try owner.fetcher.fetch(descriptor)
+    return (models, collected.errors)
   }
 }
 

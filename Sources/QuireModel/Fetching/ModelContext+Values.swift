@@ -138,7 +138,7 @@ extension Fetcher {
       var place: Int32 = -1
       func next<Value: StoredValue>(_ type: Value.Type, of row: borrowing Source) throws(ValueError) -> Value {
         place += 1
-        return try Value.read(from: row, at: place)
+        return try Value._read(from: row, at: place)
       }
       do throws(ValueError) {
         return (try next(First.self, of: row), repeat try next((each Rest).self, of: row))

@@ -50,14 +50,15 @@ package struct Listeners<Event> {
   func tell(_ event: Event, at place: Int) { listeners[place].listener?.tell(event) }
 }
 
-/// Keeps a subscription to changes: it ends when this object is released, or by ``cancel()``.
+/// Keeps a closure of `onWillChange`, `onDidChange` or `onDifference` in place: it ends when this object is released, or
+/// by ``cancel()``.
 public final class ChangeToken {
-  private var listener: (any AnyListener)?
-  package init(_ listener: Listener<some Any>) { self.listener = listener }
-  /// Ends the subscription; nothing is called after it returns.
+  private var listener: AnyObject?
+  package init(_ listener: AnyObject) { self.listener = listener }
+  /// Ends the subscription; nothing is called after it returns. Calling it again does nothing.
   public func cancel() { listener = nil }
-  /// The loop for which it was ended, if it caused itself without end.
-  public var loop: ObservationLoop? { listener?.loop }
+  /// The loop for which it was ended, if it changed its own object without end.
+  public var loop: ObservationLoop? { (listener as? any AnyListener)?.loop }
 }
 
 private protocol AnyListener: AnyObject { var loop: ObservationLoop? { get } }

@@ -46,14 +46,14 @@ public struct ModelSnapshot<Model: PersistentModel>: Hashable, Sendable {
   public subscript<V: StoredValue>(dynamicMember keyPath: KeyPath<Model, V>) -> V {
     get throws {
       let place = try position(of: keyPath)
-      return try V.read(from: ImageSource(values), at: Int32(place))
+      return try V._read(from: ImageSource(values), at: Int32(place))
     }
   }
 
   public subscript<V: RawRepresentable>(dynamicMember keyPath: KeyPath<Model, V>) -> V where V.RawValue: StoredValue {
     get throws {
       let place = try position(of: keyPath)
-      let raw = try V.RawValue.read(from: ImageSource(values), at: Int32(place))
+      let raw = try V.RawValue._read(from: ImageSource(values), at: Int32(place))
       guard let value = V(rawValue: raw) else {
         throw ValueError.notA(type: "\(V.self)", column: Int32(place), found: "\(raw)")
       }

@@ -16,7 +16,7 @@ public struct ObservationLoop: Error, Hashable, Sendable {
   public let rounds: Int
 
   /// The number of rounds after which it is ended.
-  public static let limit = 100
+  package static let limit = 100
 
   private struct Handler {
     let run: @Sendable (ObservationLoop) -> Void

@@ -24,18 +24,13 @@ extension SQL.Interpolation {
     append(Self.name(of: property)) { SQLText(try $0.quotedColumn(of: property)) }
   }
 
-  /// An object's key, bound: `\(\Book.author) = \(author)`. An unsaved object has none, which is an error.
-  public mutating func appendInterpolation(_ object: some PersistentModel) { append(keyOf: object.persistentModelID) }
-
-  /// An object's key, bound; NULL for nil.
+  /// An object's key, bound: `\(\Book.author) = \(author)`; NULL for nil. An unsaved object has none, which is an error.
   public mutating func appendInterpolation(_ object: (some PersistentModel)?) {
     append(keyOf: object?.persistentModelID)
   }
 
-  /// The key of an identifier's row, bound. The identifier must belong to the store the statement is used with.
-  public mutating func appendInterpolation(_ identifier: PersistentIdentifier) { append(keyOf: identifier) }
-
-  /// The key of an identifier's row, bound; NULL for nil.
+  /// The key of an identifier's row, bound; NULL for nil. The identifier must belong to the store the statement is used
+  /// with.
   public mutating func appendInterpolation(_ identifier: PersistentIdentifier?) { append(keyOf: identifier) }
 
   /// Keys in parentheses, as `IN` wants them.

@@ -20,7 +20,7 @@ public enum ConflictPolicy: Hashable, Sendable {
   /// If a new value depends on the old one, use ``refuse`` or `transaction`.
   case merge
   /// Each save throws ``ModelError/conflict(_:)`` and writes nothing, until ``ModelContext/rollback()`` accepts the
-  /// committed values or ``ModelContext/save(onConflict:)`` with ``merge`` overwrites them.
+  /// committed values or ``ModelContext/save(onUniqueConflict:onConflict:)`` with ``merge`` overwrites them.
   ///
   /// A conflict is an edited property whose committed value differs from the value that the edit was based on, compared
   /// as the file stores it, even if it equals the edit; to-one relationships are included. It is also a row deleted
@@ -101,20 +101,15 @@ extension ModelContext {
     set { owner.saver.onConflict = newValue }
   }
 
-  /// Saves with another policy for conflicts than the context's. With ``ConflictPolicy/merge`` after a conflict was
+  /// Saves with other policies than the context's; nil is the context's. With ``ConflictPolicy/merge`` after a conflict was
   /// thrown, the edits overwrite what others have committed, and edits of deleted rows are dropped.
-  public func save(onConflict policy: ConflictPolicy) throws {
-    let before = owner.saver.onConflict
-    owner.saver.onConflict = policy
-    defer { owner.saver.onConflict = before }
-    try save()
-  }
-
-  /// Saves with another policy for unique values than the context's.
-  public func save(onUniqueConflict policy: UniqueConflictPolicy) throws {
-    let before = owner.saver.onUniqueConflict
-    owner.saver.onUniqueConflict = policy
-    defer { owner.saver.onUniqueConflict = before }
+  ///
+  /// - Throws: As ``save()``.
+  public func save(onUniqueConflict unique: UniqueConflictPolicy? = nil, onConflict: ConflictPolicy? = nil) throws {
+    let before = (owner.saver.onUniqueConflict, owner.saver.onConflict)
+    if let unique { owner.saver.onUniqueConflict = unique }
+    if let onConflict { owner.saver.onConflict = onConflict }
+    defer { (owner.saver.onUniqueConflict, owner.saver.onConflict) = before }
     try save()
   }
 }

@@ -15,8 +15,7 @@ package struct Aggregate: Hashable, Sendable {
 }
 
 /// Why an aggregate has no value.
-@nonexhaustive
-public enum AggregateError: Error, Hashable, Sendable {
+package enum AggregateError: Error, Hashable, Sendable {
   /// A sum of integers is beyond `Int64`; SQLite says "integer overflow".
   case overflow(column: String)
   /// A column to be summed contains a value that is not a number.
@@ -24,7 +23,7 @@ public enum AggregateError: Error, Hashable, Sendable {
 }
 
 extension AggregateError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .overflow(let column):
       "the sum of \(column) is beyond Int64: it has no value until fewer or smaller ones are left"

@@ -6,13 +6,13 @@ public protocol Summable: StoredValue {
   associatedtype Total: Equatable & Sendable
   /// The sum of the values.
   ///
-  /// - Throws: ``AggregateError/overflow(column:)`` for a sum of whole numbers beyond `Int`.
-  static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Total
+  /// - Throws: An error for a sum of whole numbers beyond `Int`.
+  static func _total(_ state: _Quire.AggregateState) throws -> Total
 }
 
 extension FixedWidthInteger where Self: Summable {
   /// The sum of the values.
-  public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Int {
+  public static func _total(_ state: _Quire.AggregateState) throws -> Int {
     let total = try state.integerSum()
     guard let result = Int(exactly: total) else {
       throw AggregateError.overflow(column: state.aggregate.column?.description ?? "")
@@ -34,7 +34,7 @@ extension UInt64: Summable {}
 
 extension BinaryFloatingPoint where Self: Summable {
   /// The sum of the values.
-  public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Double { try state.realSum() }
+  public static func _total(_ state: _Quire.AggregateState) throws -> Double { try state.realSum() }
 }
 
 extension Double: Summable {}
@@ -43,7 +43,7 @@ extension CGFloat: Summable {}
 
 extension Optional: Summable where Wrapped: Summable {
   /// The sum of the values.
-  public static func total(_ state: _Quire.AggregateState) throws(AggregateError) -> Wrapped.Total {
-    try Wrapped.total(state)
+  public static func _total(_ state: _Quire.AggregateState) throws -> Wrapped.Total {
+    try Wrapped._total(state)
   }
 }

@@ -12,8 +12,7 @@ package struct SQLText: Hashable, Sendable {
 }
 
 /// Why a query has no SQL.
-@nonexhaustive
-public enum QueryError: Error, Hashable, Sendable {
+package enum QueryError: Error, Hashable, Sendable {
   /// A table or column name that cannot be quoted in SQL.
   case identifier(IdentifierError)
   /// A list of values that is too long for one statement and cannot be passed as JSON.
@@ -23,7 +22,7 @@ public enum QueryError: Error, Hashable, Sendable {
 }
 
 extension QueryError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .identifier(let error): error.description
     case .tooManyValues(let count):

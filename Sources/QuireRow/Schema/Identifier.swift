@@ -8,10 +8,10 @@ package func quoted(identifier name: String) throws(IdentifierError) -> String {
 }
 
 /// A name that cannot be quoted in SQL.
-public struct IdentifierError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct IdentifierError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name.
-  public let name: String
-  public var description: String {
+  package let name: String
+  package var description: String {
     name.isEmpty ? "a name is empty" : "the name ‘\(name.debugDescription)’ contains a NUL"
   }
 }

@@ -8,9 +8,9 @@ public import Foundation
 /// SQLite tools write: a date alone, a time without seconds, any number of decimals, `T` instead of the space, `Z` or
 /// an offset such as `+01:00`. Days that do not exist in the calendar are refused.
 extension Date: StoredValue {
-  public static var columnType: ColumnType { .text }
+  public static var _columnType: _Quire.ColumnType { .text }
 
-  public static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
+  public static func _read<Source: _Quire.ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
     throws(ValueError) -> Date
   {
     var text = try source.text(index)
@@ -19,7 +19,7 @@ extension Date: StoredValue {
     return Date(timeIntervalSinceReferenceDate: seconds)
   }
 
-  public func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
+  public func _write<Sink: _Quire.ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
     guard let text = DateForm.text(of: timeIntervalSinceReferenceDate) else {
       throw ValueError.notStorable("\(timeIntervalSinceReferenceDate) s", reason: "dates have years 0000 to 9999")
     }

@@ -2,9 +2,9 @@ public import Foundation
 
 /// `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`; reading accepts lowercase letters too.
 extension UUID: StoredValue {
-  public static var columnType: ColumnType { .text }
+  public static var _columnType: _Quire.ColumnType { .text }
 
-  public static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
+  public static func _read<Source: _Quire.ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
     throws(ValueError) -> UUID
   {
     let text = try source.text(index)
@@ -14,16 +14,16 @@ extension UUID: StoredValue {
     return value
   }
 
-  public func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
+  public func _write<Sink: _Quire.ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
     sink.bind(uuidString, at: index)
   }
 }
 
 /// The absolute string; text that is not a valid URL is refused, not escaped.
 extension URL: StoredValue {
-  public static var columnType: ColumnType { .text }
+  public static var _columnType: _Quire.ColumnType { .text }
 
-  public static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
+  public static func _read<Source: _Quire.ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
     throws(ValueError) -> URL
   {
     let text = try source.text(index)
@@ -33,7 +33,7 @@ extension URL: StoredValue {
     return value
   }
 
-  public func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
+  public func _write<Sink: _Quire.ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
     sink.bind(absoluteString, at: index)
   }
 }
@@ -42,9 +42,9 @@ extension URL: StoredValue {
 ///
 /// Exact for every `Decimal`. Text order is not number order: predicates compare decimals for equality only.
 extension Decimal: StoredValue {
-  public static var columnType: ColumnType { .text }
+  public static var _columnType: _Quire.ColumnType { .text }
 
-  public static func read<Source: ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
+  public static func _read<Source: _Quire.ColumnSource & ~Copyable>(from source: borrowing Source, at index: Int32)
     throws(ValueError) -> Decimal
   {
     let text = try source.text(index)
@@ -56,7 +56,7 @@ extension Decimal: StoredValue {
     return value
   }
 
-  public func write<Sink: ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
+  public func _write<Sink: _Quire.ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
     if isNaN { throw ValueError.notStorable("NaN", reason: "use an optional") }
     sink.bind(DecimalForm.text(of: self), at: index)
   }

@@ -24,7 +24,7 @@ extension SQLValue {
   /// - Throws: ``ValueError/notStorable(_:reason:)`` for the few values that no column can hold.
   public init(storing value: some StoredValue) throws(ValueError) {
     let sink = ValueSink()
-    try value.write(to: sink, at: 1)
+    try value._write(to: sink, at: 1)
     self = sink.values.first ?? .null
   }
 }
@@ -66,6 +66,6 @@ package struct ImageSource: ColumnSource {
   package func value(_ index: Int32) -> Value { values.indices.contains(Int(index)) ? values[Int(index)] : .null }
 
   private func wrong(_ index: Int32, _ expected: ColumnType) -> ValueError {
-    .wrongStorageClass(column: index, expected: expected, found: value(index).storageClass)
+    .wrongStorageClass(column: index, expected: expected.rawValue, found: value(index).storageClass)
   }
 }

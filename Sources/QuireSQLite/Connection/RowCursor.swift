@@ -7,7 +7,7 @@ extension _Quire {
   ///
   /// It reads by position, or column after column with ``next(_:)``. Nothing is converted: a wrong storage class is an
   /// error, except that an INTEGER is read as a `Double`, because SQLite keeps an integral REAL as an integer.
-  @frozen public struct RowCursor: ColumnSource {
+  @frozen public struct RowCursor: _Quire.ColumnSource {
     @usableFromInline let statement: OpaquePointer
     /// The column that ``next(_:)`` reads next.
     public var position: Int32
@@ -21,7 +21,7 @@ extension _Quire {
     @inlinable public mutating func next<T: StoredValue>(_ type: T.Type = T.self) throws(ValueError) -> T {
       let index = position
       position &+= 1
-      return try T.read(from: self, at: index)
+      return try T._read(from: self, at: index)
     }
 
     // One look-up of the column by `sqlite3_column_value`, then calls on the value: half the time of separate calls for
@@ -90,7 +90,7 @@ extension _Quire {
         case SQLITE_BLOB: "blob"
         default: "null"
         }
-      return .wrongStorageClass(column: index, expected: expected, found: found)
+      return .wrongStorageClass(column: index, expected: expected.rawValue, found: found)
     }
   }
 }

@@ -45,7 +45,7 @@ extension Statement: ColumnSink {
 
   /// Binds a Swift value in its column form.
   @inlinable public func bind<T: StoredValue>(_ value: T, at index: Int32) throws(ValueError) {
-    try value.write(to: self, at: index)
+    try value._write(to: self, at: index)
   }
 
   /// Binds all values from parameter 1 on.

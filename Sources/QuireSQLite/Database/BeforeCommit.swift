@@ -43,42 +43,24 @@ package struct CommitRefusal: Error {
   package let reason: any Error
 }
 
-/// Keeps a closure of `beforeCommit` in place; it ends with this object.
-public final class CommitValidator: Sendable {
-  private let id: UInt64
-  private let interest: CaptureToken
-  private weak let validators: CommitValidators?
-
-  fileprivate init(_ id: UInt64, _ interest: CaptureToken, in validators: CommitValidators) {
-    self.id = id
-    self.interest = interest
-    self.validators = validators
-  }
-
-  deinit { cancel() }
-
-  /// After this returns, no call begins, except one that another thread has already started.
-  public func cancel() {
-    validators?.remove(id)
-    interest.cancel()
-  }
-}
-
 /// The closures that inspect transactions before their commit, in the order in which they were added.
 final class CommitValidators: Sendable {
   typealias Body = @Sendable (PendingTransaction) throws -> Void
   private let state = Locked((next: UInt64(0), bodies: [(id: UInt64, body: Body)]()))
 
-  fileprivate func add(_ interest: CaptureToken, _ body: @escaping Body) -> CommitValidator {
+  fileprivate func add(_ interest: CaptureToken, _ body: @escaping Body) -> ObservationToken {
     let id = state.withLock { state in
       state.next += 1
       state.bodies.append((state.next, body))
       return state.next
     }
-    return CommitValidator(id, interest, in: self)
+    return ObservationToken { [weak self] in
+      self?.remove(id)
+      interest.cancel()
+    }
   }
 
-  func remove(_ id: UInt64) {
+  private func remove(_ id: UInt64) {
     let removed = state.withLock { state -> Body? in
       guard let index = state.bodies.firstIndex(where: { $0.id == id }) else { return nil }
       return state.bodies.remove(at: index).body
@@ -102,7 +84,7 @@ extension Database {
   /// called is committed without it.
   ///
   /// The write lock is held: a write in the body is ``DatabaseError/nestedWrite``, and not run.
-  package func beforeCommit(_ body: @escaping @Sendable (PendingTransaction) throws -> Void) -> CommitValidator {
+  package func beforeCommit(_ body: @escaping @Sendable (PendingTransaction) throws -> Void) -> ObservationToken {
     validators.add(addCapture(.everything), body)
   }
 

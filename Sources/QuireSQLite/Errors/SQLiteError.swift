@@ -23,29 +23,29 @@ extension SQLiteError {
   /// The result code without its extension: 19 for every constraint.
   public var primaryCode: Int32 { code & 0xff }
   /// Another connection holds the lock.
-  public var isBusy: Bool { primaryCode == SQLITE_BUSY }
+  package var isBusy: Bool { primaryCode == SQLITE_BUSY }
   /// Any constraint: UNIQUE, NOT NULL, CHECK, FOREIGN KEY and so on.
-  public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
+  package var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
   /// A value of a UNIQUE index or PRIMARY KEY, or a row id, already exists.
-  public var isUnique: Bool { code == 2067 || code == 1555 || code == 2579 }
+  package var isUnique: Bool { code == 2067 || code == 1555 || code == 2579 }
   /// A foreign key refers to a missing row, or others refer to the row.
-  public var isForeignKey: Bool { code == 787 }
+  package var isForeignKey: Bool { code == 787 }
   /// NULL in a NOT NULL column.
-  public var isNotNull: Bool { code == 1299 }
+  package var isNotNull: Bool { code == 1299 }
   /// A CHECK constraint failed.
-  public var isCheck: Bool { code == 275 }
+  package var isCheck: Bool { code == 275 }
   /// The file is damaged or is not a database.
-  public var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+  package var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
   /// The disk is full.
-  public var isFull: Bool { primaryCode == SQLITE_FULL }
+  package var isFull: Bool { primaryCode == SQLITE_FULL }
   /// The database is open for reading only.
-  public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+  package var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
   /// The statement was interrupted.
-  public var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
+  package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
   /// The system could not read or write the file.
-  public var isInputOutput: Bool { primaryCode == SQLITE_IOERR }
+  package var isInputOutput: Bool { primaryCode == SQLITE_IOERR }
   /// Refused by Quire, not by SQLite: SQL run on a store may not contain transaction control, ATTACH and settings.
-  public var isNotAuthorized: Bool { primaryCode == SQLITE_AUTH }
+  package var isNotAuthorized: Bool { primaryCode == SQLITE_AUTH }
 }
 
 extension SQLiteError: CustomStringConvertible {

@@ -13,14 +13,14 @@ package final class Broadcast<Event: Sendable>: Sendable {
 
   package init() {}
 
-  package func add(_ body: @escaping Body) -> StoreEventObservation {
+  package func add(_ body: @escaping Body) -> ObservationToken {
     let id = state.withLock { state in
       state.next += 1
       state.bodies.append((state.next, body))
       isObserved.store(true, ordering: .relaxed)
       return state.next
     }
-    return StoreEventObservation { [weak self] in self?.remove(id) }
+    return ObservationToken { [weak self] in self?.remove(id) }
   }
 
   private func remove(_ id: UInt64) {
@@ -42,14 +42,20 @@ package final class Broadcast<Event: Sendable>: Sendable {
   }
 }
 
-/// Keeps an observer of a store's events or warnings; it ends with this object.
-public final class StoreEventObservation: Sendable {
+/// Keeps an observer in place: a closure of `observe`, `observeEvents` or `beforeCommit`. It ends when
+/// this object is released, or by ``cancel()``.
+public final class ObservationToken: Sendable {
+  /// What runs the closure of `observe`.
+  package let reader: (any AnyObject & Sendable)?
   private let end: @Sendable () -> Void
 
-  init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+  package init(reader: (any AnyObject & Sendable)? = nil, _ end: @escaping @Sendable () -> Void) {
+    self.reader = reader
+    self.end = end
+  }
 
   deinit { end() }
 
-  /// No call begins after this returns, except of events that another thread is telling.
+  /// No call begins after this returns, except one that another thread has already started.
   public func cancel() { end() }
 }

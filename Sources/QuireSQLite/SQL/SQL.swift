@@ -84,9 +84,6 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
     public mutating func appendLiteral(_ text: String) { sql.parts.append(.text(SQLText(text))) }
 
-    /// A value, bound.
-    public mutating func appendInterpolation(_ value: some StoredValue) { append("?", [bound(value)]) }
-
     /// A value, bound; NULL for nil.
     public mutating func appendInterpolation(_ value: (some StoredValue)?) { append("?", [bound(value)]) }
 

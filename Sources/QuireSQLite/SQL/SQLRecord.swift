@@ -30,7 +30,7 @@ public struct SQLRecord: Sendable {
   /// - Throws: ``QuireSQLite/StatementError/unknownColumn(_:columns:)``, and ``QuireRow/ValueError`` if the value does
   ///   not decode as that type.
   public func value<T: StoredValue>(_ name: String, as type: T.Type = T.self) throws -> T {
-    try T.read(from: ImageSource(values), at: Int32(names.requirePlace(of: name)))
+    try T._read(from: ImageSource(values), at: Int32(names.requirePlace(of: name)))
   }
 }
 

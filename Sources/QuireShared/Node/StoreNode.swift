@@ -9,11 +9,11 @@ package import QuireSQLite
 /// Reads and live results are as of ``position``, and never wait for the network. Observable; may be used on any thread.
 public final class StoreNode: Sendable, Observable {
   /// This machine's name among the nodes.
-  public let name: String
+  package let name: String
   /// The name of the shared store.
-  public let store: String
+  package let store: String
   /// How long a write waits for a log that does not answer.
-  public let patience: Duration
+  package let patience: Duration
   let log: any SharedLog
   let id: UUID
   let memory = Locked(NodeMemory())

@@ -1,6 +1,6 @@
 public import Foundation
 public import QuireLive
-import QuireModel
+public import QuireModel
 public import QuireSQLite
 
 /// A result that follows its file: it always equals the same query.
@@ -17,7 +17,7 @@ public import QuireSQLite
   /// How many statements it has run since it was made.
   var queriesRun: Int { get }
   /// Calls `body` after each move that changed the records. Ends with the token.
-  func onDifference(_ body: @escaping (Difference<SQLRecord>) -> Void) -> DifferenceToken
+  func onDifference(_ body: @escaping (Difference<SQLRecord>) -> Void) -> ChangeToken
 }
 
 extension LiveRecords: LiveAnswer {

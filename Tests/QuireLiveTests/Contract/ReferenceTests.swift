@@ -14,7 +14,7 @@ extension ContractTests {
 
     init() throws { library = try QuireLibrary() }
 
-    private func name(_ change: ReferenceChange<Novel>) -> String {
+    private func name(_ change: Reference<Novel>.Change) -> String {
       switch change {
       case .retargeted(let old, let new): "\(old?.title ?? "nil") → \(new?.title ?? "nil")"
       case .updated(let change): "\(change.old(\.title) ?? "?") is \(change.new(\.title) ?? "?")"

@@ -10,7 +10,7 @@ import QuireSQLite
 final class ListProbe: Probe {
   let name: String
   private let list: LiveNode<WindowOperator>
-  private var token: DifferenceToken?
+  private var token: ChangeToken?
   private var distorted: Distorted?
   private let select: SelectQuery
   private let listener: Listener?
