@@ -257,10 +257,11 @@ import LocalEtcd
 @MainActor private let sharedCases: [BenchCase] = [
   BenchCase(
     "shared-save",
-    "a row saved on one of three machines, the others quiet; beside it until a live list of another has it",
+    "a row saved on one of three machines, the others quiet; beside it on one alone, and until a live list has it",
     vs: "append", goal: 2.5, unit: .load,
     .init("append") { _ in try BareAppends(clients: 1, count: 200) },
     .init("quire") { try QuireSharedSaves($0, machines: 3, clients: 1, count: 200) },
+    .init("alone") { try QuireSharedSaves($0, machines: 1, clients: 1, count: 200) },
     .init("live") { try QuireSharedLive($0, count: 200) }
   ),
   BenchCase(

@@ -214,10 +214,10 @@ import QuireShared
     cluster = try EtcdCluster(3)
     try cluster.waitForLeader()
     first = try stage.file()
-    let connection = try Connection(path: first, access: .readWrite)
-    try connection.execute("CREATE TABLE filler (content BLOB)")
     // Random, so that nothing on the way makes it smaller.
-    try connection.execute(
+    _ = try Connection(path: first, access: .readWrite).execute(
+      "CREATE TABLE filler (content BLOB)")
+    _ = try Connection(path: first, access: .readWrite).execute(
       "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 16000) INSERT INTO filler SELECT randomblob(4000) FROM n"
     )
     let log = EtcdLog(name, at: cluster.addresses)

@@ -262,7 +262,7 @@ final class EtcdConnection: @unchecked Sendable {
       guard line.first == "C" || line.first == "c" || line.first == "T" || line.first == "t" else { continue }
       line = line.lowercased()
       if line.hasPrefix("content-length:") {
-        let number = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces))
+        let number = Int(line.dropFirst(15).drop(while: \.isWhitespace).prefix(while: \.isNumber))
         guard let number, (0...EtcdConnection.lengthLimit).contains(number) else {
           throw .unanswered("the answer is not HTTP")
         }
@@ -273,8 +273,8 @@ final class EtcdConnection: @unchecked Sendable {
   }
 
   private func chunk(by deadline: ContinuousClock.Instant?) throws(EtcdClient.Failure) -> [UInt8]? {
-    // What is behind a semicolon is for others.
-    let digits = try line(by: deadline).prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+    // What is behind them is for others.
+    let digits = try line(by: deadline).prefix(while: \.isHexDigit)
     guard let size = Int(digits, radix: 16), (0...EtcdConnection.lengthLimit).contains(size) else {
       throw .unanswered("the answer is not HTTP")
     }
