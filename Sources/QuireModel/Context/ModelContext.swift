@@ -244,7 +244,7 @@ public final class ModelContext {
   }
 
   /// The object with this row key, loaded if needed; nil if there is no such row or it cannot be read.
-  package func model<Model: PersistentModel>(_ type: Model.Type, key: Int64) -> Model? {
+  public func model<Model: PersistentModel>(_ type: Model.Type, key: Int64) -> Model? {
     guard let entity = owner.store?.entity(for: type) else { return nil }
     if let known = owner.registered(entity.index, key) { return unsafeDowncast(known, to: Model.self) }
     return owner.fetcher.find(entity, key: key) as? Model
@@ -252,7 +252,7 @@ public final class ModelContext {
 
   /// The object with this row key, loaded if needed; nil if there is no such row.
   ///
-  /// - Throws: The error if the row cannot be read or decoded.
+  /// - Throws: The error if the row cannot be read or decoded; ``model(_:key:)`` returns nil instead.
   public func get<Model: PersistentModel>(_ type: Model.Type, key: Int64) throws -> Model? {
     guard let entity = try owner.requireStore().entity(for: type) else { throw ModelError.unknownModel("\(type)") }
     return try (owner.registered(entity.index, key) ?? owner.fetcher.lookUp(entity, key: key)) as? Model
