@@ -16,7 +16,7 @@ final class GroupsOperator<Key, Values>: LiveOperator {
   private(set) var shown: [Entry] = []
   var sourcesChanged = false
 
-  struct Delta: LiveDelta {
+  final class Delta: LiveDelta {
     var replaced = 0..<0
     var entries: [Entry] = []
     /// If nothing else changed: replacements of entries, by position.
@@ -26,6 +26,11 @@ final class GroupsOperator<Key, Values>: LiveOperator {
     var loaded: (tracker: AggregateTracker, list: GroupList<Key, Values>)?
     var isEmpty: Bool { changes.isEmpty && loaded == nil }
     var changesContent: Bool { !changes.isEmpty }
+
+    init(entries: [Entry] = [], loaded: (tracker: AggregateTracker, list: GroupList<Key, Values>)? = nil) {
+      self.entries = entries
+      self.loaded = loaded
+    }
   }
 
   init(_ query: AggregateQuery, _ form: GroupForm<Key, Values>) {
@@ -48,7 +53,7 @@ final class GroupsOperator<Key, Values>: LiveOperator {
     if occasion.isStart {
       return Delta(entries: Array(list.entries.prefix(form.limit)), loaded: (tracker, list))
     }
-    var delta = compare(taken, self.list.entries.count, list)
+    let delta = compare(taken, self.list.entries.count, list)
     delta.loaded = (tracker, list)
     return delta
   }
@@ -79,7 +84,7 @@ final class GroupsOperator<Key, Values>: LiveOperator {
 
   /// Entries with changed values and unchanged positions: costs only these entries, not those in between.
   private func replacing(_ places: [Int]) -> Delta {
-    var delta = Delta()
+    let delta = Delta()
     for place in places.sorted() where place < shown.count {
       let entry = list.entries[place]
       delta.updates.append((place, entry))
@@ -92,7 +97,7 @@ final class GroupsOperator<Key, Values>: LiveOperator {
   private func compare(
     _ taken: GroupList<Key, Values>.Taken, _ before: Int, _ list: GroupList<Key, Values>
   ) -> Delta {
-    var delta = Delta()
+    let delta = Delta()
     let after = list.entries.count
     var touched = taken.touched
     if taken.isWhole { touched.formUnion((shown + list.entries).map(\.id)) }

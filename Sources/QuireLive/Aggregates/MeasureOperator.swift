@@ -13,21 +13,34 @@ final class MeasureOperator<Value: Equatable>: LiveOperator {
   private let placeholder: Value
   var sourcesChanged = false
 
-  struct Shown {
+  /// A class, because no code but `read` knows the value's size.
+  final class Shown {
     let value: Value
     /// As stored in its column: equal texts may have different bytes.
     let extreme: QuireRow.Value
 
+    init(_ value: Value, extreme: QuireRow.Value) {
+      self.value = value
+      self.extreme = extreme
+    }
+
     func isIdentical(to other: Shown) -> Bool { value == other.value && extreme == other.extreme }
   }
 
-  struct Delta: LiveDelta {
+  final class Delta: LiveDelta {
     let old: Shown?
     let new: Shown
     /// The operator's new state, if it was loaded.
-    var loaded: AggregateTracker?
-    var changesContent: Bool { !(old?.isIdentical(to: new) ?? false) }
+    let loaded: AggregateTracker?
+    let changesContent: Bool
     var isEmpty: Bool { loaded == nil && !changesContent }
+
+    init(old: Shown?, new: Shown, loaded: AggregateTracker? = nil) {
+      self.old = old
+      self.new = new
+      self.loaded = loaded
+      changesContent = !(old?.isIdentical(to: new) ?? false)
+    }
   }
 
   /// - Parameter read: Converts an aggregate to its value. Throws if it does not fit the type.
@@ -61,7 +74,7 @@ final class MeasureOperator<Value: Equatable>: LiveOperator {
 
   private func shown(by tracker: AggregateTracker) throws -> Shown {
     let state = tracker.whole.states[0]
-    return Shown(value: try read(state), extreme: state.extreme)
+    return Shown(try read(state), extreme: state.extreme)
   }
 
   func apply(_ delta: Delta) {

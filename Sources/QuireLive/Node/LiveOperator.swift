@@ -83,7 +83,10 @@ extension LiveOperator {
 }
 
 /// The difference between one shown state and the next.
-protocol LiveDelta {
+///
+/// A class: the node is generic, and copies of a struct that only its operator knows are calls of the runtime library
+/// in every stage.
+protocol LiveDelta: AnyObject {
   /// Whether the state is the same, so that no notification is needed.
   var isEmpty: Bool { get }
   /// Whether code that reads the result is invalidated.
@@ -91,7 +94,7 @@ protocol LiveDelta {
 }
 
 /// The effect of a batch of changes on an operator.
-enum Outcome<Delta> {
+enum Outcome<Delta: LiveDelta> {
   /// No effect, neither on what is shown nor on whether it can be shown.
   case unchanged
   case changed(Delta)

@@ -6,7 +6,7 @@ import QuireSQLite
 extension RowsOperator {
   /// The delta for shown rows whose values may have changed, by key with their indices, and for the window's step.
   func followed(_ touched: [Int64: Int], _ moved: WindowDelta?, on connection: Connection) throws -> Delta {
-    var delta = Delta(window: moved)
+    let delta = Delta(window: moved)
     let difference = moved?.difference ?? KeyDifference()
     if touched.isEmpty, !difference.changesList { return delta }
     var staying = touched
@@ -62,7 +62,7 @@ extension RowsOperator {
     forgetSpare()
     affected.forgetAll()
     affected.take(rows.ends)
-    var delta = Delta(window: moved, whole: values)
+    let delta = Delta(window: moved, whole: values)
     if isStart { return delta }
     let difference = KeyDifference.between(keys[...], after[...], touched: Set(keys).union(after))
     let places = Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })

@@ -21,13 +21,18 @@ final class RowsOperator<Row: Equatable>: LiveOperator {
   private var lookups = 0
 
   /// The changes of the values: they are edited, or `whole` replaces them.
-  struct Delta: LiveDelta {
-    var window: WindowDelta?
+  final class Delta: LiveDelta {
+    let window: WindowDelta?
     var edits: ValueEdits<Row>?
-    var whole: [Row]?
+    let whole: [Row]?
     var changes: [Difference<Row>.Change] = []
     var isEmpty: Bool { changes.isEmpty && whole == nil && window?.isEmpty ?? true }
     var changesContent: Bool { !changes.isEmpty }
+
+    init(window: WindowDelta?, whole: [Row]? = nil) {
+      self.window = window
+      self.whole = whole
+    }
   }
 
   /// - Parameter name: The projection's name; nil if it has none.

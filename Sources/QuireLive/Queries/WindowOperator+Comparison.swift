@@ -7,7 +7,7 @@ extension WindowOperator {
   /// Adds to a delta the shown rows whose values differ, with the old and new values of all rows.
   ///
   /// If the previous state cannot be read any more, every remaining row counts as changed, without old values.
-  func compareRows(_ form: ChangedTable, into delta: inout WindowDelta, on connection: Connection) throws {
+  func compareRows(_ form: ChangedTable, into delta: WindowDelta, on connection: Connection) throws {
     guard let state = delta.state else { return }
     delta.rows.new = try images(form, delta.keys, on: connection)
     let updated: [Int64]

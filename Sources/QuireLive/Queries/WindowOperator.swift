@@ -25,7 +25,7 @@ final class WindowOperator: LiveOperator {
   /// Set if no stand-in can be made for a row that does not decode: reads rows that come or change, and throws.
   private let validate: ((Set<Int64>, Connection) throws -> Void)?
   /// Set if its rows are shown in sections: adds moves between sections to a delta, before its rows are read.
-  var addMoves: ((inout WindowDelta, WindowState) -> Void)?
+  var addMoves: ((WindowDelta, WindowState) -> Void)?
   var sourcesChanged = false
 
   /// The number of statements it has run, and how often a change was evaluated without one.
@@ -91,23 +91,23 @@ final class WindowOperator: LiveOperator {
       let known = occasion.isCurrent ? Set(keys) : []
       try validate(Set(after).subtracting(known), connection)
     }
-    var delta = WindowDelta(replaced: 0..<keys.count, keys: after, state: other)
+    let delta = WindowDelta(replaced: 0..<keys.count, keys: after, state: other)
     if occasion.isStart { return delta }
     let touched = isPaged ? [] : Set(keys).union(after)
     delta.difference = .between(keys[...], after[...], touched: touched)
     delta.isRenewed = occasion.isResumedLater
-    addMoves?(&delta, other)
-    if let rowForm { try readRows(rowForm, occasion, into: &delta, on: connection) }
+    addMoves?(delta, other)
+    if let rowForm { try readRows(rowForm, occasion, into: delta, on: connection) }
     return delta
   }
 
   private func readRows(
-    _ form: ChangedTable, _ occasion: LoadOccasion, into delta: inout WindowDelta, on connection: Connection
+    _ form: ChangedTable, _ occasion: LoadOccasion, into delta: WindowDelta, on connection: Connection
   ) throws {
     guard let state = delta.state else { return }
     if let batch = occasion.batch {
       if batch.rowsUnknown {
-        try compareRows(form, into: &delta, on: connection)
+        try compareRows(form, into: delta, on: connection)
       } else {
         delta.rows = try rows(form, delta.difference, batch[select.table], on: connection)
       }
@@ -136,8 +136,8 @@ final class WindowOperator: LiveOperator {
     alike.end = min(alike.end, before.entries - alike.start)
     if try refill(&state, on: connection) { alike.end = 0 }
     if let validate { try validate(touched.filter { key in state.window.holds(key) }, connection) }
-    var delta = compare(alike, before)
-    addMoves?(&delta, state)
+    let delta = compare(alike, before)
+    addMoves?(delta, state)
     delta.difference.updates = state.places(of: effect.updated, besides: delta.difference)
     if let rowForm { delta.rows = try rows(rowForm, delta.difference, batch[select.table], on: connection) }
     return .changed(delta)
@@ -164,7 +164,7 @@ final class WindowOperator: LiveOperator {
       before.entries - offset - before.shown, state.window.entries.count - offset - count
     )
     let end = hiddenBefore == hiddenNow ? min(max(alike.end - max(hiddenNow, 0), 0), least - start) : 0
-    var delta = WindowDelta(
+    let delta = WindowDelta(
       replaced: start..<before.shown - end, keys: Array(state.shown(from: start, to: count - end)))
     delta.difference = .between(keys[delta.replaced], delta.keys[...], touched: touched, base: start)
     return delta
@@ -218,7 +218,7 @@ final class WindowOperator: LiveOperator {
 }
 
 /// The difference between two lists of shown keys.
-struct WindowDelta: LiveDelta {
+final class WindowDelta: LiveDelta {
   /// The range of the shown keys that is replaced.
   var replaced = 0..<0
   var keys: [Int64] = []
@@ -232,4 +232,10 @@ struct WindowDelta: LiveDelta {
 
   var isEmpty: Bool { difference.isEmpty && state == nil }
   var changesContent: Bool { difference.changesList || isRenewed }
+
+  init(replaced: Range<Int> = 0..<0, keys: [Int64] = [], state: WindowState? = nil) {
+    self.replaced = replaced
+    self.keys = keys
+    self.state = state
+  }
 }

@@ -35,14 +35,20 @@ final class RecordsOperator: LiveOperator {
   /// How often a run has checked its time limit.
   private(set) var timesChecked = 0
 
-  struct Delta: LiveDelta {
-    var answer: BoundSQL.Answer
-    var changes: [Difference<Record>.Change] = []
-    var changesNames = false
+  final class Delta: LiveDelta {
+    let answer: BoundSQL.Answer
+    let changes: [Difference<Record>.Change]
+    let changesNames: Bool
     /// What it shows from then on, if it was loaded, and what that reads.
     var loaded: (question: SQLQuestion, changes: SourceChanges)?
     var isEmpty: Bool { changes.isEmpty && !changesNames && loaded == nil }
     var changesContent: Bool { !changes.isEmpty }
+
+    init(answer: BoundSQL.Answer, changes: [Difference<Record>.Change], changesNames: Bool) {
+      self.answer = answer
+      self.changes = changes
+      self.changesNames = changesNames
+    }
   }
 
   var columns: [String] {
@@ -62,7 +68,7 @@ final class RecordsOperator: LiveOperator {
       let (sources, answer) = try query.answer(on: connection)
       queriesRun += 1
       // With other key columns than before, every row is another row.
-      var delta = try delta(to: answer, keys: query.key == shown?.question.key ? query.key : [])
+      let delta = try delta(to: answer, keys: query.key == shown?.question.key ? query.key : [])
       delta.loaded = (query, SourceChanges(sources))
       return delta
     }

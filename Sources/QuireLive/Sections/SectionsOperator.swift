@@ -14,8 +14,8 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
   private let entity: Entity
   private let form: ModelRowForm<Model>
 
-  struct Delta: LiveDelta {
-    var window: WindowDelta
+  final class Delta: LiveDelta {
+    let window: WindowDelta
     var change = SectionKeys.Change()
     /// Inserted sections, with their new indices.
     var inserted: [(at: Int, section: Section)] = []
@@ -27,6 +27,8 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
     var told: [Difference.Change] = []
     var isEmpty: Bool { window.isEmpty && !changesContent && changed.isEmpty }
     var changesContent: Bool { !inserted.isEmpty || !change.deleted.isEmpty }
+
+    init(window: WindowDelta) { self.window = window }
   }
 
   init(_ query: ResolvedQuery, ascending: Bool, in context: ModelContext) {
@@ -35,7 +37,7 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
     form = ModelRowForm(entity, of: context.owner)
     arrangement = SectionKeys(ascending: ascending)
     window = WindowOperator(query.select, owner: context.owner, of: entity, listenedForm: form.table)
-    window.addMoves = { [unowned self] in addMoves(to: &$0, $1) }
+    window.addMoves = { [unowned self] in addMoves(to: $0, $1) }
   }
 
   var tables: [String] { window.tables }
@@ -94,7 +96,7 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
 
   private func arranged(_ moved: WindowDelta) throws -> Delta {
     let state = moved.state ?? window.state
-    var delta = Delta(window: moved)
+    let delta = Delta(window: moved)
     delta.change = arrangement.change(
       replacing: moved.replaced, with: moved.keys.map { (state.section(of: $0), $0) })
     let first = delta.change.before.lowerBound
@@ -112,7 +114,7 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
   }
 
   /// A row that keeps its position among the others but is now in another section has moved.
-  private func addMoves(to delta: inout WindowDelta, _ state: WindowState) {
+  private func addMoves(to delta: WindowDelta, _ state: WindowState) {
     let moved = Set(delta.difference.moves.map(\.key))
     let isLoaded = delta.state != nil
     var before: [Int64: Int] = [:]

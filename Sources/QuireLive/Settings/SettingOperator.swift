@@ -10,12 +10,19 @@ final class SettingOperator<Value: Codable & Equatable>: LiveOperator {
   private(set) var queriesRun = 0
   private var shownName = ""
 
-  struct Delta: LiveDelta {
+  final class Delta: LiveDelta {
     let name: String
     let value: Value
     let changesContent: Bool
     let old: Value
     var isEmpty: Bool { !changesContent }
+
+    init(name: String, value: Value, changesContent: Bool, old: Value) {
+      self.name = name
+      self.value = value
+      self.changesContent = changesContent
+      self.old = old
+    }
   }
 
   init(default defaultValue: Value) {

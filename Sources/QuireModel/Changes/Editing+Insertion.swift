@@ -23,7 +23,7 @@ extension Editing {
       if let list = object as? ToManyList {
         waiting += list.detached.compactMap { $0 as? any PersistentModel }
       } else if let side = entity.properties[property].toOne, let target = store?.entities[side.target].model(object) {
-        if !target._quireState.isOwned(by: core) { waiting.append(target) }
+        if !target._quireRowState.isOwned(by: core) { waiting.append(target) }
       } else if let target = object as? any PersistentModel {
         waiting.append(target)
       }
@@ -102,10 +102,10 @@ extension Editing {
       model._quireSetLink(index, Link())
       return
     }
-    if !old.hasKey || old.key != target._quireState.key { model._quireSetLink(index, link(to: target)) }
+    if !old.hasKey || old.key != target._quireRowState.key { model._quireSetLink(index, link(to: target)) }
     guard let inverse = side.inverse else { return }
     if side.isOneToOne { leaveOthers(target, inverse, index, but: model) }
-    let key = model._quireState.key
+    let key = model._quireRowState.key
     edit(inverse, of: target) { $0.insert(key) }
   }
 }

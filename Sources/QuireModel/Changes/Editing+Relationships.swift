@@ -5,7 +5,7 @@ extension Editing {
   /// Changes a loaded list and notifies its observers; a list that was never read needs no change.
   func edit(_ property: Int, of model: any PersistentModel, _ change: (ToManyList) -> Void) {
     guard let list = model._quireLink(property).list else { return }
-    if model._quireState.tracking == nil {
+    if !model._quireRowState.hasTracking {
       // Without observers it is changed in place: copying a long list for each of its children would be quadratic.
       let version = list.version
       change(list)
@@ -105,7 +105,7 @@ extension Editing {
 
   /// Makes sure the target is in this context; inserts it if it is in none.
   func belongs(_ target: any PersistentModel, to model: any PersistentModel, _ property: Int) -> Bool {
-    if target._quireState.isOwned(by: core) { return true }
+    if target._quireRowState.isOwned(by: core) { return true }
     if target._quireState.owner == nil || Editing.isOrphan(target), !target._quireState.flags.contains(.vacant) {
       insert(target)
       return target._quireState.owner === core

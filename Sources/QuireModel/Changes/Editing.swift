@@ -15,9 +15,10 @@ package final class Editing: ContextPart {
 
   /// Registers an object and everything reachable from it through its relationships.
   func insert(_ model: any PersistentModel) {
-    if let owner = model._quireState.owner {
-      let flags = model._quireState.flags
-      if owner === core {
+    let state = model._quireRowState
+    if state.owner != nil {
+      let flags = state.flags
+      if state.isOwned(by: core) {
         if flags.contains(.vacant) {
           pending.deferredErrors.append(
             "\(Swift.type(of: model)) \(model._quireState.key) was inserted, and has no row that can be read")
@@ -41,7 +42,7 @@ package final class Editing: ContextPart {
     if waiting.isEmpty { return attachRelationships(of: first) }
     var arrivals = [first]
     while let next = waiting.popLast() {
-      let state = next._quireState
+      let state = next._quireRowState
       guard state.owner == nil, !state.flags.contains(.vacant), let entity = self.entity(of: next) else { continue }
       arrivals.append(register(next, entity, &waiting))
     }

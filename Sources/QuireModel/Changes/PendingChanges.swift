@@ -26,12 +26,6 @@ struct PendingChanges {
     insertedPlaces = Array(repeating: [], count: entities)
   }
 
-  // Inlined, because every save reads it, and a call would copy the whole value.
-  @inline(__always) var isEmpty: Bool {
-    deleted.isEmpty && joinEdits.isEmpty && deferredErrors.isEmpty && conflicts.lost.isEmpty
-      && !inserted.contains { $0 != nil } && !edits.contains { $0._quireState.dirty != 0 }
-  }
-
   /// How many objects and links a save would write.
   var count: Int {
     edits.count { !$0.isDeleted } + inserted.count { $0 != nil } + deleted.count + joinEdits.count

@@ -27,11 +27,13 @@ import Synchronization
   package let position: SnapshotReader
   package let mailbox: Mailbox
 
+  // Made in the initializer, never nil: they are used at every edit and several times in a save, and the getter of a
+  // lazy property is a call.
+  @exclusivity(unchecked) private(set) package var saver: Saver!
+  @exclusivity(unchecked) private(set) package var following: Following!
   private(set) lazy var editing = Editing(self)
   private(set) package lazy var loader = RelationshipLoader(self)
   private(set) package lazy var fetcher = Fetcher(self)
-  private(set) package lazy var saver = Saver(self)
-  private(set) package lazy var following = Following(self)
   private(set) package lazy var sweeper = Sweeper(self)
 
   convenience init(store: Store, autosaves: Bool, isolation: (any Actor)?) {
@@ -53,6 +55,8 @@ import Synchronization
     maps = store.entities.map { _ in IdentityMap() }
     mailbox = Mailbox(isolation: isolation)
     position = store.database.makePosition(pinsSnapshot: false)
+    saver = Saver(self)
+    following = Following(self)
     following.hasTurns = isolation != nil
     following.standsStill = !follows
     mailbox.attach(self)
@@ -151,7 +155,12 @@ import Synchronization
     following.changed()
   }
 
-  var hasChanges: Bool { !pending.isEmpty }
+  /// Whether there is anything to save. Each part is looked at in place: a copy of them all is ten retain pairs.
+  var hasChanges: Bool {
+    pending.edits.contains { $0._quireRowState.dirty != 0 } || pending.inserted.contains { $0 != nil }
+      || !pending.deleted.isEmpty || !pending.joinEdits.isEmpty || !pending.deferredErrors.isEmpty
+      || !pending.conflicts.lost.isEmpty
+  }
 
   // MARK: Reading
 

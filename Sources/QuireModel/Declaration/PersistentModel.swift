@@ -10,6 +10,8 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
   static var _quireDefinition: _Quire.ModelDefinition { get }
   /// Borrowed, not copied: a copy is two retain pairs.
   @_borrowed var _quireState: _Quire.ModelState { get set }
+  /// A copy of what is read of the state most often, without references.
+  var _quireRowState: _Quire.RowState { get }
   /// Decodes a whole row or throws: columns in the order of the definition's properties, without to-many relationships.
   /// The result is an object of this class.
   static func _quireRead(_ row: inout _Quire.RowCursor, _ state: consuming _Quire.ModelState) throws(ValueError)
@@ -35,6 +37,13 @@ extension _Quire {
 }
 
 extension PersistentModel {
+  // Inlined into the class's own module, where it is a few loads.
+  @inlinable public var _quireRowState: _Quire.RowState {
+    _Quire.RowState(
+      key: _quireState.key, dirty: _quireState.dirty, owner: _quireState.owner.map { ObjectIdentifier($0) },
+      flags: _quireState.flags, hasTracking: _quireState.tracking != nil)
+  }
+
   /// Casts the object to its known class.
   static func _quireModel(_ object: AnyObject) -> any PersistentModel { unsafeDowncast(object, to: Self.self) }
 

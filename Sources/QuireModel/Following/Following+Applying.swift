@@ -25,6 +25,11 @@ extension Following {
     }
   }
 
+  /// As ``finishMove()``, after a commit of the context's own: without a transition there was nothing left to notify of.
+  func finishOwnMove() {
+    if move == nil { giveSnapshotBack() } else { finishMove() }
+  }
+
   private func tell(_ told: Transition.Notification, _ moment: Moment) {
     switch told {
     case .property(let model, let property): model._quireTell(property, moment)
@@ -132,27 +137,38 @@ extension Following {
 
   /// After a save its own objects equal the file: they get their keys and have no edits left. Done before any
   /// notification, so that an edit by an observer is a new one.
-  func saved(_ writing: Writing, _ step: Transition) {
-    for model in pending.edits { model._quireState.dirty = 0 }
-    pending.edits.removeAll(keepingCapacity: true)
-    if !pending.conflicts.isEmpty { pending.conflicts.removeAll() }
+  ///
+  /// - Returns: The objects that the save has deleted.
+  func saved(_ writing: Writing) -> [any PersistentModel] {
+    for model in core.pending.edits { model._quireState.dirty = 0 }
+    core.pending.edits.removeAll(keepingCapacity: true)
+    if !core.pending.conflicts.isEmpty { core.pending.conflicts.removeAll() }
+    if !core.pending.inserted.isEmpty { keepInserted(writing) }
+    if !core.pending.editedLists.isEmpty { core.pending.editedLists.removeAll() }
+    if !core.pending.joinEdits.isEmpty { core.pending.joinEdits.removeAll() }
+    if core.pending.cascades.deleted != 0 { core.pending.cascades = .init() }
+    if core.pending.deleted.isEmpty { return [] }
+    let removed = core.pending.deleted
+    core.pending.deleted.removeAll()
+    core.pending.cascades = .init()
+    return removed
+  }
+
+  /// Objects that were new have rows, and stand in the identity map under their keys.
+  private func keepInserted(_ writing: Writing) {
+    let (inserted, newKeys) = (core.pending.inserted, writing.newKeys)
     for (index, places) in writing.places.enumerated() where !places.isEmpty {
       let map = maps[index]
       map.reserve(places.count)
-      if let last = places.last { store?.keys.used(writing.newKeys[last], for: index) }
+      if let last = places.last { store?.keys.used(newKeys[last], for: index) }
       for place in places {
-        guard let model = pending.inserted[place] else { continue }
-        model._quireState.saved(as: writing.newKeys[place])
-        map.insert(model, key: writing.newKeys[place])
+        guard let model = inserted[place] else { continue }
+        model._quireState.saved(as: newKeys[place])
+        map.insert(model, key: newKeys[place])
       }
     }
-    if !pending.inserted.isEmpty { replaceTemporaryKeys(writing) }
-    pending.forgetInserted()
-    step.removed = pending.deleted
-    pending.deleted.removeAll()
-    pending.cascades = .init()
-    pending.joinEdits.removeAll()
-    pending.editedLists.removeAll()
+    replaceTemporaryKeys(writing)
+    core.pending.forgetInserted()
   }
 
   /// Replaces temporary keys of saved objects in lists by their new keys.

@@ -84,12 +84,17 @@ package final class Following: ContextPart {
     if standsStill { return }
     if core.saver.open != nil { return }  // it stands at the newest commit, and holds the write lock
     store.database.lookForForeignCommits()
-    if let failure = core.mailbox.takeFailure() { fail(failure) }
+    let number = position.number
+    let news = core.mailbox.look(after: number)
+    if let failure = news.failure {
+      fail(failure)
+      return try catchUp(toWrite: toWrite)
+    }
     guard isHolding else {
-      if store.database.commitNumber != position.number { try hold() }
+      if store.database.commitNumber != number { try hold() }
       return
     }
-    guard core.mailbox.isBehind(position.number) else { return }
+    guard news.isBehind else { return }
     if ReaderRun.current != nil, !showsNothing, !toWrite, canStay { return }
     try moveToNewest()
   }
@@ -180,16 +185,21 @@ package final class Following: ContextPart {
   ///   context.
   func prepareOwn(_ commit: Commit, _ open: OpenTransaction) {
     core.saver.undo?.committed(commit.changes)
-    let step = Transition(number: commit.number)
-    if let writing = open.saving { saved(writing, step) }
+    let removed = open.saving.map(saved) ?? []
     // SQL executed by the context itself may follow a commit that it has not merged yet.
-    let standing = position.number
-    let missed = (core.mailbox.take(upTo: commit.number) ?? []).filter { $0.number > standing }
-    noteKeys(in: missed)
+    var missed = core.mailbox.take(upTo: commit.number) ?? []
+    if !missed.isEmpty {
+      let standing = position.number
+      missed.removeAll { $0.number <= standing }
+      noteKeys(in: missed)
+    }
     let rowsUnknown = commit.isFollowed || missed.contains(where: \.rowsUnknown)
     let expected = open.expectedEvents + (open.saving?.expectedEvents ?? 0)
     let onlyOwn =
       !commit.hasIndirectEvents && commit.eventCount == expected && missed.isEmpty && !rowsUnknown
+    if onlyOwn, removed.isEmpty, followers.isEmpty { return position.advanceAfterOwnCommit(commit) }
+    let step = Transition(number: commit.number)
+    step.removed = removed
     if !onlyOwn || !followers.isEmpty {
       let batch = CommitBatch(
         number: commit.number, tables: CommitBatch.tables(of: missed + [commit.changes]), rowsUnknown: rowsUnknown,

@@ -47,7 +47,7 @@ package final class Mailbox: @unchecked Sendable {
     owner = nil
   }
 
-  /// Receives commits from now on. Those before are not here: ``isBehind(_:)`` tells whether there were any.
+  /// Receives commits from now on. Those before are not here: ``look(after:)`` tells whether there were any.
   func follow(_ database: Database, exceptTo origin: ChangeSet.Origin) {
     state.withLock { $0.isFollowing = true }
     subscription = database.subscribe(exceptTo: origin, failed: { self.fail($0) }) { self.receive($0) }
@@ -92,7 +92,10 @@ package final class Mailbox: @unchecked Sendable {
     if let actor { enqueue(on: actor) { self.deliver(on: $0) } }
   }
 
-  func takeFailure() -> DatabaseError? { state.withLock { $0.failure.take() } }
+  /// What has arrived: a failure, which is taken, and whether there are commits after that one, here or missed.
+  func look(after number: Int64) -> (failure: DatabaseError?, isBehind: Bool) {
+    state.withLock { ($0.failure.take(), $0.isBehind(number)) }
+  }
 
   private func deliver(on isolation: isolated any Actor) {
     let isFollowing = state.withLock { state in
@@ -147,11 +150,6 @@ package final class Mailbox: @unchecked Sendable {
     state.withLock { $0.latest = max($0.latest, number) }
   }
 
-  /// Whether there are commits after that one, here or missed.
-  func isBehind(_ number: Int64) -> Bool {
-    state.withLock { !$0.commits.isEmpty || $0.folded != nil || $0.latest > number }
-  }
-
   /// How many commits wait uncombined.
   private static let bound = 1024
 
@@ -178,6 +176,9 @@ package final class Mailbox: @unchecked Sendable {
 }
 
 extension Mailbox.State {
+  /// Whether there are commits after that one, here or missed.
+  fileprivate func isBehind(_ number: Int64) -> Bool { !commits.isEmpty || folded != nil || latest > number }
+
   /// - Returns: The actor on which the context is to be woken; nil if it has none, or will be woken already.
   fileprivate mutating func scheduleHop() -> (any Actor)? {
     guard !isHopScheduled, let isolation else { return nil }

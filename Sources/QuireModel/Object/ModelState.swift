@@ -75,6 +75,29 @@ extension _Quire {
     /// Whether a read must go to the registrar: reads are being tracked now, or the object was tracked before.
     @inlinable public var isWatched: Bool { flags.contains(.tracked) || isTracking(monitor) }
   }
+
+  /// What code that does not know an object's class reads of its state most often: a copy without references. Borrowing
+  /// the state from there allocates memory each time.
+  @frozen public struct RowState {
+    @usableFromInline let key: Int64
+    @usableFromInline let dirty: PropertyMask
+    @usableFromInline let owner: ObjectIdentifier?
+    @usableFromInline let flags: ModelState.Flags
+    /// Whether the object has a place for its observers, and for those that refer to it.
+    @usableFromInline let hasTracking: Bool
+
+    @inlinable init(
+      key: Int64, dirty: PropertyMask, owner: ObjectIdentifier?, flags: ModelState.Flags, hasTracking: Bool
+    ) {
+      self.key = key
+      self.dirty = dirty
+      self.owner = owner
+      self.flags = flags
+      self.hasTracking = hasTracking
+    }
+
+    func isOwned(by owner: ContextCore) -> Bool { self.owner == ObjectIdentifier(owner) }
+  }
 }
 
 /// The positions of a set's properties, lowest first.

@@ -141,7 +141,9 @@ extension _Quire {
 }
 
 /// The object's registrar and listeners, if it has any.
-func tracking(ifOf model: any PersistentModel) -> Tracking? { model._quireState.tracking }
+func tracking(ifOf model: any PersistentModel) -> Tracking? {
+  model._quireRowState.hasTracking ? model._quireState.tracking : nil
+}
 
 func listen(_ listener: Listener<_Announcement>, to model: some PersistentModel) {
   tracking(of: model).listeners.add(listener)

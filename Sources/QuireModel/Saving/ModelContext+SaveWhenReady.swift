@@ -29,7 +29,7 @@ extension ModelContext {
   public func saveWhenReady(
     deadline: ContinuousClock.Instant? = nil, isolation: isolated (any Actor)? = #isolation
   ) async throws {
-    let saver = owner.saver
+    let saver: Saver = owner.saver
     if owner.saver.isInTransaction { throw DatabaseError.nestedWrite }
     while let before = saver.underWay {
       try await before.hasEnded()

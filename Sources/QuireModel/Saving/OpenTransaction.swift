@@ -6,7 +6,7 @@ import QuireSQLite
 /// be no newer one, because this thread holds the write lock of the process and of the file.
 final class OpenTransaction {
   let transaction: Transaction
-  var connection: Connection { transaction.connection }
+  let connection: Connection
   /// The save whose edits stop being pending when COMMIT has succeeded; nil if each inner save has handled its own.
   var saving: Writing?
   /// Row events that the statements of saves have caused; others come from triggers, cascades and SQL.
@@ -20,7 +20,10 @@ final class OpenTransaction {
   /// Whether a save is writing: one inside that would write the same objects again.
   var isSaving = false
 
-  init(_ transaction: Transaction) { self.transaction = transaction }
+  init(_ transaction: Transaction, on connection: Connection) {
+    self.transaction = transaction
+    self.connection = connection
+  }
 
   /// How far it has come, for taking back what a transaction inside has done.
   struct Mark {

@@ -30,15 +30,16 @@ extension Saver {
         let result = try store.database.transact(
           origin: .context(core.number), author: author, leaving: position, waits: waits
         ) { transaction in
-          guard try core.following.catchUpUnnotified(store, on: transaction.connection) else { throw MovedOn() }
-          let open = OpenTransaction(transaction)
+          let connection = transaction.connection
+          guard try core.following.catchUpUnnotified(store, on: connection) else { throw MovedOn() }
+          let open = OpenTransaction(transaction, on: connection)
           self.open = open
           return try body(open, store)
         } committed: { _, commit in
           guard let open = open.take() else { return }
           core.following.prepareOwn(commit, open)
         }
-        core.following.finishMove()
+        core.following.finishOwnMove()
         return result
       } catch is MovedOn {
         continue

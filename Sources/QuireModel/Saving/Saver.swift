@@ -37,20 +37,22 @@ package final class Saver: ContextPart {
     guard hasChanges else { return try core.following.catchUp() }
     let announced = announceSave()
     let store = try requireStore()
-    var writing = Writing(core, store, .insertsFirst)
+    var order = Writing.Order.insertsFirst
     while true {
+      var writing: Writing?
       do {
         try transact(waits: waits) { open, store in
           try decide(store, on: open.connection)
-          writing = Writing(core, store, writing.order)
-          try writing.run(open.transaction)
-          open.saving = writing
+          let made = Writing(core, store, order)
+          writing = made
+          try made.run(open.transaction, on: open.connection)
+          open.saving = made
         }
         break
       } catch let refusal as CommitRefusal {
         throw refusal.reason
       } catch let error as SQLiteError {
-        writing = try next(after: writing, error, store)
+        order = try nextOrder(after: writing, error, store)
       }
     }
     announceSaved(announced)
@@ -99,16 +101,16 @@ package final class Saver: ContextPart {
     var writing = Writing(core, store, .insertsFirst)
     while true {
       do {
-        try open.transaction.savepoint { try writing.run(open.transaction) }
+        try open.transaction.savepoint { try writing.run(open.transaction, on: open.connection) }
         break
       } catch let error as SQLiteError {
-        writing = try next(after: writing, error, store)
+        writing = Writing(core, store, try nextOrder(after: writing, error, store))
       }
     }
     open.isSaving = false
     open.wrote(events: writing.expectedEvents, inserting: pending.inserted.compactMap { $0 })
     let step = Transition(number: position.number)
-    core.following.saved(writing, step)
+    step.removed = core.following.saved(writing)
     let isAlone =
       open.transaction.eventCount == before.events + writing.expectedEvents
       && open.transaction.indirectEventCount == before.indirect
@@ -142,11 +144,11 @@ package final class Saver: ContextPart {
 
   /// A value that is unique may be free once deletes and edits have been written: then another order is tried.
   /// - Throws: What SQLite has refused, in the models' words, if there is no other.
-  private func next(after writing: Writing, _ error: SQLiteError, _ store: Store) throws -> Writing {
-    guard error.isUnique, let order = writing.order.next, !(pending.deleted.isEmpty && pending.edits.isEmpty) else {
-      throw explained(error, store, of: writing.refused)
+  private func nextOrder(after writing: Writing?, _ error: SQLiteError, _ store: Store) throws -> Writing.Order {
+    guard error.isUnique, let order = writing?.order.next, !(pending.deleted.isEmpty && pending.edits.isEmpty) else {
+      throw explained(error, store, of: writing?.refused)
     }
-    return Writing(core, store, order)
+    return order
   }
 
   /// Runs the context's own SQL as one commit, or as part of its transaction, and merges the changes.

@@ -6,7 +6,7 @@ import QuireSQLite
 /// count, nor do references removed before.
 extension Writing {
   /// Before the row of an object goes.
-  mutating func refuseDenied(_ model: any PersistentModel, _ entity: Entity, _ connection: Connection) throws {
+  func refuseDenied(_ model: any PersistentModel, _ entity: Entity, _ connection: Connection) throws {
     for (index, property) in entity.properties.enumerated() {
       if let side = property.toOne, side.deleteRule == .deny, let column = property.column {
         try refuse(model, entity, index, side, column, connection)
@@ -30,7 +30,7 @@ extension Writing {
   }
 
   /// Clears references that lead nowhere any more in the rows, because the file has the rule too.
-  private mutating func refuse(
+  private func refuse(
     _ model: any PersistentModel, _ entity: Entity, _ index: Int, _ side: ToOneSide, _ column: String,
     _ connection: Connection
   ) throws {

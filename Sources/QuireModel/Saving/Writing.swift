@@ -9,7 +9,7 @@ import QuireSQLite
 /// refused. Then what moves away moves first, deletes, other updates and inserts follow, and the foreign keys are
 /// looked at when all is written. Where that is refused too, edited rows may be changing places: then each gives its
 /// unique values up before any gets its new ones.
-struct Writing {
+final class Writing {
   enum Order {
     case insertsFirst, deletesFirst, valuesGivenUpFirst
 
@@ -41,8 +41,7 @@ struct Writing {
     newKeys = Array(repeating: 0, count: owner.pending.inserted.count)
   }
 
-  mutating func run(_ transaction: borrowing Transaction) throws {
-    let connection = transaction.connection
+  func run(_ transaction: borrowing Transaction, on connection: Connection) throws {
     let indirect = transaction.indirectEventCount
     do {
       try giveKeys(transaction)
@@ -81,7 +80,7 @@ struct Writing {
 
   /// All keys first: a foreign key may point to any object of the save. Objects that none can point to go without until
   /// they are saved: a pass over many objects is a cache miss for each.
-  private mutating func giveKeys(_ transaction: borrowing Transaction) throws {
+  private func giveKeys(_ transaction: borrowing Transaction) throws {
     if owner.pending.inserted.isEmpty { return }
     places = owner.pending.insertedPlaces.map { places in places.filter { owner.pending.inserted[$0] != nil } }
     for index in store.insertOrder where !places[index].isEmpty {
@@ -96,15 +95,16 @@ struct Writing {
   }
 
   /// Notes row events that statements of this save have caused.
-  mutating func expect(_ events: Int) { expectedEvents += events }
+  func expect(_ events: Int) { expectedEvents += events }
 
-  private mutating func insert(_ connection: Connection) throws {
+  private func insert(_ connection: Connection) throws {
     if places.isEmpty { return }
     if store.hasCircularKeys { try connection.execute("PRAGMA defer_foreign_keys = ON") }
     for index in store.insertOrder where !places[index].isEmpty {
       let entity = store.entities[index]
       let statement = try connection.statement(entity.insert, try Writing.insertSQL(entity))
       defer { statement.reset() }
+      let newKeys = newKeys
       for place in places[index] {
         guard let model = owner.pending.inserted[place] else { continue }
         statement.bind(newKeys[place], at: 1)
@@ -120,7 +120,7 @@ struct Writing {
     }
   }
 
-  private mutating func write(_ model: any PersistentModel, _ statement: Statement) throws {
+  private func write(_ model: any PersistentModel, _ statement: Statement) throws {
     do {
       _ = try statement.step()
     } catch {
@@ -137,7 +137,7 @@ struct Writing {
       + "VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
   }
 
-  private mutating func pairs(_ connection: Connection, where included: (Bool) -> Bool = { _ in true }) throws {
+  private func pairs(_ connection: Connection, where included: (Bool) -> Bool = { _ in true }) throws {
     if owner.pending.joinEdits.isEmpty { return }
     for (pair, linked) in owner.pending.joinEdits.sorted where included(linked) {
       let join = store.joins[pair.join]
@@ -173,48 +173,60 @@ struct Writing {
     return newKeys.indices.contains(place) ? newKeys[place] : key
   }
 
-  private mutating func update(_ connection: Connection, only columns: (Entity) -> PropertyMask = { _ in ~0 }) throws {
-    var current: (entity: Int, mask: PropertyMask, parameters: Int32, statement: Statement)?
-    defer { current?.statement.reset() }
-    var last: (type: any PersistentModel.Type, entity: Entity, columns: PropertyMask)?
-    for model in owner.pending.edits {
-      let dirty = model._quireState.dirty
-      if dirty == 0 || model._quireState.flags.contains(.deleted) { continue }
-      if last?.type != Swift.type(of: model) {
-        guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
-        last = (Swift.type(of: model), entity, entity.storedMask & columns(entity))
-      }
-      guard let (_, entity, stored) = last else { continue }
-      let mask = dirty & stored
-      if mask == 0 { continue }
-      let statement: Statement
-      if let current, current.entity == entity.index, current.mask == mask {
-        statement = current.statement
+  private func update(_ connection: Connection, only columns: (Entity) -> PropertyMask = { _ in ~0 }) throws {
+    let edits = owner.pending.edits
+    var next = 0
+    while next < edits.count {
+      if let entity = store.entity(for: Swift.type(of: edits[next])) {
+        next = try update(edits, from: next, entity, columns(entity), connection)
       } else {
-        current?.statement.reset()
-        statement = try connection.statement(entity.update.of(columns: mask), try Writing.updateSQL(entity, mask))
-        current = (entity.index, mask, Int32(mask.nonzeroBitCount), statement)
+        next += 1
       }
+    }
+  }
+
+  /// Writes objects of one class in which the same columns are edited, with one statement.
+  ///
+  /// - Returns: the place of the first that is not one of them.
+  private func update(
+    _ edits: [any PersistentModel], from start: Int, _ entity: Entity, _ columns: PropertyMask, _ connection: Connection
+  ) throws -> Int {
+    let stored = entity.storedMask & columns
+    let mask = edits[start]._quireRowState.dirty & stored
+    if mask == 0 { return start + 1 }
+    let statement = try connection.statement(entity.update.of(columns: mask), try Writing.updateSQL(entity, mask))
+    let parameter = Int32(mask.nonzeroBitCount) + 1
+    var (place, written) = (start, 0)
+    defer {
+      statement.reset()
+      expectedEvents += written
+    }
+    while place < edits.count {
+      let model = edits[place]
+      let state = model._quireRowState
+      if state.dirty & stored != mask || ObjectIdentifier(Swift.type(of: model)) != entity.typeID { break }
+      place += 1
+      if state.flags.contains(.deleted) { continue }
       do {
         try model._quireBind(mask, to: statement, from: 1)
       } catch {
         throw notStorable(model, entity, mask, error, statement)
       }
-      statement.bind(model._quireState.key, at: Int32(mask.nonzeroBitCount) + 1)
+      statement.bind(state.key, at: parameter)
       try write(model, statement)
       if connection.changes == 0 {
-        let key = model._quireState.key
         // In the other orders a delete of this save may have taken the row along.
-        if try order == .insertsFirst || isThere(entity, key, connection) {
-          throw Writing.ignored("\(entity.name) \(key) was not updated")
+        if try order == .insertsFirst || isThere(entity, state.key, connection) {
+          throw Writing.ignored("\(entity.name) \(state.key) was not updated")
         }
       }
-      expectedEvents += 1
+      written += 1
     }
+    return place
   }
 
   /// Edited rows hold other values for a moment, which no row has.
-  private mutating func giveUpValues(_ connection: Connection) throws {
+  private func giveUpValues(_ connection: Connection) throws {
     for model in owner.pending.edits where !model._quireState.flags.contains(.deleted) {
       guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
       let key = model._quireState.key
@@ -241,7 +253,7 @@ struct Writing {
       + " WHERE \(try quoted(identifier: entity.keyColumn)) = ?"
   }
 
-  private mutating func delete(_ connection: Connection) throws {
+  private func delete(_ connection: Connection) throws {
     if owner.pending.deleted.isEmpty { return }
     // Children before their parents, so that a parent's rule finds none of those that go with it.
     var deleted: [[any PersistentModel]] = store.entities.map { _ in [] }
@@ -253,7 +265,7 @@ struct Writing {
     }
   }
 
-  private mutating func delete(
+  private func delete(
     _ model: any PersistentModel, _ entity: Entity, _ connection: Connection
   ) throws {
     try refuseDenied(model, entity, connection)

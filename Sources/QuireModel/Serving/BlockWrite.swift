@@ -60,7 +60,7 @@ final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
 extension Saver {
   /// Runs the block in a transaction that is another's to commit, and saves what it leaves unsaved.
   func serve(_ transaction: Transaction, _ block: () throws -> Void) throws {
-    let open = OpenTransaction(transaction)
+    let open = OpenTransaction(transaction, on: transaction.connection)
     self.open = open
     defer { self.open = nil }
     try block()

@@ -87,7 +87,7 @@ final class BlockRead<Result>: QueuedRead {
 extension ContextCore {
   /// - Throws: ``ModelError/writeInRead(_:)`` if anything has been edited.
   func checkNothingWritten() throws {
-    if pending.isEmpty { return }
+    if !hasChanges { return }
     let inserted = pending.inserted.compactMap { $0 }.first.map { "a new \(type(of: $0)) was inserted" }
     let deleted = pending.deleted.first.map { "\($0.persistentModelID) was deleted" }
     let edited = pending.edits.first.map { "\($0.persistentModelID) was edited" }

@@ -6,7 +6,7 @@ internal import QuireRow
 
 extension Connection {
   func configure() throws {
-    sqlite3_busy_timeout(handle, options.busyTimeout.milliseconds)
+    sqlite3_busy_timeout(handle, busyMilliseconds)
     for (option, value) in Connection.switches { try set(option, value) }
     if options.trustsSchema { try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) }
     let code = quire_totals_install(handle)

@@ -15,6 +15,8 @@ package import QuireRow
   package let path: String
   package let access: Access
   let options: ConnectionOptions
+  /// The busy timeout as SQLite takes it: it is set again after each wait of another length.
+  let busyMilliseconds: Int32
   var cache = StatementCache()
   var own = OwnStatements()
   weak var guardian: (any ConnectionGuardian)?
@@ -62,6 +64,7 @@ package import QuireRow
     self.path = path
     self.access = access
     self.options = options
+    busyMilliseconds = options.busyTimeout.milliseconds
     pulse = nil
     footprint = options.leavesNothing ? SidecarFiles(of: path) : nil
     unlocked = access == .readOnly && options.vfs == nil ? try UnlockedFile(path) : nil
@@ -87,6 +90,7 @@ package import QuireRow
     self.pulse = pulse
     self.unlocked = unlocked
     options = ConnectionOptions()
+    busyMilliseconds = options.busyTimeout.milliseconds
     footprint = access == .readOnly ? SidecarFiles(of: path) : nil
     handle = try Connection.open(unlocked?.uri ?? path, as: name, access, vfs: nil)
     do {

@@ -48,7 +48,7 @@ extension Database {
     }
     defer { unlock() }
     events.emit(since: asked) { .waitedForWriteLock($0) }
-    let (writer, validators) = try begin { !waits || Task.isCancelled }
+    let (writer, validators) = try begin(waiting: waits ? .task : .none)
     let result: T
     var folded: [TableChanges]?
     do {
@@ -98,17 +98,17 @@ extension Database {
 
   /// Begins a transaction.
   ///
-  /// - Parameter isOver: Asked while another process writes: whether to stop waiting for it.
+  /// - Parameter patience: How long to wait while another process writes.
   /// - Returns: the writer, and who may refuse what is written: those that were there when it began.
   /// - Throws: ``DatabaseError/busy(path:waited:)``; `CancellationError` if the task of the calling thread is canceled.
-  func begin(unless isOver: () -> Bool) throws -> (Writer, validators: [UInt64]) {
+  func begin(waiting patience: LockPatience) throws -> (Writer, validators: [UInt64]) {
     let writer = try readyWriter()
     let validators = validators.all
     if pace.wantsAnother(writer.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
       checkpoint(writer)
     }
     do {
-      try writer.beginTransaction(unless: isOver)
+      try writer.beginTransaction(waiting: patience)
     } catch {
       let explained = explained(error)
       if let busy = explained as? DatabaseError, busy.isOthersWrite, Task.isCancelled { throw CancellationError() }

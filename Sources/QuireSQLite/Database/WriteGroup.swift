@@ -55,7 +55,7 @@ struct WriteGroup {
     var again: [any QueuedWrite] = []
     var waiting = writes[...]
     do {
-      let (writer, validators) = try database.begin { writes.allSatisfy(\.isOver) }
+      let (writer, validators) = try database.begin(waiting: .writes(writes))
       let begun = ContinuousClock.now
       let limits = database.groupLimits.withLock { $0 }
       var next = waiting.popFirst()
@@ -140,7 +140,7 @@ struct WriteGroup {
     throws
   {
     let events = database.events
-    if !isAlone { events.emit(since: events.areObserved ? write.arrival : nil) { .waitedForWriteLock($0) } }
+    if !isAlone, events.areObserved { events.emit(.waitedForWriteLock(write.arrival.duration(to: .now))) }
     let first = writer.capture.eventCount
     let number = database.clock.number + Int64(members.count { $0.number != nil }) + 1
     var tables: [TableChanges]?

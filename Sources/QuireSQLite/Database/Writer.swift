@@ -83,10 +83,10 @@ final class Writer: ConnectionGuardian {
 // MARK: one transaction
 
 extension Writer {
-  /// - Parameter isOver: Asked while another process holds the file's lock: whether to stop waiting for it.
-  func beginTransaction(unless isOver: () -> Bool) throws {
+  /// - Parameter patience: How long to wait while another process holds the file's lock.
+  func beginTransaction(waiting patience: LockPatience) throws {
     events.follow(connection)
-    try connection.waitingForLock(unless: isOver) { try run(begin) }
+    try connection.waitingForLock(patience) { () throws(SQLiteError) in try run(begin) }
     isInTransaction = true
     hasAlteredSchema = false
     loggedSchema = nil
@@ -325,7 +325,7 @@ extension Writer {
       case .truncating: (SQLITE_CHECKPOINT_TRUNCATE, .zero)
       }
     sqlite3_busy_timeout(connection.handle, patience.milliseconds)
-    defer { sqlite3_busy_timeout(connection.handle, connection.options.busyTimeout.milliseconds) }
+    defer { sqlite3_busy_timeout(connection.handle, connection.busyMilliseconds) }
     var (frames, copied): (Int32, Int32) = (0, 0)
     let begin = events.now
     let result = sqlite3_wal_checkpoint_v2(connection.handle, "main", code, &frames, &copied)

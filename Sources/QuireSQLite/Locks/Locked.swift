@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 /// A value behind a mutex.
 ///
@@ -9,8 +9,8 @@ internal import Foundation
 /// generic parameter, converts it at every access, and each conversion adds another wrapper.
 // @unchecked: `state` is accessed only under `mutex`, which is initialized once and made to be shared.
 package final class Locked<State>: @unchecked Sendable {
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+  @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  @usableFromInline let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
   package init(_ initial: State) {
     mutex.initialize(to: pthread_mutex_t())
@@ -26,7 +26,7 @@ package final class Locked<State>: @unchecked Sendable {
   }
 
   /// The body must not use this lock again.
-  package func withLock<T, E: Error>(_ body: (inout State) throws(E) -> T) throws(E) -> T {
+  @inlinable package func withLock<T, E: Error>(_ body: (inout State) throws(E) -> T) throws(E) -> T {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&state.pointee)

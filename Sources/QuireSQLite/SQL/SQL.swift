@@ -136,4 +136,4 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 }
 
 /// The models of a store, by which statements refer to tables, columns and rows.
-package protocol SQLModels: Sendable {}
+package protocol SQLModels: AnyObject, Sendable {}

@@ -55,7 +55,7 @@ package final class Replayer {
     let begun = database.events.now
     let members: [Member]
     do {
-      try writer.beginTransaction { false }
+      try writer.beginTransaction(waiting: .unlimited)
       database.numberForeign()
       if writer.schemaGeneration != schemaGeneration { tables.removeAll() }
       schemaGeneration = writer.schemaGeneration
@@ -89,7 +89,7 @@ package final class Replayer {
   }
 
   private func report(
-    _ members: [Member], from first: Int64, _ begun: ContinuousClock.Instant?, _ place: inout LogPlace
+    _ members: [Member], from first: Int64, _ begun: EventTime?, _ place: inout LogPlace
   ) {
     var number = first
     for member in members where !member.events.isEmpty {

@@ -17,6 +17,20 @@ final class Positions: @unchecked Sendable {
     /// The readers' own snapshots.
     var owned: [ObjectIdentifier: Snapshot] = [:]
     var isClosed = false
+
+    mutating func pin(_ number: Int64) { needy[number, default: 0] += 1 }
+
+    /// - Returns: The snapshot that no reader needs any longer.
+    mutating func unpin(_ number: Int64) -> Snapshot? {
+      if let place = needy.index(forKey: number) {
+        if needy.values[place] > 1 {
+          needy.values[place] -= 1
+          return nil
+        }
+        needy.remove(at: place)
+      }
+      return holds.isEmpty ? nil : holds.removeValue(forKey: number)
+    }
   }
 
   let state = Locked(State())
@@ -40,6 +54,7 @@ final class Positions: @unchecked Sendable {
   func willCommit(leaving position: SnapshotReader?) {
     state.withLock { state in
       state.isCommitting = true
+      if state.needy.isEmpty { return }
       var needy = state.needy[state.latest, default: 0]
       if let position, position.needsPin, position.standing == state.latest { needy -= 1 }
       guard needy > 0, state.holds[state.latest] == nil else { return }

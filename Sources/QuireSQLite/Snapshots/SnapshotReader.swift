@@ -60,20 +60,18 @@ package final class SnapshotReader: @unchecked Sendable {
 
   private func join(_ state: inout Positions.State) {
     if let own { state.owned[ObjectIdentifier(self)] = own }
-    if needsPin { state.needy[standing, default: 0] += 1 }
+    if needsPin { state.pin(standing) }
   }
 
   /// Removes the reader; returns the snapshots that are no longer needed, to be released outside the lock.
   private func leave(_ state: inout Positions.State) -> [Snapshot] {
     var unused: [Snapshot] = []
-    if needsPin {
-      let count = state.needy[standing, default: 1] - 1
-      state.needy[standing] = count == 0 ? nil : count
-      if count == 0, let hold = state.holds.removeValue(forKey: standing) { unused.append(hold) }
+    if needsPin, let hold = state.unpin(standing) { unused.append(hold) }
+    if let own {
+      unused.append(own)
+      self.own = nil
+      state.owned[ObjectIdentifier(self)] = nil
     }
-    if let own { unused.append(own) }
-    own = nil
-    state.owned[ObjectIdentifier(self)] = nil
     return unused
   }
 }
