@@ -81,6 +81,25 @@ import Testing
     #expect(try DatabaseSchema(of: fixture.database).isEmpty)
   }
 
+  @Test(arguments: [
+    (["002_a.sql", "002_b.sql", "003_c.sql"], "002_b.sql", ["002_a.sql", "003_c.sql", "004_b.sql"]),
+    (
+      ["1_a.up.sql", "1_a.down.sql", "9_b.up.sql", "9_b.down.sql"], "1_a.up.sql",
+      ["10_a.down.sql", "10_a.up.sql", "9_b.down.sql", "9_b.up.sql"]
+    ),
+  ])
+  func `a file that gets a new number keeps the folder's kind of numbers, and its other half`(
+    names: [String], file: String, expected: [String]
+  ) throws {
+    let fixture = try Fixture()
+    for name in names { try fixture.write("SELECT 1;", as: name) }
+    let files = try MigrationFolder.read(fixture.migrations)
+    let last = try #require(files.map(\.version).max())
+    let path = try MigrationFolder.renumber(try #require(files.first { $0.path.hasSuffix(file) }), after: last)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.migrations).sorted() == expected)
+    #expect(try MigrationFolder.read(fixture.migrations).last?.path == path)
+  }
+
   @Test func `an error has the line of the file, marks and all`() throws {
     let fixture = try Fixture()
     try fixture.write("-- what it is\n\n-- +goose Up\nCREATE TABLE a (b);\nSELECT nosuch;\n", as: "1_a.sql")

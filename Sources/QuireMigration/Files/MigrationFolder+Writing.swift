@@ -24,23 +24,51 @@ extension MigrationFolder {
     return path
   }
 
-  /// Renumbers the file at `path` to the end of the order, and returns its new path.
+  /// Renumbers a file to the end of the order, with the file beside it that takes it back, and returns its new path.
+  ///
+  /// A folder whose numbers are no times keeps that: the next number, with as many digits as the file's has.
   ///
   /// A package manifest above the folder is touched, because SwiftPM does not detect the removal of a file that it has
   /// copied or embedded.
   ///
+  /// - Parameter last: The highest number of the folder and its databases.
   /// - Throws: ``MigrationError/unreadable(file:)`` if it cannot be renamed.
-  public static func renumber(_ path: String, after last: MigrationVersion?, now: Date = .now) throws(MigrationError)
-    -> String
+  public static func renumber(_ file: MigrationFile, after last: MigrationVersion, now: Date = .now)
+    throws(MigrationError) -> String
   {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    let name = parts.last.map(String.init) ?? path
-    let rest = name.firstIndex(of: "_").map { name[$0...] } ?? "_migration.sql"
-    let folder = parts.dropLast().joined(separator: "/")
-    let new = (parts.count > 1 ? folder + "/" : "") + "\(MigrationVersion.next(after: last, now: now))\(rest)"
-    guard !FileManager.default.fileExists(atPath: new), rename(path, new) == 0 else { throw .unreadable(file: path) }
+    let parts = file.path.split(separator: "/", omittingEmptySubsequences: false)
+    let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : ""
+    let name = parts.last.map(String.init) ?? file.path
+    let mark = name.prefix { !$0.isNumber && $0 != "_" }  // Flyway's V
+    let digits = name.dropFirst(mark.count).prefix { $0.isNumber }
+    let rest = name.dropFirst(mark.count + digits.count)
+    let number =
+      file.version.date == nil && last.date == nil && Int64(digits) == file.version.number
+      ? "\(last.number + 1)".leftPadded(to: digits.count)
+      : "\(MigrationVersion.next(after: last == file.version ? nil : last, now: now))"
+    let new = folder + mark + number + (rest.hasPrefix("_") || !digits.isEmpty ? String(rest) : "_migration.sql")
+    try move(file.path, to: new)
+    if let back = downFile(of: file.path), let moved = downFile(of: new, isThere: false) {
+      do {
+        try move(back, to: moved)
+      } catch {
+        rename(new, file.path)
+        throw error
+      }
+    }
     touchManifest(above: parts.count > 1 ? folder : ".")
     return new
+  }
+
+  private static func move(_ path: String, to new: String) throws(MigrationError) {
+    guard !FileManager.default.fileExists(atPath: new), rename(path, new) == 0 else { throw .unreadable(file: path) }
+  }
+
+  /// `2_a.down.sql` for `2_a.up.sql`.
+  private static func downFile(of path: String, isThere: Bool = true) -> String? {
+    guard path.hasSuffix(".up.sql") else { return nil }
+    let down = String(path.dropLast(7)) + ".down.sql"
+    return isThere && !FileManager.default.fileExists(atPath: down) ? nil : down
   }
 
   private static func touchManifest(above folder: String) {
@@ -97,5 +125,12 @@ extension MigrationVersion {
       year: Int(rest), month: month, day: day, hour: hour, minute: minute, second: second)
     guard (1...12).contains(month), (1...31).contains(day), (1970...9999).contains(rest) else { return nil }
     return calendar.date(from: parts)
+  }
+}
+
+extension String {
+  /// Digits with zeros before them.
+  fileprivate func leftPadded(to count: Int) -> String {
+    String(repeating: "0", count: max(0, count - self.count)) + self
   }
 }

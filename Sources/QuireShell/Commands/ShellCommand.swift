@@ -37,7 +37,8 @@ struct ShellCommand: Sendable {
       kind: .save, name: "save", others: [".once", ".output", "\\o", "\\g"], argument: "FILE [QUERY]",
       help: "write the last answer, or a query's, into a file"),
     ShellCommand(
-      kind: .load, name: "import", others: ["\\copy"], argument: "FILE MODEL", help: "add rows from CSV, TSV, JSON or JSONL"),
+      kind: .load, name: "import", others: ["\\copy"], argument: "FILE MODEL",
+      help: "add rows from CSV, TSV, JSON or JSONL"),
     ShellCommand(kind: .last, name: "last", others: [], argument: "", help: "the last answer again"),
     ShellCommand(kind: .history, name: "history", others: ["\\s"], argument: "", help: "what was typed before"),
     ShellCommand(

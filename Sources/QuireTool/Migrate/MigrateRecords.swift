@@ -44,7 +44,7 @@ struct MigrateRecords {
           + matching.map { "    \(target.pasteable("renumber \(shellQuoted($0.path))"))" }.joined(separator: "\n"),
         .history)
     }
-    var newest = files.map(\.version).max()
+    var newest = files.map(\.version).max() ?? file.version
     if let database = target.optionalDatabase, FileManager.default.fileExists(atPath: database) {
       let migrator = try target.migrator()
       let history = try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.history() }
@@ -53,13 +53,14 @@ struct MigrateRecords {
         throw CommandFailure(
           "\(file.path) is applied to \(database), and databases know it by its number. Nothing was renamed.", .history)
       }
-      newest = max(newest ?? file.version, history.map(\.version).max() ?? file.version)
+      newest = max(newest, history.map(\.version).max() ?? file.version)
     }
-    let path = try MigrationFolder.renumber(file.path, after: newest == file.version ? nil : newest)
+    let path = try MigrationFolder.renumber(file, after: newest)
     if target.isJSON {
       target.terminal.print(JSON.object([("v", 1), ("old", .string(file.path)), ("new", .string(path))]).text)
     } else if !target.isQuiet {
       target.terminal.print("renamed \(printable(file.path))\n     to \(printable(path))")
+      if newest > file.version { target.terminal.note("It runs after \(newest) now: see that it can.") }
     }
     return .done
   }
