@@ -118,7 +118,8 @@ let package = Package(
     .testTarget(
       name: "QuireSQLiteTests", dependencies: ["CSQLite", "FaultyFiles", "QuireRow", "QuireSQLite", "TestSupport"],
       swiftSettings: swift),
-    .target(name: "FaultyFiles", dependencies: ["CSQLite"], path: "Tests/FaultyFiles", swiftSettings: swift),
+    .target(
+      name: "FaultyFiles", dependencies: ["CSQLite", "QuireSQLite"], path: "Tests/FaultyFiles", swiftSettings: swift),
     .target(name: "LocalEtcd", dependencies: ["QuireShared"], path: "Tests/LocalEtcd", swiftSettings: swift),
     .testTarget(
       name: "QuireSharedTests",

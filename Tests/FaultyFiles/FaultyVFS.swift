@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import Foundation
-internal import Synchronization
+internal import QuireSQLite
 
 /// The system's VFS with a switch for each file: from a given write or sync of its write-ahead log on, calls fail.
 // @unchecked: registered once; all that changes is guarded by `lock`.
@@ -12,7 +12,7 @@ package final class FaultyVFS: @unchecked Sendable {
     case sync(after: Int, once: Bool)
   }
 
-  private let lock = Mutex(())
+  private let lock = Locked(())
   /// By the path of the database.
   private var faults: [String: (fault: Fault, count: Int)] = [:]
   /// The path of its database for each write-ahead log that was opened.

@@ -1,6 +1,6 @@
 import Foundation
 import Quire
-import Synchronization
+import QuireSQLite
 import TestSupport
 import Testing
 
@@ -308,7 +308,7 @@ import Testing
     let run = context.owner.queriesRun.value
     _ = try shelf()
     let cost = context.owner.queriesRun.value - run
-    let told = Mutex<[String]>([])
+    let told = Locked<[String]>([])
     let observation = store.observeWarnings { warning in told.withLock { $0.append(warning.description) } }
     let list = try shelf()
     _ = try context.liveMax(\Book.year)
@@ -388,7 +388,7 @@ import Testing
   }
 
   @Test func `who wants to hear of slow results hears of those in SQL too`() throws {
-    let heard = Mutex<[String]>([])
+    let heard = Locked<[String]>([])
     let observation = store.observeWarnings { warning in heard.withLock { $0.append(warning.description) } }
     _ = try context.live(sql: "SELECT count(*) FROM book")
     _ = try context.live(sql: "SELECT title FROM book WHERE id = 1")

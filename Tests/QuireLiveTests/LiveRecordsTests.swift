@@ -1,6 +1,5 @@
 import Foundation
 import Quire
-import Synchronization
 import TestSupport
 import Testing
 
@@ -227,7 +226,7 @@ import Testing
       heard += 1
     }
     let before = live.commitNumber
-    let warnings = Mutex<[StoreWarning]>([])
+    let warnings = Locked<[StoreWarning]>([])
     let observation = store.observeWarnings { warning in warnings.withLock { $0.append(warning) } }
     try write("DROP TABLE tag")
     #expect(live.error is SQLiteError && live.map(\.values) == [["a"]] && live.commitNumber == before)

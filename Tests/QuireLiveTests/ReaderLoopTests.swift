@@ -1,5 +1,5 @@
 import Quire
-import Synchronization
+import QuireSQLite
 import Testing
 
 @testable import QuireLive
@@ -19,7 +19,7 @@ extension ContractTests {
 
     @Test func `readers that set each other off without end are ended and named, and the others go on`() async throws {
       let (eden, solaris) = (library.eden, library.volume(2))
-      let reported = Mutex<[ObservationLoop]>([])
+      let reported = Locked<[ObservationLoop]>([])
       ObservationLoop.onDetection { loop in reported.withLock { $0.append(loop) } }
       let bystander = observe { _ = eden.edition.number }
       let line = #line + 1

@@ -1,5 +1,5 @@
 import Quire
-import Synchronization
+import QuireSQLite
 import TestSupport
 import Testing
 
@@ -19,7 +19,7 @@ import Testing
     try context.transaction { for number in 0..<6 { context.insert(Account(balance: number < 5 ? 100 : 0)) } }
     let other = try QuireProgram(url.path)
     other.send("transfer \(Self.count) \(inTransactions ? "transaction" : "refuse")")
-    let failures = Mutex([String]())
+    let failures = Locked([String]())
     let threads = (0..<2).map { seed in
       Thread {
         do {

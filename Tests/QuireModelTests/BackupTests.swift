@@ -1,7 +1,6 @@
 import Foundation
 import Quire
 import QuireSQLite
-import Synchronization
 import TestSupport
 import Testing
 
@@ -34,7 +33,7 @@ import Testing
 
   /// Counts what a writer has committed; others wait for a number.
   private final class Commits: Sendable {
-    private let count = Mutex(0)
+    private let count = Locked(0)
     private let condition = NSCondition()
     var value: Int { count.withLock { $0 } }
 
@@ -57,7 +56,7 @@ import Testing
   @Test(.timeLimit(.minutes(10)))
   func `a copy is at one commit, and no writer waits for it`() async throws {
     let commits = Commits()
-    let isDone = Mutex(false)
+    let isDone = Locked(false)
     let first = store.store.database.commitNumber
     let store = store
     let writer = Thread {
@@ -72,7 +71,7 @@ import Testing
       }
     }
     writer.start()
-    let steps = Mutex(0)
+    let steps = Locked(0)
     let backup = try await store.backup(to: copy) { progress in
       #expect(progress.completedPages <= progress.totalPages)
       steps.withLock { $0 += 1 }
@@ -135,7 +134,7 @@ import Testing
     let before = names
     let store = store
     let copy = copy
-    let task = Mutex<Task<Void, any Error>?>(nil)
+    let task = Locked<Task<Void, any Error>?>(nil)
     let isMade = DispatchSemaphore(value: 0)
     let made = Task {
       try await store.backup(to: copy) { _ in

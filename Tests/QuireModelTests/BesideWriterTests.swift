@@ -1,4 +1,5 @@
 import Quire
+import QuireSQLite
 import Synchronization
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ import Testing
   @Test func `a fresh context finds every row that is there, whoever commits meanwhile`() throws {
     let store = try QuireModelTests.store(["Lem": (0..<50).map { "Volume \($0)" }])
     let isOver = Atomic(false)
-    let wrong = Mutex([String]())
+    let wrong = Locked([String]())
     let writer = Thread {
       let context = ModelContext(store, isolation: nil)
       var number: Int64 = 0

@@ -1,5 +1,5 @@
 import Quire
-import Synchronization
+import QuireSQLite
 import TestSupport
 import Testing
 
@@ -167,7 +167,7 @@ import Testing
     let eden = try context.volume("Eden")
     let solaris = try context.volume("Solaris")
     eden.price = 1
-    let commits = Mutex(0)
+    let commits = Locked(0)
     withObservationTracking {
       _ = solaris.year
     } onChange: { [store] in
@@ -183,7 +183,7 @@ import Testing
   @Test(arguments: [false, true])
   func `increments of threads that try again lose nothing`(inTransactions: Bool) throws {
     let store = store
-    let failures = Mutex([String]())
+    let failures = Locked([String]())
     let threads = (0..<4).map { _ in
       Thread {
         let context = ModelContext(store, isolation: nil)

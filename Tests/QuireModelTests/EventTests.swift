@@ -1,7 +1,6 @@
 import Foundation
 import Quire
 import QuireSQLite
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,7 +9,7 @@ import Testing
   private let told = Told()
 
   private final class Told: Sendable {
-    private let events = Mutex<[StoreEvent]>([])
+    private let events = Locked<[StoreEvent]>([])
     var all: [StoreEvent] { events.withLock { $0 } }
     func add(_ event: StoreEvent) { events.withLock { $0.append(event) } }
 
@@ -95,7 +94,7 @@ import Testing
   }
 
   @Test func `a write in the middle of an event is refused`() throws {
-    let refused = Mutex(0)
+    let refused = Locked(0)
     let store = store
     let observation = store.observeEvents { event in
       guard case .commit = event else { return }

@@ -1,5 +1,5 @@
 import Quire
-import Synchronization
+import QuireSQLite
 import Testing
 
 @Model final class Writer {
@@ -79,7 +79,7 @@ func turn() async {
 
 /// Counts calls from wherever.
 final class Tally: Sendable {
-  private let number = Mutex(0)
+  private let number = Locked(0)
   var count: Int { number.withLock { $0 } }
   func add() { number.withLock { $0 += 1 } }
 }

@@ -1,5 +1,5 @@
 import Quire
-import Synchronization
+import QuireSQLite
 import TestSupport
 import Testing
 
@@ -128,7 +128,7 @@ import Testing
     let store = try store(["Lem": ["Eden"], "Le Guin": []])
     let context = ModelContext(store)
     nonisolated(unsafe) let eden = try context.volume("Eden")
-    let name = Mutex<String?>(nil)
+    let name = Locked<String?>(nil)
     withObservationTracking {
       _ = eden.title
     } onChange: {

@@ -1,5 +1,5 @@
 import Quire
-import Synchronization
+import QuireSQLite
 import TestSupport
 import Testing
 
@@ -196,7 +196,7 @@ enum Source: String, CaseIterable, Sendable {
     let (eden, solaris, lem) = (try context.volume("Eden"), try context.volume("Solaris"), try context.writer("Lem"))
     #expect(lem.volumes.count == 2)
     nonisolated(unsafe) let (a, b, list) = (eden, solaris, lem)
-    let seen = Mutex<[String]>([])
+    let seen = Locked<[String]>([])
     withObservationTracking {
       _ = a.title
     } onChange: {

@@ -1,5 +1,5 @@
 import Quire
-import Synchronization
+import QuireSQLite
 import TestSupport
 import Testing
 
@@ -206,7 +206,7 @@ import Testing
       let ids = try context.fetchIdentifiers(FetchDescriptor<Chapter>())
       for prefetches in [false, true] {
         let context = ModelContext(store)
-        let reports = Mutex<[StoreWarning]>([])
+        let reports = Locked<[StoreWarning]>([])
         let observation = store.observeWarnings { warning in reports.withLock { $0.append(warning) } }
         defer { observation.cancel() }
         if prefetches {

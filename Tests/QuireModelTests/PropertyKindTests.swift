@@ -1,5 +1,5 @@
 import Quire
-import Synchronization
+import QuireSQLite
 import TestSupport
 import Testing
 
@@ -18,7 +18,7 @@ import Testing
     context.insert(gadget)
     try context.save()
     nonisolated(unsafe) let watched = gadget
-    let old = Mutex<Edition?>(nil)
+    let old = Locked<Edition?>(nil)
     withObservationTracking {
       _ = watched.edition.year
     } onChange: {
@@ -70,7 +70,7 @@ import Testing
     let store = try QuireModelTests.store(["Lem": ["Eden"]])
     let context = ModelContext(store)
     let eden = try context.volume("Eden")
-    let heard = Mutex<String?>(nil)
+    let heard = Locked<String?>(nil)
     nonisolated(unsafe) let volume = eden
     withObservationTracking {
       _ = volume.title

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireSQLite
 import TestSupport
 import Testing
 

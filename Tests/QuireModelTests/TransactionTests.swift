@@ -1,6 +1,5 @@
 import Quire
 import QuireSQLite
-import Synchronization
 import TestSupport
 import Testing
 
@@ -215,7 +214,7 @@ import Testing
 
   @Test func `an observer is notified when values are put back`() throws {
     let eden = try context.volume("Eden")
-    let changes = Mutex(0)
+    let changes = Locked(0)
     #expect(throws: Refused.self) {
       try context.transaction {
         eden.title = "inside"
@@ -250,7 +249,7 @@ import Testing
         context.insert(volume)
       }
     }
-    let failures = Mutex([String]())
+    let failures = Locked([String]())
     let threads = (0..<4).map { number in
       Thread {
         let context = ModelContext(stores[number % 2], isolation: nil)

@@ -1,5 +1,5 @@
 import Quire
-import Synchronization
+import QuireSQLite
 import TestSupport
 import Testing
 
@@ -7,7 +7,7 @@ import Testing
 @Suite(.fewAtOnce) struct WarningTests {
   /// What a store has warned of since.
   private final class Heard: Sendable {
-    private let warnings = Mutex<[StoreWarning]>([])
+    private let warnings = Locked<[StoreWarning]>([])
     var all: [StoreWarning] { warnings.withLock { $0 } }
     func add(_ warning: StoreWarning) { warnings.withLock { $0.append(warning) } }
   }

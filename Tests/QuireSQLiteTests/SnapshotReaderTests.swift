@@ -1,6 +1,5 @@
 import Foundation
 import QuireRow
-import Synchronization
 import TestSupport
 import Testing
 
@@ -199,10 +198,10 @@ import Testing
         INSERT INTO account SELECT value, 100 FROM json_each('[0,1,2,3,4,5,6,7,8,9]'); INSERT INTO number VALUES (1);
         """)
     }
-    let heard = Mutex<[Int64]>([])
+    let heard = Locked<[Int64]>([])
     let subscription = database.subscribe { changes in heard.withLock { $0.append(changes.number) } }
     let token = database.addCapture(.everything)
-    let faults = Mutex<[String]>([])
+    let faults = Locked<[String]>([])
     let threads = 6
     let group = DispatchGroup()
     for thread in 0..<threads {

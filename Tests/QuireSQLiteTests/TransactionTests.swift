@@ -1,7 +1,6 @@
 import CSQLite
 import Foundation
 import QuireRow
-import Synchronization
 import TestSupport
 import Testing
 
@@ -198,7 +197,7 @@ import Testing
   @Test func `subscribers hear every commit once, in order, until they are cancelled`() throws {
     let scratch = try Scratch()
     let database = try database(scratch)
-    let heard = Mutex<[Int64]>([])
+    let heard = Locked<[Int64]>([])
     let subscription = database.subscribe { changes in heard.withLock { $0.append(changes.number) } }
     for id in 1...3 {
       try database.write(origin: .context(7)) { try $0.connection.execute("INSERT INTO t VALUES (\(id), 0)") }
