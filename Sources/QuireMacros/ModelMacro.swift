@@ -32,7 +32,12 @@ extension ModelMacro: MemberAttributeMacro {
       guard !property.isConstant, let position = model.position(of: property.name) else { return [] }
       return ["@Quire._Stored(\(raw: position))"]
     case .transient: return ["@Quire._Observed"]
-    case .other, .refused: return []
+    case .other:
+      guard let initializer = member.as(InitializerDeclSyntax.self) else { return [] }
+      let assigned = initializer.assignedReferences(of: model)
+      if assigned.isEmpty { return [] }
+      return ["@Quire._Initializer(\(raw: assigned.map(String.init).joined(separator: ", ")))"]
+    case .refused: return []
     }
   }
 }

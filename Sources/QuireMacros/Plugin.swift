@@ -4,8 +4,8 @@ import SwiftSyntaxMacros
 var macroTypes: [any Macro.Type] {
   [
     ModelMacro.self, AttributeMacro.self, RelationshipMacro.self, TransientMacro.self, IndexMacro.self,
-    UniqueMacro.self, FullTextMacro.self, StoredMacro.self, ObservedMacro.self, ProjectionMacro.self,
-    GroupProjectionMacro.self, FieldMacro.self, ModelActorMacro.self, PredicateMacro.self,
+    UniqueMacro.self, FullTextMacro.self, StoredMacro.self, ObservedMacro.self, InitializerMacro.self,
+    ProjectionMacro.self, GroupProjectionMacro.self, FieldMacro.self, ModelActorMacro.self, PredicateMacro.self,
     RowExpressionMacro.self, SQLExpressionMacro.self,
   ]
 }

@@ -12,6 +12,8 @@ struct PropertySyntax {
   let name: String
   /// The annotated type, if there is one; `T!` as `T?`.
   let type: String?
+  /// As written.
+  let annotation: TypeSyntax?
   let initialValue: ExprSyntax?
   /// Whether it is a `let` without a value: a plain stored property, which the row gives its value when the object is
   /// made.
@@ -33,6 +35,7 @@ struct PropertySyntax {
     pattern = binding.pattern
     reference = identifier.text
     name = identifier.bareName
+    annotation = binding.typeAnnotation?.type
     if let forced = binding.typeAnnotation?.type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
       type = forced.wrappedType.trimmedDescription + "?"
     } else {

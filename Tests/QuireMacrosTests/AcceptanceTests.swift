@@ -36,6 +36,27 @@ struct AcceptanceTests {
     #expect(half > 30 && Double(whole) < 2.2 * Double(half), "\(half) for 30 properties, \(whole) for 60")
   }
 
+  @Test func `an error in an initializer is shown at its line, also where the initializer assigns a reference`() throws
+  {
+    let source = """
+      import Quire
+
+      @Model final class Author { var name: String; init(name: String) { self.name = name } }
+      @Model final class Book {
+        var author: Author
+        var title: String
+        init(author: Author, title: String) {
+          self.author = author
+          // What follows is the tenth line and the eleventh.
+          self.title = 5
+          unknown()
+        }
+      }
+      """
+    let found = try Compiler.shared!.check([source])[0].filter { $0.severity == "error" }
+    #expect(found.map(\.line) == [10, 11], "\(found)")
+  }
+
   private static let models = """
     import Quire
 

@@ -45,6 +45,44 @@ import Testing
   }
 }
 
+/// Its references get their values before its other properties, in every way that an initializer may end.
+@Model private final class Visit {
+  var parent: Parent
+  var badges: [Badge]
+  var stops: [Stop]?
+  var note: String
+
+  init(to parent: Parent, badges: [Badge] = [], note: String, stops: [Stop] = []) {
+    self.parent = parent
+    self.badges = badges
+    // An assignment in a closure, and its `return`, are not the initializer's.
+    let later: () -> Void = { return }
+    later()
+    guard !note.isEmpty else {
+      self.note = "none"
+      return
+    }
+    self.note = note
+    if !stops.isEmpty { self.stops = stops }
+  }
+
+  init?(trying parent: Parent, number: Int) throws {
+    if number < 0 { throw CocoaError(.formatting) }
+    if number == 0 { return nil }
+    (self.parent, badges) = (parent, [])
+    note = "number \(number)"
+  }
+
+  init(only mother: Parent) {
+    parent = mother
+    badges = []
+    note = ""
+    return
+  }
+
+  convenience init(_ parent: Parent) { self.init(to: parent, note: "") }
+}
+
 /// What is reachable from an inserted object by either side of a relationship is saved with it.
 @Suite(.fewAtOnce) struct ReachabilityTests {
   private let store: ModelContainer
@@ -52,7 +90,7 @@ import Testing
 
   init() throws {
     store = try ModelContainer(
-      for: Parent.self, Child.self, Badge.self, Locker.self, Stop.self,
+      for: Parent.self, Child.self, Badge.self, Locker.self, Stop.self, Visit.self,
       configurations: ModelConfiguration(isStoredInMemoryOnly: true))
     context = ModelContext(store)
   }
@@ -95,6 +133,28 @@ import Testing
     _ = Parent(id: 2, children: [child])
     try context.save()
     #expect(try families() == [1: [], 2: [4]] && parent.children.isEmpty)
+  }
+
+  @Test func `references that an initializer gives their values first`() throws {
+    let parent = Parent(id: 1)
+    context.insert(parent)
+    try context.save()
+    let visit = Visit(to: parent, note: "tea")
+    #expect(visit.modelContext === context)
+    _ = Visit(to: parent, note: "")
+    _ = Visit(parent)
+    _ = Visit(only: parent)
+    _ = try Visit(trying: parent, number: 5)
+    #expect(try Visit(trying: parent, number: 0) == nil)
+    #expect(throws: CocoaError.self) { try Visit(trying: parent, number: -1) }
+    try context.save()
+    #expect(try store.query("SELECT count(parent_id) FROM visit").map(\.values) == [[5]])
+    let (badge, stop) = (Badge("red"), Stop(1))
+    _ = Visit(to: Parent(id: 2), badges: [badge], note: "by a list", stops: [stop])
+    context.insert(badge)
+    try context.save()
+    let visits = try context.fetch(FetchDescriptor<Visit>(predicate: #Predicate { $0.note == "by a list" }))
+    #expect(visits.first?.parent.id == 2 && visits.first?.badges == [badge] && visits.first?.stops == [stop])
   }
 
   @Test func `chains by one side and by the other, through several kinds of relationship`() throws {

@@ -231,6 +231,24 @@ enum ToManyAccess {
   }
 }
 
+extension _Quire {
+  /// Called at the end of an initializer that assigned a property: if it refers to objects, the new object joins their
+  /// context, as after any assignment.
+  @inlinable public static func initialized<Model: PersistentModel>(_ model: Model, _ property: Int) {
+    let link = model._quireLink(property)
+    if let object = link.object { joinTargets(model, object) }
+  }
+}
+
+@usableFromInline func joinTargets(_ model: some PersistentModel, _ object: AnyObject) {
+  if model._quireState.owner != nil { return }  // an assignment after the first has done it
+  if let list = object as? ToManyList {
+    join(model, list.detached.compactMap { $0 as? any PersistentModel })
+  } else if let target = object as? any PersistentModel {
+    join(model, [target])
+  }
+}
+
 /// After targets were assigned to an object in no context: it joins the context of a target. If there is none, or the
 /// context is gone, the targets keep a reference to it.
 private func join(_ model: some PersistentModel, _ targets: [any PersistentModel]) {

@@ -1,0 +1,113 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@_Initializer(N, …)`, written by `@Model` on an initializer that gives the properties with these numbers their
+/// first values: these may refer to objects, which then hear of the new one. No code of ours runs when a property is
+/// first set, and the object is whole only at the initializer's end.
+struct InitializerMacro: BodyMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingBodyFor declaration: some DeclSyntaxProtocol & WithOptionalCodeBlockSyntax,
+    in context: some MacroExpansionContext
+  ) throws -> [CodeBlockItemSyntax] {
+    guard let statements = declaration.body?.statements, let first = statements.first else { return [] }
+    let end = node.labeledArguments
+      .map { "Quire._Quire.initialized(self, \($0.expression.trimmedDescription))" }.joined(separator: "; ")
+    let body = ReturnRewriter(end).rewrite(statements).trimmedDescription
+    let written = context.placing(body, at: first)
+    let whole = statements.endsEarly ? written : written + "\n" + end
+    return Array(CodeBlockItemListSyntax(stringLiteral: whole))
+  }
+}
+
+extension InitializerDeclSyntax {
+  /// The stored properties that the body assigns and that may be relationships, by their numbers; none for a
+  /// convenience initializer, which leaves it to the one that it calls.
+  func assignedReferences(of model: ModelSyntax) -> [Int] {
+    guard let body, !modifiers.contains(where: { $0.name.tokenKind == .keyword(.convenience) }) else { return [] }
+    let candidates = model.properties.enumerated().filter { $0.element.mayRefer }
+    if candidates.isEmpty { return [] }
+    let assigned = AssignedNames(body)
+    return candidates.filter { assigned.names.contains($0.element.name) }.map(\.offset)
+  }
+}
+
+extension PropertySyntax {
+  /// Whether its type, as written, can be a model or a list of models.
+  fileprivate var mayRefer: Bool {
+    guard !isConstant, plain == nil, let annotation else { return false }
+    var (base, _) = unwrapped(annotation)
+    if let list = base.as(ArrayTypeSyntax.self) { base = list.element }
+    return PlainType(base) == nil && (base.is(IdentifierTypeSyntax.self) || base.is(MemberTypeSyntax.self))
+  }
+}
+
+/// The names that a body assigns: `name = …`, `self.name = …` and `(name, self.name) = …`.
+private final class AssignedNames: SyntaxVisitor {
+  private(set) var names: Set<String> = []
+
+  init(_ body: CodeBlockSyntax) {
+    super.init(viewMode: .sourceAccurate)
+    walk(body)
+  }
+
+  /// In the list of an expression before operators are folded, a target stands left of its `=`.
+  override func visit(_ node: ExprListSyntax) -> SyntaxVisitorContinueKind {
+    for (target, operation) in zip(node, node.dropFirst()) where operation.is(AssignmentExprSyntax.self) {
+      note(target)
+    }
+    return .visitChildren
+  }
+
+  private func note(_ target: ExprSyntax) {
+    if let member = target.as(MemberAccessExprSyntax.self), member.base?.trimmedDescription == "self" {
+      names.insert(member.declName.baseName.bareName)
+    } else if let name = target.as(DeclReferenceExprSyntax.self) {
+      names.insert(name.baseName.bareName)
+    } else if let tuple = target.as(TupleExprSyntax.self) {
+      for element in tuple.elements { note(element.expression) }
+    }
+  }
+}
+
+/// Puts code before each `return` of a body, and leaves those of functions and closures in it.
+private final class ReturnRewriter: SyntaxRewriter {
+  private let code: String
+
+  init(_ code: String) {
+    self.code = code
+    super.init(viewMode: .sourceAccurate)
+  }
+
+  override func visit(_ node: CodeBlockItemListSyntax) -> CodeBlockItemListSyntax {
+    let items = super.visit(node)
+    guard items.contains(where: \.isReturn) else { return items }
+    return CodeBlockItemListSyntax(
+      items.flatMap { item in
+        guard item.isReturn else { return [item] }
+        let added = CodeBlockItemSyntax(stringLiteral: code + "; ").with(\.leadingTrivia, item.leadingTrivia)
+        return [added, item.with(\.leadingTrivia, [])]
+      })
+  }
+
+  override func visit(_ node: ClosureExprSyntax) -> ExprSyntax { ExprSyntax(node) }
+  override func visit(_ node: FunctionDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
+  override func visit(_ node: ClassDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
+  override func visit(_ node: StructDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
+  override func visit(_ node: EnumDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
+  override func visit(_ node: AccessorBlockSyntax) -> AccessorBlockSyntax { node }
+}
+
+extension CodeBlockItemSyntax {
+  /// Whether it is `return` alone, not `return nil`.
+  fileprivate var isReturn: Bool { item.as(ReturnStmtSyntax.self).map { $0.expression == nil } ?? false }
+}
+
+extension CodeBlockItemListSyntax {
+  /// Whether what stands after the last statement would never run.
+  fileprivate var endsEarly: Bool {
+    guard let last = last?.item else { return false }
+    if last.is(ReturnStmtSyntax.self) || last.is(ThrowStmtSyntax.self) { return true }
+    let called = last.as(FunctionCallExprSyntax.self)?.calledExpression.trimmedDescription
+    return called == "fatalError" || called == "preconditionFailure"
+  }
+}
