@@ -144,7 +144,7 @@ extension MigrationError: CustomStringConvertible {
     switch self {
     case .folder(let path, let reason): "the migrations folder \(path) \(reason)"
     case .unreadable(let file): "\(file) cannot be read"
-    case .name(let file): "\(file) has no migration's name: YYYYMMDDhhmmss_title.sql, the moment in UTC"
+    case .name(let file): MigrationName.problem(file)
     case .malformed(let file, let line, let reason): "\(file):\(line): \(reason)"
     case .directive(let text, let file, let line, let hint): "\(file):\(line): ‘\(text)’ is not a directive: \(hint)"
     case .empty(let file): "\(file) is empty: write its SQL, or delete the file. Nothing was changed."
@@ -225,7 +225,17 @@ extension MigrationFailure: CustomStringConvertible {
     } else if let suggestion {
       text += "\n     │ did you mean \(suggestion)?"
     }
+    if let explanation { text += "\n     │ \(explanation)" }
     return text
+  }
+
+  /// What the file needs that is not there when migrations run.
+  private var explanation: String? {
+    if message.hasPrefix("no such function: "), suggestion == nil {
+      return "SQLite has no such function: one that a program adds is not there when migrations run"
+    }
+    if place.text.contains("{{") { return "what stands in {{…}} another program fills in: write the value" }
+    return nil
   }
 
   /// The part of the line that is shown, and the column in that part.

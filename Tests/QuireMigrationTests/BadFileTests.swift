@@ -38,6 +38,30 @@ import Testing
         == true)
   }
 
+  @Test func `files that need another program are refused with what they need`() throws {
+    let folders = FolderOfOthers(path: fixture.path + "/others")
+    func refusal(_ file: String, _ text: String = "SELECT 1;") throws -> String {
+      let folder = try folders.make([file: text])
+      do {
+        var migrator = Migrator(database: folder + "/x.db", files: try MigrationFolder.read(folder))
+        migrator.createsDatabase = true
+        try migrator.apply()
+        return "none"
+      } catch { return "\(error)".replacing(folder + "/", with: "") }
+    }
+    #expect(
+      try refusal("20260101_a/migration.sql").contains("20260101_a/migration.sql  as  20260101_a.sql"))
+    #expect(try refusal("2026-01-01-000000_a/up.sql").contains("as  20260101000000_a.up.sql"))
+    #expect(
+      try refusal("001_a.mysql.up.sql").contains("Copy those for SQLite into a folder of their own"))
+    #expect(try refusal("001_a.sqlite3.up.sql") == "none")
+    #expect(try refusal("20150100000001000000_a.sqlite3.up.sql").contains("names a kind of database"))
+    #expect(try refusal("LATEST.sql").contains("if it is none, move it out of the folder"))
+    #expect(try refusal("20150100000001000000_a.sql").contains("more than 18 digits"))
+    #expect(try refusal("001_a.sql", "CREATE TABLE {{.prefix}}a (b);").contains("another program fills in"))
+    #expect(try refusal("001_a.sql", "SELECT uuid_v7();").contains("one that a program adds is not there"))
+  }
+
   @Test func `of a long line is shown what is around the error`() throws {
     let long = String(repeating: "é", count: 40_000)
     try fixture.write("SELECT '\(long)', nosuch, '\(long)';", as: "20260102000000_long.sql")
@@ -142,5 +166,20 @@ import Testing
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     #expect(throws: MigrationError.unreadable(file: path)) { try MigrationFolder.read(fixture.migrations) }
+  }
+}
+
+/// Folders with other tools' files, each beside the one before.
+private struct FolderOfOthers {
+  let path: String
+
+  func make(_ files: [String: String]) throws -> String {
+    try? FileManager.default.removeItem(atPath: path)
+    for (name, text) in files {
+      let file = URL(filePath: path + "/" + name)
+      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: file)
+    }
+    return path
   }
 }

@@ -37,8 +37,8 @@ public enum MigrationFolder {
       throw .malformed(file: join(folder, other), line: 1, reason: "it is written in Go, which only goose can run")
     }
     if files.isEmpty {
-      let skipped = skippedFolders(in: folder).first.map { ". Files in folders below it, such as \($0), are not read" }
-      throw .folder(folder, reason: "has no migrations (files named YYYYMMDDhhmmss_title.sql)\(skipped ?? "")")
+      throw .folder(
+        folder, reason: "has no migrations (files named YYYYMMDDhhmmss_title.sql)\(skippedFolderHint(in: folder))")
     }
     return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
   }
@@ -53,9 +53,33 @@ public enum MigrationFolder {
     }
   }
 
+  /// What to do about files in subfolders; empty if there are none.
+  private static func skippedFolderHint(in folder: String) -> String {
+    guard let first = skippedFolders(in: folder).first else { return "" }
+    let files = Set((try? FileManager.default.contentsOfDirectory(atPath: join(folder, first))) ?? [])
+    if files.contains("migration.sql") {  // Prisma's
+      return """
+        . Prisma's folders are not read.
+        Copy each one's file out of it:  \(join(first, "migration.sql"))  as  \(first).sql
+        """
+    }
+    if files.contains("up.sql") {  // Diesel's
+      let name = String(first.filter { $0 != "-" })
+      return """
+        . Diesel's folders are not read.
+        Copy each one's files out of it:  \(join(first, "up.sql"))  as  \(name).up.sql
+        \(files.contains("down.sql") ? "                                 \(join(first, "down.sql"))  as  \(name).down.sql" : "")
+        """
+    }
+    return ". Files in folders below it, such as \(first), are not read"
+  }
+
   /// Texts → migrations, of any tool.
   static func files(_ texts: [(path: String, text: String)]) throws(MigrationError) -> [MigrationFile] {
     let named = texts.map { (name: String($0.path.split(separator: "/").last ?? ""), text: $0.text) }
+    if let other = zip(texts, named).first(where: { MigrationName.isOfOtherDatabase($1.name) }) {
+      throw .name(file: other.0.path)
+    }
     let format = MigrationFormat(of: named)
     if format == .quire {
       var files: [MigrationFile] = []

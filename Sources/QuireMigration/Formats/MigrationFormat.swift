@@ -143,3 +143,32 @@ struct MigrationName: Hashable {
     }
   }
 }
+
+extension MigrationName {
+  /// Whether the name says that its SQL is for another kind of database, as in `001_a.mysql.up.sql`.
+  static func isOfOtherDatabase(_ name: String) -> Bool {
+    names(name[...], ["cockroach", "mariadb", "mssql", "mysql", "postgres", "postgresql"])
+  }
+
+  private static func names(_ name: Substring, _ kinds: Set<String>) -> Bool {
+    name.split(separator: ".").dropFirst().contains { kinds.contains($0.lowercased()) }
+  }
+
+  /// Why a file's name is refused, and what to do.
+  static func problem(_ file: String) -> String {
+    let name = file.split(separator: "/").last ?? ""
+    if isOfOtherDatabase(String(name)) || names(name, ["sqlite", "sqlite3"]) {
+      return """
+        \(file) names a kind of database: files for several stand side by side in its folder, it seems.
+        Copy those for SQLite into a folder of their own, without that word in their names.
+        """
+    }
+    if name.prefix(while: { ("0"..."9").contains($0) }).count > 18 {
+      return "\(file) has more than 18 digits as its number, the most there may be"
+    }
+    return """
+      \(file) has no migration's name: YYYYMMDDhhmmss_title.sql, the moment in UTC
+      Rename it; if it is none, move it out of the folder.
+      """
+  }
+}

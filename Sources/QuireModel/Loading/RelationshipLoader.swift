@@ -136,27 +136,9 @@ package final class RelationshipLoader: ContextPart {
   ) throws -> [Int64: [Int64]] {
     guard let store, let side = entity.properties[property].toMany else { return [:] }
     let target = store.entities[side.target]
-    let parents = "[\(keys.map(String.init).joined(separator: ","))]"
-    let targetTable = try quoted(identifier: target.table)
-    let targetKey = try quoted(identifier: target.keyColumn)
-    let columns = try target.columnList(prefix: "t.")
-    let sql: String
-    switch side.via {
-    case .foreignKey(let foreignKey):
-      let column = try quoted(identifier: target.properties[foreignKey].column ?? "")
-      sql =
-        "SELECT k.value, \(columns) FROM json_each(?) AS k CROSS JOIN \(targetTable) AS t ON t.\(column) = k.value ORDER BY t.\(targetKey)"
-    case .join(let join, let own):
-      let ownColumn = try quoted(identifier: join.own(own).name)
-      let otherColumn = try quoted(identifier: join.other(own).name)
-      sql = """
-        SELECT k.value, \(columns) FROM json_each(?) AS k CROSS JOIN \(try quoted(identifier: join.name)) AS j \
-        ON j.\(ownColumn) = k.value CROSS JOIN \(targetTable) AS t ON t.\(targetKey) = j.\(otherColumn) ORDER BY t.\(targetKey)
-        """
-    }
-    let statement = try connection.statement(side.batch, sql)
+    let statement = try connection.statement(side.batch, try RelationshipLoader.listSQL(side, target))
     defer { statement.reset() }
-    statement.bind(parents, at: 1)
+    statement.bind(KeyList.json(keys), at: 1)
     var result: [Int64: [Int64]] = [:]
     while try statement.step() {
       var row = statement.row
@@ -166,6 +148,26 @@ package final class RelationshipLoader: ContextPart {
       if bringingObjects { materialize(target, &row) }
     }
     return result
+  }
+
+  /// Reads the rows of several objects' lists, each behind the key of the object that has it in its list.
+  private static func listSQL(_ side: ToManySide, _ target: Entity) throws -> String {
+    let targetTable = try quoted(identifier: target.table)
+    let targetKey = try quoted(identifier: target.keyColumn)
+    let columns = try target.columnList(prefix: "t.")
+    switch side.via {
+    case .foreignKey(let foreignKey):
+      let column = try quoted(identifier: target.properties[foreignKey].column ?? "")
+      return
+        "SELECT k.value, \(columns) FROM json_each(?) AS k CROSS JOIN \(targetTable) AS t ON t.\(column) = k.value ORDER BY t.\(targetKey)"
+    case .join(let join, let own):
+      let ownColumn = try quoted(identifier: join.own(own).name)
+      let otherColumn = try quoted(identifier: join.other(own).name)
+      return """
+        SELECT k.value, \(columns) FROM json_each(?) AS k CROSS JOIN \(try quoted(identifier: join.name)) AS j \
+        ON j.\(ownColumn) = k.value CROSS JOIN \(targetTable) AS t ON t.\(targetKey) = j.\(otherColumn) ORDER BY t.\(targetKey)
+        """
+    }
   }
 
   /// A list as its context shows it: the file's content with unsaved edits.
@@ -250,7 +252,7 @@ package final class RelationshipLoader: ContextPart {
       CROSS JOIN \(try quoted(identifier: entity.table)) AS t ON t.\(try quoted(identifier: entity.keyColumn)) = k.value
       """)
     defer { statement.reset() }
-    statement.bind("[\(keys.map(String.init).joined(separator: ","))]", at: 1)
+    statement.bind(KeyList.json(keys), at: 1)
     while try statement.step() {
       var row = statement.row
       materialize(entity, &row)
@@ -284,10 +286,11 @@ package final class RelationshipLoader: ContextPart {
     do throws(ValueError) {
       key = try row.next(Int64.self)
       if key < ModelState.firstKey { throw ValueError.notA(type: "key", column: start, found: "\(key)") }
-      if let known = maps[entity.index].find(key) { return known }
+      let map = maps[entity.index]
+      if let known = map.find(key) { return known }
       let model = try entity.type.decoded(&row, ModelState(owner: core, key: key))
       entity.clearMirrors(of: model)
-      maps[entity.index].insert(model, key: key)
+      map.insert(model, key: key)
       return model
     } catch {
       throw undecodable(entity, row, start: start, error)
@@ -311,7 +314,7 @@ package final class RelationshipLoader: ContextPart {
       CROSS JOIN \(try quoted(identifier: entity.table)) AS t ON t.\(try quoted(identifier: entity.keyColumn)) = k.value
       """)
     defer { statement.reset() }
-    statement.bind("[\(keys.map(String.init).joined(separator: ","))]", at: 1)
+    statement.bind(KeyList.json(keys), at: 1)
     var result: [Int64: any PersistentModel] = [:]
     result.reserveCapacity(keys.count)
     while try statement.step() {
