@@ -9,13 +9,13 @@ import LocalEtcd
 
 @MainActor private let storeCases = [
   BenchCase(
-    "insert", "a ready-made model inserted, all in one save", vs: "raw", goal: 1.3,
+    "insert", "a model made and inserted, all in one save", vs: "raw", goal: 1.3,
     .init("raw") { RawInsert($0, .quire) },
     .init("raw-default") { RawInsert($0, .sqlite) },
     .init("quire") { QuireInsert($0) }
   ),
   BenchCase(
-    "insert-each", "a ready-made model inserted and saved", vs: "raw", goal: 1.2,
+    "insert-each", "a model made, inserted and saved", vs: "raw", goal: 1.2,
     .init("raw") { try RawInsertEach($0, .quire) },
     .init("raw-default") { try RawInsertEach($0, .sqlite) },
     .init("quire") { try QuireInsertEach($0) }
@@ -123,7 +123,7 @@ import LocalEtcd
     .init("quire") { try QuireUpdateEach($0, changeLog: .on()) }
   ),
   BenchCase(
-    "logged-insert", "a ready-made model inserted, all in one save, the file's change log on", vs: "unlogged",
+    "logged-insert", "a model made and inserted, all in one save, the file's change log on", vs: "unlogged",
     .init("unlogged") { QuireInsert($0) },
     .init("quire") { QuireInsert($0, changeLog: .on()) }
   ),

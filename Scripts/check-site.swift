@@ -159,8 +159,12 @@ var linkCount = 0
 let data = FileManager.default.enumerator(at: site.appending(path: "data"), includingPropertiesForKeys: nil)
 for case let file as URL in data?.allObjects ?? [] where file.pathExtension == "json" {
   // A chapter of the tutorial is a place in its table of contents, and no page.
-  for link in try references(in: file) where link.hasPrefix("/") && !link.hasPrefix("/tutorials/tutorials/") {
+  for link in try references(in: file) where !link.contains("://") && !link.hasPrefix("/tutorials/tutorials/") {
     linkCount += 1
+    guard link.hasPrefix("/") else {
+      problems.append("\(file.lastPathComponent) leads to \(link), which is no page of the site")
+      continue
+    }
     let path = link.split(separator: "#", omittingEmptySubsequences: false)[0].lowercased()
     let target = site.appending(path: path)
     var isThere = FileManager.default.fileExists(atPath: target.appending(path: "index.html").path)

@@ -91,6 +91,8 @@ func article(_ page: Page, among pages: [String: Page]) -> String {
   let text = page.text.replacing(/`` (?<code>[^\n]+?(\n[^\n]+?)?) ``/) { match in
     "`\(match.code.replacing("`", with: "ˋ").replacing("\n", with: " "))`"
   }
+  // The text of a link may go on in the next line, and what follows looks at lines.
+  .replacing(/\[(?<first>[^\]\n]+)\n(?<rest>[^\]\n]+)\]\((?<path>[^)\s]+)\)/) { "[\($0.first) \($0.rest)](\($0.path))" }
   for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
     let head = line.drop { $0 == " " }
     if let open = fence {

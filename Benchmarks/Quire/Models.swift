@@ -16,7 +16,6 @@ import Quire
   var rating: Double
   var isAvailable: Bool
 
-  /// A ready-made book that no context has yet.
   init(_ row: BookRow, by author: Author) {
     title = row.title
     self.author = author

@@ -1,6 +1,6 @@
 import Quire
 
-/// `watched-import`: ready-made models inserted and written by one save, until quiet, into a copy of the table that is
+/// `watched-import`: models made, inserted and written by one save, until quiet, into a copy of the table that is
 /// fresh for every round, with ten live results watched or none.
 ///
 /// The ten are what an app might show at once: a limited list, a list of a year, one of an author, a projection with the
@@ -25,16 +25,15 @@ import Quire
     let container = try openContainer(file)
     let context = ModelContext(container)
     let authors = try context.authors()
-    let books = rows.map { Book($0, by: authors[Int($0.authorID) - 1]) }
     let watched = isWatched ? try Watched(context, author: authors[6]) : nil
-    try await meter.measureUntilQuiet(books.count) {
-      for book in books { context.insert(book) }
+    try await meter.measureUntilQuiet(rows.count) {
+      for row in rows { context.insert(Book(row, by: authors[Int(row.authorID) - 1])) }
       try context.save()
     }
-    try watched?.check(after: books.count)
+    try watched?.check(after: rows.count)
     try container.close()
     var checksum = Checksum()
-    checksum.add(Int64(books.count))
+    checksum.add(Int64(rows.count))
     return checksum
   }
 

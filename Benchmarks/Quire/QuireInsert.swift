@@ -1,7 +1,7 @@
 import Quire
 
-/// `insert`, and `logged-insert` with the file's change log on: ready-made models inserted and written by one save, a
-/// fresh file for every round.
+/// `insert`, and `logged-insert` with the file's change log on: models made, inserted and written by one save, a fresh
+/// file for every round.
 @MainActor final class QuireInsert: Variant {
   private let stage: Stage
   private let changeLog: ChangeLog
@@ -20,9 +20,8 @@ import Quire
     let container = try openContainer(file, changeLog: changeLog)
     let context = ModelContext(container)
     let authors = try context.authors()
-    let books = rows.map { Book($0, by: authors[Int($0.authorID) - 1]) }
-    try meter.measure(books.count) {
-      for book in books { context.insert(book) }
+    try meter.measure(rows.count) {
+      for row in rows { context.insert(Book(row, by: authors[Int(row.authorID) - 1])) }
       try context.save()
     }
     try container.close()
@@ -30,7 +29,7 @@ import Quire
   }
 }
 
-/// `insert-each`: ready-made models behind a full table, each inserted and saved by itself.
+/// `insert-each`: models behind a full table, each made, inserted and saved by itself.
 @MainActor final class QuireInsertEach: Variant {
   private let rows: Int
   private let file: String
@@ -48,10 +47,9 @@ import Quire
 
   func round(_ number: Int, _ meter: inout Meter) throws -> Checksum {
     let rows = RawInsertEach.books(round: number, rows: rows)
-    let books = rows.map { Book($0, by: authors[Int($0.authorID) - 1]) }
-    try meter.measure(books.count) {
-      for book in books {
-        context.insert(book)
+    try meter.measure(rows.count) {
+      for row in rows {
+        context.insert(Book(row, by: authors[Int(row.authorID) - 1]))
         try context.save()
       }
     }

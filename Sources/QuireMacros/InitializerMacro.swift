@@ -1,9 +1,9 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@_Initializer(N, …)`, written by `@Model` on an initializer that gives the properties with these numbers their
-/// first values: these may refer to objects, which then hear of the new one. No code of ours runs when a property is
-/// first set, and the object is whole only at the initializer's end.
+/// `@_Initializer("_author", …)`, written by `@Model` on an initializer that gives the properties with this storage their
+/// first values: these may refer to objects, which then hear of the new one. No code of ours knows the object when a
+/// property is first set, and it is whole only at the initializer's end.
 struct InitializerMacro: BodyMacro {
   static func expansion(
     of node: AttributeSyntax, providingBodyFor declaration: some DeclSyntaxProtocol & WithOptionalCodeBlockSyntax,
@@ -11,7 +11,8 @@ struct InitializerMacro: BodyMacro {
   ) throws -> [CodeBlockItemSyntax] {
     guard let statements = declaration.body?.statements, let first = statements.first else { return [] }
     let end = node.labeledArguments
-      .map { "Quire._Quire.initialized(self, \($0.expression.trimmedDescription))" }.joined(separator: "; ")
+      .compactMap { $0.expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
+      .map { "Quire._Quire.initialized(self, self.\($0))" }.joined(separator: "; ")
     let body = ReturnRewriter(end).rewrite(statements).trimmedDescription
     let written = context.placing(body, at: first)
     let whole = statements.endsEarly ? written : written + "\n" + end
@@ -20,14 +21,14 @@ struct InitializerMacro: BodyMacro {
 }
 
 extension InitializerDeclSyntax {
-  /// The stored properties that the body assigns and that may be relationships, by their numbers; none for a
-  /// convenience initializer, which leaves it to the one that it calls.
-  func assignedReferences(of model: ModelSyntax) -> [Int] {
+  /// The storage of the properties that the body assigns and that may be relationships; none for a convenience
+  /// initializer, which leaves it to the one that it calls.
+  func assignedReferences(of model: ModelSyntax) -> [String] {
     guard let body, !modifiers.contains(where: { $0.name.tokenKind == .keyword(.convenience) }) else { return [] }
-    let candidates = model.properties.enumerated().filter { $0.element.mayRefer }
+    let candidates = model.properties.filter(\.mayRefer)
     if candidates.isEmpty { return [] }
     let assigned = AssignedNames(body)
-    return candidates.filter { assigned.names.contains($0.element.name) }.map(\.offset)
+    return candidates.filter { assigned.names.contains($0.name) }.map(\.storage)
   }
 }
 

@@ -93,12 +93,13 @@ struct ModelMembers {
   }
 
   private var bind: String {
-    var lines = numbered { property, bit in
+    var lines = numbered { property, position in
+      let index = "at: Quire._Quire.next(&index)"
       let call =
         property.plain != nil
-        ? "\(property.storage)._write(to: statement, at: index)"
-        : "\(form(property)).bind(\(slot(property)), to: statement, at: index)"
-      return "if properties & \(bit) != 0 {\ntry \(call)\nindex += 1\n}"
+        ? "\(property.storage)._write(to: statement, \(index))"
+        : "\(form(property)).bind(\(slot(property)), to: statement, \(index))"
+      return "if Quire._Quire.holds(properties, \(position)) {\ntry \(call)\n}"
     }
     if !lines.isEmpty { lines.insert("var index = index", at: 0) }
     return """
@@ -108,12 +109,13 @@ struct ModelMembers {
   }
 
   private var difference: String {
-    var lines = numbered(variablesOnly: true) { property, bit in
+    var lines = numbered(variablesOnly: true) { property, position in
       let condition =
-        property.plain != nil
-        ? "Quire._Quire.differs(\(property.storage), other.\(property.storage))"
-        : "\(form(property)).differ(\(property.storage), other.\(property.storage))"
-      return "if \(condition) {\nmask |= \(bit)\n}"
+        property.plain.map {
+          "Quire._Quire.differs(\($0.comparison): \(property.storage), other.\(property.storage))"
+        }
+        ?? "\(form(property)).differ(\(property.storage), other.\(property.storage))"
+      return "if \(condition) {\nQuire._Quire.add(\(position), to: &mask)\n}"
     }
     if lines.isEmpty {
       lines = ["return 0"]
@@ -126,8 +128,8 @@ struct ModelMembers {
   }
 
   private var adopt: String {
-    var lines = numbered(variablesOnly: true) { property, bit in
-      "if properties & \(bit) != 0 {\n\(property.storage) = other.\(property.storage)\n}"
+    var lines = numbered(variablesOnly: true) { property, position in
+      "if Quire._Quire.holds(properties, \(position)) {\n\(property.storage) = other.\(property.storage)\n}"
     }
     if !lines.isEmpty { lines.insert("guard let other = other as? \(model.name) else {\nreturn\n}", at: 0) }
     return
@@ -172,11 +174,12 @@ struct ModelMembers {
     return block(["switch property {"] + cases + ["default:\n\(last)", "}"])
   }
 
-  /// A line for each property, with the bit of its position. A constant stays what its object was made with, so it is
+  /// A line for each property, with its position. What it does with sets and counts are calls: the type checker would try
+  /// each overload of an operator. A constant stays what its object was made with, so it is
   /// neither compared with a row nor taken from one.
-  private func numbered(variablesOnly: Bool = false, _ line: (PropertySyntax, String) -> String) -> [String] {
+  private func numbered(variablesOnly: Bool = false, _ line: (PropertySyntax, Int) -> String) -> [String] {
     model.properties.enumerated().filter { !variablesOnly || !$0.element.isConstant }.map { position, property in
-      line(property, "0x" + String(UInt128(1) << UInt128(position), radix: 16))
+      line(property, position)
     }
   }
 

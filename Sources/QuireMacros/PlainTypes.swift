@@ -26,6 +26,15 @@ struct PlainType {
     isOptional = false
   }
 
+  /// The label of the comparison of two values of this type.
+  var comparison: String {
+    switch name {
+    case "String": "text"
+    case "Data": "data"
+    default: "plain"
+    }
+  }
+
   /// The type for generated code where none is written.
   var qualifiedName: String { (Self.foundation.contains(name) ? "Foundation." : "Swift.") + name }
 

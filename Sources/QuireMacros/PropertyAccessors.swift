@@ -102,7 +102,7 @@ struct PropertyAccessors {
     }
     let edit = position.map { ", \(admits), Quire._Quire.edit(self, \($0))" } ?? ""
     return """
-      guard Quire._Quire.differs(newValue, \(property.storage))\(edit) else {
+      guard Quire._Quire.differs(\(comparison)newValue, \(property.storage))\(edit) else {
       return
       }
       guard let _quireTold = Quire._Quire.willSet(self, \(position ?? "nil"), \(path), from: \(property.storage), to: newValue) else {
@@ -123,6 +123,7 @@ struct PropertyAccessors {
   private var value: String {
     isDirect ? property.storage : "\(form).get(self, \(number), \(property.storage))"
   }
+  private var comparison: String { property.plain.map { "\($0.comparison): " } ?? "" }
   private var isObserved: Bool { property.willSet != nil || property.didSet != nil }
   private var guardName: String { "_isObserving_" + property.name }
 

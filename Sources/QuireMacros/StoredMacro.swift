@@ -4,6 +4,8 @@ import SwiftSyntaxMacros
 
 /// `@_Stored(N)`, written by `@Model` on a stored property: its private storage and its accessors.
 struct StoredMacro: AccessorMacro, PeerMacro {
+  static var formatMode: FormatMode { .disabled }
+
   static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
@@ -27,6 +29,8 @@ struct StoredMacro: AccessorMacro, PeerMacro {
 
 /// `@_Observed`, written by `@Model` on a transient property: as `@_Stored`, and no edit of the row.
 struct ObservedMacro: AccessorMacro, PeerMacro {
+  static var formatMode: FormatMode { .disabled }
+
   static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext

@@ -146,6 +146,7 @@ extension MigrationError: CustomStringConvertible {
     case .unreadable(let file): "\(file) cannot be read"
     case .name(let file): MigrationName.problem(file)
     case .malformed(let file, let line, let reason): "\(file):\(line): \(reason)"
+    case .directive("undo", let file, let line, let hint): "\(file):\(line): ‘undo’ cannot stand here: \(hint)"
     case .directive(let text, let file, let line, let hint): "\(file):\(line): ‘\(text)’ is not a directive: \(hint)"
     case .empty(let file): "\(file) is empty: write its SQL, or delete the file. Nothing was changed."
     case .history(let problem): problem.description

@@ -64,6 +64,8 @@ private func file(_ text: String, named name: String = "20261120143005_add_isbn.
     }
     #expect(foundLine == line)
     #expect(foundHint == hint)
+    let verdict = hint.hasPrefix("it stands") ? "cannot stand here" : "is not a directive"
+    #expect(error?.description.contains(verdict) == true)
   }
 
   @Test(arguments: ["", "-- a title only\n", ";;\n", "-- t\n-- migrate: undo\nDROP TABLE x;"])

@@ -3,27 +3,25 @@ import QuireModel
 /// The listeners for differences, in the order of subscription. Only their tokens hold them: releasing a token, on any
 /// thread, ends its listener.
 final class DifferenceListeners<Difference> {
-  private var listeners: [Weak] = []
-  private var untold: [(listener: Weak, difference: Difference)] = []
+  /// Every step of a live result looks whether there are any. Therefore the list knows nothing of `Difference`: an
+  /// array of a generic type would be looked up in the runtime each time.
+  private var listeners: [WeakListener] = []
+  private var untold: [(listener: WeakListener, difference: Difference)] = []
 
   private final class Listener {
     let body: (Difference) -> Void
     init(_ body: @escaping (Difference) -> Void) { self.body = body }
   }
-  private struct Weak { weak var listener: Listener? }
 
   func add(_ body: @escaping (Difference) -> Void) -> ChangeToken {
     let listener = Listener(body)
-    listeners.append(Weak(listener: listener))
+    listeners.append(WeakListener(object: listener))
     return ChangeToken(listener)
   }
 
   /// Whether there are no listeners any more. Removes those that have ended.
   var isEmpty: Bool {
-    for place in listeners.indices where listeners[place].listener == nil {
-      listeners.removeAll { $0.listener == nil }
-      break
-    }
+    listeners.removeEnded()
     return listeners.isEmpty
   }
 
@@ -32,13 +30,26 @@ final class DifferenceListeners<Difference> {
     if isEmpty { return }
     // With a single listener, no other can interleave.
     if listeners.count == 1, untold.isEmpty {
-      listeners[0].listener?.body(difference)
+      tell(listeners[0], difference)
       return
     }
     untold += listeners.map { ($0, difference) }
     while !untold.isEmpty {
       let (listener, difference) = untold.removeFirst()
-      listener.listener?.body(difference)
+      tell(listener, difference)
     }
+  }
+
+  private func tell(_ listener: WeakListener, _ difference: Difference) {
+    if let object = listener.object { unsafeDowncast(object, to: Listener.self).body(difference) }
+  }
+}
+
+/// A `Listener` of any kind of difference.
+private struct WeakListener { weak var object: AnyObject? }
+
+extension [WeakListener] {
+  fileprivate mutating func removeEnded() {
+    if contains(where: { $0.object == nil }) { removeAll { $0.object == nil } }
   }
 }

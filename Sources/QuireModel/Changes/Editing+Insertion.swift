@@ -17,13 +17,14 @@ extension Editing {
   /// still refer to it; the first is added last.
   func addNeighbors(of model: any PersistentModel, _ entity: Entity, to waiting: inout [any PersistentModel]) {
     let start = waiting.count
+    guard let entities = store?.entities else { return }
     for property in entity.relationships {
-      let link = model._quireLink(property)
-      guard let object = link.object else { continue }
-      if let list = object as? ToManyList {
-        waiting += list.detached.compactMap { $0 as? any PersistentModel }
-      } else if let side = entity.properties[property].toOne, let target = store?.entities[side.target].model(object) {
+      guard let object = model._quireLink(property).object else { continue }
+      if let side = entity.properties[property].toOne {
+        let target = entities[side.target].model(object)
         if !target._quireRowState.isOwned(by: core) { waiting.append(target) }
+      } else if let list = object as? ToManyList {
+        waiting += list.detached.compactMap { $0 as? any PersistentModel }
       } else if let target = object as? any PersistentModel {
         waiting.append(target)
       }

@@ -1,5 +1,23 @@
 public import QuireRow
 
+extension _Quire {
+  /// Whether a set holds the property at that position.
+  @inlinable public static func holds(_ properties: PropertyMask, _ position: Int) -> Bool {
+    properties & (1 << PropertyMask(truncatingIfNeeded: position)) != 0
+  }
+
+  /// Adds the property at that position to a set.
+  @inlinable public static func add(_ position: Int, to properties: inout PropertyMask) {
+    properties |= 1 << PropertyMask(truncatingIfNeeded: position)
+  }
+
+  /// The index of a parameter; the next call gives the one after it.
+  @inlinable public static func next(_ index: inout Int32) -> Int32 {
+    defer { index += 1 }
+    return index
+  }
+}
+
 // Names inside the package for what is public for generated code only.
 
 @usableFromInline package typealias PropertyMask = _Quire.PropertyMask

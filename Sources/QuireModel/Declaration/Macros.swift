@@ -77,10 +77,10 @@ public macro _Stored(_ index: Int) = #externalMacro(module: "QuireMacros", type:
 @attached(peer, names: prefixed(_), prefixed(_isObserving_))
 public macro _Observed() = #externalMacro(module: "QuireMacros", type: "ObservedMacro")
 
-/// Written by `@Model` on an initializer that assigns properties which may be relationships, given by their numbers:
-/// what they refer to hears of the new object.
+/// Written by `@Model` on an initializer that assigns properties which may be relationships, given by their storage: what
+/// they refer to hears of the new object.
 @attached(body)
-public macro _Initializer(_ properties: Int...) = #externalMacro(module: "QuireMacros", type: "InitializerMacro")
+public macro _Initializer(_ storage: String...) = #externalMacro(module: "QuireMacros", type: "InitializerMacro")
 
 /// Makes an actor a ``ModelActor``: generates its executor, its container, and `init(modelContainer:)` unless the
 /// source declares another initializer.

@@ -16,6 +16,16 @@ extension _Quire {
   @inlinable public static func differs(_ a: Data, _ b: Data) -> Bool { a != b }
   @inlinable public static func differs(_ a: Data?, _ b: Data?) -> Bool { a != b }
   @_disfavoredOverload @inlinable public static func differs<V>(_ a: V, _ b: V) -> Bool { true }
+
+  // The same for a type that the macro knows by its name, so that the type checker has less to try.
+
+  @inlinable public static func differs<V: Equatable>(plain a: V, _ b: V) -> Bool {
+    a != b || (!_isPOD(V.self) && textsDiffer(a, b))
+  }
+  @inlinable public static func differs(text a: String, _ b: String) -> Bool { differs(a, b) }
+  @inlinable public static func differs(text a: String?, _ b: String?) -> Bool { differs(a, b) }
+  @inlinable public static func differs(data a: Data, _ b: Data) -> Bool { a != b }
+  @inlinable public static func differs(data a: Data?, _ b: Data?) -> Bool { a != b }
 }
 
 /// Whether two values of a type that may be `Equatable` are identical to the byte; never if the type is not

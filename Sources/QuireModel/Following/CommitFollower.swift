@@ -53,8 +53,8 @@ package struct CommitBatch {
   package var rowsUnknown = false
   /// Whether tables, views or indexes may have changed.
   package var altersSchema = false
-  /// The origins of the commits.
-  package var origins: Set<ChangeSet.Origin> = []
+  /// The origins of the commits, in their order.
+  package var origins: [ChangeSet.Origin] = []
   /// What happened to the file, if it cannot be followed any more. Then the batch has no changes.
   package var failure: DatabaseError?
 
@@ -80,7 +80,7 @@ extension CommitBatch {
   init(of commits: [ChangeSet], number: Int64) {
     self.init(
       number: number, tables: CommitBatch.tables(of: commits), rowsUnknown: commits.contains(where: \.rowsUnknown),
-      altersSchema: commits.contains(where: \.altersSchema), origins: Set(commits.map(\.origin)))
+      altersSchema: commits.contains(where: \.altersSchema), origins: commits.map(\.origin))
   }
 
   /// What a transaction has written since `events`, a count of row events; only its own context knows of it yet.

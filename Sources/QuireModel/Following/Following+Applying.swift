@@ -4,7 +4,7 @@ import QuireSQLite
 /// The end of a step: observers are notified, and objects and live results take the values of the commit.
 extension Following {
   /// The origins of the commits in the current transition; empty outside one.
-  package var toldOrigins: Set<ChangeSet.Origin> { move?.batch?.origins ?? [] }
+  package var toldOrigins: Set<ChangeSet.Origin> { Set(move?.batch?.origins ?? []) }
 
   /// Takes a computed transition through its remaining stages. Re-entrant: if it is called from inside a notification
   /// (by a fetch or a save), it completes the transition, and the outer call finds nothing left to do.

@@ -204,7 +204,7 @@ package final class Following: ContextPart {
       let batch = CommitBatch(
         number: commit.number, tables: CommitBatch.tables(of: missed + [commit.changes]), rowsUnknown: rowsUnknown,
         altersSchema: commit.schemaChanged || missed.contains(where: \.altersSchema),
-        origins: Set(missed.map(\.origin) + [commit.origin]))
+        origins: missed.map(\.origin) + [commit.origin])
       if !onlyOwn { objects(in: batch, on: commit.connection, into: step) }
       step.followers = prepared(batch, on: commit.connection)
       step.batch = batch

@@ -200,7 +200,7 @@ enum ToOneAccess {
     guard let owner = model._quireState.owner else {
       guard _Quire.edit(model, property) else { return }
       telling(model, property) { store(target.map { _Quire.Link(to: $0) } ?? _Quire.Link()) }
-      if let target { join(model, [target]) }
+      if let target { _ = join(model, target) }
       return
     }
     owner.editing.assign(target, to: property, of: model)
@@ -232,31 +232,59 @@ enum ToManyAccess {
 }
 
 extension _Quire {
-  /// Called at the end of an initializer that assigned a property: if it refers to objects, the new object joins their
-  /// context, as after any assignment.
-  @inlinable public static func initialized<Model: PersistentModel>(_ model: Model, _ property: Int) {
-    let link = model._quireLink(property)
-    if let object = link.object { joinTargets(model, object) }
+  /// Called at the end of an initializer for each property that it assigned: if it refers to objects, the new object
+  /// joins their context, as after any assignment.
+  @_disfavoredOverload @inlinable public static func initialized<Model: PersistentModel, Value>(
+    _ model: Model, _ slot: Slot<Value>
+  ) {}
+
+  public static func initialized<Model: PersistentModel, Target: PersistentModel>(_ model: Model, _ slot: Slot<Target>)
+  {
+    joinTarget(of: slot.link, Target.self, model)
+  }
+
+  public static func initialized<Model: PersistentModel, Target: PersistentModel>(_ model: Model, _ slot: Slot<Target?>)
+  {
+    joinTarget(of: slot.link, Target.self, model)
+  }
+
+  public static func initialized<Model: PersistentModel, Target: PersistentModel>(
+    _ model: Model, _ slot: Slot<[Target]>
+  ) {
+    joinTargets(of: slot.link, Target.self, model)
+  }
+
+  public static func initialized<Model: PersistentModel, Target: PersistentModel>(
+    _ model: Model, _ slot: Slot<[Target]?>
+  ) {
+    joinTargets(of: slot.link, Target.self, model)
   }
 }
 
-@usableFromInline func joinTargets(_ model: some PersistentModel, _ object: AnyObject) {
-  if model._quireState.owner != nil { return }  // an assignment after the first has done it
-  if let list = object as? ToManyList {
-    join(model, list.detached.compactMap { $0 as? any PersistentModel })
-  } else if let target = object as? any PersistentModel {
-    join(model, [target])
-  }
+private func joinTarget<Target: PersistentModel>(of link: Link, _: Target.Type, _ model: some PersistentModel) {
+  // With an owner, an assignment after the first has done it.
+  guard let object = link.object, model._quireState.owner == nil else { return }
+  _ = join(model, unsafeDowncast(object, to: Target.self))
+}
+
+private func joinTargets<Target: PersistentModel>(of link: Link, _: Target.Type, _ model: some PersistentModel) {
+  guard let list = link.list, model._quireState.owner == nil else { return }
+  join(model, list.detached.compactMap { $0 as? Target })
 }
 
 /// After targets were assigned to an object in no context: it joins the context of a target. If there is none, or the
 /// context is gone, the targets keep a reference to it.
-private func join(_ model: some PersistentModel, _ targets: [any PersistentModel]) {
-  for target in targets {
-    guard let owner = target._quireState.owner, owner.store != nil else {
-      if !target._quireState.flags.contains(.vacant) { note(referrer: model, of: target) }
-      continue
-    }
-    if !target.isDeleted { return owner.editing.insert(model) }
+private func join(_ model: some PersistentModel, _ targets: [some PersistentModel]) {
+  for target in targets where join(model, target) { return }
+}
+
+/// Returns whether it has joined the context of the target.
+private func join(_ model: some PersistentModel, _ target: some PersistentModel) -> Bool {
+  guard let owner = target._quireState.owner, owner.store != nil else {
+    if !target._quireState.flags.contains(.vacant) { note(referrer: model, of: target) }
+    return false
   }
+  if target.isDeleted { return false }
+  owner.editing.insert(model)
+  return true
 }
