@@ -13,9 +13,10 @@ struct InitializerMacro: BodyMacro {
     let end = node.labeledArguments
       .compactMap { $0.expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
       .map { "Quire._Quire.initialized(self, self.\($0))" }.joined(separator: "; ")
-    let body = ReturnRewriter(end).rewrite(statements).trimmedDescription
-    let written = context.placing(body, at: first)
-    let whole = statements.endsEarly ? written : written + "\n" + end
+    let rewriter = ReturnRewriter()
+    let written = context.placing(rewriter.rewrite(statements).trimmedDescription, at: first)
+    let body = rewriter.hasReturned ? "\(ReturnRewriter.label): do {\n\(written)\n}" : written
+    let whole = statements.endsEarly ? body : body + "\n" + end
     return Array(CodeBlockItemListSyntax(stringLiteral: whole))
   }
 }
@@ -24,7 +25,7 @@ extension InitializerDeclSyntax {
   /// The storage of the properties that the body assigns and that may be relationships; none for a convenience
   /// initializer, which leaves it to the one that it calls.
   func assignedReferences(of model: ModelSyntax) -> [String] {
-    guard let body, !modifiers.contains(where: { $0.name.tokenKind == .keyword(.convenience) }) else { return [] }
+    guard let body, isDesignated else { return [] }
     let candidates = model.properties.filter(\.mayRefer)
     if candidates.isEmpty { return [] }
     let assigned = AssignedNames(body)
@@ -70,24 +71,21 @@ private final class AssignedNames: SyntaxVisitor {
   }
 }
 
-/// Puts code before each `return` of a body, and leaves those of functions and closures in it.
+/// Makes each `return` of a body leave a `do` around it, so that the body has one end; those of functions and closures in
+/// it stay.
 private final class ReturnRewriter: SyntaxRewriter {
-  private let code: String
+  static let label = "_quireBody"
+  private(set) var hasReturned = false
 
-  init(_ code: String) {
-    self.code = code
-    super.init(viewMode: .sourceAccurate)
-  }
+  init() { super.init(viewMode: .sourceAccurate) }
 
-  override func visit(_ node: CodeBlockItemListSyntax) -> CodeBlockItemListSyntax {
-    let items = super.visit(node)
-    guard items.contains(where: \.isReturn) else { return items }
-    return CodeBlockItemListSyntax(
-      items.flatMap { item in
-        guard item.isReturn else { return [item] }
-        let added = CodeBlockItemSyntax(stringLiteral: code + "; ").with(\.leadingTrivia, item.leadingTrivia)
-        return [added, item.with(\.leadingTrivia, [])]
-      })
+  override func visit(_ node: ReturnStmtSyntax) -> StmtSyntax {
+    if node.expression != nil { return StmtSyntax(node) }  // `return nil`
+    hasReturned = true
+    return StmtSyntax(
+      BreakStmtSyntax(
+        leadingTrivia: node.leadingTrivia, label: .identifier(Self.label, leadingTrivia: .space),
+        trailingTrivia: node.trailingTrivia))
   }
 
   override func visit(_ node: ClosureExprSyntax) -> ExprSyntax { ExprSyntax(node) }
@@ -98,16 +96,11 @@ private final class ReturnRewriter: SyntaxRewriter {
   override func visit(_ node: AccessorBlockSyntax) -> AccessorBlockSyntax { node }
 }
 
-extension CodeBlockItemSyntax {
-  /// Whether it is `return` alone, not `return nil`.
-  fileprivate var isReturn: Bool { item.as(ReturnStmtSyntax.self).map { $0.expression == nil } ?? false }
-}
-
 extension CodeBlockItemListSyntax {
   /// Whether what stands after the last statement would never run.
   fileprivate var endsEarly: Bool {
     guard let last = last?.item else { return false }
-    if last.is(ReturnStmtSyntax.self) || last.is(ThrowStmtSyntax.self) { return true }
+    if last.is(ThrowStmtSyntax.self) || last.as(ReturnStmtSyntax.self)?.expression != nil { return true }
     let called = last.as(FunctionCallExprSyntax.self)?.calledExpression.trimmedDescription
     return called == "fatalError" || called == "preconditionFailure"
   }

@@ -85,8 +85,9 @@ extension DeclModifierListSyntax {
 }
 
 extension DeclSyntax {
-  fileprivate var isDesignatedInit: Bool {
-    guard let initializer = self.as(InitializerDeclSyntax.self) else { return false }
-    return !initializer.modifiers.contains { $0.name.tokenKind == .keyword(.convenience) }
-  }
+  fileprivate var isDesignatedInit: Bool { self.as(InitializerDeclSyntax.self)?.isDesignated ?? false }
+}
+
+extension InitializerDeclSyntax {
+  var isDesignated: Bool { !modifiers.contains { $0.name.tokenKind == .keyword(.convenience) } }
 }

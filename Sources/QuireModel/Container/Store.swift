@@ -10,7 +10,6 @@ package final class Store: Sendable {
   package let entities: [Entity]
   package let joins: [JoinTable]
   let entityNumbers: [ObjectIdentifier: Int]
-  private let typeIDs: [ObjectIdentifier]
   private let contexts = Atomic<UInt64>(0)
   let keys = KeyAllocator()
   package let reads: ReadQueue
@@ -36,7 +35,6 @@ package final class Store: Sendable {
     self.joins = joins
     reads = ReadQueue(limit: readers)
     entityNumbers = Dictionary(uniqueKeysWithValues: entities.map { (ObjectIdentifier($0.type), $0.index) })
-    typeIDs = entities.map(\.typeID)
     number = StoreRegistry.shared.add(name: name, entities: entities.map(\.name))
     (insertOrder, hasCircularKeys) = Store.order(entities)
     let targets = Set(entities.flatMap { $0.properties.compactMap(\.toOne?.target) })
@@ -50,7 +48,8 @@ package final class Store: Sendable {
   package func entity(for type: any PersistentModel.Type) -> Entity? {
     let wanted = ObjectIdentifier(type)
     if entities.count <= 16 {  // a look through a few is a tenth of hashing
-      return typeIDs.firstIndex(of: wanted).map { entities[$0] }
+      for entity in entities where entity.typeID == wanted { return entity }
+      return nil
     }
     return entityNumbers[wanted].map { entities[$0] }
   }

@@ -130,8 +130,7 @@ package final class Fetcher: ContextPart {
   /// The object of a row that is not in memory; nil if there is no such row.
   func lookUp(_ entity: Entity, key: Int64) throws -> AnyObject? {
     if key < ModelState.firstKey { return nil }
-    let loader = core.loader
-    let object: AnyObject? = try read { connection in
+    return try read { connection in
       let statement = try connection.statement(
         entity.find,
         "SELECT \(try entity.columnList()) FROM \(try quoted(identifier: entity.table)) WHERE \(try quoted(identifier: entity.keyColumn)) = ?"
@@ -140,10 +139,9 @@ package final class Fetcher: ContextPart {
       statement.bind(key, at: 1)
       guard try statement.step() else { return nil }
       var row = statement.row
-      return try loader.object(entity, &row)
+      defer { core.following.changed() }
+      return try core.loader.object(entity, &row)
     }
-    core.following.changed()
-    return object
   }
 
   private func prefetch<Model: PersistentModel>(_ keyPath: PartialKeyPath<Model>, of models: [Model], _ entity: Entity)
