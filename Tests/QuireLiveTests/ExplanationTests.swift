@@ -1,6 +1,5 @@
 import Foundation
 import Quire
-import QuireSQLite
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 import Quire
-import QuireSQLite
 import TestSupport
 import Testing
 
