@@ -235,7 +235,9 @@ extension MigrationFailure: CustomStringConvertible {
     if message.hasPrefix("no such function: "), suggestion == nil {
       return "SQLite has no such function: one that a program adds is not there when migrations run"
     }
-    if place.text.contains("{{") { return "what stands in {{…}} another program fills in: write the value" }
+    if message.hasPrefix("unrecognized token: \"{"), place.text.contains("{{") {
+      return "what stands in {{…}} another program fills in: write the value"
+    }
     return nil
   }
 

@@ -65,10 +65,10 @@ public enum MigrationFolder {
     }
     if files.contains("up.sql") {  // Diesel's
       let name = String(first.filter { $0 != "-" })
+      let copies = ["up.sql", "down.sql"].filter(files.contains).map { "\(join(first, $0))  as  \(name).\($0)" }
       return """
         . Diesel's folders are not read.
-        Copy each one's files out of it:  \(join(first, "up.sql"))  as  \(name).up.sql
-        \(files.contains("down.sql") ? "                                 \(join(first, "down.sql"))  as  \(name).down.sql" : "")
+        Copy each one's files out of it:  \(copies.joined(separator: ", "))
         """
     }
     return ". Files in folders below it, such as \(first), are not read"

@@ -6,13 +6,9 @@ public import QuireRow
 
 extension _Quire {
   /// Whether an assignment changes a plain property, or a row's value differs from its object's.
-  @inlinable public static func differs<V: Equatable>(_ a: V, _ b: V) -> Bool {
-    a != b || (!_isPOD(V.self) && textsDiffer(a, b))
-  }
-  @inlinable public static func differs(_ a: String, _ b: String) -> Bool { a != b || !a.utf8.elementsEqual(b.utf8) }
-  @inlinable public static func differs(_ a: String?, _ b: String?) -> Bool {
-    if let a, let b { differs(a, b) } else { a != b }
-  }
+  @inlinable public static func differs<V: Equatable>(_ a: V, _ b: V) -> Bool { differs(plain: a, b) }
+  @inlinable public static func differs(_ a: String, _ b: String) -> Bool { differs(text: a, b) }
+  @inlinable public static func differs(_ a: String?, _ b: String?) -> Bool { differs(text: a, b) }
   @inlinable public static func differs(_ a: Data, _ b: Data) -> Bool { a != b }
   @inlinable public static func differs(_ a: Data?, _ b: Data?) -> Bool { a != b }
   @_disfavoredOverload @inlinable public static func differs<V>(_ a: V, _ b: V) -> Bool { true }
@@ -22,8 +18,12 @@ extension _Quire {
   @inlinable public static func differs<V: Equatable>(plain a: V, _ b: V) -> Bool {
     a != b || (!_isPOD(V.self) && textsDiffer(a, b))
   }
-  @inlinable public static func differs(text a: String, _ b: String) -> Bool { differs(a, b) }
-  @inlinable public static func differs(text a: String?, _ b: String?) -> Bool { differs(a, b) }
+  @inlinable public static func differs(text a: String, _ b: String) -> Bool {
+    a != b || !a.utf8.elementsEqual(b.utf8)
+  }
+  @inlinable public static func differs(text a: String?, _ b: String?) -> Bool {
+    if let a, let b { differs(text: a, b) } else { a != b }
+  }
   @inlinable public static func differs(data a: Data, _ b: Data) -> Bool { a != b }
   @inlinable public static func differs(data a: Data?, _ b: Data?) -> Bool { a != b }
 }

@@ -29,12 +29,12 @@ package final class RelationshipLoader: ContextPart {
 
   /// The target of a to-one of which only the key is known; nil if the row does not exist.
   func loadToOne(_ model: any PersistentModel, _ property: Int, key: Int64) -> AnyObject? {
-    guard let store, let entity = store.entity(for: type(of: model)), let side = entity.properties[property].toOne
-    else { return nil }
+    guard let entity = entity(of: model), let side = entity.properties[property].toOne else { return nil }
     if let known = registered(side.target, key) {
       keep(known, at: property, of: model)
       return known
     }
+    guard let store else { return nil }
     var waiting: [any PersistentModel] = []
     var wanted: Set<Int64> = [key]
     for sibling in siblings(of: model, entity) {
