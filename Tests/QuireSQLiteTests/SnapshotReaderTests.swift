@@ -224,6 +224,30 @@ import Testing
     #expect(database.readers.lentCount == 0)
   }
 
+  @Test func `a position made at any moment of a commit can be read`() throws {
+    let scratch = try Scratch()
+    var configuration = DatabaseConfiguration(.file(scratch.file()))
+    configuration.synchronous = .off
+    let database = try Database(configuration)
+    try database.write { try $0.connection.execute("CREATE TABLE t (n); INSERT INTO t VALUES (1)") }
+    let isOver = Locked(false)
+    let writes = DispatchGroup()
+    writes.enter()
+    Thread.detachNewThread {
+      while !isOver.withLock({ $0 }) {
+        try? database.write { try $0.connection.execute("UPDATE t SET n = n + 1") }
+      }
+      writes.leave()
+    }
+    for _ in 0..<10_000 {
+      let position = database.makePosition()
+      let seen = try position.read { try $0.query("SELECT n FROM t").first }
+      if seen != .integer(position.number) { Issue.record("at \(position.number) it saw \(seen as Any)") }
+    }
+    isOver.withLock { $0 = true }
+    writes.wait()
+  }
+
   struct Fault: Error { let what: String }
 
   private static func check(_ connection: Connection, _ number: Int64, _ what: String) throws {

@@ -14,21 +14,31 @@ package final class SnapshotReader: @unchecked Sendable {
     self.positions = positions
     self.holds = holds
     standing = 0
-    // During a COMMIT the state before it is not kept for this reader: a snapshot then determines its commit.
-    let isCommitting = positions.state.withLock { $0.isCommitting }
-    let snapshot = isCommitting ? try? Snapshot(positions.clock, positions.pool, isExempt: true) : nil
-    let unused = positions.state.withLock { state -> Snapshot? in
-      if let snapshot, state.isCommitting || snapshot.number != state.latest {
-        standing = snapshot.number
-        own = snapshot
-      } else {
-        standing = state.latest
-      }
-      join(&state)
-      return own == nil ? snapshot : nil
+    var snapshot: Snapshot?
+    var hasTried = false
+    while !positions.state.withLock({ stand(&$0, on: snapshot, orWithout: hasTried) }) {
+      snapshot = try? Snapshot(positions.clock, positions.pool, isExempt: true)
+      hasTried = true
     }
-    unused?.release()
+    if own == nil { snapshot?.release() }
     positions.secure()
+  }
+
+  /// Takes its place at the newest commit. During a COMMIT the state before it is not kept for a reader that is new: only
+  /// a snapshot tells which commit it can show.
+  ///
+  /// - Parameter isAlone: Whether it takes its place without a snapshot: none could be opened.
+  /// - Returns: false if it needs a snapshot first.
+  private func stand(_ state: inout Positions.State, on snapshot: Snapshot?, orWithout isAlone: Bool) -> Bool {
+    if state.isCommitting, snapshot == nil, !isAlone { return false }
+    if let snapshot, state.isCommitting || snapshot.number != state.latest {
+      standing = snapshot.number
+      own = snapshot
+    } else {
+      standing = state.latest
+    }
+    join(&state)
+    return true
   }
 
   deinit {
