@@ -7,7 +7,7 @@ import Testing
 @testable import DeskExample
 
 /// The service of Examples/Desk, by its port.
-@DeskThread @Suite(.timeLimit(.minutes(20))) final class DeskTests {
+@DeskThread @Suite(.timeLimit(.minutes(60))) final class DeskTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "quire-desk-\(UUID())")
   private var file: String { folder.appending(path: "desk.db").path }
   private let lines = Lines()

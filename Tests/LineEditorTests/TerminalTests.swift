@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The editor on a terminal: one at a time, because it hears the process's signals.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct TerminalTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct TerminalTests {
   /// An editor on a thread of its own, which reads until it is left.
   private final class Session {
     let terminal: PseudoTerminal

@@ -3,7 +3,7 @@ import Quire
 import Testing
 
 /// `quire query --live`: an answer that follows what other programs write.
-@Suite(.timeLimit(.minutes(30))) struct LiveQueryTests {
+@Suite(.timeLimit(.minutes(60))) struct LiveQueryTests {
   let quire: Scratch
   private let writer: Connection
 

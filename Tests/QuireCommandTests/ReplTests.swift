@@ -4,7 +4,7 @@ import Quire
 import Testing
 
 /// `quire repl` on a terminal, as somebody sees it.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct ReplTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct ReplTests {
   let quire: Scratch
   let terminal: PseudoTerminal
   private let writer: Connection

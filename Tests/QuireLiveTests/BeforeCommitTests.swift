@@ -204,7 +204,7 @@ import Testing
     try #expect(decoded() == 0)
   }
 
-  @Test(.timeLimit(.minutes(30))) func `under writes of many threads each commit is asked about once, with its rows`()
+  @Test(.timeLimit(.minutes(60))) func `under writes of many threads each commit is asked about once, with its rows`()
     async throws
   {
     let (store, seen) = (store, Seen())

@@ -8,7 +8,7 @@ import Testing
 @testable import QuireSQLite
 
 /// The exact channel over the file's change log: after a restart, after falling behind, with other writers.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct ChangeLogFeedTests {
+@MainActor @Suite(.timeLimit(.minutes(60))) struct ChangeLogFeedTests {
   private let folder: Scratch
 
   init() throws { folder = try Scratch() }

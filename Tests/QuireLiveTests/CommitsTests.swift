@@ -122,7 +122,7 @@ import Testing
     #expect(try await one.next()?.number == last)
   }
 
-  @Test(.timeLimit(.minutes(30))) func `cancelling its task ends a reader, and no other that follows`() async throws {
+  @Test(.timeLimit(.minutes(60))) func `cancelling its task ends a reader, and no other that follows`() async throws {
     let commits = store.commits
     let reader = Task.detached {
       var count = 0
@@ -140,7 +140,7 @@ import Testing
     #expect(try await next.value == store.latestCommit)
   }
 
-  @Test(.timeLimit(.minutes(30))) func `closing the container ends it, after what was committed before`() async throws {
+  @Test(.timeLimit(.minutes(60))) func `closing the container ends it, after what was committed before`() async throws {
     let commits = store.commits
     let waiting = store.commits
     let waiter = Task.detached {
@@ -157,7 +157,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test(.timeLimit(.minutes(30))) func `it does not keep the container open`() async throws {
+  @Test(.timeLimit(.minutes(60))) func `it does not keep the container open`() async throws {
     var gone: ModelContainer? = try makeStore()
     weak let kept = gone
     let commits = try #require(gone?.commits)
@@ -169,7 +169,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test(.timeLimit(.minutes(30))) func `under writes from many threads each commit comes once and in order`()
+  @Test(.timeLimit(.minutes(60))) func `under writes from many threads each commit comes once and in order`()
     async throws
   {
     let (store, commits) = (store, store.commits)

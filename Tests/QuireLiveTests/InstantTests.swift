@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(30))) func `under a storm nobody ever sees two parts apart`() async throws {
+  @Test(.timeLimit(.minutes(60))) func `under a storm nobody ever sees two parts apart`() async throws {
     let store = try makePicture()
     let context = ModelContext(store)
     let observer = try Observer(context)

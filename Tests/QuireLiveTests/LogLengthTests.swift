@@ -8,7 +8,7 @@ import Testing
 
 /// The write-ahead log of a small file stays under 32 MB beside contexts that follow: those of one-row commits, of which
 /// eight thousand fill as much.
-@Suite(.timeLimit(.minutes(30))) struct LogLengthTests {
+@Suite(.timeLimit(.minutes(60))) struct LogLengthTests {
   private let scratch: Scratch
   private let store: ModelContainer
   private static let count = isSoaking ? 80_000 : 9000

@@ -9,7 +9,7 @@ import Testing
 
 /// Random writes by two stores and a plain connection: after every move of the one that looks on, all it shows is what
 /// the same queries give afresh.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct OtherProcessDifferentialTests {
+@MainActor @Suite(.timeLimit(.minutes(60))) struct OtherProcessDifferentialTests {
   @Test(arguments: [1, 2, 3, 4, 5, 6, 7, extraSeed], [false, true])
   func `after each foreign commit lists, differences and counts are as asked afresh`(seed: UInt64, logged: Bool) throws
   {

@@ -9,7 +9,7 @@ import Testing
 
 /// What other processes commit reaches objects, lists, counts and subscribers: by comparison, or row by row from the
 /// change log.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct OtherProcessTests {
+@MainActor @Suite(.timeLimit(.minutes(60))) struct OtherProcessTests {
   private let folder: URL
   private let file: URL
   private let store: ModelContainer

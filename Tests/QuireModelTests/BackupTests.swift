@@ -53,7 +53,7 @@ import Testing
   }
 
   // The copy waits in each of its steps for commits: if a commit waited for the copy, this would not end.
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a copy is at one commit, and no writer waits for it`() async throws {
     let commits = Commits()
     let isDone = Locked(false)

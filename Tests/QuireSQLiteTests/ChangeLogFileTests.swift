@@ -6,7 +6,7 @@ import Testing
 @testable import QuireSQLite
 
 /// The log as a part of its file: switched on and off, found in it, trimmed, out of step, written by others.
-@Suite(.timeLimit(.minutes(30))) struct ChangeLogFileTests {
+@Suite(.timeLimit(.minutes(60))) struct ChangeLogFileTests {
   let scratch: Scratch
   let file: String
 

@@ -6,7 +6,7 @@ import Testing
 @testable import QuireSQLite
 
 /// What is logged is what was captured: whoever wrote, whatever the statement.
-@Suite(.timeLimit(.minutes(30))) struct ChangeLogTests {
+@Suite(.timeLimit(.minutes(60))) struct ChangeLogTests {
   let scratch: Scratch
 
   init() throws { scratch = try Scratch() }

@@ -7,7 +7,7 @@ import Testing
 @testable import QuireSQLite
 
 /// What another process, or another store of this one, does to the file.
-@Suite(.timeLimit(.minutes(30))) struct ForeignTests {
+@Suite(.timeLimit(.minutes(60))) struct ForeignTests {
   let scratch: Scratch
   let database: Database
 

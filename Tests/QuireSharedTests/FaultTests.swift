@@ -141,7 +141,7 @@ import Testing
     #expect(try TestNode(path, nodes.log.connection()).node.state == .stopped(.forked(at: 2)))
   }
 
-  @Test(.timeLimit(.minutes(30))) func `what a call finds out is a state that observers are notified of`() async throws
+  @Test(.timeLimit(.minutes(60))) func `what a call finds out is a state that observers are notified of`() async throws
   {
     let nodes = try TestNodes(1)
     try nodes[0].write("INSERT INTO loose VALUES (1, 0)")

@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(30))) func `two hundred tables are drawn`() async throws {
+  @Test(.timeLimit(.minutes(60))) func `two hundred tables are drawn`() async throws {
     let tables = (0..<200).map { place in
       "CREATE TABLE t\(place) (id INTEGER PRIMARY KEY, a REFERENCES t\(place / 3), b REFERENCES t\((place * 7) % 200));"
     }

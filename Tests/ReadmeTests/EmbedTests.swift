@@ -14,7 +14,7 @@ import Testing
     #expect(parts[(begin + 1)..<end].count { !$0.isEmpty } <= 30)
   }
 
-  @Test(.timeLimit(.minutes(30))) @MainActor func `the quick start's code prints what the page says`() async throws {
+  @Test(.timeLimit(.minutes(60))) @MainActor func `the quick start's code prints what the page says`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-readme-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }

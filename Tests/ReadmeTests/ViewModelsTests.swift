@@ -13,7 +13,7 @@ import Testing
     #expect(try Readme.block("view-models", in: "Documentation/ViewModels.md") == body)
   }
 
-  @Test(.timeLimit(.minutes(30))) func `the page's code does what the page says`() async throws {
+  @Test(.timeLimit(.minutes(60))) func `the page's code does what the page says`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-view-models-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -12,7 +12,7 @@ import Testing
 }
 
 /// A program with models, live queries and observers has the database open while another process migrates it.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct MigrateLiveTests {
+@MainActor @Suite(.timeLimit(.minutes(60))) struct MigrateLiveTests {
   private let quire: Scratch
   private let store: ModelContainer
   private let context: ModelContext
