@@ -7,19 +7,23 @@ struct RandomPredicate {
   /// memory must agree on, and Foundation is not asked.
   let isWild: Bool
   private var random: Random
+  private var values: Random
   private var row = PredicateExpressions.Variable<Bookshop.Book>()
 
-  static func make(seed: UInt64, isWild: Bool, depth: Int) -> Predicate<Bookshop.Book> {
+  /// - Parameter values: The seed of numbers and texts, if they are to be others than the form's seed gives.
+  static func make(seed: UInt64, values: UInt64? = nil, isWild: Bool, depth: Int) -> Predicate<Bookshop.Book> {
     Predicate { variable in
-      var made = RandomPredicate(isWild: isWild, random: Random(seed: seed))
+      var made = RandomPredicate(
+        isWild: isWild, random: Random(seed: seed), values: Random(seed: (values ?? seed) &+ 1_000_000))
       made.row = variable
       return made.condition(depth)
     }
   }
 
-  private init(isWild: Bool, random: Random) {
+  private init(isWild: Bool, random: Random, values: Random) {
     self.isWild = isWild
     self.random = random
+    self.values = values
   }
 
   private mutating func pick<T>(_ values: [T]) -> T { random.pick(values) }
@@ -87,14 +91,15 @@ struct RandomPredicate {
   // MARK: Values
 
   private mutating func integer() -> Int {
-    isWild ? pick([0, 1, -1, 7, 1907, .max, .min, 1 << 53, (1 << 53) + 1]) : pick([0, 1, 30, 90, 1907, -30])
+    isWild
+      ? values.pick([0, 1, -1, 7, 1907, .max, .min, 1 << 53, (1 << 53) + 1]) : values.pick([0, 1, 30, 90, 1907, -30])
   }
   private mutating func real() -> Double {
     isWild
-      ? pick([0, -0.0, 0.5, 1e308, -1e308, .infinity, -.infinity, .leastNonzeroMagnitude, 0x1p53])
-      : pick([0, 0.25, 0.5, 2, 3.5])
+      ? values.pick([0, -0.0, 0.5, 1e308, -1e308, .infinity, -.infinity, .leastNonzeroMagnitude, 0x1p53])
+      : values.pick([0, 0.25, 0.5, 2, 3.5])
   }
-  private mutating func text() -> String { pick(isWild ? Self.wildTexts : Self.texts) }
+  private mutating func text() -> String { values.pick(isWild ? Self.wildTexts : Self.texts) }
 
   static let texts = ["", "Left", "left", "hand", "The Left Hand", "eft", "%", "Œuvres", "rare", "A story", "Kofi"]
   static let wildTexts = [

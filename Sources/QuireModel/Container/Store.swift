@@ -13,6 +13,7 @@ package final class Store: Sendable {
   private let contexts = Atomic<UInt64>(0)
   let keys = KeyAllocator()
   package let reads: ReadQueue
+  package let knownFetches = KnownFetches()
   package let warnings = Broadcast<StoreWarning>()
   /// What the file follows, if it is shared.
   let node: StoreNode?

@@ -23,12 +23,31 @@ package final class Fetcher: ContextPart {
       core.following.changed()
       return result
     }
-    let query = try ResolvedQuery(descriptor, in: store, evaluating: true, asking: core)
-    let result: [Model] =
-      try judged(query, withEdits: descriptor.includePendingChanges) ?? run(try query.selectingObjects(), query.entity)
-    for keyPath in descriptor.relationshipKeyPathsForPrefetching { prefetch(keyPath, of: result, query.entity) }
+    guard let entity = store.entity(for: Model.self) else { throw ModelError.unknownModel("\(Model.self)") }
+    let prefetched = descriptor.relationshipKeyPathsForPrefetching
+    let brought = BroughtToOne.all(among: prefetched, of: entity, in: store)
+    let write = { (query: ResolvedQuery) in try query.selectingObjects(bringing: brought) }
+    let result: [Model]
+    if let known = known(descriptor, for: .objects(bringing: brought.map(\.property)), write) {
+      result = try run(known, entity, bringing: brought)
+    } else {
+      let query = try ResolvedQuery(descriptor, in: store, evaluating: true, asking: core)
+      result =
+        try judged(query, withEdits: descriptor.includePendingChanges)
+        ?? run(try write(query), entity, bringing: brought)
+    }
+    for keyPath in prefetched { prefetch(keyPath, of: result, entity) }
     core.following.changed()
     return result
+  }
+
+  /// The statement of a fetch that was translated before, or is remembered from now on; nil if it must be translated
+  /// each time, or unsaved edits might count.
+  private func known<Model: PersistentModel>(
+    _ descriptor: FetchDescriptor<Model>, for answer: QueryForm.Answer, _ write: (ResolvedQuery) throws -> SQLText
+  ) -> SQLText? {
+    if descriptor.includePendingChanges, hasChanges { return nil }
+    return store.flatMap { $0.knownFetches.statement(descriptor, for: answer, in: $0, write) }
   }
 
   /// The objects, if the query must be evaluated on some of them: because of unsaved edits, or of parts without SQL.
@@ -38,8 +57,10 @@ package final class Fetcher: ContextPart {
     return withEdits ? try hasPendingRows(query) ? fetchWithEdits(query) : nil : nil
   }
 
-  /// Runs a statement whose rows are objects.
-  func run<Model: PersistentModel>(_ sql: SQLText, _ entity: Entity) throws -> [Model] {
+  /// Runs a statement whose rows are objects, with those that they bring.
+  func run<Model: PersistentModel>(
+    _ sql: SQLText, _ entity: Entity, bringing brought: [BroughtToOne] = []
+  ) throws -> [Model] {
     var objects = ObjectBuffer()
     var keys: [Int64] = []
     let map = maps[entity.index]
@@ -55,12 +76,14 @@ package final class Fetcher: ContextPart {
           key = try row.next(Int64.self)
           if let known = map.find(key) {
             objects.append(known)
+            for toOne in brought { core.loader.take(toOne, of: unsafeDowncast(known, to: Model.self), from: &row) }
           } else {
             if key < ModelState.firstKey { throw ValueError.notA(type: "key", column: 0, found: "\(key)") }
             let model = try Model.decoded(&row, ModelState(owner: core, key: key))
             if hasMirrors { entity.clearMirrors(of: model) }
             map.insert(model, key: key)
             objects.append(model)
+            for toOne in brought { core.loader.take(toOne, of: model, from: &row) }
           }
         } catch let error as ValueError {
           let refusal = core.loader.undecodable(entity, row, start: 0, error)
@@ -78,9 +101,14 @@ package final class Fetcher: ContextPart {
   func count<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
     try core.following.catchUp()
     if let text = descriptor.fullText { return try found(descriptor, text).keys.count }
-    let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true, asking: core)
-    if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) { return models.count }
-    let sql = try query.select.count()
+    let sql: SQLText
+    if let known = known(descriptor, for: .count, { try $0.select.count() }) {
+      sql = known
+    } else {
+      let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true, asking: core)
+      if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) { return models.count }
+      sql = try query.select.count()
+    }
     return try read { connection in
       let statement = try connection.statement(sql.text)
       defer { statement.reset() }
@@ -96,13 +124,20 @@ package final class Fetcher: ContextPart {
       let (entity, keys) = try found(descriptor, text)
       return keys.map { PersistentIdentifier(store: core.storeNumber, entity: UInt32(entity.index), key: $0) }
     }
-    let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true, asking: core)
+    func identifiers(_ sql: SQLText, _ entity: Entity) throws -> [PersistentIdentifier] {
+      try keys(sql).map { PersistentIdentifier(store: core.storeNumber, entity: UInt32(entity.index), key: $0) }
+    }
+    let store = try requireStore()
+    if let known = known(descriptor, for: .identifiers, { try $0.select.statement() }),
+      let entity = store.entity(for: Model.self)
+    {
+      return try identifiers(known, entity)
+    }
+    let query = try ResolvedQuery(descriptor, in: store, evaluating: true, asking: core)
     if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) {
       return models.map(\.persistentModelID)
     }
-    return try keys(try query.select.statement()).map {
-      PersistentIdentifier(store: core.storeNumber, entity: UInt32(query.entity.index), key: $0)
-    }
+    return try identifiers(try query.select.statement(), query.entity)
   }
 
   /// One column of keys.

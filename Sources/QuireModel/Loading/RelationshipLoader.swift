@@ -55,7 +55,7 @@ package final class RelationshipLoader: ContextPart {
     return target
   }
 
-  private func keep(_ target: AnyObject, at property: Int, of model: any PersistentModel) {
+  func keep(_ target: AnyObject, at property: Int, of model: any PersistentModel) {
     var link = model._quireLink(property)
     link.object = target
     model._quireSetLink(property, link)
@@ -268,7 +268,7 @@ package final class RelationshipLoader: ContextPart {
 
   /// The object of the row at the cursor, made if needed; nil, with the error recorded, if the row does not decode.
   @discardableResult
-  private func materialize(_ entity: Entity, _ row: inout RowCursor) -> AnyObject? {
+  func materialize(_ entity: Entity, _ row: inout RowCursor) -> AnyObject? {
     do {
       return try object(entity, &row)
     } catch {

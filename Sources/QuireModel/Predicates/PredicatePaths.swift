@@ -17,7 +17,9 @@ extension PredicateExpressions.Variable: TranslatableExpression {
 }
 
 extension PredicateExpressions.Value: TranslatableExpression {
-  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term { .captured(value) }
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .captured(translation.standIns?.value(for: value) ?? value)
+  }
 
   func words(in translation: Translation) -> String {
     switch value {

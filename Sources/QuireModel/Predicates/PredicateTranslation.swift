@@ -6,16 +6,26 @@ package import QuireRow
 /// Parts that do not depend on the row (captured values, `search.text`, `ids.count > 3`) are evaluated here, once. Text
 /// is compared by its bytes, `count` counts Unicode scalars, dates compare exactly: see ``RowExpression``.
 ///
-/// - Parameter computed: Collects the parts that only Swift can evaluate, on the row's object; nil if there will be no
-///   object.
+/// - Parameters:
+///   - computed: Collects the parts that only Swift can evaluate, on the row's object; nil if there will be no object.
+///   - standIns: Values to translate in place of those that are captured.
 /// - Throws: For a part that has no SQL and, with `computed`, cannot be evaluated safely either.
-package func translate<M>(
-  _ predicate: Predicate<M>, resolving resolver: some PathResolver, computed: ComputedValues? = nil
+func translate<M>(
+  _ predicate: Predicate<M>, resolving resolver: some PathResolver, computed: ComputedValues?,
+  standingIn standIns: StandIns?
 ) throws(UntranslatablePredicate) -> RowExpression {
   var translation = Translation(resolver: resolver)
+  translation.standIns = standIns
   if let computed { translation.computes(computed, from: predicate.variable) }
   translation.bind(predicate.variable.key, to: .row(Row(steps: [], type: M.self)), called: "$0")
   return try translation.expression(of: predicate.expression)
+}
+
+/// ``translate(_:resolving:computed:standingIn:)`` of the values that are captured.
+package func translate<M>(
+  _ predicate: Predicate<M>, resolving resolver: some PathResolver, computed: ComputedValues? = nil
+) throws(UntranslatablePredicate) -> RowExpression {
+  try translate(predicate, resolving: resolver, computed: computed, standingIn: nil)
 }
 
 /// An expression as a value over the same columns.
@@ -65,6 +75,8 @@ struct Translation {
   let resolver: any PathResolver
   /// Whether the result is a value rather than a condition.
   var isComputed = false
+  /// Translated in place of captured values.
+  var standIns: StandIns?
   private var variables: [PredicateExpressions.VariableID: (term: Term, name: String)] = [:]
   /// Parameters of enclosing closures that stand for another row.
   private var outer: Set<PredicateExpressions.VariableID> = []

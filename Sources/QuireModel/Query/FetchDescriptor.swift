@@ -17,7 +17,8 @@ public struct FetchDescriptor<T: PersistentModel> {
   /// The words that objects must contain: see `search`. Without ``sortBy`` the best matches come
   /// first. Only saved values are searched, not unsaved edits.
   public var fullText: FullTextQuery?
-  /// Relationships to load with the objects, in one statement each, instead of at their first read.
+  /// Relationships to load with the objects instead of at their first read: a to-one by a join, a to-many in a statement of
+  /// its own.
   public var relationshipKeyPathsForPrefetching: [PartialKeyPath<T>] = []
 
   /// All objects, or those that the arguments select.

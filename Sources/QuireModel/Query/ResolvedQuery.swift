@@ -27,27 +27,29 @@ package struct ResolvedQuery {
   }
 
   package init<Model: PersistentModel>(
-    _ descriptor: FetchDescriptor<Model>, in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil
+    _ descriptor: FetchDescriptor<Model>, in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil,
+    standingIn standIns: StandIns? = nil
   ) throws {
     try descriptor.refuseFullText()
     try self.init(
       Model.self, where: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
       offset: descriptor.fetchOffset ?? 0, in: store, evaluating: evaluating,
-      asking: descriptor.includePendingChanges ? owner : nil)
+      asking: descriptor.includePendingChanges ? owner : nil, standingIn: standIns)
   }
 
   /// - Parameters:
   ///   - evaluating: Whether the caller evaluates ``remaining``; if not, the whole predicate must be SQL.
   ///   - owner: The context whose unsaved objects the predicate may refer to; nil if only saved rows are read.
+  ///   - standIns: Values in place of the predicate's own.
   package init<Model: PersistentModel>(
     _ type: Model.Type, where predicate: Predicate<Model>?, sortBy: [SortDescriptor<Model>], limit: Int?, offset: Int,
-    in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil
+    in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil, standingIn standIns: StandIns? = nil
   ) throws {
     guard let entity = store.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
     self.entity = entity
     let resolver = SchemaResolver(store, asking: owner)
     let computed = evaluating ? ComputedValues() : nil
-    let filter = try predicate.map { try translate($0, resolving: resolver, computed: computed) }
+    let filter = try predicate.map { try translate($0, resolving: resolver, computed: computed, standingIn: standIns) }
     select = SelectQuery(
       from: entity.table, key: entity.keyColumn, columns: [ColumnPath(entity.keyColumn)], where: filter?.necessary,
       orderedBy: try sortBy.map { try resolver.order($0, entity, computed: computed) }, limit: limit.map { max(0, $0) },
@@ -67,22 +69,26 @@ package struct ResolvedQuery {
     select.order.insert(OrderTerm(column, ascending: ascending), at: 0)
   }
 
-  /// The columns of whole objects, in the order in which an object is decoded.
+  /// The columns of whole objects, in the order in which an object is decoded, and behind them those of the objects that
+  /// they bring.
   ///
   /// - Throws: Nothing for entities without a mirrored one-to-one side, which is selected as NULL.
-  func selectingObjects() throws -> SQLText {
-    try objectStatement { query throws(QueryError) in try query.statement() }
+  func selectingObjects(bringing brought: [BroughtToOne] = []) throws -> SQLText {
+    try objectStatement(bringing: brought) { query throws(QueryError) in try query.statement() }
   }
 
-  func objectStatement(_ make: (SelectQuery) throws(QueryError) -> SQLText) throws -> SQLText {
+  func objectStatement(
+    bringing brought: [BroughtToOne] = [], _ make: (SelectQuery) throws(QueryError) -> SQLText
+  ) throws -> SQLText {
     var query = select
     query.columns = ResolvedQuery.objectColumns(entity)
+    for toOne in brought { query.columns += ResolvedQuery.objectColumns(toOne.target, behind: [toOne.step]) }
     return try make(query)
   }
 
   /// A mirrored one-to-one side has no column: the key is selected instead, and ignored.
-  static func objectColumns(_ entity: Entity) -> [ColumnPath] {
-    [ColumnPath(entity.keyColumn)]
-      + entity.properties.filter(\.occupiesRow).map { ColumnPath($0.column ?? entity.keyColumn) }
+  static func objectColumns(_ entity: Entity, behind steps: [ColumnPath.Step] = []) -> [ColumnPath] {
+    [ColumnPath(steps, entity.keyColumn)]
+      + entity.properties.filter(\.occupiesRow).map { ColumnPath(steps, $0.column ?? entity.keyColumn) }
   }
 }
