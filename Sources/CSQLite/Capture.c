@@ -333,6 +333,7 @@ static int sensor_rollback(sqlite3_vtab *table) {
 }
 static int sensor_savepoint(sqlite3_vtab *table, int number) {
   quire_capture *c = ((sensor *)table)->capture;
+  if (number < 0) return SQLITE_OK;
   if (number >= c->mark_capacity) {
     int capacity = number + 8;
     quire_mark *marks = realloc(c->marks, (size_t)capacity * sizeof(quire_mark));
@@ -348,8 +349,8 @@ static int sensor_release(sqlite3_vtab *table, int number) { (void)table; (void)
 static int sensor_rollback_to(sqlite3_vtab *table, int number) {
   quire_capture *c = ((sensor *)table)->capture;
   c->rollbacks++;
-  // A savepoint older than the enlisting is the transaction itself.
-  quire_mark mark = number < c->mark_count ? c->marks[number] : (quire_mark){0, 0, 0};
+  // A savepoint older than the enlisting is the transaction itself, and so is -1: the savepoint that began it.
+  quire_mark mark = number >= 0 && number < c->mark_count ? c->marks[number] : (quire_mark){0, 0, 0};
   if (mark.count < c->count) c->count = mark.count;
   if (mark.used < c->used) c->used = mark.used;
   if (mark.indirect < c->indirect) c->indirect = mark.indirect;

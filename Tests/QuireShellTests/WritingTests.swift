@@ -238,6 +238,23 @@ import Testing
     #expect(await session.failure("undo") == "there is nothing to undo")
   }
 
+  @Test func `a savepoint that began the transaction takes back what followed it, and the session lives`() async throws
+  {
+    let session = try library.writing()
+    let before = try everything()
+    _ = try await session.replies("savepoint s; update tag set name = 'c' where id = 3; rollback to s; release s")
+    #expect(try everything() == before)
+    #expect(await session.failure("undo") == "there is nothing to undo")
+    _ = try await session.replies("savepoint s")
+    _ = try await session.replies("Tag 1 set name = 'a'")
+    _ = try await session.replies("rollback to s")
+    _ = try await session.replies("Tag 2 set name = 'b'")
+    _ = try await session.replies("release s")
+    #expect(try library.rows("SELECT name FROM tag ORDER BY id") == [["novel"], ["b"], ["unused"]])
+    _ = try await session.replies("undo")
+    #expect(try everything() == before)
+  }
+
   @Test(arguments: [
     ("update book set price = 0", "this has no WHERE: it would change all 5 rows of Book"),
     ("delete from book_tag;", "this has no WHERE: it would delete all 4 rows of BookTag"),
