@@ -235,7 +235,7 @@ import Testing
     writes.enter()
     Thread.detachNewThread {
       while !isOver.withLock({ $0 }) {
-        try? database.write { try $0.connection.execute("UPDATE t SET n = n + 1") }
+        _ = try? database.write { try $0.connection.execute("UPDATE t SET n = n + 1") }
       }
       writes.leave()
     }

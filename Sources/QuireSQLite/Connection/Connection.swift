@@ -18,7 +18,8 @@ package import QuireRow
   /// The busy timeout as SQLite takes it: it is set again after each wait of another length.
   let busyMilliseconds: Int32
   var cache = StatementCache()
-  var own = OwnStatements()
+  /// By ``ReaderStatement``.
+  var readerStatements: [Statement?] = ReaderStatement.allCases.map { _ in nil }
   weak var guardian: (any ConnectionGuardian)?
 
   // Effects that the authorizer records while a statement is prepared.
@@ -105,7 +106,7 @@ package import QuireRow
     tracer = nil
     sqlite3_progress_handler(handle, 0, nil, nil)
     cache.removeAll()
-    own = OwnStatements()
+    readerStatements = ReaderStatement.allCases.map { _ in nil }
     sqlite3_set_authorizer(handle, nil, nil)
     // An interruption lasts until the next statement begins. It would also end the last checkpoint, and the file would
     // keep its log beside it.

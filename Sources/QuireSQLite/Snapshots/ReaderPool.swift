@@ -117,9 +117,9 @@ extension Connection {
   /// Begins a read transaction and fixes its snapshot.
   func beginSnapshot() throws(SQLiteError) {
     try privileged { () throws(SQLiteError) in
-      try execute(statement: \.begin, "BEGIN")
+      try execute(.begin)
       do throws(SQLiteError) {
-        try execute(statement: \.look, "SELECT (SELECT 1 FROM sqlite_schema LIMIT 1)")
+        try execute(.look)
       } catch {
         endSnapshot()
         throw error
@@ -130,21 +130,29 @@ extension Connection {
   /// Ends the transaction, whatever the state of its statements. Returns false if the connection cannot be used again.
   @discardableResult func endSnapshot() -> Bool {
     privileged {
-      if !isAutocommit { try? execute(statement: \.rollback, "ROLLBACK") }
+      if !isAutocommit { try? execute(.rollback) }
       if hasOpenTransaction { resetBusyStatements() }
       return isAutocommit && !hasOpenTransaction
     }
   }
 
-  private func execute(statement: WritableKeyPath<OwnStatements, Statement?>, _ sql: String) throws(SQLiteError) {
-    if let known = own[keyPath: statement] { return try known.run() }
-    let new = try prepare(sql)
-    own[keyPath: statement] = new
+  private func execute(_ statement: ReaderStatement) throws(SQLiteError) {
+    if let known = readerStatements[statement.rawValue] { return try known.run() }
+    let new = try prepare(statement.sql)
+    readerStatements[statement.rawValue] = new
     try new.run()
   }
 }
 
 /// The statements of a reader's transaction.
-struct OwnStatements {
-  var begin, look, rollback: Statement?
+enum ReaderStatement: Int, CaseIterable {
+  case begin, look, rollback
+
+  fileprivate var sql: String {
+    switch self {
+    case .begin: "BEGIN"
+    case .look: "SELECT (SELECT 1 FROM sqlite_schema LIMIT 1)"
+    case .rollback: "ROLLBACK"
+    }
+  }
 }
