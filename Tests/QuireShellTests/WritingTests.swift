@@ -190,6 +190,42 @@ import Testing
     #expect(try library.rows("SELECT name FROM tag WHERE id = 7") == [["seven"]])
   }
 
+  @Test func `undo and redo keep the row ids of rows whose key is another`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE doc (slug TEXT PRIMARY KEY, body TEXT, views INT DEFAULT 0);
+      INSERT INTO doc (slug, body) VALUES ('a', 'one'), ('b', 'two'), ('c', 'three'), (NULL, 'four'), (NULL, 'five');
+      """)
+    let session = try library.writing()
+    let ask = "SELECT rowid, * FROM doc ORDER BY rowid"
+    let before = try library.rows(ask)
+    for text in [
+      "Doc where slug = 'a' set views = 1", "Doc where slug is null set views = 2",
+      "Doc where slug = 'b' set slug = 'x'",
+      "delete Doc where slug = 'a' or slug is null", "update doc set slug = body where 1",
+    ] {
+      _ = try await session.replies(text)
+      let after = try library.rows(ask)
+      #expect(after != before)
+      _ = try await session.replies("undo")
+      #expect(try library.rows(ask) == before, "\(text)")
+      _ = try await session.replies("redo")
+      #expect(try library.rows(ask) == after, "\(text)")
+      _ = try await session.replies("undo")
+    }
+    _ = try await session.replies("Doc 'a' set views = 1")
+    try Connection(path: library.file.path, access: .readWrite).execute("UPDATE doc SET views = 7 WHERE slug = 'a'")
+    #expect(await session.failure("undo").hasPrefix("cannot undo: Doc a was changed since (views: 1 → 7)"))
+  }
+
+  @Test func `a change of a key is one row changed`() async throws {
+    let session = try library.writing()
+    for text in ["UPDATE note SET rowid = 10 WHERE about_id = 1", "Tag where id = 3 set id = 10"] {
+      let said = try await session.said(text)
+      #expect(said.hasPrefix("1 row changed · ") && !said.contains("with it"), "\(said)")
+    }
+  }
+
   @Test func `undo is refused with the row named where somebody has changed it since`() async throws {
     let session = try library.writing()
     _ = try await session.replies("Author where id < 3 set name = 'v'")

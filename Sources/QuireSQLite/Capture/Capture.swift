@@ -12,6 +12,8 @@ final class Capture {
   let connection: Connection
   private let interests: Interests
   private let known: ChangedTables
+  /// Whether rows are identified by their row ids, if their tables have one, and not by a declared key.
+  private let prefersRowID: Bool
   private var interestGeneration = -1
   /// All tables that events may refer to, by the number in the event.
   private(set) var records: [TableRecord] = []
@@ -21,7 +23,10 @@ final class Capture {
   private var shadowTables: Set<String> = []
   private var knowsShadowTables = false
 
-  init(on connection: Connection, interests: Interests, tables: ChangedTables) throws(SQLiteError) {
+  init(
+    on connection: Connection, interests: Interests, tables: ChangedTables, prefersRowID: Bool = false
+  ) throws(SQLiteError) {
+    self.prefersRowID = prefersRowID
     self.connection = connection
     known = tables
     self.interests = interests
@@ -119,7 +124,8 @@ final class Capture {
 
   private func record(for name: String) throws -> TableRecord {
     if !isReported(name) { return add(TableRecord(unreported: name, id: records.count)) }
-    let shape = try shapes[name] ?? TableShape(name, in: connection)
+    var shape = try shapes[name] ?? TableShape(name, in: connection)
+    if prefersRowID { shape.preferRowID() }
     shapes[name] = shape
     if let known = records.last(where: { $0.table.name == name }), known.shape == shape { return known }
     let table: ChangedTable

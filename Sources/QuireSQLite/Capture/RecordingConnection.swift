@@ -33,7 +33,7 @@ package final class RecordingConnection {
     options.busyTimeout = busyTimeout
     connection = try Connection(path: path, access: .readWrite, options: options)
     everything = interests.add(.everything)
-    capture = try Capture(on: connection, interests: interests, tables: ChangedTables())
+    capture = try Capture(on: connection, interests: interests, tables: ChangedTables(), prefersRowID: true)
     enlist = try connection.prepare("INSERT INTO _quire_sensor VALUES (0)")
     log = LogWriter(connection)
     (self.own, self.author) = (own, author)
@@ -47,8 +47,12 @@ package final class RecordingConnection {
   /// If no transaction is open, the body is a transaction of its own, which is rolled back if it throws; otherwise it
   /// is part of the open one, for which SQLite's rules for a failed statement apply. Costs memory for every changed
   /// row.
-  package func record<T>(_ body: () throws -> T) throws -> (result: T, tables: [TableChanges]) {
-    try transaction {
+  ///
+  /// - Parameter savepoint: If a transaction is open, the savepoint to roll back to if the body throws.
+  package func record<T>(
+    savepoint: String? = nil, _ body: () throws -> T
+  ) throws -> (result: T, tables: [TableChanges]) {
+    try transaction(savepoint: savepoint) {
       try look()
       try capture.begin()
       defer { capture.end() }
@@ -63,7 +67,9 @@ package final class RecordingConnection {
 
   /// Runs the body without recording its changes: for more rows than should be kept in memory. Otherwise as
   /// ``record(_:)``.
-  package func unrecorded(_ body: () throws -> Void) throws { try transaction(body) }
+  package func unrecorded(savepoint: String? = nil, _ body: () throws -> Void) throws {
+    try transaction(savepoint: savepoint, body)
+  }
 
   /// Runs a change of the schema.
   ///

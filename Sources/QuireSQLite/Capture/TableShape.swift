@@ -34,6 +34,13 @@ struct TableShape: Equatable {
   /// Whether a row is identified by its declared key and not by its row id.
   var hasCompositeKey: Bool { rowIDColumn == nil && !keys.isEmpty }
 
+  /// Makes the row id identify a row if the table has one that SQL can name: a declared key may be NULL in several rows,
+  /// and changes where the row stays.
+  mutating func preferRowID() {
+    if isWithoutRowID || rowIDColumn != nil || columns.contains(where: { $0.name.lowercased() == rowIDName }) { return }
+    for index in columns.indices { columns[index].keyPlace = 0 }
+  }
+
   /// Whether `sqlite3_preupdate_old` may return a wrong value.
   ///
   /// SQLite 3.40 uses the affinity of the *n*-th declared column for the *n*-th stored column. The two orders differ

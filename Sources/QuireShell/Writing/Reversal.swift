@@ -31,8 +31,13 @@ struct Reversal {
     case .incomplete(let table), .altered(let table), .referenced(_, let table, _, _):
       return ShellFailure("the table \(table.name) is not as it was. Nothing was changed")
     case .row(let key, let table, let expected, let found):
-      let name = models.all.first { $0.table == table.name }?.name ?? table.name
-      let row = "\(name) \(key.values.map { ShownCell($0).text }.joined(separator: ", "))"
+      let model = models.all.first { $0.table == table.name }
+      // By the model's key, and not by a row id that nobody sees.
+      let known = model?.keyColumns.compactMap { column in
+        table.columns.firstIndex(of: column).flatMap { place in (expected ?? found)?[place] }
+      }
+      let values = known.flatMap { $0.isEmpty ? nil : $0 } ?? key.values
+      let row = "\(model?.name ?? table.name) \(values.map { ShownCell($0).text }.joined(separator: ", "))"
       return ShellFailure(
         "\(refusal): \(row) \(Self.difference(expected, found, table)). Nothing was changed", .refused)
     }

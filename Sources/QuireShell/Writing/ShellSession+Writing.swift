@@ -46,6 +46,12 @@ extension ShellSession {
         // Its own are of the statement's kind first: an INSERT may have put a row in another's place.
         var own = count
         let kind: RowChange.Kind = words.verb == "delete" ? .delete : words.verb == "update" ? .update : .insert
+        if kind == .update {
+          // A row whose key is changed goes from one place and comes to another.
+          let moved = min(own - min(own, counts[.update] ?? 0), counts[.insert] ?? 0, counts[.delete] ?? 0)
+          for part in [RowChange.Kind.insert, .delete] { counts[part]? -= moved }
+          own -= moved
+        }
         for kind in [kind, .update, .insert, .delete] {
           let taken = min(own, counts[kind] ?? 0)
           counts[kind]? -= taken
