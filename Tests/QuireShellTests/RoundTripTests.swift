@@ -244,16 +244,16 @@ import Testing
   @Test(arguments: [
     (
       "{\"x\": 12345678901234567890}",
-      "line 1: the number of x has more digits than a column keeps. Nothing was added\nin quotes it is text, which keeps them"
+      "line 1: the number of x has more digits than a column keeps, or is beyond all numbers. Nothing was added\nin quotes it is text, which keeps them"
     ),
     ("{\"x\": [[[[1]]]]}", "line 1: x is not a value that a column takes. Nothing was added"),
     ("{\"x\": {\"base64\": \"?\"}}", "line 1: x is not a value that a column takes. Nothing was added"),
     ("{\"x\": 1, \"X\": 2}", "line 1: X is there twice. Nothing was added"),
-    ("{\"x\": \"\\ud800\"}", "line 1: no JSON object. Nothing was added"),
-    ("{\"x\": 01}", "line 1: no JSON object. Nothing was added"),
+    ("{\"x\": \"\\ud800\"}", "line 1: the value of x is not JSON: \"\\ud800\". Nothing was added"),
+    ("{\"x\": 01}", "line 1: the value of x is not JSON: 01. Nothing was added"),
     ("{\"x\": 1} 2", "line 1: no JSON object. Nothing was added"),
-    ("{\"x\": NaN}", "line 1: no JSON object. Nothing was added"),
-    ("{\"x\": \"open", "line 1: no JSON object. Nothing was added"),
+    ("{\"x\": NaN}", "line 1: the value of x is not JSON: NaN. Nothing was added"),
+    ("{\"x\": \"open", "line 1: the value of x is not JSON: \"open. Nothing was added"),
     ("{\"x\":", "line 1: no JSON object. Nothing was added"),
     ("{", "line 1: no JSON object. Nothing was added"),
     ("[]", "line 1: no JSON object. Nothing was added"),

@@ -144,6 +144,7 @@ package import QuireRow
     case SQLITE_NOTADB: return .notADatabase(path: path)
     case SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL:
       return DatabaseError(error, path: path, waited: waited) ?? .unreadable(path: path, reason: error.message)
+    case SQLITE_READONLY where error.isUnfinished: return .unreadable(path: path, reason: DatabaseError.unfinished)
     default: return .unreadable(path: path, reason: error.message)
     }
   }
@@ -263,7 +264,7 @@ extension Connection {
   /// The number of rows that the last INSERT, UPDATE or DELETE changed, without those of triggers and cascades.
   package var changes: Int { Int(sqlite3_changes64(handle)) }
   /// Whether a foreign key refers to a row that is not there, which COMMIT would refuse.
-  var hasDeferredViolations: Bool {
+  package var hasDeferredViolations: Bool {
     var (now, highest): (Int32, Int32) = (0, 0)
     return sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &now, &highest, 0) == SQLITE_OK && now != 0
   }

@@ -111,6 +111,10 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError {
+  /// The reason of ``unreadable(path:reason:)`` if a writer's transaction was not finished.
+  package static let unfinished =
+    "a program that wrote to it ended in the middle of a transaction, which opening the file for writing takes back"
+
   /// An error that affects the whole database and not the statement, as a `DatabaseError`; nil for all others.
   package init?(_ error: SQLiteError, path: String, waited: Duration) {
     switch error.primaryCode {

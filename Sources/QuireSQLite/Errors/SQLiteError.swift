@@ -40,6 +40,8 @@ extension SQLiteError {
   package var isFull: Bool { primaryCode == SQLITE_FULL }
   /// The database is open for reading only.
   package var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+  /// The transaction of a writer that is gone must be rolled back, which a connection that only reads cannot do.
+  package var isUnfinished: Bool { code == 776 }
   /// The statement was interrupted.
   package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
   /// The system could not read or write the file.

@@ -1,33 +1,104 @@
 import Foundation
 import QuireSQLite
 
-/// A file an answer is written into: put together beside it, and in its place once it is whole.
-final class AnswerFile: Sendable {
+/// The file an answer goes to.
+///
+/// It is made, or emptied, when the first of the answer is there: a query that cannot be run leaves it as it was. One
+/// that fails in the middle leaves what had come by then. What is at the path stays what it is: the target of a link, a
+/// file with its permissions, a pipe, a device.
+package final class AnswerFile: Sendable {
   private let path: String
-  private let made: String
-  private let handle: FileHandle
+  private let state = Locked(State())
+
+  private struct State {
+    var file: Int32?
+    var waiting: [UInt8] = []
+    /// Why it could not be written, as a number of `errno`.
+    var code: Int32?
+  }
 
   /// - Parameter database: The file being queried, which is never overwritten.
-  init(_ path: String, besides database: String) throws(ShellFailure) {
-    func resolved(_ path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().standardizedFileURL.path }
-    if resolved(path) == resolved(database) {
+  /// - Throws: ``ShellFailure`` if the path is the database's own.
+  package init(_ path: String, besides database: String) throws(ShellFailure) {
+    self.path = path
+    if let own = Self.identity(database), own == Self.identity(path) {
       throw ShellFailure("\(printable(path)) is the database itself; nothing was written", .refused)
     }
-    self.path = path
-    made = path + ".part-\(ProcessInfo.processInfo.processIdentifier)"
-    guard FileManager.default.createFile(atPath: made, contents: nil), let handle = FileHandle(forWritingAtPath: made)
-    else { throw ShellFailure("\(printable(path)) cannot be written", .usage) }
-    self.handle = handle
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: made) }
+  deinit {
+    if let file = state.withLock({ $0.file }) { close(file) }
+  }
 
-  func write(_ bytes: UnsafeRawBufferPointer) throws { try handle.write(contentsOf: Data(bytes)) }
-
-  func end() throws {
-    try handle.close()
-    if rename(made, path) != 0 {
-      throw ShellFailure("\(printable(path)) cannot be written: \(String(cString: strerror(errno)))")
+  /// - Throws: ``ShellFailure`` if it cannot be written, and from then on.
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(ShellFailure) {
+    let code = state.withLock { state in
+      state.waiting.append(contentsOf: bytes)
+      if state.waiting.count >= 1 << 16 { flush(&state) }
+      return state.code
     }
+    if let code { throw cannotBeWritten(code) }
   }
+
+  /// Writes the buffered rest.
+  ///
+  /// - Throws: ``ShellFailure`` if the result could not be written completely, unless it is a pipe whose reader needs no
+  ///   more of it.
+  package func end() throws(ShellFailure) {
+    let code = state.withLock { state in
+      flush(&state)
+      if let file = state.file, close(file) != 0, state.code == nil { state.code = errno }
+      state.file = nil
+      return state.code
+    }
+    if let code, code != EPIPE { throw cannotBeWritten(code) }
+  }
+
+  /// Why it could not be written, as a number of `errno`; nil if it could.
+  package var failureCode: Int32? { state.withLock { $0.code } }
+
+  private func flush(_ state: inout State) {
+    defer { state.waiting.removeAll(keepingCapacity: true) }
+    if state.code != nil { return }
+    guard let file = state.file ?? openToWrite(path) else {
+      state.code = errno
+      return
+    }
+    state.file = file
+    state.code = state.waiting.withUnsafeBytes { writeAll($0, to: file) }
+  }
+
+  private func cannotBeWritten(_ code: Int32) -> ShellFailure {
+    ShellFailure("\(printable(path)) cannot be written: \(String(cString: strerror(code)))")
+  }
+
+  private static func identity(_ path: String) -> [UInt64]? {
+    var found = stat()
+    return stat(path, &found) == 0 ? [UInt64(found.st_dev), UInt64(found.st_ino)] : nil
+  }
+}
+
+/// Nil if it cannot be opened, for the reason in `errno`.
+private func openToWrite(_ path: String) -> Int32? {
+  let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+  if file < 0 { return nil }
+  var found = stat()
+  // A pipe or a device has no end to cut off.
+  if fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG, ftruncate(file, 0) != 0 {
+    let code = errno
+    close(file)
+    errno = code
+    return nil
+  }
+  return file
+}
+
+/// - Returns: Why it failed, as a number of `errno`.
+private func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int32? {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+    if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return errno }
+  }
+  return nil
 }

@@ -8,8 +8,7 @@ struct ImportRecords {
   private var form: Form
 
   private enum Form {
-    /// The names are read with the first record.
-    case separated(SeparatedReader, names: [String]?)
+    case separated(SeparatedReader, names: [String])
     case objects(FileBytes, line: Int)
     case array(JSONArrayReader)
   }
@@ -28,26 +27,34 @@ struct ImportRecords {
       switch format {
       case .json: .array(JSONArrayReader(bytes))
       case .jsonl: .objects(bytes, line: 0)
-      default: .separated(SeparatedReader(bytes, UInt8(ascii: format == .tsv ? "\t" : ",")), names: nil)
+      default: try Self.separated(SeparatedReader(bytes, UInt8(ascii: format == .tsv ? "\t" : ",")))
       }
+  }
+
+  private static func separated(_ reader: SeparatedReader) throws(ShellFailure) -> Form {
+    var reader = reader
+    let names = try reader.next()?.map(\.text) ?? []
+    return .separated(reader, names: names)
+  }
+
+  /// The names that all records have, which are on the first line; nil if each record has its own.
+  var header: [String]? {
+    guard case .separated(_, let names) = form, !names.isEmpty else { return nil }
+    return names
   }
 
   /// Nil at the end.
   mutating func next() throws -> (record: [JSONLine.Member], line: Int)? {
     switch form {
-    case .separated(var reader, var names):
+    case .separated(var reader, let names):
       form = .objects(FileBytes([]), line: 0)  // so that the reader has one owner while it reads
       defer { form = .separated(reader, names: names) }
-      if names == nil { names = try reader.next()?.map(\.text) }
-      guard let names else { return nil }
       while let fields = try reader.next() {
         // An empty line is a record only if there is one column, whose value is NULL.
         if fields == [.absent], names.count != 1 { continue }
         guard fields.count == names.count else {
-          let hint = "commas separate fields, and tabs in .tsv; this file seems to have semicolons"
           throw ShellFailure(
-            "line \(reader.line): \(fields.count) fields, and \(names.count) names. Nothing was added",
-            hint: names.first?.contains(";") == true ? hint : nil)
+            "line \(reader.line): \(fields.count) fields, and \(names.count) names. Nothing was added")
         }
         return (zip(names, fields).map { ($0, $1.imported) }, reader.line)
       }
@@ -68,12 +75,18 @@ struct ImportRecords {
     }
   }
 
+  private static let shownCharacters = 40
+
   private static func object(_ text: [UInt8], _ line: Int) throws(ShellFailure) -> [JSONLine.Member] {
     do throws(JSONLine.Failure) {
       return try JSONLine.members(text)
     } catch {
       switch error {
       case .notAnObject: throw ShellFailure("line \(line): no JSON object. Nothing was added")
+      case .malformed(let name, let value):
+        let shown = value.count > Self.shownCharacters ? value.prefix(Self.shownCharacters) + "…" : value
+        throw ShellFailure(
+          "line \(line): the value of \(printable(name)) is not JSON: \(printable(shown)). Nothing was added")
       case .notAValue(let name):
         throw ShellFailure("line \(line): \(printable(name)) is not a value that a column takes. Nothing was added")
       }

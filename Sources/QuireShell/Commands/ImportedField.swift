@@ -8,33 +8,26 @@ import QuireRow
 enum ImportedField: Hashable {
   /// NULL, bytes, and explicit text.
   case value(Value)
-  /// A number of JSON.
+  /// A number of JSON, or what the format json writes in the place of an infinite one.
   case number(String)
   /// Of CSV, without quotes: a number or a text.
   case word(String)
 
-  /// Nil for an integer that is beyond those of a file, and is not exactly a real number either.
+  /// Nil for a number that is beyond those of a file.
   func value(in column: FileModel.Column) -> Value? {
     switch (self, column.keeps) {
-    case (.value(.text(let text)), .numbers), (.word(let text), .numbers):
-      return (column.affinity == .real ? Self.infinity(text) : nil).map { .real($0) } ?? Self.real(text) ?? .text(text)
+    case (.word("Inf"), .numbers): return .real(.infinity)
+    case (.word("-Inf"), .numbers): return .real(-.infinity)
+    case (.value(.text(let text)), .numbers), (.word(let text), .numbers): return Self.real(text) ?? .text(text)
     case (.value(let value), _): return value
     case (.word(let text), .texts), (.number(let text), .texts): return .text(text)
     case (.word(let text), .anything): return Value(exactly: text) ?? .text(text)
     case (.number(let text), _):
+      if let infinity = JSONInfinity(rawValue: text) { return .real(infinity.number) }
       if let number = Int64(text) { return .integer(number) }
-      guard let number = Double(text) else { return nil }
+      guard let number = Double(text), number.isFinite else { return nil }
       if text.contains(where: { ".eE".contains($0) }) || column.affinity == .real { return .real(number) }
       return String(format: "%.0f", number) == text ? .real(number) : nil
-    }
-  }
-
-  /// As it is written in CSV or JSON.
-  private static func infinity(_ text: String) -> Double? {
-    switch text {
-    case "Inf", "Infinity": .infinity
-    case "-Inf", "-Infinity": -.infinity
-    default: nil
     }
   }
 

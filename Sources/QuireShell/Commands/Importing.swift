@@ -19,30 +19,42 @@ extension ShellSession {
     if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
     var records = try ImportRecords(file)
     var insertion = Insertion(into: model, source.connection)
+    if let names = records.header { try insertion.prepare(names, line: 1) }
     begin(.writing)
     let clock = ContinuousClock()
     let begin = clock.now
     var count = 0
     func add() throws {
-      while let (record, line) = try records.next() {
-        if source.watch.wasStopped { throw ShellFailure("stopped; nothing was added", .stopped) }
-        try insertion.insert(record, line)
-        count += 1
-        if count.isMultiple(of: 1000) { shared.withLock { $0.recordsRead = count } }
+      let keys = try DeferredKeys(source.connection)
+      do {
+        while let (record, line) = try records.next() {
+          if source.watch.wasStopped { throw ShellFailure("stopped; nothing was added", .stopped) }
+          try insertion.insert(record, line)
+          keys.added(line)
+          count += 1
+          if count.isMultiple(of: 1000) { shared.withLock { $0.recordsRead = count } }
+        }
+        try keys.check(model)
+      } catch {
+        try keys.end()
+        throw error
       }
+      if !keys.hadViolations { try keys.end() }
     }
     let isLarge = records.sizeInBytes > Self.undoableSizeInBytes
-    let tables = isLarge ? [] : try recording.record(add).tables
-    if isLarge { try recording.unrecorded(add) }
+    let savepoint = "quire_import"
+    let tables = isLarge ? [] : try recording.record(savepoint: savepoint, add).tables
+    if isLarge { try recording.unrecorded(savepoint: savepoint, add) }
     let entry = UndoLog.Entry(
       tables: tables.filter { !$0.table.isInternal },
       obstacle: isLarge
         ? "the file is too large for its rows to be kept"
         : tables.first { $0.table.isInternal }.map { "it changed the index in \($0.table.name) too" })
-    if count > 0 { undone.add(entry) }
+    let hasChanged = isLarge ? count > 0 : !tables.isEmpty
+    if hasChanged { undone.add(entry) }
     let rows = "\(count.grouped) \(count == 1 ? "row" : "rows") added to \(model.name)"
     let end = entry.obstacle.map { "cannot be undone: \($0)" } ?? (options.staysOpen ? "undo to take it back" : nil)
-    return [rows, (clock.now - begin).spoken, end].compactMap { $0 }.joined(separator: " · ")
+    return [rows, (clock.now - begin).spoken, hasChanged ? end : nil].compactMap { $0 }.joined(separator: " · ")
   }
 }
 
@@ -51,19 +63,21 @@ private struct Insertion {
   private let model: FileModel
   private let connection: Connection
   private var names: [String]?
-  private var columns: [FileModel.Column] = []
+  /// Those of the names; nil for a computed one, whose value is passed over.
+  private var columns: [FileModel.Column?] = []
   private var sql = ""
 
   init(into model: FileModel, _ connection: Connection) { (self.model, self.connection) = (model, connection) }
 
   mutating func insert(_ record: [JSONLine.Member], _ line: Int) throws {
     let names = record.map(\.name)
-    if names != self.names { try prepare(names, line) }
+    if names != self.names { try prepare(names, line: line) }
     var values: [Value] = []
     for (member, column) in zip(record, columns) {
+      guard let column else { continue }
       guard let value = member.field.value(in: column) else {
         throw ShellFailure(
-          "line \(line): the number of \(printable(member.name)) has more digits than a column keeps. Nothing was added",
+          "line \(line): the number of \(printable(member.name)) has more digits than a column keeps, or is beyond all numbers. Nothing was added",
           hint: "in quotes it is text, which keeps them")
       }
       values.append(value)
@@ -74,28 +88,76 @@ private struct Insertion {
       let reason =
         error.isForeignKey
         ? "it refers to a row that does not exist"
-        : WriteFailure(model: model, given: columns).explained(error)?.message ?? error.message
+        : WriteFailure(model: model, given: columns.compactMap { $0 }).explained(error)?.message ?? error.message
       throw ShellFailure("line \(line): \(reason). Nothing was added")
     }
   }
 
-  private mutating func prepare(_ names: [String], _ line: Int) throws {
+  mutating func prepare(_ names: [String], line: Int) throws {
     columns = []
     for name in names {
-      guard let column = model.column(named: name), !column.isGenerated else {
-        let near = nearest(to: name, among: model.columns.map(\.name)).map { "did you mean \($0)?" }
+      guard let column = model.column(named: name) else {
+        let near =
+          name.contains(";")
+          ? "commas separate fields, and tabs in .tsv; this file seems to have semicolons"
+          : nearest(to: name, among: model.columns.map(\.name)).map { "did you mean \($0)?" }
         throw ShellFailure("line \(line): \(model.name) has no \(printable(name)). Nothing was added", hint: near)
       }
-      if columns.contains(where: { $0.column == column.column }) {
+      if columns.contains(where: { $0?.column == column.column }) {
         throw ShellFailure("line \(line): \(printable(name)) is there twice. Nothing was added")
       }
-      columns.append(column)
+      columns.append(column.isGenerated ? nil : column)
     }
     self.names = names
+    let columns = columns.compactMap { $0 }
     let list = try columns.map { try quoted(identifier: $0.column) }.joined(separator: ", ")
     let marks = columns.map { _ in "?" }.joined(separator: ", ")
     sql =
       "INSERT INTO \(try quoted(identifier: model.table)) "
       + (columns.isEmpty ? "DEFAULT VALUES" : "(\(list)) VALUES (\(marks))")
+  }
+}
+
+/// Judges foreign keys once all records are there, as each may refer to a later one.
+///
+/// To be used in a transaction.
+private final class DeferredKeys {
+  private let connection: Connection
+  /// As it was before, in a transaction that was open.
+  private let wasDeferred: Bool
+  /// Then the open transaction's end judges the records' keys too.
+  let hadViolations: Bool
+  /// The records since the first one that may refer to a row that is not there.
+  private var pending: [(line: Int, rowID: Int64)] = []
+
+  init(_ connection: Connection) throws {
+    self.connection = connection
+    hadViolations = connection.hasDeferredViolations
+    wasDeferred = try connection.query("PRAGMA defer_foreign_keys").first == 1
+    if !wasDeferred { try connection.execute("PRAGMA defer_foreign_keys = ON") }
+  }
+
+  func added(_ line: Int) {
+    if hadViolations { return }
+    if connection.hasDeferredViolations {
+      pending.append((line, connection.lastInsertedRowID))
+    } else if !pending.isEmpty {
+      pending = []
+    }
+  }
+
+  /// - Throws: ``ShellFailure`` with the line of a record that refers to a row that is not there.
+  func check(_ model: FileModel) throws {
+    guard let first = pending.first else { return }
+    let sql = "SELECT rowid FROM pragma_foreign_key_check(?)"
+    let rows = Set(try connection.query(sql, [.text(model.table)]).rows.map { $0[0] })
+    let found = pending.first { rows.contains(.integer($0.rowID)) }
+    let place = found.map { "line \($0.line)" } ?? "line \(first.line) or a later one"
+    throw ShellFailure("\(place): it refers to a row that does not exist. Nothing was added")
+  }
+
+  /// Keys are judged at once again. Forgets what was deferred, which has been checked or is taken back.
+  func end() throws {
+    if !wasDeferred { try connection.execute("PRAGMA defer_foreign_keys = OFF") }
   }
 }

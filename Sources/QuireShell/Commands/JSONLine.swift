@@ -9,6 +9,8 @@ struct JSONLine {
     case notAnObject
     /// The member's value is an array, or an object that does not represent bytes.
     case notAValue(name: String)
+    /// The member's value is not written as JSON has it.
+    case malformed(name: String, value: String)
   }
 
   private let bytes: [UInt8]
@@ -59,8 +61,24 @@ struct JSONLine {
 
   private mutating func field(_ name: String) throws(Failure) -> ImportedField {
     skipSpace()
+    let start = place
+    do {
+      return try value(name)
+    } catch .notAnObject {
+      let end = bytes[start...].firstIndex { [9, 10, 13, 32, 44, 93, 125].contains($0) } ?? bytes.count
+      let written = String(decoding: bytes[start..<max(place, end)], as: UTF8.self)
+      if written.isEmpty { throw .notAnObject }
+      throw .malformed(name: name, value: written)
+    } catch {
+      throw error
+    }
+  }
+
+  private mutating func value(_ name: String) throws(Failure) -> ImportedField {
     switch next {
-    case UInt8(ascii: "\""): return .value(.text(try string()))
+    case UInt8(ascii: "\""):
+      for infinity in JSONInfinity.allCases where take(word: infinity.json) { return .number(infinity.rawValue) }
+      return .value(.text(try string()))
     case UInt8(ascii: "{"): return .value(try bytesObject(name))
     case UInt8(ascii: "["): throw .notAValue(name: name)
     case UInt8(ascii: "n") where take(word: "null"): return .value(.null)

@@ -33,7 +33,9 @@ struct SeparatedReader {
       case .quoted(let text): return .value(.text(text))
       case .malformed(let data): return .value(.malformedText(data))
       case .bare(let text):
-        if text.hasPrefix("x'"), case .blob(let bytes)? = Tokenizer.tokens(of: text).first?.kind {
+        if text.hasPrefix("x'"), let token = Tokenizer.tokens(of: text).first, case .blob(let bytes) = token.kind,
+          token.range == 0..<text.utf8.count
+        {
           return .value(.blob(Data(bytes)))
         }
         return .word(text)
@@ -58,7 +60,7 @@ struct SeparatedReader {
     line = nextLine
     var fields: [Field] = []
     while true {
-      fields.append(try field())
+      fields.append(try field(fields.count + 1))
       guard let byte = try bytes.peek() else { return fields }
       bytes.pass()
       if byte == separator { continue }
@@ -68,7 +70,8 @@ struct SeparatedReader {
     }
   }
 
-  private mutating func field() throws(ShellFailure) -> Field {
+  /// - Parameter number: Its place in the record, from 1.
+  private mutating func field(_ number: Int) throws(ShellFailure) -> Field {
     var content: [UInt8] = []
     guard try bytes.peek() == UInt8(ascii: "\"") else {
       while let byte = try bytes.peek(), byte != separator, byte != 10, byte != 13 {
@@ -81,7 +84,14 @@ struct SeparatedReader {
     while let byte = try bytes.peek() {
       bytes.pass()
       if byte == UInt8(ascii: "\"") {
-        guard try bytes.peek() == byte else { return Field(content, isQuoted: true) }
+        guard let next = try bytes.peek(), next != separator, next != 10, next != 13 else {
+          return Field(content, isQuoted: true)
+        }
+        if next != byte {
+          throw ShellFailure(
+            "line \(nextLine): in field \(number) more follows the closing quote. Nothing was added",
+            hint: "a quote inside a quoted field is written twice")
+        }
         bytes.pass()
       } else if byte == 10 {
         nextLine += 1

@@ -178,14 +178,17 @@ extension ShellSession {
         .written("\(count.grouped) \(count == 1 ? "row" : "rows") in \(printable(file))\(rest)"))
     }
     let each = run.each
+    let written = Locked<(rows: Int, elapsed: Duration)?>(nil)
     try await answerInto(
       query,
       Run(output: output, confirm: run.confirm) { reply in
         guard case .streamed(let count, _, let elapsed) = reply else { return try await each(reply) }
-        try target.end()
-        try await each(
-          .written("\(count.grouped) \(count == 1 ? "row" : "rows") in \(printable(file)) · \(elapsed.spoken)"))
+        written.withLock { $0 = (($0?.rows ?? 0) + count, ($0?.elapsed ?? .zero) + elapsed) }
       })
+    guard let (count, elapsed) = written.withLock({ $0 }) else { return }
+    try target.end()
+    try await each(
+      .written("\(count.grouped) \(count == 1 ? "row" : "rows") in \(printable(file)) · \(elapsed.spoken)"))
   }
 
   /// The format of a file whose name does not imply one: that of `.as`. A name that implies an unknown format is not
@@ -195,12 +198,16 @@ extension ShellSession {
     return try AnswerFormat.named(byFile: file, otherwise: ".as FORMAT chooses one for other names") ?? settings.format
   }
 
+  /// - Parameter query: What the input ends with.
   private func answerInto(_ query: String, _ run: Run) async throws {
-    input = query
-    switch InputReader(models: models).kind(of: query) {
-    case .model(let start): try await model(query, from: start, run)
-    case .verb(let verb, let start): try await self.verb(verb, query, from: start, run)
-    default: try await sql(query, run)
+    // With spaces for what is before it, so that the places of errors are those in the input.
+    let start = input.range(of: query, options: [.backwards, .literal])?.lowerBound ?? input.startIndex
+    let text = String(repeating: " ", count: input[..<start].utf8.count) + query
+    input = text
+    switch InputReader(models: models).kind(of: text) {
+    case .model(let start): try await model(text, from: start, run)
+    case .verb(let verb, let start): try await self.verb(verb, text, from: start, run)
+    default: try await sql(text, run)
     }
   }
 
@@ -219,10 +226,11 @@ extension ShellSession {
 
 extension Value {
   /// A word given as a parameter: a number if it is spelled exactly as we write that number, otherwise text. So `007`
-  /// and `1.50` stay unchanged; `'1'` in quotes is text too.
+  /// and `1.50` stay unchanged; `'1'` in quotes is text too, and `'it''s'`.
   public init(parameter word: String) {
     if word.count > 1, let first = word.first, "'\"".contains(first), word.last == first {
-      self = .text(String(word.dropFirst().dropLast()))
+      // A quote inside is written twice, as in SQL.
+      self = .text(String(word.dropFirst().dropLast()).replacing("\(first)\(first)", with: "\(first)"))
     } else if let number = Value(exactly: word), number != .real(.infinity), number != .real(-.infinity) {
       self = number
     } else {

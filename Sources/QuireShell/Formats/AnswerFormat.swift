@@ -58,6 +58,8 @@ public struct RowOutput: Sendable {
   public var keepsRows = false
   /// The table of `insert` statements.
   public var table = "answer"
+  /// Its columns, in lower case, that are computed, and into which nothing can be put.
+  var computedColumns: Set<String> = []
   public var style: AnswerStyle
   /// Receives the text piece by piece, in order, on the session's thread. Throws if it cannot be written.
   public var write: @Sendable (UnsafeRawBufferPointer) throws -> Void

@@ -35,11 +35,7 @@ struct JSONWriter: AnswerWriter {
         case .null: bytes.put("null")
         case .integer(let number): bytes.put(number: number)
         case .real(let number):
-          if number.isFinite {
-            bytes.put(number.exactText)
-          } else {
-            bytes.put(number < 0 ? "\"-Infinity\"" : "\"Infinity\"")
-          }
+          bytes.put(JSONInfinity(number)?.json ?? number.exactText)
         case .text(let text): Self.put(text, &bytes)
         case .blob(let data): Self.put("base64", data, &bytes)
         }
@@ -60,7 +56,9 @@ struct JSONWriter: AnswerWriter {
       isASCII = false
       break
     }
-    if isASCII {
+    if let infinity = JSONInfinity(spelledBy: text) {
+      bytes.put(infinity.escaped)
+    } else if isASCII {
       bytes.put(UInt8(ascii: "\""))
       bytes.put(text)
       bytes.put(UInt8(ascii: "\""))
@@ -74,6 +72,30 @@ struct JSONWriter: AnswerWriter {
   private static func put(_ kind: String, _ data: UnsafeRawBufferPointer, _ bytes: inout ByteBuffer) {
     bytes.put("{\"\(kind)\":\"\(Data(data).base64EncodedString())\"}")
   }
+}
+
+/// A number that JSON does not have: in its place a string. A text of these letters has its first one escaped, which
+/// makes it the same string for all readers, and for ours another value.
+enum JSONInfinity: String, CaseIterable {
+  case positive = "Infinity"
+  case negative = "-Infinity"
+
+  init?(_ number: Double) {
+    if !number.isInfinite { return nil }
+    self = number < 0 ? .negative : .positive
+  }
+
+  init?(spelledBy text: UnsafeRawBufferPointer) {
+    // Most texts have another length.
+    guard text.count == 8 || text.count == 9,
+      let found = Self.allCases.first(where: { text.elementsEqual($0.rawValue.utf8) })
+    else { return nil }
+    self = found
+  }
+
+  var number: Double { self == .negative ? -.infinity : .infinity }
+  var json: String { "\"\(rawValue)\"" }
+  var escaped: String { self == .negative ? "\"\\u002dInfinity\"" : "\"\\u0049nfinity\"" }
 }
 
 /// Text as JSON has it, with everything escaped that could steer a terminal.

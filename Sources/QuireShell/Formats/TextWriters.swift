@@ -76,20 +76,24 @@ struct ValueWriter: AnswerWriter {
 /// Statements that put the rows into a table. A value is what it was: text that SQL cannot write goes in as its bytes.
 struct InsertWriter: AnswerWriter {
   private let start: String
+  /// Of the columns that are put in.
+  private let places: [Int32]
   private let reals = RealLiteral()
 
   init(_ columns: [String], _ output: RowOutput) throws {
     let shown = output.style.isTerminal ? columns.map { printable($0) } : columns
-    let names = try distinct(shown.map { $0.isEmpty ? "column" : $0 }).map { try quoted(identifier: $0) }.joined(
-      separator: ", ")
+    let all = distinct(shown.map { $0.isEmpty ? "column" : $0 })
+    let kept = all.indices.filter { !output.computedColumns.contains(all[$0].lowercased()) }
+    places = kept.map { Int32($0) }
+    let names = try kept.map { try quoted(identifier: all[$0]) }.joined(separator: ", ")
     let table = try quoted(identifier: output.table)
     start = "INSERT INTO \(table) (\(names)) VALUES ("
   }
 
   mutating func write(_ row: some CellRow, to bytes: inout ByteBuffer) {
     bytes.put(start)
-    for index in 0..<row.cellCount {
-      if index > 0 { bytes.put(", ") }
+    for (place, index) in places.enumerated() {
+      if place > 0 { bytes.put(", ") }
       row.withCell(index) { cell in
         switch cell {
         case .null: bytes.put("NULL")

@@ -27,6 +27,7 @@ struct SQLFailure {
     case let error as SQLiteError:
       if error.isInterrupted || watch?.wasStopped == true { return ShellFailure("stopped", .stopped) }
       if error.isBusy { return ShellFailure(isSnapshotPassed: error.isSnapshotPassed, file, work, elapsed) }
+      if error.isUnfinished { return ShellFailure(.unreadable(path: file, reason: DatabaseError.unfinished)) }
       if let whole = error.databaseError(path: file, waited: .zero) { return ShellFailure(whole) }
       return placed(error)
     case let error as DatabaseError: return ShellFailure(error)
@@ -142,6 +143,8 @@ extension ShellFailure {
     case .busy(let path, let waited): self.init(path, .reading, waited)
     case .writerBusy, .readersBusy: self.init("\(error)", .busy)
     case .missing(let path): self.init(missingFile: path)
+    case .unreadable(_, DatabaseError.unfinished):
+      self.init("\(error)", hint: "--write does so, and any program that may write to it", .usage)
     case .isDirectory, .notADatabase, .empty, .unreadable, .hardLinked: self.init("\(error)", .usage)
     default: self.init("\(error)")
     }

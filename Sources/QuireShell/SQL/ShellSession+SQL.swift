@@ -89,7 +89,8 @@ extension ShellSession {
     var hasRow = try statement.step()
     var answer = Answer(columns: statement.columnNames, rows: [], sql: sql, elapsed: .zero)
     if let output = run.output {
-      var writer = try output.format.writer(answer.columns, output)
+      if output.format == .insert { try refresh() }
+      var writer = try writer(answer.columns, output)
       let most = output.keepsRows ? options.keptRows : 0
       let (count, isCut) = try stream(statement, &hasRow, &writer, output, keeping: most, in: &answer.rows)
       answer.isWhole = !isCut && count == answer.rows.count
@@ -106,6 +107,15 @@ extension ShellSession {
     answer.elapsed = clock.now - begin
     kept = Kept(answer: answer, rows: nil)
     return Rows(reply: .answer(answer), answer: answer)
+  }
+
+  /// What writes rows with these columns.
+  nonisolated func writer(_ columns: [String], _ output: RowOutput) throws -> any AnswerWriter {
+    var output = output
+    if output.format == .insert, let model = models.all.first(where: { SQLName($0.table) == SQLName(output.table) }) {
+      output.computedColumns = Set(model.columns.filter(\.isGenerated).map { $0.column.lowercased() })
+    }
+    return try output.format.writer(columns, output)
   }
 
   /// A function of its own, so that each writer is compiled for itself.

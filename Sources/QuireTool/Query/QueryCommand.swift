@@ -167,5 +167,11 @@ struct QueryRun: Sendable {
   }
 
   /// To be called when all of the answer has been printed.
-  func endFile() throws { try answerFile?.end() }
+  func endFile() throws {
+    do throws(ShellFailure) {
+      try answerFile?.end()
+    } catch {
+      throw CommandFailure(error, in: "")
+    }
+  }
 }
