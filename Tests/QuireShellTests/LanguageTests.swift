@@ -1,3 +1,4 @@
+import Foundation
 import QuireRow
 import QuireSQLite
 import TestSupport
@@ -66,9 +67,72 @@ import Testing
     ("Book where (year = 1961 or year = 1959) and price < 10", [2]),
     ("Book where year = 1961 or year = 1959 and price < 9", [1]),
     ("Book where \"x\" = \"x\" limit 1;", [1]),
+    ("Book where price is true", [1, 2, 3, 5]),
+    ("Book where price is not true", [4]),
+    ("Book where price - 12 is false", [1]),
+    ("Book where price - 12 is not false", [2, 3, 4, 5]),
+    ("Book where 2 != 1 < 1 and id = 1", [1]),
+    ("Book where 0 = year > 1960", [2, 3]),
+    ("Book where year > 1960 in (1)", [1, 4]),
+    ("Book where price = cast('12.0' as real)", [1]),
+    ("Book where cast(year as text) like '%6'", [3, 4]),
   ])
   func `a query gives the rows it says`(query: String, keys: [Int64]) async throws {
     #expect(try await session.column(query) == keys.map { .integer($0) })
+  }
+
+  @Test(arguments: [
+    ("Book limit 1 limit 3", "there are two limits"), ("Book limit 1 offset 1 offset 2", "there are two offsets"),
+    ("Book offset 3 limit 1, 2", "there are two offsets"),
+    ("Book order by id order by year", "there are two order bys"),
+    ("Book select id select year", "there are two selects"),
+    ("Book group by year group by id", "there are two group bys"),
+    ("Book group by year having 1 having 0", "there are two havings"),
+    ("Book where id = 1 where id = 2", "there are two wheres"),
+    ("Book select cast(year as date)", "cast makes integer, real, text, numeric or blob"),
+    ("Book select cast(year)", "cast needs as: cast(:x as real)"),
+  ])
+  func `a clause that is there twice, or a cast to no type, is refused`(query: String, message: String) async {
+    #expect(await session.failure(query).hasPrefix(message))
+  }
+
+  @Test func `a parameter is cast as Query says`() async throws {
+    _ = try await session.replies(".set x 1e1")
+    #expect(try await session.column("Book where price > cast(:x as real) order by id") == [1, 3])
+  }
+
+  @Test func `a quote inside a quoted parameter is written twice`() async throws {
+    _ = try await session.replies(".set x 'it''s'")
+    #expect(try await session.said(".params") == ":x  'it''s'")
+    #expect(try await session.rows("select :x as x") == [["it's"]])
+  }
+
+  @Test func `a row of the last answer is written in the format that is asked for`() async throws {
+    let text = Locked("")
+    var output = RowOutput(.csv) { piece in text.withLock { $0 += String(decoding: piece, as: UTF8.self) } }
+    output.keepsRows = true
+    for input in ["Tag order by id", "_2"] { try await session.run(input, to: output) { _ in } }
+    #expect(text.withLock { $0 } == "id,name\n1,novel\n2,space\n3,unused\nid,name\n2,space\n")
+  }
+
+  @Test func `a file that a crash has left half written says what brings it back`() async throws {
+    let library = try Library("CREATE TABLE t (x); INSERT INTO t VALUES (1);")
+    let writer = try Connection(path: library.file.path, access: .readWrite)
+    try writer.execute("PRAGMA journal_mode = delete; PRAGMA cache_size = 1; BEGIN; CREATE TABLE u (x)")
+    try writer.execute(
+      "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO u SELECT hex(randomblob(100)) FROM n"
+    )
+    // As the file and its journal are when the writer is gone.
+    let other = try Library("")
+    for end in ["", "-journal"] {
+      let bytes = try Data(contentsOf: URL(filePath: library.file.path + end))
+      try bytes.write(to: URL(filePath: other.file.path + end))
+    }
+    try writer.execute("ROLLBACK")
+    await #expect { try await other.session().replies("select * from t;") } throws: { error in
+      (error as? ShellFailure)?.message.contains("ended in the middle of a transaction") == true
+    }
+    #expect(try await other.writing().rows("select * from t;") == [[1]])
   }
 
   @Test func `a relation that is called like a keyword is followed behind a point, and stands in backticks elsewhere`()

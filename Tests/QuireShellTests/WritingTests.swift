@@ -226,6 +226,18 @@ import Testing
     }
   }
 
+  @Test func `a key of text is what is written, digit by digit`() async throws {
+    let library = try Library(
+      "CREATE TABLE part (code TEXT PRIMARY KEY); INSERT INTO part VALUES ('7'), ('007'), ('1e3'), ('-07'), ('1000.0');"
+    )
+    let session = try library.writing()
+    for key in ["7", "007", "1e3", "-07"] {
+      #expect(try await session.column("Part \(key) select code") == [.text(key)])
+    }
+    _ = try await session.replies("delete Part 007")
+    #expect(try library.rows("SELECT code FROM part ORDER BY rowid") == [["7"], ["1e3"], ["-07"], ["1000.0"]])
+  }
+
   @Test func `undo is refused with the row named where somebody has changed it since`() async throws {
     let session = try library.writing()
     _ = try await session.replies("Author where id < 3 set name = 'v'")

@@ -24,7 +24,7 @@ struct GivenNames {
     func one(_ part: Syntax) -> Syntax { replacing(part, names) }
     let kind: Syntax.Kind =
       switch syntax.kind {
-      case .literal, .parameter, .everything, .row: syntax.kind
+      case .literal, .spelled, .parameter, .everything, .row: syntax.kind
       case .path(let path): path.count == 1 ? names[path[0].text.lowercased()]?.kind ?? syntax.kind : syntax.kind
       case .unary(let sign, let a): .unary(sign, one(a))
       case .binary(let sign, let a, let b): .binary(sign, one(a), one(b))
@@ -33,6 +33,8 @@ struct GivenNames {
       case .all(let parts): .all(parts.map(one))
       case .any(let parts): .any(parts.map(one))
       case .isNull(let a, let isNegated): .isNull(one(a), isNegated: isNegated)
+      case .isTruth(let a, let truth, let isNegated): .isTruth(one(a), truth, isNegated: isNegated)
+      case .cast(let a, let type): .cast(one(a), to: type)
       case .oneOf(let a, let list, let isNegated): .oneOf(one(a), list.map(one), isNegated: isNegated)
       case .between(let a, let low, let high, let isNegated):
         .between(one(a), one(low), one(high), isNegated: isNegated)

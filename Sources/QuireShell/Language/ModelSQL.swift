@@ -205,9 +205,13 @@ struct ModelSQL: Hashable, Sendable {
     case .isNull(let inner, let isNegated):
       try writeInside(inner)
       put(isNegated ? " IS NOT NULL" : " IS NULL")
-    case .isNotTrue(let inner):
+    case .isTruth(let inner, let truth, let isNegated):
       try writeInside(inner)
-      put(" IS NOT TRUE")
+      put(" IS \(isNegated ? "NOT " : "")\(truth ? "TRUE" : "FALSE")")
+    case .cast(let inner, let type):
+      put("CAST(")
+      try write(inner)
+      put(" AS \(type))")
     case .oneOf(let element, let values, let isNegated):
       try writeInside(element)
       put(isNegated ? " NOT IN (" : " IN (")
@@ -267,7 +271,7 @@ extension Resolved {
   fileprivate var isSimple: Bool {
     switch self {
     case .value(.integer(let number)): number >= 0
-    case .value, .parameter, .column, .everything, .function, .choice, .exists, .aggregate: true
+    case .value, .parameter, .column, .everything, .function, .choice, .cast, .exists, .aggregate: true
     default: false
     }
   }

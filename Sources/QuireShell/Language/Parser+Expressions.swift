@@ -1,7 +1,8 @@
 import Foundation
 import QuireRow
 
-// Binds as SQL does, from loose to tight: or, and, not, comparisons, + -, * / %, ||, a sign before a value.
+// Binds as SQL does, from loose to tight: or, and, not, = and in and their like, < and >, + -, * / %, ||, a sign before
+// a value.
 
 extension Parser {
   mutating func expression() throws(ShellFailure) -> Syntax {
@@ -42,20 +43,24 @@ extension Parser {
   // MARK: Comparisons
 
   private mutating func comparison() throws(ShellFailure) -> Syntax {
-    var left = try sum()
+    var left = try relation()
     while true {
       let start = left.range.lowerBound
       if case .sign(let sign) = current.kind, let known = Self.comparisons[sign] {
         advance()
-        left = try binary(known, left, try sum())
+        left = try binary(known, left, try relation())
         continue
       }
       if take(word: "is") {
         let isNegated = take(word: "not")
         if take(word: "null") || take(word: "nil") {
           left = try made(.isNull(left, isNegated: isNegated), start..<current.range.lowerBound)
+        } else if current.isWord("true") || current.isWord("false"), !ahead().isSign(".") {
+          let word = current
+          advance()
+          left = try made(.isTruth(left, word.isWord("true"), isNegated: isNegated), start..<word.range.upperBound)
         } else {
-          left = try binary(isNegated ? "IS NOT" : "IS", left, try sum())
+          left = try binary(isNegated ? "IS NOT" : "IS", left, try relation())
         }
         continue
       }
@@ -65,19 +70,31 @@ extension Parser {
         let values = try oneOf()
         left = try made(.oneOf(left, values, isNegated: isNegated), start..<current.range.lowerBound)
       } else if take(word: "between") {
-        let low = try sum()
+        let low = try relation()
         if !take(word: "and") { throw unexpected("between needs and: between 1950 and 1960") }
-        let high = try sum()
+        let high = try relation()
         left = try made(.between(left, low, high, isNegated: isNegated), start..<high.range.upperBound)
       } else if let word = ["like", "glob", "contains", "match"].first(where: { current.isWord($0) }) {
         advance()
-        let pattern = try sum()
+        let pattern = try relation()
         left = try made(.match(word, left, pattern, isNegated: isNegated), start..<pattern.range.upperBound)
       } else {
         return left
       }
     }
   }
+
+  /// `<` and its like, which bind tighter than `=`.
+  private mutating func relation() throws(ShellFailure) -> Syntax {
+    var left = try sum()
+    while case .sign(let sign) = current.kind, Self.relations.contains(sign) {
+      advance()
+      left = try binary(sign, left, try sum())
+    }
+    return left
+  }
+
+  private static let relations: Set<String> = ["<", "<=", ">", ">="]
 
   static let comparisons = [
     "=": "=", "==": "=", "!=": "<>", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=",
@@ -192,12 +209,12 @@ extension Parser {
         "a value is missing before ‘\(word)’", hint: "a name that is a keyword stands in backticks: `\(word)`")
     default: break
     }
-    if ahead().isSign("(") { return try call() }
+    if ahead().isSign("(") { return word.lowercased() == "cast" && !isModel(word) ? try cast() : try call() }
     // `Author 2`: a model and a key; a column is never directly followed by a value.
     if isModel(word), ahead().isKey {
       let name = try name("a model")
       let start = token.range.lowerBound
-      let key = [try primary()]
+      let key = [try keyValue()]
       return Syntax(kind: .row(name, key: key), range: start..<key[0].range.upperBound)
     }
     return try path()
@@ -237,6 +254,25 @@ extension Parser {
     }
     return try made(
       .call(name, arguments, where: condition, isDistinct: isDistinct), name.range.lowerBound..<end)
+  }
+
+  /// Types that a value can be cast to. They stand in SQL as they are.
+  static let castTypes = ["integer", "int", "real", "text", "numeric", "blob"]
+
+  /// `cast(:x as real)`
+  private mutating func cast() throws(ShellFailure) -> Syntax {
+    let start = current.range.lowerBound
+    advance()
+    advance()
+    let value = try expression()
+    if !take(word: "as") { throw unexpected("cast needs as: cast(:x as real)") }
+    guard let type = Self.castTypes.first(where: { current.isWord($0) }) else {
+      throw unexpected("cast makes integer, real, text, numeric or blob")
+    }
+    advance()
+    let end = current.range.upperBound
+    try require(sign: ")", "behind cast(…")
+    return try made(.cast(value, to: type.uppercased()), start..<end)
   }
 
   /// `case when year < 1900 then "old" else "new" end`

@@ -185,9 +185,7 @@ extension Parser {
     while current.kind != .end, !current.isSign(";"), !current.isSign(")") {
       let start = place
       if take(word: "where") {
-        if query.filter != nil {
-          throw ShellFailure("there are two wheres", at: range(from: start), hint: "join them with and")
-        }
+        try refuseSecond(query.filter != nil, "wheres", start, hint: "join them with and")
         query.filter = try expression()
         if current.isSign(".") {
           query.sourceFilter = query.filter
@@ -195,27 +193,35 @@ extension Parser {
           try steps(of: &query)
         }
       } else if take(word: "select") {
+        try refuseSecond(!query.selected.isEmpty, "selects", start, hint: Self.commas)
         query.isDistinct = take(word: "distinct")
         query.selected = try list { (parser) throws(ShellFailure) in try parser.selected() }
       } else if current.isWord("group"), ahead().isWord("by") {
         advance()
         advance()
+        try refuseSecond(!query.groups.isEmpty, "group bys", start, hint: Self.commas)
         query.groups = try list { (parser) throws(ShellFailure) in try parser.expression() }
       } else if take(word: "having") {
+        try refuseSecond(query.having != nil, "havings", start, hint: "join them with and")
         query.having = try expression()
       } else if current.isWord("order"), ahead().isWord("by") {
         advance()
         advance()
+        try refuseSecond(!query.order.isEmpty, "order bys", start, hint: Self.commas)
         query.order = try list { (parser) throws(ShellFailure) in try parser.order() }
       } else if take(word: "limit") {
+        try refuseSecond(query.limit != nil, "limits", start)
         query.limit = try expression()
         if take(sign: ",") {
+          try refuseSecond(query.offset != nil, "offsets", start, hint: "the number before the comma is one")
           query.offset = query.limit
           query.limit = try expression()
         }
       } else if take(word: "offset") {
+        try refuseSecond(query.offset != nil, "offsets", start)
         query.offset = try expression()
       } else if take(word: "set") {
+        try refuseSecond(query.setPlace != nil, "sets", start, hint: Self.commas)
         query.setPlace = range(from: start)
         query.assignments = try list { (parser) throws(ShellFailure) in try parser.assignment() }
       } else {
@@ -223,6 +229,14 @@ extension Parser {
       }
     }
     return query
+  }
+
+  private static let commas = "put commas between what is in one"
+
+  private func refuseSecond(
+    _ isThere: Bool, _ clauses: String, _ start: Int, hint: String? = nil
+  ) throws(ShellFailure) {
+    if isThere { throw ShellFailure("there are two \(clauses)", at: range(from: start), hint: hint) }
   }
 
   private mutating func source() throws(ShellFailure) -> ModelQuery.Source {
@@ -250,13 +264,23 @@ extension Parser {
       if isParenthesised { throw unexpected("the key is missing") }
       return []
     }
-    var result = [try primary()]
+    var result = [try keyValue()]
     while current.isSign(","), isParenthesised || ahead().isKey {
       advance()
-      result.append(try primary())
+      result.append(try keyValue())
     }
     if isParenthesised { try require(sign: ")", "behind the key") }
     return result
+  }
+
+  /// One value of a key; of a number that is written in another way than we write it, the text is kept too.
+  mutating func keyValue() throws(ShellFailure) -> Syntax {
+    let value = try primary()
+    var number = value
+    if case .unary(_, let inner) = value.kind { number = inner }
+    guard case .literal(let literal) = number.kind, literal.isNumber else { return value }
+    let written = source(value.range)
+    return Value(exactly: written) == nil ? Syntax(kind: .spelled(written, value), range: value.range) : value
   }
 
   private var isKeyValue: Bool { current.isKey || current.isSign("-") && ahead().isKey }
@@ -315,5 +339,14 @@ extension Parser {
     let name = try name("the name of a column")
     try require(sign: "=", "behind \(name.text)")
     return ModelQuery.Assignment(name: name, value: try expression())
+  }
+}
+
+extension Value {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .integer, .real: true
+    default: false
+    }
   }
 }

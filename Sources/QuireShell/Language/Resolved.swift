@@ -14,8 +14,8 @@ indirect enum Resolved: Hashable, Sendable {
   case all([Resolved])
   case any([Resolved])
   case isNull(Resolved, isNegated: Bool)
-  /// False or NULL.
-  case isNotTrue(Resolved)
+  /// `IS TRUE`, `IS NOT FALSE` …
+  case isTruth(Resolved, Bool, isNegated: Bool)
   case oneOf(Resolved, [Resolved], isNegated: Bool)
   /// `a IN (SELECT …)`
   case within([Resolved], ResolvedRows, isNegated: Bool)
@@ -23,6 +23,8 @@ indirect enum Resolved: Hashable, Sendable {
   case match(String, Resolved, Resolved, isNegated: Bool)
   case function(String, [Resolved], isDistinct: Bool)
   case choice([Resolved], otherwise: Resolved?)
+  /// - Parameter to: One of ``Parser/castTypes``.
+  case cast(Resolved, to: String)
   /// Whether there are such rows.
   case exists(ResolvedRows, isNegated: Bool)
   /// An aggregate of such rows.

@@ -15,6 +15,14 @@ extension Resolver {
     }
     var result: [Resolved] = []
     for (column, value) in zip(columns, values) {
+      var value = value
+      if case .spelled(let text, let number) = value.kind {
+        if model.columns.first(where: { $0.column == column })?.affinity == .text {
+          result.append(.value(.text(text)))
+          continue
+        }
+        value = number
+      }
       switch value.kind {
       case .literal(let literal):
         try check(literal, for: column, of: model, at: value.range)

@@ -116,7 +116,7 @@ extension Resolver {
     var conditions = list.scope.links
     if let condition {
       let found = try value(condition, list.position)
-      conditions.append(word == "all" ? .isNotTrue(found) : found)
+      conditions.append(word == "all" ? .isTruth(found, true, isNegated: true) : found)
     }
     let rows = ResolvedRows(tables: list.scope.tables, values: [.value(1)], conditions: conditions)
     return .exists(rows, isNegated: word == "none" || word == "all")

@@ -7,6 +7,7 @@ extension Resolver {
   func value(_ syntax: Syntax, _ at: Scope.Position) throws(ShellFailure) -> Resolved {
     switch syntax.kind {
     case .literal(let value): return .value(value)
+    case .spelled(_, let number): return try value(number, at)
     case .parameter(let name): return .parameter(name)
     case .path(let names): return try path(names, at, mayBeText: false)
     case .everything: throw ShellFailure("* stands in count(*) and behind select", at: syntax.range)
@@ -23,6 +24,9 @@ extension Resolver {
     case .all(let parts): return .all(try parts.map { (part) throws(ShellFailure) in try value(part, at) })
     case .any(let parts): return .any(try parts.map { (part) throws(ShellFailure) in try value(part, at) })
     case .isNull(let inner, let isNegated): return try isNull(inner, isNegated, at)
+    case .isTruth(let inner, let truth, let isNegated):
+      return .isTruth(try value(inner, at), truth, isNegated: isNegated)
+    case .cast(let inner, let type): return .cast(try value(inner, at), to: type)
     case .oneOf(let element, let values, let isNegated): return try oneOf(element, values, isNegated, at)
     case .between(let element, let low, let high, let isNegated):
       return .between(try value(element, at), try operand(low, at), try operand(high, at), isNegated: isNegated)

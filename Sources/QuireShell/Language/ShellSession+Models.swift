@@ -197,9 +197,10 @@ extension ShellSession {
     guard kept.answer.rows.indices.contains(row - 1) else {
       throw ShellFailure("the last answer has no row \(row): it has \(kept.answer.rows.count)", .usage)
     }
-    if let rows = kept.rows, run.output == nil {
-      var one = kept.answer
-      one.rows = [kept.answer.rows[row - 1]]
+    var one = kept.answer
+    one.rows = [kept.answer.rows[row - 1]]
+    if let output = run.output { return .streamed(rows: try write(one, to: output), isCut: false, elapsed: .zero) }
+    if let rows = kept.rows {
       return .card(try card(rows.model, one, key: rows.keys[row - 1]))
     }
     let lines = zip(kept.answer.columns, kept.answer.rows[row - 1]).map { Card.Line(name: $0, value: $1, note: nil) }
@@ -210,7 +211,7 @@ extension ShellSession {
   @discardableResult
   nonisolated public func write(_ answer: Answer, to output: RowOutput) throws -> Int {
     var bytes = ByteBuffer(output.write)
-    var writer = try output.format.writer(answer.columns, output)
+    var writer = try writer(answer.columns, output)
     for row in answer.rows {
       writer.write(KeptRow(values: row), to: &bytes)
       try bytes.flushIfLarge()

@@ -79,6 +79,8 @@ struct Syntax: Hashable, Sendable {
 
   indirect enum Kind: Hashable, Sendable {
     case literal(Value)
+    /// A number of a key, with its text: a key of text is compared with that.
+    case spelled(String, Syntax)
     case parameter(String)
     case path([Name])
     /// `*`
@@ -95,6 +97,8 @@ struct Syntax: Hashable, Sendable {
     /// `a or b or c`
     case any([Syntax])
     case isNull(Syntax, isNegated: Bool)
+    /// `is true`, `is not false`: whether a number is not 0.
+    case isTruth(Syntax, Bool, isNegated: Bool)
     case oneOf(Syntax, [Syntax], isNegated: Bool)
     case between(Syntax, Syntax, Syntax, isNegated: Bool)
     /// `like`, `glob`, `contains`, `match`
@@ -102,6 +106,8 @@ struct Syntax: Hashable, Sendable {
     /// A function, or a condition on related rows: `any(books where …)`.
     case call(Name, [Syntax], where: Syntax?, isDistinct: Bool)
     case choice([Branch], otherwise: Syntax?)
+    /// `cast(:x as real)`
+    case cast(Syntax, to: String)
   }
 
   struct Branch: Hashable, Sendable {
@@ -121,7 +127,7 @@ extension Syntax.Kind {
     switch self {
     case .literal, .parameter, .path, .everything: []
     case .row(_, let key): key
-    case .unary(_, let a), .isNull(let a, _): [a]
+    case .unary(_, let a), .isNull(let a, _), .isTruth(let a, _, _), .spelled(_, let a), .cast(let a, _): [a]
     case .binary(_, let a, let b), .match(_, let a, let b, _): [a, b]
     case .chain(let first, let links): [first] + links.map(\.value)
     case .all(let parts), .any(let parts): parts

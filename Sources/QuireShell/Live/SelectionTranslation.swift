@@ -174,7 +174,10 @@ struct SelectionTranslation {
     case .isNull(let inner, let isNegated):
       let isNull = RowExpression.isNull(try value(inner, scope))
       return isNegated ? .not(isNull) : isNull
-    case .isNotTrue(let inner): return .written(["(", " IS NOT TRUE)"], [try value(inner, scope)])
+    case .isTruth(let inner, let truth, let isNegated):
+      let end = " IS \(isNegated ? "NOT " : "")\(truth ? "TRUE" : "FALSE"))"
+      return .written(["(", end], [try value(inner, scope)])
+    case .cast(let inner, let type): return .written(["CAST(", " AS \(type))"], [try value(inner, scope)])
     case .oneOf(let element, let list, let isNegated):
       let pieces = ["(", isNegated ? " NOT IN (" : " IN ("] + Array(repeating: ", ", count: max(0, list.count - 1))
       return .written(pieces + ["))"], try values([element] + list, scope))
