@@ -96,6 +96,34 @@ import Testing
     #expect(await session.failure(query).hasPrefix(message))
   }
 
+  @Test func `keys are compared by the collation of the column they lead to`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE country (code TEXT COLLATE NOCASE PRIMARY KEY, name TEXT);
+      CREATE TABLE city (id INTEGER PRIMARY KEY, cc TEXT REFERENCES country(code));
+      CREATE TABLE word (text TEXT PRIMARY KEY);
+      CREATE TABLE used (id INTEGER PRIMARY KEY, word TEXT COLLATE NOCASE REFERENCES word(text));
+      CREATE TABLE spoken (country TEXT REFERENCES country, word TEXT REFERENCES word, PRIMARY KEY (country, word));
+      INSERT INTO country VALUES ('de', 'Germany'), ('fr', 'France');
+      INSERT INTO city VALUES (1, 'DE'), (2, 'de'), (3, 'fr');
+      INSERT INTO word VALUES ('a'), ('A'); INSERT INTO used VALUES (1, 'a'), (2, 'A'), (3, 'A');
+      INSERT INTO spoken VALUES ('De', 'a'), ('de', 'A');
+      """)
+    let session = try library.writing()
+    #expect(try await session.column("City select cc.name order by id") == ["Germany", "Germany", "France"])
+    #expect(try await session.column("Country select count(cities) order by code") == [2, 1])
+    #expect(try await session.column("Country where none(cities where id = 1) select code") == ["fr"])
+    #expect(try await session.column("Country 'de' .cities order by id") == [1, 2])
+    #expect(try await session.column("City where cc = Country 'de' order by id") == [1, 2])
+    #expect(try await session.column("City where cc in (Country 'de') order by id") == [1, 2])
+    #expect(try await session.column("City where cc = 'de'") == [2])
+    #expect(try await session.column("Country select count(words) order by code") == [2, 0])
+    #expect(try await session.column("Country 'de' .words order by text") == ["A", "a"])
+    #expect(try await session.column("Word select count(useds) order by text") == [2, 1])
+    _ = try await session.replies("delete City where cc = Country 'de'")
+    #expect(try library.rows("SELECT id FROM city") == [[3]])
+  }
+
   @Test func `a parameter is cast as Query says`() async throws {
     _ = try await session.replies(".set x 1e1")
     #expect(try await session.column("Book where price > cast(:x as real) order by id") == [1, 3])

@@ -208,6 +208,9 @@ struct ModelSQL: Hashable, Sendable {
     case .isTruth(let inner, let truth, let isNegated):
       try writeInside(inner)
       put(" IS \(isNegated ? "NOT " : "")\(truth ? "TRUE" : "FALSE")")
+    case .collated(let inner, let collation):
+      try writeInside(inner)
+      put(" COLLATE \(try quoted(identifier: collation))")
     case .cast(let inner, let type):
       put("CAST(")
       try write(inner)

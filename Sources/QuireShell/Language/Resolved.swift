@@ -23,6 +23,8 @@ indirect enum Resolved: Hashable, Sendable {
   case match(String, Resolved, Resolved, isNegated: Bool)
   case function(String, [Resolved], isDistinct: Bool)
   case choice([Resolved], otherwise: Resolved?)
+  /// A value as it is compared by a collation.
+  case collated(Resolved, by: String)
   /// - Parameter to: One of ``Parser/castTypes``.
   case cast(Resolved, to: String)
   /// Whether there are such rows.
@@ -32,6 +34,15 @@ indirect enum Resolved: Hashable, Sendable {
 }
 
 extension Resolved {
+  /// The first column of a pair, as it is compared with the other.
+  static func own(_ pair: Relation.Pair, of alias: String) -> Resolved { column(pair.own, pair, alias) }
+  /// The second column of a pair, as it is compared with the first.
+  static func other(_ pair: Relation.Pair, of alias: String) -> Resolved { column(pair.other, pair, alias) }
+
+  private static func column(_ name: String, _ pair: Relation.Pair, _ alias: String) -> Resolved {
+    pair.collation.map { .collated(.column(alias: alias, name), by: $0) } ?? .column(alias: alias, name)
+  }
+
   struct Link: Hashable, Sendable {
     let sign: String
     let value: Resolved

@@ -158,8 +158,9 @@ extension Resolver {
     _ range: Range<Int>
   ) throws(ShellFailure) -> Resolved {
     let values = try rowValues(name, key, for: found.relation, found.name, range)
-    let same = Resolved.all(
-      zip(found.relation.ownColumns, values).map { .infix("=", .column(alias: found.alias, $0), $1) })
+    var pairs: [Relation.Pair] = []
+    if case .direct(let own) = found.relation.route { pairs = own }
+    let same = Resolved.all(zip(pairs, values).map { .infix("=", .own($0, of: found.alias), $1) })
     return sign == "<>" || sign == "IS NOT" ? .prefix("NOT", same) : same
   }
 
@@ -199,10 +200,21 @@ extension Resolver {
       for value in values { parts.append(try binary("=", element, value, at)) }
       return isNegated ? .prefix("NOT", .any(parts)) : .any(parts)
     }
+    var own = try value(element, at)
+    // Rows are compared by their key's collation, other values by the column's own.
+    if values.contains(where: \.isRow), let (relation, alias, _) = try toOne(element, at),
+      case .direct(let pairs) = relation.route
+    {
+      own = .own(pairs[0], of: alias)
+    }
     return .oneOf(
-      try value(element, at), try values.map { (value) throws(ShellFailure) in try operand(value, at) },
+      own, try values.map { (value) throws(ShellFailure) in try operand(value, at) },
       isNegated: isNegated)
   }
+}
+
+extension Syntax {
+  fileprivate var isRow: Bool { if case .row = kind { true } else { false } }
 }
 
 extension FileModel.Column {

@@ -181,17 +181,17 @@ struct Resolver {
     case .direct(let pairs):
       next.conditions = [
         .within(
-          columns(pairs.map(\.other), next.position.alias), rows(pairs.map(\.own), of: start.position.alias),
+          pairs.map { .other($0, of: next.position.alias) }, rows(pairs.map(\.own), of: start.position.alias),
           isNegated: false)
       ]
     case .join(let table, let own, let other):
       let between = Scope(table: table, aliases)
       let inner = Resolved.within(
-        columns(own.map(\.other), between.tables.alias), rows(own.map(\.own), of: start.position.alias),
+        own.map { .other($0, of: between.tables.alias) }, rows(own.map(\.own), of: start.position.alias),
         isNegated: false)
       next.conditions = [
         .within(
-          columns(other.map(\.other), next.position.alias),
+          other.map { .other($0, of: next.position.alias) },
           ResolvedRows(
             tables: between.tables, values: columns(other.map(\.own), between.tables.alias), conditions: [inner]),
           isNegated: false)

@@ -60,7 +60,7 @@ final class Scope {
   }
 
   static func equal(_ pairs: [Relation.Pair], _ own: String, _ other: String) -> [Resolved] {
-    pairs.map { .infix("=", .column(alias: other, $0.other), .column(alias: own, $0.own)) }
+    pairs.map { .infix("=", .column(alias: other, $0.other), .own($0, of: own)) }
   }
 }
 

@@ -266,7 +266,8 @@ extension ShellSession {
     for pair in pairs {
       guard let place = answer.columns.firstIndex(of: pair.own) else { return Answer.Total(count: 0, isLeast: true) }
       values.append(row[place])
-      conditions.append("\(try quoted(identifier: pair.other)) = ?")
+      let collation = try pair.collation.map { " COLLATE \(try quoted(identifier: $0))" } ?? ""
+      conditions.append("\(try quoted(identifier: pair.other))\(collation) = ?")
     }
     let limit = Self.countedAtMost
     let sql = """

@@ -177,6 +177,7 @@ struct SelectionTranslation {
     case .isTruth(let inner, let truth, let isNegated):
       let end = " IS \(isNegated ? "NOT " : "")\(truth ? "TRUE" : "FALSE"))"
       return .written(["(", end], [try value(inner, scope)])
+    case .collated: throw NotFollowed("it compares keys by a collation")
     case .cast(let inner, let type): return .written(["CAST(", " AS \(type))"], [try value(inner, scope)])
     case .oneOf(let element, let list, let isNegated):
       let pieces = ["(", isNegated ? " NOT IN (" : " IN ("] + Array(repeating: ", ", count: max(0, list.count - 1))

@@ -76,6 +76,15 @@ public struct Relation: Hashable, Sendable {
   public struct Pair: Hashable, Sendable {
     public let own: String
     public let other: String
+    /// By which the two are compared, if texts of one of them are not compared by their bytes: the parent's, as a foreign
+    /// key is checked.
+    var collation: String?
+
+    init(own: String, other: String, collation: String? = nil) {
+      (self.own, self.other, self.collation) = (own, other, collation)
+    }
+
+    var reversed: Pair { Pair(own: other, other: own, collation: collation) }
   }
 
   /// The own columns that hold the other row's key; empty if the other row, or a third table, has them.

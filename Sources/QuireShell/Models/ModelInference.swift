@@ -1,4 +1,5 @@
 import QuireRow
+import QuireSQLite
 
 /// Makes models of tables: names them, and turns foreign keys into relations, on both sides.
 ///
@@ -15,6 +16,7 @@ struct ModelInference {
   private var models: [FileModel]
   private var keys: [ModelReader.ForeignKey]
   private let uniques: [String: [Set<String>]]
+  private let collations: [SQLName: [SQLName: String]]
   private let matches: Matches
 
   /// How many values of the first column are in the second; nil if one of them has no values.
@@ -26,7 +28,7 @@ struct ModelInference {
 
   private static func models(_ found: ModelReader.Found, escaping matches: @escaping Matches) -> [FileModel] {
     var inference = ModelInference(
-      models: found.models, keys: found.keys, uniques: found.uniques, matches: matches)
+      models: found.models, keys: found.keys, uniques: found.uniques, collations: found.collations, matches: matches)
     inference.name()
     inference.complete()
     inference.guess()
@@ -35,8 +37,10 @@ struct ModelInference {
   }
 
   private init(
-    models: [FileModel], keys: [ModelReader.ForeignKey], uniques: [String: [Set<String>]], matches: @escaping Matches
+    models: [FileModel], keys: [ModelReader.ForeignKey], uniques: [String: [Set<String>]],
+    collations: [SQLName: [SQLName: String]], matches: @escaping Matches
   ) {
+    self.collations = collations
     self.models = models
     self.keys = keys
     self.uniques = uniques
@@ -70,11 +74,19 @@ struct ModelInference {
         guard let from = models[own].column(named: pair.own)?.column, let named,
           let to = models[target].column(named: named)?.column
         else { return nil }
-        pairs.append(Relation.Pair(own: from, other: to))
+        pairs.append(Relation.Pair(own: from, other: to, collation: collation(models[own], models[target], to)))
       }
       return ModelReader.ForeignKey(
         table: models[own].table, target: models[target].table, pairs: pairs, isDeclared: true)
     }
+  }
+
+  /// The collation by which a column's values are compared with the parent's; nil if by their bytes.
+  private func collation(_ own: FileModel, _ parent: FileModel, _ column: String) -> String? {
+    if own.comparesBytes, parent.comparesBytes { return nil }
+    if parent.column(named: column)?.affinity == .integer { return nil }
+    let found = collations[SQLName(parent.table)]?[SQLName(column)] ?? "BINARY"
+    return own.comparesBytes && found == "BINARY" ? nil : found
   }
 
   private mutating func guess() {
@@ -169,7 +181,7 @@ struct ModelInference {
     } else if siblings > 1, toOne.lowercased() != ModelNames.lowered(models[target].name).lowercased() {
       name = "\(plain)_as_\(toOne)"
     }
-    let pairs = key.pairs.map { Relation.Pair(own: $0.other, other: $0.own) }
+    let pairs = key.pairs.map(\.reversed)
     models[target].relations.append(
       Relation(
         name: free(name, in: target), target: own, isToMany: !isSingle, holdsKey: false, route: .direct(pairs),
@@ -196,7 +208,7 @@ struct ModelInference {
       Relation(
         name: name, target: target, isToMany: true, holdsKey: false,
         route: .join(
-          table: first.table, own: first.pairs.map { Relation.Pair(own: $0.other, other: $0.own) },
+          table: first.table, own: first.pairs.map(\.reversed),
           other: second.pairs), isDeclared: first.isDeclared && second.isDeclared))
   }
 

@@ -18,6 +18,8 @@ struct ModelReader {
     var keys: [ForeignKey] = []
     /// By table: sets of columns no two rows share.
     var uniques: [String: [Set<String>]] = [:]
+    /// The collations of columns that a key may lead to, if it is not by bytes that they are compared, by table and column.
+    var collations: [SQLName: [SQLName: String]] = [:]
   }
 
   func read() throws -> Found {
@@ -44,6 +46,11 @@ struct ModelReader {
       model.comparesBytes = !collated.contains(name)
       found.models.append(model)
       let uniques = (indexes[name] ?? []).filter { !$0.isPartial }.map(\.columns)
+      if collated.contains(name) {
+        for column in uniques.joined() {
+          if let own = column.name { found.collations[name, default: [:]][SQLName(own)] = column.collation }
+        }
+      }
       let sets = uniques.map { Set($0.compactMap { $0.name?.lowercased() }) }.filter { !$0.isEmpty }
       if !sets.isEmpty { found.uniques[table.name] = sets }
     }
