@@ -274,4 +274,10 @@ import Testing
     #expect(throws: SchemaChangeError.noTable("nosuch")) { try self.change([book], [book], rebuilding: ["nosuch"]) }
     #expect(try self.change([book], [book]).statements.isEmpty)
   }
+
+  @Test func `a stored generated column takes a rebuild`() throws {
+    let old = ["CREATE TABLE t (a TEXT)", "INSERT INTO t VALUES ('x')"]
+    let change = try change([old[0]], ["CREATE TABLE t (a TEXT, g TEXT AS (upper(a)) STORED)"])
+    #expect(try rows("SELECT a, g FROM t", after: change, on: old) == [["x", "X"]])
+  }
 }

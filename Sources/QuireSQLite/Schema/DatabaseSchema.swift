@@ -160,8 +160,9 @@ extension DatabaseSchema.Column: CustomStringConvertible {
   }
 
   /// Whether ALTER TABLE ADD COLUMN accepts it for a table with rows: a required column needs a default, which must be
-  /// a literal, because existing rows are not rewritten.
+  /// a literal, because existing rows are not rewritten; nor can a generated column be stored in them.
   package var canBeAdded: Bool {
+    if generated?.isStored == true { return false }
     guard let text = defaultValue?.text else { return !isRequired || generated != nil }
     return isLiteral(text) && !SQLName.folded(text).hasPrefix("current_")
   }
