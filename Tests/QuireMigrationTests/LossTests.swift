@@ -29,6 +29,64 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (
+      """
+      CREATE TEMP TABLE keep AS SELECT id, title FROM Book; DROP TABLE Book;
+      CREATE TABLE Book (id INTEGER PRIMARY KEY, title TEXT); INSERT INTO Book SELECT * FROM keep; DROP TABLE keep;
+      """, MigrationLoss(table: "Book", column: "note", count: 2, rows: 3)
+    ),
+    (
+      """
+      CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT, note TEXT); INSERT INTO n SELECT * FROM Book WHERE id < 3;
+      INSERT INTO n VALUES (9, 'seed', 'z'); DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+      """, MigrationLoss(table: "Book", column: nil, count: 1, rows: 3)
+    ),
+    (
+      "DROP TABLE Book; ALTER TABLE other RENAME TO Book;", MigrationLoss(table: "Book", column: nil, count: 3, rows: 3)
+    ),
+    (
+      "DROP TABLE Book; ALTER TABLE half RENAME TO Book;",
+      MigrationLoss(table: "Book", column: "note", count: 2, rows: 3)
+    ),
+    (
+      """
+      -- a title
+      -- migrate: foreign-keys on
+      CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT, note TEXT); INSERT INTO n SELECT * FROM Book;
+      DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+      """,
+      MigrationLoss(
+        table: "page", column: nil, count: 2, rows: 2, change: "they refer to Book, which is dropped")
+    ),
+  ])
+  func `what a rebuild by another way loses is found`(sql: String, loss: MigrationLoss) throws {
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE other (id INTEGER PRIMARY KEY, title TEXT, note TEXT);
+      INSERT INTO other VALUES (1, 'r', 'r'), (2, 's', 's'), (3, 't', 't');
+      CREATE TABLE half (id INTEGER PRIMARY KEY, title TEXT); INSERT INTO half SELECT id, title FROM Book;
+      CREATE TABLE page (id INTEGER PRIMARY KEY, book INTEGER REFERENCES Book (id) ON DELETE CASCADE);
+      INSERT INTO page VALUES (1, 1), (2, 2);
+      """)
+    #expect(try losses(sql) == [loss])
+  }
+
+  @Test(arguments: [
+    """
+    CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT, note TEXT); INSERT INTO n (title, note) SELECT title, note FROM Book
+    WHERE id > 0 ORDER BY id DESC; DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+    """,
+    """
+    CREATE TEMP TABLE keep AS SELECT * FROM Book; CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT, note TEXT);
+    DROP TABLE Book; ALTER TABLE n RENAME TO Book; INSERT INTO Book SELECT * FROM keep;
+    """,
+    "ALTER TABLE Book RENAME TO b; CREATE TABLE Book AS SELECT id, upper(title) AS title, note FROM b; DROP TABLE b;",
+  ])
+  func `a rebuild that numbers rows anew, fills the table later or changes values loses none`(sql: String) throws {
+    #expect(try losses(sql) == nil)
+  }
+
   private static let note = MigrationLoss(table: "Book", column: "note", count: 2, rows: 3)
 
   @Test(arguments: [
@@ -103,7 +161,7 @@ import Testing
     ("TEXT", "NUMERIC", "'1.50', '2.5', NULL, 'v1'", 1, "1.50 becomes 1.5"),
     ("", "INT", "'+5', 5, x'00', '5'", 1, "+5 becomes 5"),
     ("REAL", "TEXT", "0.30000000000000004, 1.5, 2, NULL", 1, "0.3 becomes 0.3"),
-    ("INTEGER", "REAL", "9007199254740993, 1, 2, NULL", 1, "9007199254740993 becomes 9007199254740993"),
+    ("INTEGER", "REAL", "9007199254740993, 1, 2, NULL", 1, "9007199254740993 becomes 9007199254740992"),
     ("TEXT", "REAL", "'01.5', '7', 'x', NULL", 1, "01.5 becomes 1.5"),
     ("VARCHAR(10)", "DECIMAL(10)", "'007', '0080', '9', '10'", 2, "007 becomes 7"),
   ])

@@ -8,7 +8,8 @@ public struct MigrationLoss: Hashable, Sendable {
   public let count: Int
   /// The number of rows the table had.
   public let rows: Int
-  /// If the column stays and its new type changes these values, one example, such as `007 becomes 7`.
+  /// If the column stays and its new type changes these values, one example, such as `007 becomes 7`; if the table stays
+  /// and its rows are deleted with others, why.
   public let change: String?
 
   public init(table: String, column: String?, count: Int, rows: Int, change: String? = nil) {
@@ -30,6 +31,7 @@ extension MigrationLoss: CustomStringConvertible {
       return
         "drops \(table).\(column): \(grouped(count)) of \(grouped(rows)) rows \(count == 1 ? "has" : "have") a value there"
     }
+    if let change { return "deletes \(grouped(count)) of the \(grouped(rows)) rows of \(table): \(change)" }
     if count == rows { return "drops \(table) with its \(grouped(rows)) row\(rows == 1 ? "" : "s")" }
     return "rebuilds \(table) without \(grouped(count)) of its \(grouped(rows)) rows"
   }

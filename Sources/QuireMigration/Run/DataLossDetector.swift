@@ -18,6 +18,9 @@ final class DataLossDetector {
   /// The columns to which statements assign values; tables whose columns are all assigned are in `filled`.
   private var given: [SQLName: Set<SQLName>] = [:]
   private var filled: Set<SQLName> = []
+  /// Of the DROP TABLE that runs now.
+  private var dependents: [Dependent] = []
+  private var cascades: [MigrationLoss] = []
 
   private struct Dropped {
     let table: SQLName
@@ -29,6 +32,16 @@ final class DataLossDetector {
     var kept: TableCensus?
     /// Of those, the values that another type changes.
     var changes: [(column: SQLName, count: Int, example: String)] = []
+    /// Rows of which the replacing table has neither the key nor the other values.
+    var missing = 0
+    /// The columns of its key.
+    var key: [SQLName] = []
+  }
+
+  /// A table whose rows a statement may delete by ON DELETE CASCADE, and how many it has before.
+  private struct Dependent {
+    let table, parent: SQLName
+    let rows: Int
   }
 
   /// Equal for two columns with the same values, and practically never for others.
@@ -57,7 +70,9 @@ final class DataLossDetector {
   /// Must be called for each statement before it runs.
   func willRun(_ statement: ScriptStatement) throws(SQLiteError) {
     let words = SQLWords(statement.text)
+    try countDependents()
     if let name = words.droppedTable {
+      try watchDependents(of: SQLName(name))
       try willDrop(SQLName(name))
     } else if let (table, newName) = words.renamedTable.map({ (SQLName($0.table), SQLName($0.newName)) }) {
       origins[newName] = origins.removeValue(forKey: table)
@@ -90,10 +105,14 @@ final class DataLossDetector {
     let heirs = now.filter { origins[$0.key] == nil && $0.key != table }
     let heir = heirs.max { Set($0.value).intersection(columns).count < Set($1.value).intersection(columns).count }
     let kept = columns.filter { heir?.value.contains($0) == true }
-    let prints = try fingerprints(of: heir == nil ? [] : columns.filter { !kept.contains($0) }, in: table)
+    // Without a new table, one that was there before may take the name, or one that is made later.
+    let prints = try fingerprints(of: columns.filter { heir == nil || !kept.contains($0) }, in: table)
     var gone = Dropped(table: origin, rows: rows, columns: prints, isTable: true)
+    gone.key = try SchemaReader(connection).columns(of: table.text).filter { $0.keyPlace > 0 }.map { SQLName($0.name) }
+    if heir == nil { gone.kept = try TableCensus(table, columns, on: connection) }
     if let heir, !kept.isEmpty {
       gone.kept = try TableCensus(table, kept, on: connection)
+      gone.missing = try missing(from: heir.key, of: table, kept, key: gone.key)
       let (old, new) = (try affinities(of: table), try affinities(of: heir.key))
       for column in kept {
         guard let type = new[column], old[column] != type else { continue }
@@ -102,6 +121,61 @@ final class DataLossDetector {
       }
     }
     dropped.append(gone)
+  }
+
+  /// How many rows of a table have no equal in the one that replaces it: neither by their key, which a rebuild may
+  /// number anew, nor by their other values, which it may change.
+  private func missing(from heir: SQLName, of table: SQLName, _ kept: [SQLName], key: [SQLName])
+    throws(SQLiteError) -> Int
+  {
+    let (old, new) = (try affinities(of: table), try affinities(of: heir))
+    guard !key.isEmpty, key.allSatisfy({ kept.contains($0) && old[$0] == new[$0] }), try count(of: heir) > 0 else {
+      return 0
+    }
+    let others = kept.filter { !key.contains($0) && old[$0] == new[$0] }
+    let byKey = try difference(of: key, table, heir)
+    return byKey == 0 || others.isEmpty ? byKey : min(byKey, try difference(of: others, table, heir))
+  }
+
+  /// The number of values, or groups of them, that only `table` has.
+  private func difference(of columns: [SQLName], _ table: SQLName, _ other: SQLName) throws(SQLiteError) -> Int {
+    guard let table = try? quoted(identifier: table.text), let other = try? quoted(identifier: other.text) else {
+      return 0
+    }
+    let fields = columns.compactMap { try? quoted(identifier: $0.text) }.joined(separator: ", ")
+    let rows = try connection.rows(
+      "SELECT count(*) FROM (SELECT \(fields) FROM \(table) EXCEPT SELECT \(fields) FROM \(other))")
+    return Int(rows.first?.first?.plainInteger ?? 0)
+  }
+
+  // MARK: Cascades
+
+  /// Where keys are enforced, DROP TABLE deletes the table's rows first, and what refers to them.
+  private func watchDependents(of table: SQLName) throws(SQLiteError) {
+    guard try connection.rows("PRAGMA foreign_keys") == [[1]] else { return }
+    let keys = try SchemaReader(connection).foreignKeys()
+    var reached: [SQLName] = [table]
+    while let next = keys.first(where: { child, keys in
+      !reached.contains(child)
+        && keys.contains { $0.onDelete.uppercased() == "CASCADE" && reached.contains(SQLName($0.parent)) }
+    }) {
+      reached.append(next.key)
+      guard let origin = origins[next.key] else { continue }
+      dependents.append(Dependent(table: origin, parent: table, rows: try count(of: next.key)))
+    }
+  }
+
+  private func countDependents() throws(SQLiteError) {
+    for dependent in dependents {
+      guard let present = origins.first(where: { $0.value == dependent.table })?.key else { continue }
+      let lost = dependent.rows - (try count(of: present))
+      guard lost > 0 else { continue }
+      cascades.append(
+        MigrationLoss(
+          table: dependent.table.text, column: nil, count: lost, rows: dependent.rows,
+          change: "they refer to \(dependent.parent.text), which is dropped"))
+    }
+    dependents = []
   }
 
   /// Whether it is a full-text index on another table's text, which loses nothing, and is unreadable once that has
@@ -113,9 +187,10 @@ final class DataLossDetector {
 
   /// The losses at the end, still inside the transaction.
   func losses() throws(SQLiteError) -> [MigrationLoss] {
-    guard !dropped.isEmpty else { return [] }
+    try countDependents()
+    guard !dropped.isEmpty else { return cascades }
     let now = try Self.tables(of: connection)
-    var losses: [MigrationLoss] = []
+    var losses = cascades
     for gone in dropped {
       let present = origins.first { $0.value == gone.table }?.key ?? gone.table
       guard let columns = now[present] else {
@@ -126,8 +201,13 @@ final class DataLossDetector {
       }
       if gone.isTable {
         let rows = try count(of: present)
-        if rows < gone.rows {
-          losses.append(MigrationLoss(table: gone.table.text, column: nil, count: gone.rows - rows, rows: gone.rows))
+        if try isOther(present, columns, than: gone) {
+          losses.append(MigrationLoss(table: gone.table.text, column: nil, count: gone.rows, rows: gone.rows))
+          continue
+        }
+        let missing = max(gone.rows - rows, gone.missing)
+        if missing > 0 {
+          losses.append(MigrationLoss(table: gone.table.text, column: nil, count: missing, rows: gone.rows))
         }
         if let kept = gone.kept, rows > 0 { losses += try lost(of: kept, gone, in: present, columns) }
       }
@@ -139,6 +219,17 @@ final class DataLossDetector {
       }
     }
     return losses
+  }
+
+  /// Whether a table that was there before has taken the name of a dropped one, with other content: none of the columns
+  /// that both have holds the same values, keys left out if there are others.
+  private func isOther(_ table: SQLName, _ columns: [SQLName], than gone: Dropped) throws(SQLiteError) -> Bool {
+    guard let origin = origins[table], origin != gone.table else { return false }
+    let common = gone.columns.filter { columns.contains($0.key) && $0.value.count > 0 }
+    let values = common.filter { !gone.key.contains($0.key) }
+    let compared = values.isEmpty ? common : values
+    let prints = try fingerprints(of: Array(compared.keys), in: table)
+    return compared.allSatisfy { prints[$0.key] != $0.value }
   }
 
   /// What columns have lost that a rebuild keeps.
@@ -181,7 +272,13 @@ final class DataLossDetector {
 
   /// Tables with rows of their own, and their columns.
   private static func tables(of connection: Connection) throws(SQLiteError) -> [SQLName: [SQLName]] {
-    try SchemaReader(connection).columns(ofAll: [.table, .virtual]).filter { !SchemaReader.isReserved($0.key.text) }
+    let reader = SchemaReader(connection)
+    var columns = try reader.columns(ofAll: [.table])
+    // One whose module only the application has cannot be read, nor changed by a migration.
+    for table in try reader.tables() where table.kind == .virtual {
+      if let found = try? reader.columns(of: table.name) { columns[SQLName(table.name)] = found }
+    }
+    return columns.filter { !SchemaReader.isReserved($0.key.text) }
       .mapValues { $0.filter { $0.storage == .ordinary }.map { SQLName($0.name) } }.filter { !$0.value.isEmpty }
   }
 

@@ -73,7 +73,7 @@ struct TypeChange {
     guard let table = try? quoted(identifier: table.text), let value = try? quoted(identifier: column.text) else {
       return nil
     }
-    let (condition, becomes): (String, String)
+    var (condition, becomes): (String, String)
     switch new {
     case .none: return nil
     case .text:
@@ -87,6 +87,10 @@ struct TypeChange {
       // Integers that REAL cannot represent.
       let large = "(\(isNumber) <> 'real' AND CAST(CAST(\(becomes) AS REAL) AS INTEGER) <> \(becomes)"
       condition = new == .real ? "\(other) OR \(large) AND typeof(\(becomes)) = 'integer')" : other
+      if new == .real {
+        becomes =
+          "CASE typeof(\(becomes)) WHEN 'integer' THEN CAST(CAST(\(becomes) AS REAL) AS INTEGER) ELSE \(becomes) END"
+      }
     }
     let row = try connection.rows(
       "SELECT count(*), CAST(\(value) AS TEXT), CAST(\(becomes) AS TEXT) FROM \(table) WHERE \(condition)")
