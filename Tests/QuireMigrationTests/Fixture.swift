@@ -1,6 +1,7 @@
 import Foundation
 import QuireMigration
 import QuireSQLite
+import TestSupport
 
 /// A folder of its own for one test, removed with the value.
 final class Fixture {
@@ -34,6 +35,15 @@ final class Fixture {
 
   func sqlite<T>(_ body: (Connection) throws -> T) throws -> T {
     try body(try Connection(migrating: database, access: .create, busyTimeout: .zero))
+  }
+
+  /// Runs a script with the sqlite3 shell, which lets the schema's own table be written to.
+  func shell(_ sql: String, on database: String? = nil) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: SQLiteShell.path ?? "")
+    process.arguments = ["-bail", database ?? self.database, sql]
+    try process.run()
+    process.waitUntilExit()
   }
 
   func bytes() throws -> Data { try Data(contentsOf: URL(filePath: database)) }

@@ -2,6 +2,7 @@ import Foundation
 import QuireMigration
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 @Suite struct RunTests {
@@ -234,6 +235,34 @@ import Testing
       return try await group.reduce(0, +)
     }
     #expect(ran == 9)
+  }
+
+  @Test func `temporary tables, views and triggers end with their migration, and hide no record`() throws {
+    try fixture.makeDatabase()
+    try fixture.write(
+      """
+      CREATE TEMP TABLE keep AS SELECT 1 AS v; CREATE TEMP TABLE _quire_migrations (a, b, c, d, e, f, g, h);
+      CREATE TEMP VIEW w AS SELECT * FROM keep; CREATE TABLE p (v); INSERT INTO p VALUES ('a');
+      CREATE TEMP TRIGGER t AFTER INSERT ON p BEGIN SELECT 1; END;
+      """, as: "20260101000000_a.sql")
+    try fixture.write(
+      "CREATE TEMP TABLE IF NOT EXISTS keep AS SELECT 2 AS v; UPDATE p SET v = (SELECT v FROM keep) WHERE 1;",
+      as: "20260102000000_b.sql")
+    try fixture.migrator().apply()
+    let rows = try fixture.sqlite { try $0.rows("SELECT v FROM p") }
+    #expect(rows == [[2]])
+    #expect(try fixture.migrator().history().count == 2)
+  }
+
+  @Test(.enabled(if: SQLiteShell.isThere))
+  func `a virtual table whose module is missing keeps no other table from being altered`() throws {
+    try fixture.shell(
+      """
+      CREATE TABLE old (a, y); PRAGMA writable_schema = ON;
+      INSERT INTO sqlite_schema VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING vec0(e)');
+      """)
+    try fixture.write("ALTER TABLE old DROP COLUMN y;", as: "20260101000000_a.sql")
+    #expect(try fixture.migrator().apply().count == 1)
   }
 
   @Test func `the shipped migrations run and can be undone`() throws {

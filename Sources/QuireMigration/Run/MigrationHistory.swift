@@ -8,7 +8,7 @@ package enum MigrationHistory {
 
   /// `seq` counts in the order of execution; `applied_at` is UTC as `2026-11-02T09:00:11Z`, `by` the program.
   package static let create = """
-    CREATE TABLE IF NOT EXISTS _quire_migrations (
+    CREATE TABLE IF NOT EXISTS main._quire_migrations (
       version INTEGER PRIMARY KEY,
       title TEXT NOT NULL,
       up TEXT NOT NULL,
@@ -26,7 +26,7 @@ package enum MigrationHistory {
   {
     guard try SchemaReader(connection).hasTable(table) else { return [] }
     let rows = try connection.rows(
-      #"SELECT version, title, up, undo, seq, applied_at, ms, "by" FROM _quire_migrations ORDER BY seq"#)
+      #"SELECT version, title, up, undo, seq, applied_at, ms, "by" FROM main._quire_migrations ORDER BY seq"#)
     return rows.map { row in
       AppliedMigration(
         version: MigrationVersion(number: row[0].integer), title: row[1].string, up: row[2].string,
@@ -38,7 +38,8 @@ package enum MigrationHistory {
   /// When each ran, the last one first.
   static func runs(on connection: Connection) throws(SQLiteError) -> [Run] {
     guard try SchemaReader(connection).hasTable(table) else { return [] }
-    return try connection.rows("SELECT version, applied_at, ms FROM _quire_migrations ORDER BY seq DESC").map { row in
+    return try connection.rows("SELECT version, applied_at, ms FROM main._quire_migrations ORDER BY seq DESC").map {
+      row in
       let end = (try? Date(row[1].string, strategy: .iso8601)) ?? .distantPast
       return Run(
         version: MigrationVersion(number: row[0].integer), start: end - Double(row[2].integer) / 1000, end: end)
@@ -55,7 +56,7 @@ package enum MigrationHistory {
   {
     try connection.executeInMigration(create)
     try connection.executeInMigration(
-      "INSERT INTO _quire_migrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO main._quire_migrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       [
         .integer(applied.version.number), .text(applied.title), .text(applied.up),
         applied.undo.map { .text($0) } ?? .null, .integer(Int64(applied.sequence)), .text(applied.appliedAt),
@@ -64,13 +65,14 @@ package enum MigrationHistory {
   }
 
   package static func remove(_ version: MigrationVersion, on connection: Connection) throws(SQLiteError) {
-    try connection.executeInMigration("DELETE FROM _quire_migrations WHERE version = ?", [.integer(version.number)])
+    try connection.executeInMigration(
+      "DELETE FROM main._quire_migrations WHERE version = ?", [.integer(version.number)])
   }
 
   /// Replaces the recorded text by that of `file`; time and program stay.
   package static func replace(with file: MigrationFile, on connection: Connection) throws(SQLiteError) {
     try connection.executeInMigration(
-      "UPDATE _quire_migrations SET title = ?, up = ?, undo = ? WHERE version = ?",
+      "UPDATE main._quire_migrations SET title = ?, up = ?, undo = ? WHERE version = ?",
       [.text(file.title), .text(file.up), file.undo.map { .text($0) } ?? .null, .integer(file.version.number)])
   }
 }

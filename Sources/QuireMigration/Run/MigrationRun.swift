@@ -76,7 +76,24 @@ struct MigrationRun {
       }
     }
     let brokenKeys = try checkForeignKeys(after: text, before: keys)
-    return (try watch?.losses() ?? [], brokenKeys)
+    let losses = try watch?.losses() ?? []
+    try dropTemporary()
+    return (losses, brokenKeys)
+  }
+
+  /// Drops what it has made in the connection's temporary schema: the next migration must not find it there if both run
+  /// at once, and miss it if they do not.
+  private func dropTemporary() throws {
+    let objects = try connection.rows(
+      """
+      SELECT type, name FROM sqlite_temp_schema WHERE type IN ('table', 'view', 'trigger')
+        AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY type DESC
+      """)
+    for object in objects {
+      // A virtual table takes its own tables with it.
+      try connection.executeInMigration(
+        "DROP \(object[0].plainText) IF EXISTS temp.\(try quoted(identifier: object[1].plainText))")
+    }
   }
 
   /// A single statement, which is atomic in itself; its row follows in a separate transaction.
