@@ -2,6 +2,7 @@ import Foundation
 import QuireMigration
 import QuireSQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct BackupTests {
@@ -126,6 +127,60 @@ import Testing
     let migrator = try migrator()
     try migrator.undo(UndoPlan(last: 1, of: migrator.history()))
     #expect(!FileManager.default.fileExists(atPath: copy))
+  }
+
+  @Test func `copies that their owner has named are neither listed nor pruned`() throws {
+    let own = ["christmas", "1", "restore.bak", "20260101000000.bak", "undo-x", "restore-1"]
+    for name in own { try Data("own".utf8).write(to: URL(filePath: fixture.database + ".before-" + name)) }
+    try migrator().apply()
+    for _ in 1...4 { _ = try migrator().redo() }
+    for _ in 1...4 { _ = try migrator().restore(try #require(MigrationBackup.all(of: fixture.database).first).path) }
+    for name in own { #expect(FileManager.default.fileExists(atPath: fixture.database + ".before-" + name), "\(name)") }
+    #expect(names.count == 7)  // with before-1, which could be one
+  }
+
+  @Test func `a backup never replaces one that has its name`() throws {
+    for value in 1...2 {
+      try migrator().apply()
+      _ = try fixture.sqlite { try $0.execute("UPDATE old SET a = \(value * 10)") }
+      let migrator = try migrator()
+      try migrator.undo(UndoPlan(last: 1, of: migrator.history()))
+    }
+    #expect(try value(of: fixture.database + ".before-undo-20260101000000") == 10)
+    #expect(try value(of: fixture.database + ".before-undo-20260101000000-2") == 20)
+    let kept = try (1...2).map { _ in
+      try migrator().restore(fixture.database + ".before-undo-20260101000000")?.path
+    }
+    #expect(kept == [fixture.database + ".before-restore", fixture.database + ".before-restore-2"])
+  }
+
+  @Test(.enabled(if: SQLiteShell.isThere))
+  func `restore checks what it can of a backup that needs the application's collation`() throws {
+    let backup = fixture.path + "/copy"
+    try fixture.shell(
+      """
+      CREATE TABLE old (a); INSERT INTO old VALUES (7); CREATE TABLE k (a TEXT); CREATE INDEX i ON k (a COLLATE NOCASE);
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = 'CREATE INDEX i ON k (a COLLATE OWN)' WHERE name = 'i';
+      """, on: backup)
+    var unchecked: [String: String] = [:]
+    _ = try migrator().restore(backup, unchecked: { unchecked = $0 })
+    #expect(unchecked == ["k": "no such collation sequence: OWN"])
+    #expect(try value() == 7)
+  }
+
+  @Test func `restore puts a backup with other pages into a database with a write-ahead log`() throws {
+    try fixture.sqlite { _ = try $0.rows("PRAGMA journal_mode = WAL") }
+    let backup = fixture.path + "/other.db"
+    do {
+      let other = try Connection(migrating: backup, access: .create, busyTimeout: .zero)
+      _ = try other.run(
+        script: "PRAGMA page_size = 1024; CREATE TABLE old (a); INSERT INTO old VALUES (7)", inTransaction: false)
+    }
+    _ = try migrator().restore(backup)
+    #expect(try value() == 7)
+    let mode = try fixture.sqlite { try $0.rows("PRAGMA journal_mode") }
+    #expect(mode == [["wal"]])
   }
 
   @Test func `undo has a backup, too`() throws {

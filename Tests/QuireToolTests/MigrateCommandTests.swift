@@ -210,7 +210,9 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(restored.output.hasSuffix("library.db is as in library.db.before-20260102000000 · schema 20260101000000\n"))
     let back = try document(await migrate("restore", "restore", "--yes", "--json"))
     #expect(back["schema"] as? String == "20260102000000")
-    #expect((try document(await migrate("restore", "--list", "--json"))["backups"] as? [Any])?.count == 2)
+    #expect((try document(await migrate("restore", "--list", "--json"))["backups"] as? [Any])?.count == 3)
+    let latest = await migrate("restore", "--yes")
+    #expect(latest.output.contains("library.db is as in library.db.before-20260102000000 · "))
     #expect(await migrate("restore", "20260102000001").error.contains("Did you mean 20260102000000?"))
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import QuireRow
 import QuireSQLite
 
 extension Migrator {
@@ -21,7 +22,7 @@ extension Migrator {
     guard let first = runs.last(where: { !known.contains($0.version) }) else { return false }
     // The record counts in whole seconds.
     return MigrationBackup.all(of: database).contains {
-      $0.occasion == "\(first.version)" && $0.date >= first.start - 2
+      $0.isBefore(first.version) && $0.date >= first.start - 2
     }
   }
 
@@ -39,9 +40,11 @@ extension Migrator {
 
   /// A copy of the database that does not have a backup's name yet.
   func copied(before occasion: String, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> UnfinishedBackup {
-    let backup = UnfinishedBackup(of: database, before: occasion)
+    let source = try open(.readOnly)
+    let versions = try Set(files.map(\.version) + MigrationHistory.runs(on: source).map(\.version))
+    let backup = UnfinishedBackup(of: database, before: occasion, versions: versions)
     MigrationBackup.removeUnfinished(of: database)
-    try backup.fill(from: try open(.readOnly), interruption: interruption, beat: beat, progress)
+    try backup.fill(from: source, interruption: interruption, beat: beat, progress)
     return backup
   }
 
@@ -50,31 +53,93 @@ extension Migrator {
   /// The present content is first copied to a backup of its own; commits between the two steps are lost. Programs that
   /// have the database open continue with the restored content.
   ///
+  /// - Parameters:
+  ///   - unchecked: Receives the tables of the backup that could not be checked for damage, because they need what only
+  ///     the application has, such as a collation; each with SQLite's message.
+  ///   - progress: Receives the pages copied and the total.
   /// - Returns: The backup of the previous content; nil if the database was missing.
   /// - Throws: ``MigrationError``; then the database is unchanged.
   @discardableResult
-  public func restore(_ backup: String, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> MigrationBackup? {
-    let source = try opened(backup)
+  public func restore(
+    _ backup: String, unchecked: ([String: String]) -> Void = { _ in }, _ progress: (Int, Int) -> Void = { _, _ in }
+  ) throws -> MigrationBackup? {
+    let (source, tables) = try opened(backup)
+    if !tables.isEmpty { unchecked(tables) }
     let isMissing = !FileManager.default.fileExists(atPath: database)
-    let kept = try isMissing ? nil : translating { try copied(before: "restore").finish() }
+    let kept = try isMissing ? nil : translating { try copied(before: "restore").finish(keeping: backup) }
     let destination = try open(isMissing ? .create : .readWrite)
+    let hasLog = try translating { try leaveLog(of: destination, for: source, backup) }
+    defer { if hasLog { _ = try? destination.rows("PRAGMA journal_mode = WAL") } }
     try translating { try source.copy(to: destination, progress) }
     return kept
   }
 
-  /// Opens a backup that is complete, for reading.
-  private func opened(_ backup: String) throws -> Connection {
+  /// SQLite does not change the size of pages in a database with a write-ahead log: it is put aside meanwhile.
+  ///
+  /// - Returns: Whether it was.
+  private func leaveLog(of destination: Connection, for source: Connection, _ backup: String) throws -> Bool {
+    guard try destination.rows("PRAGMA journal_mode") == [["wal"]],
+      try destination.rows("PRAGMA page_size") != source.rows("PRAGMA page_size")
+    else { return false }
+    guard (try? destination.rows("PRAGMA journal_mode = DELETE")) == [["delete"]] else {
+      throw MigrationError.backup(
+        backup,
+        reason: "its pages have another size than those of \(database), which programs have open: end them first"
+      )
+    }
+    return true
+  }
+
+  /// Opens a backup that is complete, for reading, and says which of its tables could not be checked.
+  private func opened(_ backup: String) throws -> (Connection, unchecked: [String: String]) {
     do {
       let source = try Connection(
         migrating: backup, access: .readOnly, busyTimeout: wait, interruption: interruption, beat: beat)
-      let check = try source.rows("PRAGMA quick_check(1)")
-      guard check == [["ok"]] else { throw MigrationError.backup(backup, reason: "it is damaged") }
-      return source
+      let (isSound, unchecked) = try Self.check(source)
+      guard isSound else { throw MigrationError.backup(backup, reason: "it is damaged") }
+      return (source, unchecked)
     } catch let error as DatabaseError {
       throw MigrationError.backup(backup, reason: "\(error)")
     } catch let error as SQLiteError {
       if interruption?.isStopped == true { throw MigrationError.interrupted }
       throw MigrationError.backup(backup, reason: error.message)
+    }
+  }
+
+  /// Checks the whole database; table by table if one of them needs what only its application has.
+  private static func check(_ source: Connection) throws -> (isSound: Bool, unchecked: [String: String]) {
+    if try missing(of: source, "PRAGMA quick_check(1)") == nil {
+      return (try source.rows("PRAGMA quick_check(1)") == [["ok"]], [:])
+    }
+    var unchecked: [String: String] = [:]
+    for table in try SchemaReader(source).objects(.table) where table.rootPage > 0 {
+      let check = "PRAGMA quick_check(\(try quoted(identifier: table.name)))"
+      if let missing = try missing(of: source, check) {
+        unchecked[table.name] = missing
+      } else if try source.rows(check) != [["ok"]] {
+        return (false, unchecked)
+      }
+    }
+    return (true, unchecked)
+  }
+
+  /// SQLite's message if the statement needs what only the application has.
+  private static func missing(of source: Connection, _ sql: String) throws -> String? {
+    do throws(SQLiteError) {
+      _ = try source.rows("EXPLAIN " + sql)
+      return nil
+    } catch {
+      guard error.isOfApplication else { throw error }
+      return error.message
+    }
+  }
+}
+
+extension SQLiteError {
+  /// Whether it says that something is missing which a program adds to SQLite.
+  fileprivate var isOfApplication: Bool {
+    ["no such collation sequence", "no such function", "no such module", "unknown tokenizer"].contains {
+      message.contains($0)
     }
   }
 }

@@ -3,10 +3,13 @@ import QuireSQLite
 /// A copy of a database on its way to being a backup, which has no backup's name before it is finished.
 struct UnfinishedBackup {
   private let database: String
+  /// The versions of the files and of the database.
+  private let versions: Set<MigrationVersion>
   private let copy: UnfinishedCopy
 
-  init(of database: String, before occasion: String) {
+  init(of database: String, before occasion: String, versions: Set<MigrationVersion>) {
     self.database = database
+    self.versions = versions
     copy = UnfinishedCopy(of: database, to: database + MigrationBackup.mark + occasion)
   }
 
@@ -22,19 +25,27 @@ struct UnfinishedBackup {
     }
   }
 
-  /// Gives it its final name, replacing an earlier one, and removes all but the latest backups and the one from before
-  /// `deployed`.
-  func finish(deployed: Set<MigrationVersion> = []) throws(MigrationError) -> MigrationBackup {
+  /// Gives it its final name, with a number at its end if an earlier one has that name, and removes all but the latest
+  /// backups, the one from before `deployed`, and `used`.
+  func finish(deployed: Set<MigrationVersion> = [], keeping used: String? = nil) throws(MigrationError)
+    -> MigrationBackup
+  {
+    let path = try named()
+    MigrationBackup.prune(of: database, deployed: deployed, known: versions, keeping: used)
+    guard let backup = MigrationBackup.all(of: database).first(where: { $0.path == path }) else {
+      throw .backup(path, reason: "it is not there after it was written")
+    }
+    return backup
+  }
+}
+
+extension UnfinishedBackup {
+  private func named() throws(MigrationError) -> String {
     do throws(BackupError) {
-      try copy.finish(replacing: true)
+      return try copy.finishNumbered()
     } catch {
       throw MigrationError(error)
     }
-    MigrationBackup.prune(of: database, deployed: deployed)
-    guard let backup = MigrationBackup.all(of: database).first(where: { $0.path == copy.path }) else {
-      throw .backup(copy.path, reason: "it is not there after it was written")
-    }
-    return backup
   }
 }
 

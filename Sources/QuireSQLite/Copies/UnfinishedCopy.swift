@@ -59,6 +59,28 @@ package final class UnfinishedCopy {
   ///
   /// - Parameter replacing: Whether a file of that name is replaced; if not, it is ``BackupError/exists(path:)``.
   package func finish(replacing: Bool) throws(BackupError) {
+    try move(to: path, replacing: replacing)
+  }
+
+  /// As ``finish(replacing:)``, under the first of `path`, `path-2`, `path-3` … that is free.
+  ///
+  /// - Returns: the name.
+  package func finishNumbered() throws(BackupError) -> String {
+    var name = path
+    var number = 1
+    while true {
+      do {
+        try move(to: name, replacing: false)
+        return name
+      } catch {
+        guard case .exists = error else { throw error }
+        number += 1
+        name = "\(path)-\(number)"
+      }
+    }
+  }
+
+  private func move(to path: String, replacing: Bool) throws(BackupError) {
     guard (replacing ? rename(unfinished, path) : quire_rename_new(unfinished, path)) == 0 else {
       if errno == EEXIST { throw .exists(path: path) }
       throw .cannotWrite(path: path, reason: String(cString: strerror(errno)))

@@ -19,7 +19,9 @@ struct MigrateRestore {
       try ask(backup, migrator)
       let run = MigrateRun(target, migrator, titles: [])
       run.show("putting back \(backup)")
-      let kept = try run.migrator.restore(backup) { run.copying($0, of: $1, "putting back \(backup)") }
+      let kept = try run.migrator.restore(backup, unchecked: note) {
+        run.copying($0, of: $1, "putting back \(backup)")
+      }
       run.finish()
       let schema = try run.migrator.history().last?.version
       if target.isJSON {
@@ -66,7 +68,8 @@ struct MigrateRestore {
 
   private func chosen(among backups: [MigrationBackup], of database: String) throws -> String {
     guard let word = invocation.argument("BACKUP") else {
-      guard let latest = backups.first else {
+      // What a restore has replaced would be put back by the next one.
+      guard let latest = backups.first(where: { !$0.isBeforeRestore }) else {
         throw CommandFailure("there is no backup of \(database) (\(database).before-…)", .usage)
       }
       return latest.path
@@ -80,10 +83,16 @@ struct MigrateRestore {
       .usage)
   }
 
+  private func note(_ unchecked: [String: String]) {
+    let tables = unchecked.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }.joined(separator: ", ")
+    target.terminal.note(
+      printable("not checked for damage, because it needs what only the program has: \(tables). The rest is sound"))
+  }
+
   private func ask(_ backup: String, _ migrator: Migrator) throws {
     if invocation.flag("--yes") || !FileManager.default.fileExists(atPath: migrator.database) { return }
     let question =
-      "\(migrator.database) becomes what it was in \(backup); what is there now is kept as \(migrator.database).before-restore."
+      "\(migrator.database) becomes what it was in \(backup); what is there now is kept beside it as a backup."
     if !target.isJSON, let answer = target.terminal.confirm(question + " Go on?") {
       if answer { return }
       throw CommandFailure("nothing was changed", .refused)
