@@ -58,7 +58,8 @@ import Testing
     #expect(try refusal("001_a.sqlite3.up.sql") == "none")
     #expect(try refusal("20150100000001000000_a.sqlite3.up.sql").contains("names a kind of database"))
     #expect(try refusal("LATEST.sql").contains("if it is none, move it out of the folder"))
-    #expect(try refusal("20150100000001000000_a.sql").contains("more than 18 digits"))
+    #expect(
+      try refusal("20150100000001000000_a.sql").contains("a number that is too large: 9223372036854775807 is the last"))
     #expect(try refusal("001_a.sql", "CREATE TABLE {{.prefix}}a (b);").contains("another program fills in"))
     #expect(!(try refusal("001_a.sql", "INSERT INTO mail VALUES ('{{name}}');")).contains("another program"))
     #expect(try refusal("001_a.sql", "SELECT uuid_v7();").contains("one that a program adds is not there"))

@@ -355,4 +355,46 @@ import Testing
     try plain.write("SELECT 1;", as: "1_a.sql")
     #expect(throws: MigrationError.tool(.none)) { try plain.migrator().adopt() }
   }
+
+  @Test(arguments: ["-- +goose Up", "-- migrate:up"]) func `SQL above the mark is refused with its line`(mark: String)
+    throws
+  {
+    let fixture = try Fixture()
+    try fixture.write("-- a title\nCREATE TABLE pre (x);\n\(mark)\nCREATE TABLE a (x);\n", as: "1_a.sql")
+    let error = #expect(throws: MigrationError.self) { try MigrationFolder.read(fixture.migrations) }
+    guard case .malformed(_, line: 2, let reason) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reason.hasPrefix("‘CREATE TABLE pre (x);’ stands above the line ‘\(mark)’"))
+  }
+
+  @Test func `a file with U is run if no other has an undo, and refused beside such`() throws {
+    let fixture = try Fixture()
+    try fixture.write("CREATE TABLE a (x);", as: "V1__a.sql")
+    try fixture.write("CREATE TABLE b (x);", as: "U2__b.sql")
+    #expect(try MigrationFolder.read(fixture.migrations).map(\.title) == ["a", "b"])
+    let written = try MigrationFolder.write("c", up: "SELECT 1;", undo: "SELECT 2;", to: fixture.migrations)
+    #expect(written.hasSuffix("/V3__c.sql"))
+    #expect(!FileManager.default.fileExists(atPath: fixture.migrations + "/U3__c.sql"))
+    try fixture.write("DROP TABLE a;", as: "U1__a.sql")
+    #expect(throws: MigrationError.self) { try MigrationFolder.read(fixture.migrations) }
+  }
+
+  @Test func `a day and a time in a name are one number`() throws {
+    let fixture = try Fixture()
+    for time in ["040000", "050000_b"] { try fixture.write("SELECT 1;", as: "20220329-\(time).sql") }
+    let files = try MigrationFolder.read(fixture.migrations)
+    #expect(files.map(\.version.number) == [20_220_329_040_000, 20_220_329_050_000])
+    #expect(files.map(\.title) == ["", "b"])
+  }
+
+  @Test(arguments: ["1_wal.up.sql", "1_wal.sql", "20260101000000_wal.sql"])
+  func `sqlx's line for no transaction is obeyed`(name: String) throws {
+    let fixture = try Fixture()
+    try fixture.write("-- no-transaction\n\nPRAGMA journal_mode = WAL;\n", as: name)
+    try fixture.migrator(creating: true).apply()
+    let mode = try fixture.sqlite { try $0.rows("PRAGMA journal_mode") }
+    #expect(mode == [["wal"]])
+  }
 }

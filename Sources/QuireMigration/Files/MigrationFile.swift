@@ -135,7 +135,8 @@ extension MigrationFile {
       try MigrationText(name: path, sql: below).pieces().isEmpty ? nil : below
     }
     undoLine = undo?.line ?? line
-    self.directives = (format == .quire ? [] : [.tool(format)]) + directives
+    let isSqlxs = !isOwn && SQLWords.asksForNoTransaction(up) && SQLStatements(up).contains(where: \.needsNoTransaction)
+    self.directives = (format == .quire ? [] : [.tool(format)]) + directives + (isSqlxs ? [.noTransaction] : [])
     self.source = source
   }
 

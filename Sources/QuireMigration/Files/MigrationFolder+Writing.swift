@@ -17,11 +17,22 @@ extension MigrationFolder {
     let text = text ?? "-- \(oneLine)\n\n\n-- migrate: undo\n\n"
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      try Data(text.utf8).write(to: URL(filePath: path), options: .withoutOverwriting)
+      try write(text, toNew: path)
     } catch {
       throw .folder(folder, reason: "cannot be written to: \(reason(error))")
     }
     return path
+  }
+
+  /// Writes a file that must not be there yet, or leaves none.
+  static func write(_ text: String, toNew path: String) throws {
+    let isThere = FileManager.default.fileExists(atPath: path)
+    do {
+      try Data(text.utf8).write(to: URL(filePath: path), options: .withoutOverwriting)
+    } catch {
+      if !isThere { try? FileManager.default.removeItem(atPath: path) }
+      throw error
+    }
   }
 
   /// Renumbers a file to the end of the order, with the file beside it that takes it back, and returns its new path.
@@ -88,7 +99,7 @@ extension MigrationFolder {
     folder.hasSuffix("/") ? folder + name : folder + "/" + name
   }
 
-  private static func reason(_ error: any Error) -> String {
+  static func reason(_ error: any Error) -> String {
     let error = error as NSError
     let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError
     let number =

@@ -134,8 +134,7 @@ struct MigrationName: Hashable {
       default: kind = .other
       }
     } else {
-      let digits = stem.prefix { ("0"..."9").contains($0) }
-      let rest = stem.dropFirst(digits.count)
+      let (digits, rest) = Self.number(stem)
       let isNumbered = !digits.isEmpty && (rest.isEmpty || "_-. ".contains(rest.first ?? "_"))
       version = isNumbered ? Int64(digits).map { MigrationVersion(number: $0) } : nil
       kind = version == nil ? .other : .number
@@ -145,9 +144,28 @@ struct MigrationName: Hashable {
 }
 
 extension MigrationName {
+  /// The digits that a name begins with, and what follows; a day and a time, as in `20220329-040000_a`, are one number.
+  private static func number(_ stem: Substring) -> (digits: String, rest: Substring) {
+    func digits(_ text: Substring) -> Substring { text.prefix { ("0"..."9").contains($0) } }
+    let first = digits(stem)
+    let rest = stem.dropFirst(first.count)
+    let time = digits(rest.dropFirst())
+    let both = String(first + time)
+    guard first.count == 8, rest.first == "-", time.count == 6, MigrationVersion(both) != nil else {
+      return (String(first), rest)
+    }
+    return (both, rest.dropFirst(7))
+  }
+
   /// Whether the name says that its SQL is for another kind of database, as in `001_a.mysql.up.sql`.
   static func isOfOtherDatabase(_ name: String) -> Bool {
     names(name[...], ["cockroach", "mariadb", "mssql", "mysql", "postgres", "postgresql"])
+  }
+
+  /// Whether a folder has files that undo another one, as Flyway's do: `U1__a` beside `V1__a`.
+  static func haveUndo(_ names: [MigrationName]) -> Bool {
+    let versions = Set(names.filter { $0.kind == .versioned }.compactMap(\.version))
+    return names.contains { $0.kind == .undo && $0.version.map(versions.contains) == true }
   }
 
   private static func names(_ name: Substring, _ kinds: Set<String>) -> Bool {
@@ -163,8 +181,9 @@ extension MigrationName {
         Copy those for SQLite into a folder of their own, without that word in their names.
         """
     }
-    if name.prefix(while: { ("0"..."9").contains($0) }).count > 18 {
-      return "\(file) has more than 18 digits as its number, the most there may be"
+    let digits = name.prefix { ("0"..."9").contains($0) }
+    if !digits.isEmpty, Int64(digits) == nil {
+      return "\(file) has a number that is too large: \(Int64.max) is the last"
     }
     return """
       \(file) has no migration's name: YYYYMMDDhhmmss_title.sql, the moment in UTC

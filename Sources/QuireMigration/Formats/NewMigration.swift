@@ -20,7 +20,7 @@ struct NewMigration {
       return [("\(number)_\(name).up.sql", up), ("\(number)_\(name).down.sql", undo ?? "")]
     case .flyway, .refinery:
       let undoing: [(name: String, text: String)] =
-        names.contains { MigrationName($0).kind == .undo } ? [("U\(number)__\(name).sql", undo ?? "")] : []
+        MigrationName.haveUndo(names.map { MigrationName($0) }) ? [("U\(number)__\(name).sql", undo ?? "")] : []
       return [("V\(number)__\(name).sql", up)] + undoing
     case .dbmate: return [("\(number)_\(name).sql", "-- migrate:up\n\(up)\n-- migrate:down\n\(undo ?? "")")]
     case .goose:
@@ -58,11 +58,12 @@ extension MigrationFolder {
       format: format, names: names.filter { $0.hasSuffix(".sql") && $0 != "schema.sql" }, title: title, up: up,
       undo: undo)
     let files = new.files(now: now)
-    for (name, text) in files {
+    for (place, file) in files.enumerated() {
       do {
-        try Data(text.utf8).write(to: URL(filePath: join(folder, name)), options: .withoutOverwriting)
+        try write(file.text, toNew: join(folder, file.name))
       } catch {
-        throw .folder(folder, reason: "cannot be written to")
+        for (name, _) in files[..<place] { try? FileManager.default.removeItem(atPath: join(folder, name)) }
+        throw .folder(folder, reason: "cannot be written to: \(reason(error))")
       }
     }
     return join(folder, files[0].name)

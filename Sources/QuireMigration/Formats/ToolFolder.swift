@@ -37,8 +37,13 @@ struct ToolFolder {
         let undo = undo(of: { $0.kind == .undo && $0.version == file.name.version })
         migrations.append(try migration(file, up: file.text, undo: undo))
       case (.flyway, .undo):
-        // In refinery a name without V means that the migration may run out of order.
         if files.contains(where: { $0.name.kind == .versioned && $0.name.version == file.name.version }) { continue }
+        // In refinery U means that the migration may run out of order, and there are no undo files.
+        if MigrationName.haveUndo(files.map(\.name)) {
+          throw .malformed(
+            file: file.path, line: 1,
+            reason: "there is no file that it undoes. Nothing was run. If it is to run, name it with V")
+        }
         migrations.append(try migration(file, up: file.text, undo: nil))
       case (.golangMigrate, .number):
         if file.name.direction == .down {
@@ -48,7 +53,9 @@ struct ToolFolder {
           continue
         }
         let undo = undo(of: { $0.direction == .down && $0.version == file.name.version })
-        migrations.append(try migration(file, up: file.text, undo: undo))
+        migrations.append(
+          try migration(file, up: file.text, undo: undo, asksForNoTransaction: SQLWords.asksForNoTransaction(file.text))
+        )
       case (.dbmate, .number), (.goose, .number): migrations.append(try marked(file))
       case (.plain, .number): migrations.append(try plain(file))
       default: continue
@@ -66,7 +73,8 @@ struct ToolFolder {
     guard let version = file.name.version else { throw .name(file: file.path) }
     if MigrationText(name: file.path, sql: file.text).directives.isEmpty {
       if let mark = ForeignMark.all(in: file.text).first { throw mark.refusal(of: file.path, canBeOwn: true) }
-      return try migration(file, up: file.text, undo: nil)
+      return try migration(
+        file, up: file.text, undo: nil, asksForNoTransaction: SQLWords.asksForNoTransaction(file.text))
     }
     return try MigrationFile(
       path: file.path, text: file.source, version: version, title: file.name.title, format: format)
@@ -101,6 +109,7 @@ struct ToolFolder {
         reason:
           "no line says -- \(format == .goose ? "+goose Up" : "migrate:up"), as the others of \(format.rawValue) do")
     }
+    try checkAbove(up.line, in: lines, of: file)
     hasNoTransaction = hasNoTransaction || up.options.split(separator: " ").contains("transaction:false")
     // Empty lines replace what comes before it and the mark, so that line numbers are kept.
     let blanks = String(repeating: "\n", count: up.line + 1)
@@ -108,6 +117,22 @@ struct ToolFolder {
       file, up: blanks + Self.text(lines[(up.line + 1)..<(down ?? lines.count)]),
       undo: down.map { Self.text(lines[($0 + 1)...]) }, asksForNoTransaction: hasNoTransaction,
       undoLine: (down ?? 0) + 2)
+  }
+
+  /// Refuses SQL above the mark, as the tools do: it belongs to neither part.
+  private func checkAbove(_ mark: Int, in lines: [Substring.UTF8View], of file: File) throws(MigrationError) {
+    let tokens = SQLTokens(Self.text(lines[..<mark]))
+    guard !tokens.isEmpty, let first = tokens.first(where: { $0.isSignificant && !tokens.isMark($0, ";") }) else {
+      return
+    }
+    let line = tokens.bytes[..<first.range.lowerBound].count { $0 == 10 }
+    throw .malformed(
+      file: file.path, line: line + 1,
+      reason: """
+        ‘\(String(decoding: lines[line].prefix(60), as: UTF8.self))’ stands above the line \
+        ‘\(String(decoding: lines[mark].prefix(60), as: UTF8.self))’, and so in no part of the file.
+        Nothing was run. Move it below that line.
+        """)
   }
 
   private static func text(_ lines: ArraySlice<Substring.UTF8View>) -> String {

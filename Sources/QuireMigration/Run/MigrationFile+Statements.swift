@@ -35,11 +35,17 @@ extension MigrationFile {
 extension AppliedMigration {
   /// As ``MigrationFile/runsAlone``, for its undo.
   var isUndoneAlone: Bool {
-    MigrationText(name: "", sql: up).directives.contains(.noTransaction) && SQLWords.needsNoTransaction(undo ?? "")
+    (MigrationText(name: "", sql: up).directives.contains(.noTransaction) || SQLWords.asksForNoTransaction(undo ?? ""))
+      && SQLWords.needsNoTransaction(undo ?? "")
   }
 }
 
 extension SQLWords {
+  /// Whether the script begins with sqlx's line for what `-- migrate: no-transaction` says.
+  static func asksForNoTransaction(_ script: String) -> Bool {
+    script.prefix { !$0.isNewline }.split(separator: " ").joined(separator: " ") == "-- no-transaction"
+  }
+
   fileprivate static func needsNoTransaction(_ script: String) -> Bool {
     statements(of: script).contains { ["VACUUM", "PRAGMA"].contains($0.verb) }
   }
