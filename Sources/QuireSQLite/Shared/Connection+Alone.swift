@@ -35,8 +35,9 @@ extension Connection {
 
 extension Connection {
   /// For a command that only looks: leaves no file beside the database.
-  package convenience init(looking path: String) throws(DatabaseError) {
+  package convenience init(looking path: String, busyTimeout: Duration = .seconds(5)) throws(DatabaseError) {
     var options = ConnectionOptions()
+    options.busyTimeout = busyTimeout
     options.leavesNothing = true
     try self.init(path: path, access: .readOnly, options: options)
   }

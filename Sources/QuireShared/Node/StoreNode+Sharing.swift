@@ -152,8 +152,8 @@ extension StoreNode {
   /// Where a shared file stands.
   ///
   /// - Throws: ``SharedStoreError/notShared(path:)``; an error of the file.
-  package static func place(of file: String) throws -> NodePlace {
-    guard let place = try NodePlace(on: Connection(looking: file)) else {
+  package static func place(of file: String, busyTimeout: Duration = .seconds(5)) throws -> NodePlace {
+    guard let place = try NodePlace(on: Connection(looking: file, busyTimeout: busyTimeout)) else {
       throw SharedStoreError.notShared(path: file)
     }
     return place

@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireSQLite
 import QuireShared
 import QuireShell
 
@@ -122,7 +123,17 @@ struct MigrateTarget {
 
   /// The store that the database belongs to, if other machines have it too: for commands that change the schema.
   func shared(patience: Duration) throws -> SharedStore? {
-    guard let database = optionalDatabase, let place = try? StoreNode.place(of: database) else { return nil }
+    guard let database = optionalDatabase else { return nil }
+    let place: NodePlace
+    do {
+      place = try StoreNode.place(of: database, busyTimeout: patience)
+    } catch let error as SQLiteError where error.isBusy {
+      // It has waited as long as the command may: what follows would wait again.
+      throw MigrateFailure(target: self, migrator: Migrator(database: database, files: []))
+        .explained(.busy(path: database, seconds: patience / .seconds(1)))
+    } catch {
+      return nil
+    }
     let members = try NodeTarget.members([invocation.environment["QUIRE_ETCD"] ?? ""], "QUIRE_ETCD", invocation)
     return .etcd(place.name, at: members, patience: patience)
   }
