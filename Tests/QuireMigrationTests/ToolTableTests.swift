@@ -189,4 +189,47 @@ import Testing
     #expect(error?.description.contains("no such column") == true)
     #expect(try fixture.migrator().history().count == 1)
   }
+
+  @Test func `what the tool runs after its history was adopted is not run again`() throws {
+    let fixture = try Fixture()
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE schema_migrations (version uint64, dirty bool); INSERT INTO schema_migrations VALUES (1, 0);
+      CREATE TABLE p (price); INSERT INTO p VALUES (5);
+      """)
+    try fixture.write("CREATE TABLE p (price);", as: "1_p.up.sql")
+    try fixture.write("UPDATE p SET price = price * 100 WHERE 1;", as: "2_cents.up.sql")
+    _ = try fixture.migrator().adopt()
+    #expect(try fixture.migrator().toolProblem() == nil)
+    try fixture.makeDatabase("UPDATE p SET price = 500; UPDATE schema_migrations SET version = 2")
+    let history = try #require(try fixture.migrator().toolHistory())
+    let ahead = MigrationError.tool(.ahead(history, [MigrationVersion(number: 2)]))
+    #expect(throws: ahead) { try fixture.migrator().apply() }
+    #expect(throws: ahead) { try fixture.migrator().rehearse() }
+    #expect(try rows(fixture, "SELECT price FROM p") == [[500]])
+    #expect(try fixture.migrator().adopt().recorded.map(\.version.number) == [2])
+    #expect(try fixture.migrator().apply().isEmpty)
+  }
+
+  @Test(arguments: [
+    ("d1_migrations", "D1"), ("atlas_schema_revisions", "Atlas"), ("__drizzle_migrations", "Drizzle"),
+    ("_prisma_migrations", "Prisma"), ("__diesel_schema_migrations", "Diesel"), ("alembic_version", "Alembic"),
+    ("knex_migrations", "Knex"), ("_yoyo_migration", "yoyo"), ("gorp_migrations", "sql-migrate"),
+    ("DATABASECHANGELOG", "Liquibase"),
+  ])
+  func `a database with the history of a tool that Quire does not read waits for a baseline`(
+    table: String, tool: String
+  ) throws {
+    let fixture = try Fixture()
+    try fixture.makeDatabase("CREATE TABLE \(table) (name)")
+    try fixture.write("CREATE TABLE IF NOT EXISTS a (b);", as: "0001_a.sql")
+    #expect(try fixture.migrator().toolProblem() == nil)  // it has run nothing
+    try fixture.makeDatabase("INSERT INTO \(table) VALUES ('0001_a.sql')")
+    let unread = MigrationError.tool(.unread(tool: tool, table: table))
+    #expect(throws: unread) { try fixture.migrator().apply() }
+    #expect(throws: unread) { try fixture.migrator().adopt() }
+    #expect(try fixture.migrator().schema().isEmpty)
+    try fixture.migrator().beginHistory()
+    #expect(try fixture.migrator().apply().count == 1)
+  }
 }

@@ -106,4 +106,89 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     try folder.write("CREATE TABLE n (x);", as: "20260102000000_n.sql")
     #expect(await migrate("plan").output.contains("✓ no foreign key more points nowhere (1 did before, and do)"))
   }
+
+  @Test func `the SQL of a plan runs, whatever its files end with`() async throws {
+    _ = await migrate("apply", "--create")
+    try folder.write("CREATE TABLE b (x) -- no more", as: "20260102000000_b.sql")
+    try folder.write("CREATE TABLE c (x);\n", as: "20260103000000_c.sql")
+    let sql = await migrate("plan", "--sql").output
+    #expect(sql.contains("-- no more\n;\n-- M/"))
+    try execute(sql)
+  }
+
+  @Test(arguments: [
+    "WITH c AS (SELECT 1) DELETE FROM a;", "WITH c(x) AS (SELECT 1 WHERE 1), d AS (SELECT 2) UPDATE a SET b = 1;",
+    "UPDATE a SET b = (SELECT x.b FROM a x WHERE x.b = a.b);", "DELETE FROM a RETURNING (SELECT 1 WHERE 1);",
+  ])
+  func `check finds what changes every row, whatever stands in parentheses`(sql: String) async throws {
+    try folder.write(sql, as: "20260102000000_b.sql")
+    let ran = await tool.ran("migrate", "check", environment: ["QUIRE_MIGRATIONS": folder.migrations])
+    #expect(ran.output.contains(" without WHERE: every row of a\n"))
+    try folder.write("WITH c AS (SELECT 1) DELETE FROM a WHERE b = 1;", as: "20260102000000_b.sql")
+    let other = await tool.ran("migrate", "check", environment: ["QUIRE_MIGRATIONS": folder.migrations])
+    #expect(!other.output.contains("M005"))
+  }
+
+  @Test func `status of a database that another tool has migrated names baseline, in JSON too`() async throws {
+    try execute(
+      """
+      CREATE TABLE schema_migrations (version uint64, dirty bool); INSERT INTO schema_migrations VALUES (1, 0);
+      CREATE TABLE a (x);
+      """)
+    try FileManager.default.removeItem(atPath: folder.migrations + "/20260101000000_a.sql")
+    try folder.write("CREATE TABLE a (x);", as: "1_a.up.sql")
+    let ran = await migrate("status")
+    #expect(ran.status == 4 && !ran.output.contains("Next:") && ran.error.contains("quire migrate baseline"))
+    let json = await migrate("status", "--json").output
+    #expect(json.contains(#""problems":[{"kind":"tool","message":"golang-migrate has migrated this database"#))
+    #expect(await migrate("plan", "--sql").status == 4)
+    #expect(await migrate("baseline", "none").status == 0)
+  }
+
+  @Test func `an undo that fails is mended in its file and recorded by accept`() async throws {
+    try folder.write("CREATE TABLE b (x);\n-- migrate: undo\nDROP TABLE bb;", as: "20260102000000_b.sql")
+    _ = await migrate("apply", "--create")
+    for command in ["undo", "redo"] {
+      let ran = await migrate(command)
+      #expect(ran.error.hasSuffix("record it:\n    quire migrate accept 20260102000000\n"), "\(command)")
+    }
+    try folder.write("CREATE TABLE b (x);\n-- migrate: undo\nDROP TABLE b;", as: "20260102000000_b.sql")
+    #expect(await migrate("accept", "20260102000000").status == 0)
+    #expect(await migrate("undo").status == 0)
+  }
+
+  @Test func `of two files with one number the one that has not run is to be renumbered`() async throws {
+    _ = await migrate("apply", "--create")
+    try folder.write("CREATE TABLE b (x);", as: "20260101000000_0.sql")
+    #expect(await migrate("status").error.contains("renumber M/20260101000000_0.sql "))
+  }
+
+  @Test func `the two files of a pair are shown as two parts`() async throws {
+    try FileManager.default.removeItem(atPath: folder.migrations + "/20260101000000_a.sql")
+    try folder.write("CREATE TABLE a (x);", as: "1_a.up.sql")
+    try folder.write("DROP TABLE a;", as: "1_a.down.sql")
+    _ = await migrate("apply", "--create")
+    #expect(await migrate("log", "1").output.contains("CREATE TABLE a (x);\n-- migrate: undo\nDROP TABLE a;\n"))
+  }
+
+  @Test func `a rebuild of a table that only the database has says that files are read`() async throws {
+    _ = await migrate("apply", "--create")
+    try execute("CREATE TABLE own (x)")
+    let ran = await migrate("new", "rb", "--rebuild", "own")
+    #expect(ran.status == 2 && ran.error.contains("these files make no table own, and only they are read"))
+  }
+
+  @Test func `an index of a column that a rebuild drops is not asked for again`() async throws {
+    try folder.write(
+      "CREATE TABLE p (id INTEGER PRIMARY KEY, x, y); CREATE INDEX px ON p (x); CREATE INDEX py ON p (y);",
+      as: "20260102000000_p.sql")
+    _ = await migrate("apply", "--create")
+    try folder.write(
+      """
+      CREATE TABLE n (id INTEGER PRIMARY KEY, x); INSERT INTO n SELECT id, x FROM p; DROP TABLE p;
+      ALTER TABLE n RENAME TO p;
+      """, as: "20260103000000_p.sql")
+    let ran = await migrate("apply", "--allow-destructive")
+    #expect(ran.status == 5 && ran.error.contains("px") && !ran.error.contains("py"))
+  }
 }

@@ -97,14 +97,21 @@ struct SQLWords {
     return (name, words.indices.dropFirst(start + 1).prefix { words[$0] != ")" }.map { names[$0] })
   }
 
-  /// The table of an UPDATE or DELETE that affects all its rows.
+  /// The table of an UPDATE or DELETE that affects all its rows; words in parentheses belong to a query in it.
   var changesAllRows: (verb: String, table: String)? {
-    guard let verb = words.first?.uppercased(), verb == "UPDATE" || verb == "DELETE" else { return nil }
-    if words.contains(where: { $0.uppercased() == "WHERE" }) { return nil }
-    var start = 1
-    if isWord(1, "FROM") { start = 2 }
-    if isWord(1, "OR") { start = 3 }
-    return name(at: start).map { (verb, $0.name) }
+    guard ["UPDATE", "DELETE", "WITH"].contains(verb) else { return nil }
+    var depth = 0
+    let outer = words.indices.filter { index in
+      if words[index] == "(" { depth += 1 }
+      if words[index] == ")" { depth -= 1 }
+      return depth == 0
+    }
+    func isAny(_ verbs: [String], _ index: Int) -> Bool { verbs.contains { isWord(index, $0) } }
+    guard let start = outer.first(where: { isAny(["UPDATE", "DELETE", "INSERT", "REPLACE", "SELECT", "VALUES"], $0) }),
+      isAny(["UPDATE", "DELETE"], start), !outer.contains(where: { isWord($0, "WHERE") })
+    else { return nil }
+    let first = isWord(start + 1, "FROM") ? start + 2 : isWord(start + 1, "OR") ? start + 3 : start + 1
+    return name(at: first).map { (words[start].uppercased(), $0.name) }
   }
 
   /// The first word, in capitals.

@@ -8,6 +8,29 @@ extension Migrator {
     try translating { try ToolHistory.read(from: try open(.readOnly)) }
   }
 
+  /// Why ``apply(to:_:)`` would refuse to run anything: another tool has run what is pending, or may have.
+  public func toolProblem() throws(MigrationError) -> ToolProblem? {
+    try translating {
+      let connection = try open(.readOnly)
+      return try toolProblem(MigrationHistory.read(from: connection), on: connection)
+    }
+  }
+
+  func toolProblem(_ history: [AppliedMigration], on connection: Connection) throws -> ToolProblem? {
+    let applied = Set(history.map(\.version))
+    if let tool = try ToolHistory.read(from: connection) {
+      let ran = files.map(\.version).filter { tool.contains($0) && !applied.contains($0) }
+      return ran.isEmpty ? nil : history.isEmpty ? .notAdopted(tool) : .ahead(tool, ran)
+    }
+    return try SchemaReader(connection).hasTable(MigrationHistory.table) ? nil : ToolHistory.unread(from: connection)
+  }
+
+  /// Begins a history in which nothing has run: for a database that another tool has migrated by other files.
+  public func beginHistory() throws {
+    let connection = try open(.readWrite)
+    try inTransaction(on: connection, keys: false) { try connection.executeInMigration(MigrationHistory.create) }
+  }
+
   /// Records as applied what another tool's table lists as run, without running anything. That table stays unchanged,
   /// so that the tool can be used as before.
   ///
@@ -68,7 +91,9 @@ extension Migrator {
   }
 
   private func toolHistory(on connection: Connection) throws -> ToolHistory {
-    guard let tool = try ToolHistory.read(from: connection) else { throw MigrationError.tool(.none) }
+    guard let tool = try ToolHistory.read(from: connection) else {
+      throw MigrationError.tool(try ToolHistory.unread(from: connection) ?? .none)
+    }
     if let version = tool.unfinished { throw MigrationError.tool(.unfinished(tool, version)) }
     return tool
   }

@@ -24,6 +24,29 @@ extension ToolHistory {
     "schema_migrations", "goose_db_version", "_sqlx_migrations", "refinery_schema_history", "flyway_schema_history",
   ]
 
+  /// Tables of tools whose history is not read, in lower case.
+  private static let unreadTables = [
+    "__diesel_schema_migrations": "Diesel", "__drizzle_migrations": "Drizzle", "_prisma_migrations": "Prisma",
+    "_yoyo_migration": "yoyo", "alembic_version": "Alembic", "atlas_schema_revisions": "Atlas", "d1_migrations": "D1",
+    "databasechangelog": "Liquibase", "gorp_migrations": "sql-migrate", "knex_migrations": "Knex",
+  ]
+
+  /// All of them, in lower case: no migration makes them.
+  static let allTables = tables.union(unreadTables.keys).union([
+    "_yoyo_log", "_yoyo_version", "databasechangeloglock", "knex_migrations_lock", "yoyo_lock",
+  ])
+
+  /// The first table with rows of a tool whose history is not read.
+  static func unread(from connection: Connection) throws(SQLiteError) -> ToolProblem? {
+    for table in try SchemaReader(connection).objects(.table) {
+      guard let tool = unreadTables[SQLName.folded(table.name)], let name = try? quoted(identifier: table.name),
+        try !connection.rows("SELECT 1 FROM \(name) LIMIT 1").isEmpty
+      else { continue }
+      return .unread(tool: tool, table: table.name)
+    }
+    return nil
+  }
+
   /// Nil if the database has no other tool's table. Of several tables, the first that is not empty counts.
   package static func read(from connection: Connection) throws(SQLiteError) -> ToolHistory? {
     let reader = SchemaReader(connection)
@@ -129,7 +152,9 @@ public enum ToolProblem: Error, Hashable, Sendable {
   case missing(ToolHistory, [MigrationVersion])
   /// Quire has recorded nothing yet, but the tool has: everything would run again.
   case notAdopted(ToolHistory)
-  /// The table records migrations that Quire does not.
+  /// A tool whose history Quire does not read has migrated the database: everything would run again.
+  case unread(tool: String, table: String)
+  /// The table records migrations that Quire does not: undone through Quire, or run by the tool since.
   case ahead(ToolHistory, [MigrationVersion])
   /// The tool's data about a file, such as a checksum, cannot be computed.
   case cannotGiveBack(ToolHistory, reason: String)
@@ -153,6 +178,11 @@ extension ToolProblem: CustomStringConvertible {
       """
       \(history.tool.rawValue) has migrated this database, and its history is not adopted yet: everything would run again.
       Nothing was run.
+      """
+    case .unread(let tool, let table):
+      """
+      \(tool) has migrated this database, as its table \(table) says, which Quire does not read: everything might run again.
+      Nothing was changed.
       """
     case .ahead(let history, let versions):
       """

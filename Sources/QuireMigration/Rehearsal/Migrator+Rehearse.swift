@@ -31,7 +31,9 @@ extension Migrator {
     let copy = try translating {
       let copy = try Connection.temporary(interruption: interruption, beat: beat)
       let source = try open(.readOnly)
-      try checkAdopted(MigrationHistory.read(from: source), on: source)
+      if let problem = try toolProblem(MigrationHistory.read(from: source), on: source) {
+        throw MigrationError.tool(problem)
+      }
       if isSchemaOnly {
         try copySchema(of: source, to: copy)
       } else {
@@ -107,8 +109,16 @@ extension Migrator {
       })
     let objects = before.indexes + before.triggers
     let kept = Set((after.indexes + after.triggers).map(\.name))
+    /// An index on a column that is gone cannot be written again.
+    func readsLostColumn(_ object: DatabaseSchema.Object) -> Bool {
+      guard let old = before[table: object.table], let new = after[table: object.table],
+        before.indexes.contains(object)
+      else { return false }
+      return old.columns.contains { new[$0.name] == nil && object.sql.mentions($0.name) }
+    }
     let lost = objects.filter { object in
       !kept.contains(object.name) && !named.contains(object.name) && after[table: object.table] != nil
+        && !readsLostColumn(object)
     }
     let lostNames = lost.map { "\($0.name)" }
     return differences.filter { difference in

@@ -136,17 +136,11 @@ public struct Migrator: Sendable {
     let history = try MigrationHistory.read(from: connection)
     let plan = MigrationPlan(files: files, history: history)
     if let problem = plan.problems.first { throw MigrationError.history(problem) }
-    try checkAdopted(history, on: connection)
+    if let problem = try toolProblem(history, on: connection) { throw MigrationError.tool(problem) }
     let sequence = (history.map(\.sequence).max() ?? 0) + 1
     return Outlook(
       known: first?.known ?? Set(history.map(\.version)),
       pending: plan.pending(to: last)[...], sequence: sequence, dataVersion: dataVersion)
-  }
-
-  /// Refuses to run what another tool has already run.
-  func checkAdopted(_ history: [AppliedMigration], on connection: Connection) throws {
-    guard history.isEmpty, let tool = try ToolHistory.read(from: connection) else { return }
-    if files.contains(where: { tool.contains($0.version) }) { throw MigrationError.tool(.notAdopted(tool)) }
   }
 
   /// Runs `file`, the oldest pending one; nil if another process has committed since, and it no longer is.

@@ -3,7 +3,7 @@ package import QuireSQLite
 extension DatabaseSchema {
   /// The schema of a connection's main database, without other tools' version tables.
   init(on connection: Connection) throws(SQLiteError) {
-    self = try SchemaReader(connection).schema(leavingOut: ToolHistory.tables)
+    self = try SchemaReader(connection).schema(leavingOut: ToolHistory.allTables)
   }
 
   /// The schema of the file at `path`, opened for reading only.

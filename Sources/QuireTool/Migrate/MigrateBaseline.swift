@@ -10,6 +10,7 @@ struct MigrateBaseline {
   func run() throws -> ExitStatus {
     if invocation.flag("--back") { return try giveBack() }
     if invocation.argument("VERSION") == nil { return try adopt() }
+    if invocation.argument("VERSION") == "none" { return try begin() }
     let version = try target.version(invocation.argument("VERSION") ?? "")
     let migrator = try target.migrator()
     return try MigrateFailure(target: target, migrator: migrator).explaining {
@@ -33,6 +34,21 @@ struct MigrateBaseline {
     }
   }
 
+  /// Nothing is recorded: the files are new ones, which no other tool has run.
+  private func begin() throws -> ExitStatus {
+    let migrator = try target.migrator()
+    try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.beginHistory() }
+    if target.isJSON {
+      target.terminal.print(
+        JSON.object([
+          ("v", 1), ("database", .string(migrator.database)), ("recorded", .array([])), ("differences", .array([])),
+        ]).text)
+    } else if !target.isQuiet {
+      target.terminal.print("nothing is recorded as applied: all these files are to run")
+    }
+    return .done
+  }
+
   /// Imports another tool's history; nothing is compared, because that tool ran the same files.
   private func adopt() throws -> ExitStatus {
     let migrator = try target.migrator()
@@ -49,15 +65,7 @@ struct MigrateBaseline {
       say(recorded.map(\.description), as: "given back", of: history, in: migrator.database, without: removed)
       return .done
     } catch let error as MigrationError {
-      guard case .tool(.ahead(let history, let versions)) = error else { throw failure.explained(error) }
-      let tool = history.tool.rawValue
-      let has = versions.count == 1 ? "Its row goes" : "Their rows go"
-      throw CommandFailure(
-        """
-        \(error)
-        Taken back through Quire? \(has):   \(target.pasteable("baseline --back --yes"))
-        Run by \(tool) since?   \(target.pasteable("baseline"))
-        """, .history)
+      throw failure.explained(error)
     }
   }
 

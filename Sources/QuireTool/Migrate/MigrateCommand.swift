@@ -57,8 +57,12 @@ extension Command {
         },
         command(
           "baseline",
-          "record everything up to VERSION as applied, after comparing schemas; without one, what another tool has run",
-          [version(.optional), database], [yes, back]
+          "record everything up to VERSION as applied, after comparing schemas, or none; without one, what another tool has run",
+          [
+            Argument(
+              "VERSION", "the number its file's name begins with, or none", .optional,
+              accepts: { isNumber($0) || $0 == "none" }), database,
+          ], [yes, back]
         ) { try MigrateBaseline(target: $0).run() },
         command("restore", "put a backup back", [backupName], [list, yes]) { try MigrateRestore(target: $0).run() },
       ], defaultSubcommand: "status")

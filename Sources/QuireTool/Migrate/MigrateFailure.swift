@@ -107,21 +107,68 @@ struct MigrateFailure {
     case .refused(let statement, _):
       statement.hasPrefix("writing") ? "Rolled back: \(state)." : "Nothing of it was run."
     case .failed(let failure):
-      failure.place.file.hasPrefix("undo of")
-        ? "Rolled back: \(state). The text is the database's own: correct it in the file, and record it with accept."
-        : "Rolled back: \(state). Fix the file, run apply again."
+      undone(failure)
+        ?? "Rolled back: \(state). Fix the file, run \(isCommand("redo") ? "redo" : "apply") again."
     case .busy:
-      "    \(target.pasteable("apply --wait 60"))        or stop the program that has it open"
+      "    \(target.pasteable("\(target.invocation.command.last ?? "apply") --wait 60"))        or stop the program that has it open"
     case .destructive:
       "Nothing was changed.\n    add --yes to undo it all the same; a backup is made first"
     case .noUndo(let applied): noUndo(applied)
     case .interrupted: "Rolled back: \(state)."
+    case .database(.diskFull) where isCommand("restore"), .backup where isCommand("restore"): restoring(error)
     case .backup: "Pass --no-backup to continue without a backup."
     case .history(let problem): advice(for: problem)
-    case .tool(.notAdopted): "    \(target.pasteable("baseline"))        records what has run, and runs nothing"
+    case .tool(let problem): advice(for: problem)
     case .unknownVersion(let version): known(near: version)
     default: nil
     }
+  }
+
+  private func advice(for problem: ToolProblem) -> String? {
+    switch problem {
+    case .notAdopted: "    \(target.pasteable("baseline"))        records what has run, and runs nothing"
+    case .unread:
+      """
+          \(target.pasteable("baseline VERSION"))        records the files up to VERSION as applied, and runs nothing
+          \(target.pasteable("baseline none"))        if none of these files has run here
+      """
+    case .ahead(let history, let versions):
+      """
+      Taken back through Quire? \(versions.count == 1 ? "Its row goes" : "Their rows go"):   \(target.pasteable("baseline --back --yes"))
+      Run by \(history.tool.rawValue) since?   \(target.pasteable("baseline"))
+      """
+    default: nil
+    }
+  }
+
+  /// Nil if it was not an undo text that failed.
+  private func undone(_ failure: MigrationFailure) -> String? {
+    let file = migrator.files.first { $0.path == failure.place.file }
+    guard isCommand("undo") || failure.place.file.hasPrefix("undo of") || isInUndo(failure.place, of: file) else {
+      return nil
+    }
+    let version =
+      file.map { "\($0.version)" } ?? failure.place.file.split(separator: " ").dropFirst(2).first.map(String.init)
+    return """
+      Rolled back: \(state). The text is the database's own: correct it in the file, and record it:
+          \(target.pasteable("accept \(version ?? "VERSION")"))
+      """
+  }
+
+  private func isInUndo(_ place: SourcePlace, of file: MigrationFile?) -> Bool {
+    guard let file, file.undo != nil, isCommand("redo") else { return false }
+    return file.undoLine > 1 && place.line >= file.undoLine
+  }
+
+  private func isCommand(_ name: String) -> Bool { target.invocation.command.last == name }
+
+  private func restoring(_ error: MigrationError) -> String? {
+    guard "\(error)".contains("disk") else { return nil }
+    let file = shellQuoted(migrator.database)
+    return """
+      Make room beside \(migrator.database) and repeat it. Without room: end all programs that have it open, remove
+      \(file)-wal and \(file)-shm, and rename the backup to \(file).
+      """
   }
 
   private func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
@@ -142,7 +189,7 @@ struct MigrateFailure {
   }
 
   private func noUndo(_ applied: AppliedMigration) -> String {
-    let backup = MigrationBackup.all(of: migrator.database).first { $0.occasion == "\(applied.version)" }
+    let backup = MigrationBackup.all(of: migrator.database).first { $0.isBefore(applied.version) }
     let restore = backup.map {
       "\nor put a backup back:\n    \(target.program) migrate restore \($0.occasion) -d \(shellQuoted(migrator.database))"
     }
@@ -158,6 +205,7 @@ struct MigrateFailure {
     case .dbmate: "Write one in its file, below  -- migrate:down"
     case .goose: "Write one in its file, below  -- +goose Down"
     case .golangMigrate: "Write one in a file that ends in .down.sql"
+    case .flyway where (try? migrator.toolHistory())?.tool == .refinery: nil  // U is for files that run in any order.
     case .flyway: "Write one in a file that begins with U in place of V"
     case .quire: "Write one in its file, below  -- migrate: undo "
     case .plain, .sqlx, .refinery: nil
@@ -182,14 +230,23 @@ struct MigrateFailure {
       """
     case .outOfOrder(_, let version, _):
       "    \(target.pasteable("renumber \(version)"))        gives it today's number (it is applied nowhere here)"
-    case .duplicate(_, let files):
-      "    \(target.pasteable("renumber \(shellQuoted(files.last ?? ""))"))        if it is not applied anywhere"
+    case .duplicate(let version, let files):
+      "    \(target.pasteable("renumber \(shellQuoted(unapplied(version, files) ?? ""))"))        if it is not applied anywhere"
     case .databaseIsNewer(let applied):
       """
       Switched branch? \(applied.count == 1 ? "Its" : "Their") undo text is in the database:
           \(target.pasteable("undo --to \(before(applied))"))
       """
     }
+  }
+
+  /// Of files with one number the last that this database has not run.
+  private func unapplied(_ version: MigrationVersion, _ files: [String]) -> String? {
+    let applied = ((try? migrator.history()) ?? []).first { $0.version == version }
+    let others = migrator.files.filter { file in
+      files.contains(file.path) && applied.map { !SQLTokens.equal($0.up, file.up) } ?? true
+    }
+    return others.last?.path ?? files.last
   }
 
   /// Nil if no other file has the text that ran.

@@ -36,7 +36,12 @@ struct MigrateFromModel {
         from: files, to: wanted, renames: renames, keepingOthers: isFromModel, rebuilding: rebuilding,
         dropping: Set(dropping.map { SQLName($0) }))
     } catch let error as SchemaChangeError {
-      throw CommandFailure("\(error)\nNothing was written.", .usage)
+      var reason = "\(error)"
+      if case .noTable(let name) = error, !isFromModel {
+        reason =
+          "these files make no table \(name), and only they are read, not a database. It must be one that they make"
+      }
+      throw CommandFailure("\(reason)\nNothing was written.", .usage)
     }
   }
 

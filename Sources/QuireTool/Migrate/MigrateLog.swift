@@ -63,7 +63,7 @@ struct MigrateLog {
     terminal.print(
       "number \(applied.sequence), run \(applied.appliedAt) by \(printable(applied.by)) in \(applied.milliseconds) ms\n"
     )
-    let text = applied.up + (applied.undo.map { "-- migrate: undo" + $0 } ?? "")
+    let text = Self.text(applied.up, applied.undo)
     terminal.print(printable(text, keepingLines: true).trimmedEnd)
     terminal.print()
     switch file {
@@ -72,12 +72,19 @@ struct MigrateLog {
       terminal.print("\(file.path) says the same.")
     case let file?:
       terminal.print("\(file.path) says something else now:")
-      let now = file.up + (file.undo.map { "-- migrate: undo" + $0 } ?? "")
+      let now = Self.text(file.up, file.undo)
       for line in TextDifference(text, now).lines {
         terminal.print(
           "  \(line.hasPrefix("+") ? out.styled(line, .green) : line.hasPrefix("-") ? out.styled(line, .red) : line)")
       }
     }
+  }
+
+  /// Both parts, each of which may have been a file of its own.
+  private static func text(_ up: String, _ undo: String?) -> String {
+    guard let undo else { return up }
+    let (end, start) = (up.isEmpty || up.hasSuffix("\n") ? "" : "\n", undo.hasPrefix("\n") ? "" : "\n")
+    return "\(up)\(end)-- migrate: undo\(start)\(undo)"
   }
 
   private static func json(_ applied: AppliedMigration) -> JSON {

@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireSQLite
 import QuireShell
 
 /// `migrate plan`: what would happen, tried on a copy.
@@ -15,7 +16,10 @@ struct MigratePlan {
       if let problem = plan.problems.first { throw MigrationError.history(problem) }
       let pending = plan.pending(to: last)
       if invocation.flag("--sql") {
-        for file in pending { target.terminal.print("-- \(file.path)\n" + printable(file.up, keepingLines: true)) }
+        if let problem = try migrator.toolProblem() { throw MigrationError.tool(problem) }
+        for file in pending {
+          target.terminal.print("-- \(file.path)\n" + printable(file.up, keepingLines: true) + Self.end(of: file.up))
+        }
         return .done
       }
       let run = MigrateRun(target, migrator, titles: pending.map(\.title))
@@ -28,6 +32,13 @@ struct MigratePlan {
       }
       return .done
     }
+  }
+
+  /// What the last statement lacks for another one to follow.
+  private static func end(of sql: String) -> String {
+    let tokens = SQLTokens(sql)
+    guard let last = tokens.reversed().first(where: \.isSignificant), !tokens.isMark(last, ";") else { return "" }
+    return sql.hasSuffix("\n") ? ";" : "\n;"
   }
 
   private func rehearse(_ run: MigrateRun, to last: MigrationVersion?) throws -> Rehearsal {

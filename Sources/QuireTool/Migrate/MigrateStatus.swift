@@ -10,22 +10,23 @@ struct MigrateStatus {
   func run() throws -> ExitStatus {
     let migrator = try target.migrator()
     let failure = MigrateFailure(target: target, migrator: migrator)
-    let plan = try failure.explaining { try migrator.plan() }
+    let (plan, problem) = try failure.explaining { (try migrator.plan(), try migrator.toolProblem()) }
     let terminal = invocation.terminal
     if target.isJSON {
-      terminal.print(document(plan).text)
+      terminal.print(document(plan, problem).text)
     } else if !target.isQuiet {
-      show(plan, on: terminal)
+      show(plan, isRunnable: plan.problems.isEmpty && problem == nil, on: terminal)
     }
     if let problem = plan.problems.first {
       throw MigrateAnswered(error: failure.explained(.history(problem)))
     }
+    if let problem { throw MigrateAnswered(error: failure.explained(.tool(problem))) }
     return invocation.flag("--exit-code") && !plan.pending.isEmpty ? .pending : .done
   }
 
   // MARK: For people
 
-  private func show(_ plan: MigrationPlan, on terminal: Terminal) {
+  private func show(_ plan: MigrationPlan, isRunnable: Bool, on terminal: Terminal) {
     let out = terminal.output
     let pending = plan.pending.isEmpty ? "nothing pending" : "\(plan.pending.count) pending"
     let schema = plan.current.map { "schema \($0)" } ?? "no schema yet"
@@ -44,9 +45,9 @@ struct MigrateStatus {
     for (line, state) in zip(Table(alignRight: [2, 3], rows: rows).lines(), states) {
       terminal.print("  \(out.styled(state.mark, state.style)) \(line)")
     }
-    if plan.problems.isEmpty, let empty = plan.pending.first(where: \.isEmpty) {
+    if isRunnable, let empty = plan.pending.first(where: \.isEmpty) {
       terminal.print("\nNext: write the SQL of \(printable(empty.path))")
-    } else if plan.problems.isEmpty, !plan.pending.isEmpty {
+    } else if isRunnable, !plan.pending.isEmpty {
       let next = plan.pending.contains(where: \.touchesData) && plan.current != nil ? "plan" : "apply"
       terminal.print("\nNext: \(target.pasteable(next))")
     }
@@ -79,15 +80,16 @@ struct MigrateStatus {
 
   // MARK: For programs
 
-  private func document(_ plan: MigrationPlan) -> JSON {
-    .object([
+  private func document(_ plan: MigrationPlan, _ problem: ToolProblem?) -> JSON {
+    let problems = plan.problems.map { ($0.kind, "\($0)") } + (problem.map { [("tool", "\($0)")] } ?? [])
+    return .object([
       ("v", 1), ("database", .string(target.optionalDatabase ?? "")),
       ("schema", plan.current.map { .string("\($0)") } ?? .null),
       ("pending", .integer(plan.pending.count)),
       ("format", .string(MigrationFormat(of: plan.entries.compactMap(\.file)).rawValue)),
       (
         "problems",
-        .array(plan.problems.map { ["kind": .string($0.kind), "message": .string("\($0)")] })
+        .array(problems.map { ["kind": .string($0.0), "message": .string($0.1)] })
       ),
       ("migrations", .array(plan.entries.map { entry(of: $0, in: plan) })),
     ])

@@ -31,6 +31,19 @@ import Testing
     #expect(try quire.rows("library.db", "SELECT count(*) FROM _quire_migrations") == ["6"])
   }
 
+  @Test func `the time to wait for a writer is not exceeded, and each command names itself`() throws {
+    try quire.write("Migrations/20260102000000_b.sql", "UPDATE book SET title = 'x' WHERE id = 1;")
+    let start = ContinuousClock.now
+    let ran = try quire.shell(
+      """
+      (echo 'BEGIN EXCLUSIVE;'; sleep 4) | sqlite3 library.db & sleep 0.5
+      quire migrate apply --wait 0 library.db 2>&1; echo "status $?"; quire migrate status --wait 0 library.db 2>&1
+      wait
+      """)
+    #expect(ran.output.contains("status 6") && ran.output.contains("quire migrate status --wait 60 library.db"))
+    #expect(start.duration(to: .now) < .seconds(8))
+  }
+
   @Test func `Ctrl-C rolls back what runs and gives status 130`() throws {
     try quire.write(
       "Migrations/20260102000000_endless.sql",
