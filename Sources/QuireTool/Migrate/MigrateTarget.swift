@@ -127,7 +127,7 @@ struct MigrateTarget {
     let place: NodePlace
     do {
       place = try StoreNode.place(of: database, busyTimeout: patience)
-    } catch let error as SQLiteError where error.isBusy {
+    } catch let error where Self.isBusy(error) {
       // It has waited as long as the command may: what follows would wait again.
       throw MigrateFailure(target: self, migrator: Migrator(database: database, files: []))
         .explained(.busy(path: database, seconds: patience / .seconds(1)))
@@ -136,6 +136,11 @@ struct MigrateTarget {
     }
     let members = try NodeTarget.members([invocation.environment["QUIRE_ETCD"] ?? ""], "QUIRE_ETCD", invocation)
     return .etcd(place.name, at: members, patience: patience)
+  }
+
+  private static func isBusy(_ error: any Error) -> Bool {
+    if case .busy? = error as? DatabaseError { return true }
+    return (error as? SQLiteError)?.isBusy == true
   }
 
   // MARK: Saying
