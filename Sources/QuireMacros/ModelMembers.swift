@@ -54,9 +54,9 @@ struct ModelMembers {
   private var rowInit: String {
     var lines = model.properties.map { property in
       if property.plain != nil {
-        "\(property.storage) = try row.next(\(property.metatype))"
+        "\(own(property)) = try row.next(\(property.metatype))"
       } else if property.isConstant {
-        "\(property.storage) = try Quire._Quire.constant(\(form(property)).read(&row))"
+        "\(own(property)) = try Quire._Quire.constant(\(form(property)).read(&row))"
       } else {
         "\(property.storage) = try \(form(property)).read(&row)"
       }
@@ -72,7 +72,7 @@ struct ModelMembers {
   private var vacantInit: String {
     var lines = model.properties.filter { $0.initialValue == nil }.map { property in
       let value = property.isConstant ? "Quire._Quire.zero(\(path(property)))" : "\(form(property)).vacant()"
-      return "\(property.storage) = \(property.plain?.zero ?? value)"
+      return "\(own(property)) = \(property.plain?.zero ?? value)"
     }
     lines.append("_quireState = state")
     return "private init(_quireVacant state: Quire._Quire.ModelState) \(block(lines))"
@@ -97,7 +97,7 @@ struct ModelMembers {
       let index = "at: Quire._Quire.next(&index)"
       let call =
         property.plain != nil
-        ? "\(property.storage)._write(to: statement, \(index))"
+        ? "\(own(property))._write(to: statement, \(index))"
         : "\(form(property)).bind(\(slot(property)), to: statement, \(index))"
       return "if Quire._Quire.holds(properties, \(position)) {\ntry \(call)\n}"
     }
@@ -164,7 +164,11 @@ struct ModelMembers {
   private func path(_ property: PropertySyntax) -> String { "\\\(model.name).\(property.reference)" }
   private func form(_ property: PropertySyntax) -> String { "Quire._Quire.form(\(path(property)))" }
   private func slot(_ property: PropertySyntax) -> String {
-    property.isConstant ? "Quire._Quire.Slot(\(property.storage))" : property.storage
+    property.isConstant ? "Quire._Quire.Slot(\(own(property)))" : property.storage
+  }
+  /// Its storage: a constant may be called as a parameter of what is written here.
+  private func own(_ property: PropertySyntax) -> String {
+    property.isConstant ? "self.\(property.storage)" : property.storage
   }
 
   private func block(_ lines: [String]) -> String { "{\n\(lines.joined(separator: "\n"))\n}" }

@@ -16,10 +16,11 @@ func checkStored(_ variable: VariableDeclSyntax) -> [Refusal] {
   ].compactMap { $0 } + checkAttributes(variable, binding, name: name, isTransient: isTransient)
 }
 
-/// Attributes on a property that has no column anyway.
+/// Attributes on a property that has no column anyway. That it is not to be kept is true of it.
 func checkUnstored(_ variable: VariableDeclSyntax) -> [Refusal] {
   ["Attribute", "Relationship"].compactMap { name in
     guard let attribute = variable.attribute(named: name) else { return nil }
+    if name == "Attribute", attribute.arguments?.trimmedDescription == ".ephemeral" { return nil }
     let property = variable.bindings.first?.pattern.trimmedDescription ?? "this"
     let fix = Remedy.remove(attribute, "remove @\(name)")
     return Refusal(.noColumn(attribute: name, name: property), at: attribute, fix: fix)

@@ -167,6 +167,47 @@ import Testing
     #expect(try store.query("SELECT count(*) FROM volume").map(\.values) == [[1]])
   }
 
+  @Test func `each object has an identifier of its own before it is in a context`() throws {
+    let volumes = (1...100).map { Volume("\($0)") }
+    let writer = Writer(name: "Lem")
+    writer.volumes = volumes
+    #expect(Set(volumes.map(\.persistentModelID)).count == 100)
+    #expect(Set(volumes.map(\.persistentModelID.description)).count == 100)
+    #expect(volumes.allSatisfy { $0.persistentModelID.rowKey == nil && $0.persistentModelID == $0.persistentModelID })
+    var drafts = volumes
+    drafts.removeAll { $0.persistentModelID == volumes[7].persistentModelID }
+    #expect(drafts.count == 99)
+    let context = ModelContext(try store())
+    context.insert(writer)
+    #expect(Set(volumes.map(\.persistentModelID)).count == 100)
+    context.rollback()
+    #expect(Set(volumes.map(\.persistentModelID)).count == 100)
+  }
+
+  @Test func `an unsaved object's identifier is what it was after it was encoded, in this run of the program alone`()
+    throws
+  {
+    let context = ModelContext(try store(["Lem": ["Eden"]]))
+    let (volume, loose) = (Volume("Fiasco"), Volume("in no context"))
+    context.insert(volume)
+    for id in [volume.persistentModelID, loose.persistentModelID] {
+      let data = try JSONEncoder().encode(id)
+      #expect(try JSONDecoder().decode(PersistentIdentifier.self, from: data) == id)
+      let text = String(decoding: data, as: UTF8.self)
+      let run = try #require(text.firstMatch(of: /[0-9A-F]{8}-[0-9A-F-]{27}/)).output
+      let foreign = text.replacing(run, with: UUID().uuidString)
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode(PersistentIdentifier.self, from: Data(foreign.utf8))
+      }
+    }
+    let again = try JSONDecoder().decode(
+      PersistentIdentifier.self, from: try JSONEncoder().encode(volume.persistentModelID))
+    let found = try context.fetch(FetchDescriptor<Volume>(predicate: #Predicate { $0.persistentModelID == again }))
+    #expect(found.map(\.title) == ["Fiasco"])
+    try context.save()
+    #expect(volume.persistentModelID != again && context.model(for: again) as? Volume == nil)
+  }
+
   @Test func `a predicate may name an unsaved object of the context that is asked`() throws {
     let context = ModelContext(try store(["Lem": ["Eden"]]))
     let writer = Writer(name: "Tawada")

@@ -53,6 +53,19 @@ import Testing
     #expect(opaque.count == 1)
   }
 
+  @Test func `constants may be called as what the macro writes calls its parameters, a computed one is kept nowhere`()
+    throws
+  {
+    let store = try ModelContainer(
+      for: Journey.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store)
+    context.insert(Journey("Oregon", row: 3, statement: 0.5, index: Date(timeIntervalSince1970: 7), properties: nil))
+    try context.save()
+    let read = try #require(try ModelContext(store).fetchOne(FetchDescriptor<Journey>()))
+    #expect(read.state == "Oregon" && read.row == 3 && read.statement == 0.5 && read.properties == nil)
+    #expect(read.index == Date(timeIntervalSince1970: 7) && read.line == "Oregon 3")
+  }
+
   @Test func `property observers run for assignments, and not when a value is taken in`() throws {
     let gadget = Gadget()
     context.insert(gadget)
@@ -101,4 +114,17 @@ struct Opaque: Codable {
   @Transient var log: [String] = []
   @ObservationIgnored var cache = 0
   init() {}
+}
+
+@Model final class Journey {
+  let state: String
+  let row: Int
+  let statement: Double
+  let index: Date
+  let properties: String?
+  @Attribute(.ephemeral) var line: String { "\(state) \(row)" }
+  init(_ state: String, row: Int, statement: Double, index: Date, properties: String?) {
+    (self.state, self.row, self.statement, self.index) = (state, row, statement, index)
+    self.properties = properties
+  }
 }

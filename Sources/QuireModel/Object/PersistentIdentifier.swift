@@ -3,13 +3,14 @@ import QuireSQLite
 
 /// Identifies one object of one store; send it between isolations in place of the object.
 ///
-/// Three numbers, so that it is cheap to hash. It is temporary until the object's first save and changes then; it stays
-/// the same when the object's context is released.
+/// Three numbers, so that it is cheap to hash. Until the object's first save it is temporary: each object has one of its
+/// own, which changes when it is inserted and when it is saved. It stays the same when the object's context is released.
 ///
 /// It is encoded as the model's name and the row's key, `{"entity":"Book","key":7}`. It contains no path, so that it
 /// can be given to clients and still identifies the row when the file has been moved. Decoding selects the open store
 /// that has such a model. If there is none yet, or several, the identifier belongs to whichever store it is used with,
-/// and does not equal any object's identifier. The format of older versions, with the file's path, is decoded too.
+/// and does not equal any object's identifier. The format of older versions, with the file's path, is decoded too. A
+/// temporary one is encoded for this run of the program: elsewhere, decoding it is an error.
 public struct PersistentIdentifier: Hashable, Sendable {
   /// Zero if no store is known: then `entity` is the number of a name in ``StoreRegistry``.
   package let store: UInt32
@@ -28,6 +29,11 @@ public struct PersistentIdentifier: Hashable, Sendable {
   /// The file's path; nil if the store has been closed.
   public var storeIdentifier: String? { StoreRegistry.shared.names(of: self)?.store }
 
+  /// Of an object that has not been inserted anywhere: its address, which no other object has meanwhile.
+  init(loose object: AnyObject) {
+    self.init(store: 0, entity: 0, key: .min + Int64(Int(bitPattern: ObjectIdentifier(object))))
+  }
+
   /// The row's key in its table; nil until the object has been saved.
   public var rowKey: Int64? { key < ModelState.firstKey ? nil : key }
 }
@@ -45,25 +51,38 @@ extension PersistentIdentifier: Comparable {
 }
 
 extension PersistentIdentifier: Codable {
-  private enum CodingKeys: String, CodingKey { case store, entity, key }
+  private enum CodingKeys: String, CodingKey { case store, entity, key, unsaved }
 
-  /// - Throws: `EncodingError` for an object that has not been saved, or whose store has been closed.
+  /// - Throws: `EncodingError` for an object whose store has been closed.
   public func encode(to encoder: any Encoder) throws {
-    guard let name = StoreRegistry.shared.entityName(of: self), let key = rowKey else {
-      throw EncodingError.invalidValue(
-        self,
-        .init(codingPath: encoder.codingPath, debugDescription: "an identifier of an unsaved object or a closed store"))
-    }
+    let name = StoreRegistry.shared.entityName(of: self)
     var container = encoder.container(keyedBy: CodingKeys.self)
+    guard let key = rowKey else {
+      try container.encode(name ?? "", forKey: .entity)
+      return try container.encode("\(Self.run) \(store) \(entity) \(self.key)", forKey: .unsaved)
+    }
+    guard let name else {
+      throw EncodingError.invalidValue(
+        self, .init(codingPath: encoder.codingPath, debugDescription: "an identifier of a closed store"))
+    }
     try container.encode(name, forKey: .entity)
     try container.encode(key, forKey: .key)
   }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    let (entity, key) = (
-      try container.decode(String.self, forKey: .entity), try container.decode(Int64.self, forKey: .key)
-    )
+    let entity = try container.decode(String.self, forKey: .entity)
+    if let text = try container.decodeIfPresent(String.self, forKey: .unsaved) {
+      guard let temporary = Self(temporary: text) else {
+        throw DecodingError.dataCorrupted(
+          .init(
+            codingPath: decoder.codingPath,
+            debugDescription: "\(entity.prefix(40)): an unsaved object of another run of a program"))
+      }
+      self = temporary
+      return
+    }
+    let key = try container.decode(Int64.self, forKey: .key)
     let path = try container.decodeIfPresent(String.self, forKey: .store)
     guard key >= ModelState.firstKey, let numbers = StoreRegistry.shared.numbers(ofEntity: entity, in: path) else {
       throw DecodingError.dataCorrupted(
@@ -71,10 +90,26 @@ extension PersistentIdentifier: Codable {
     }
     self.init(store: numbers.store, entity: numbers.entity, key: key)
   }
+
+  /// Tells this run of the program from all others: temporary identifiers mean nothing to them.
+  private static let run = UUID().uuidString
+
+  private init?(temporary text: String) {
+    let parts = text.split(separator: " ", maxSplits: 4)
+    guard parts.count == 4, parts[0] == Self.run, let store = UInt32(parts[1]), let entity = UInt32(parts[2]),
+      let key = Int64(parts[3]), key < ModelState.firstKey
+    else { return nil }
+    self.init(store: store, entity: entity, key: key)
+  }
 }
 
 extension PersistentIdentifier: CustomStringConvertible {
-  public var description: String { rowKey.map { "\(entityName) \($0)" } ?? "\(entityName), unsaved" }
+  /// `Book 7`; of an unsaved object `Book, unsaved` with a number of its own.
+  public var description: String {
+    if let rowKey { return "\(entityName) \(rowKey)" }
+    let name = entityName.isEmpty ? "an object" : entityName
+    return "\(name), unsaved (\(String(UInt64(bitPattern: key &- .min), radix: 16)))"
+  }
 }
 
 /// The open stores of the process, by number; identifiers are resolved with it.

@@ -43,11 +43,13 @@ extension _Quire {
 }
 
 extension PersistentModel {
-  /// Identifies this object in its store; temporary until its first save. Unchanged after the context is released.
+  /// Identifies this object in its store; temporary, but its own, until its first save. Unchanged after the context is
+  /// released.
   public var persistentModelID: PersistentIdentifier {
     let state = _quireState
     guard let owner = state.owner, let entity = owner.entityNumber(of: self) else {
-      return PersistentIdentifier(store: 0, entity: 0, key: state.key)
+      return state.key == 0
+        ? PersistentIdentifier(loose: self) : PersistentIdentifier(store: 0, entity: 0, key: state.key)
     }
     return PersistentIdentifier(store: owner.storeNumber, entity: UInt32(entity), key: state.key)
   }
