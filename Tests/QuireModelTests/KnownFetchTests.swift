@@ -56,6 +56,20 @@ import Testing
     #expect(compared > 300, "few forms were remembered")
   }
 
+  @Test func `forms are forgotten when there are too many of them, and no answer is another's`() throws {
+    let context = ModelContext(try Bookshop.container())
+    let store = try #require(context.owner.store)
+    let known = KnownFetches()
+    for form in 0..<800 as Range<UInt64> {
+      let descriptor = FetchDescriptor(
+        predicate: RandomPredicate.make(seed: form, isWild: false, depth: 3), sortBy: [SortDescriptor(\.title)])
+      let remembered = known.statement(descriptor, for: .count, in: store) { try $0.select.count() }
+      #expect(known.count <= KnownFetches.limit)
+      guard let remembered else { continue }
+      #expect(try remembered == ResolvedQuery(descriptor, in: store, evaluating: true).select.count())
+    }
+  }
+
   @Test func `a value that chooses the SQL is part of the form, and what is only like another is told from it`() throws
   {
     let container = try Bookshop.container()

@@ -26,35 +26,37 @@ package final class Fetcher: ContextPart {
     guard let entity = store.entity(for: Model.self) else { throw ModelError.unknownModel("\(Model.self)") }
     let prefetched = descriptor.relationshipKeyPathsForPrefetching
     let brought = BroughtToOne.all(among: prefetched, of: entity, in: store)
-    let write = { (query: ResolvedQuery) in try query.selectingObjects(bringing: brought) }
-    let result: [Model]
-    if let known = known(descriptor, for: .objects(bringing: brought.map(\.property)), write) {
-      result = try run(known, entity, bringing: brought)
-    } else {
-      let query = try ResolvedQuery(descriptor, in: store, evaluating: true, asking: core)
-      result =
-        try judged(query, withEdits: descriptor.includePendingChanges)
-        ?? run(try write(query), entity, bringing: brought)
-    }
+    let result: [Model] =
+      switch try answer(
+        descriptor, as: .objects(bringing: brought.map(\.property)), { try $0.selectingObjects(bringing: brought) })
+      {
+      case .statement(let sql): try run(sql, entity, bringing: brought)
+      case .objects(let objects): objects
+      }
     for keyPath in prefetched { prefetch(keyPath, of: result, entity) }
     core.following.changed()
     return result
   }
 
-  /// The statement of a fetch that was translated before, or is remembered from now on; nil if it must be translated
-  /// each time, or unsaved edits might count.
-  private func known<Model: PersistentModel>(
-    _ descriptor: FetchDescriptor<Model>, for answer: QueryForm.Answer, _ write: (ResolvedQuery) throws -> SQLText
-  ) -> SQLText? {
-    if descriptor.includePendingChanges, hasChanges { return nil }
-    return store.flatMap { $0.knownFetches.statement(descriptor, for: answer, in: $0, write) }
+  /// What answers a fetch: a statement, or the objects, if it must be evaluated on some of them: because of unsaved edits,
+  /// or of parts without SQL.
+  private enum Answer<Model> {
+    case statement(SQLText), objects([Model])
   }
 
-  /// The objects, if the query must be evaluated on some of them: because of unsaved edits, or of parts without SQL.
-  /// Nil if SQL is enough.
-  private func judged<Model: PersistentModel>(_ query: ResolvedQuery, withEdits: Bool) throws -> [Model]? {
-    if query.remaining != nil { return try fetchByObjects(query, withEdits: withEdits) }
-    return withEdits ? try hasPendingRows(query) ? fetchWithEdits(query) : nil : nil
+  /// - Parameter write: writes the statement of a query that SQL answers alone.
+  private func answer<Model: PersistentModel>(
+    _ descriptor: FetchDescriptor<Model>, as answer: QueryForm.Answer, _ write: (ResolvedQuery) throws -> SQLText
+  ) throws -> Answer<Model> {
+    let store = try requireStore()
+    let withEdits = descriptor.includePendingChanges
+    if !withEdits || !hasChanges, let known = store.knownFetches.statement(descriptor, for: answer, in: store, write) {
+      return .statement(known)
+    }
+    let query = try ResolvedQuery(descriptor, in: store, evaluating: true, asking: core)
+    if query.remaining != nil { return .objects(try fetchByObjects(query, withEdits: withEdits)) }
+    if withEdits, try hasPendingRows(query) { return .objects(try fetchWithEdits(query)) }
+    return .statement(try write(query))
   }
 
   /// Runs a statement whose rows are objects, with those that they bring.
@@ -102,12 +104,9 @@ package final class Fetcher: ContextPart {
     try core.following.catchUp()
     if let text = descriptor.fullText { return try found(descriptor, text).keys.count }
     let sql: SQLText
-    if let known = known(descriptor, for: .count, { try $0.select.count() }) {
-      sql = known
-    } else {
-      let query = try ResolvedQuery(descriptor, in: try requireStore(), evaluating: true, asking: core)
-      if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) { return models.count }
-      sql = try query.select.count()
+    switch try answer(descriptor, as: .count, { try $0.select.count() }) {
+    case .objects(let objects): return objects.count
+    case .statement(let statement): sql = statement
     }
     return try read { connection in
       let statement = try connection.statement(sql.text)
@@ -124,20 +123,15 @@ package final class Fetcher: ContextPart {
       let (entity, keys) = try found(descriptor, text)
       return keys.map { PersistentIdentifier(store: core.storeNumber, entity: UInt32(entity.index), key: $0) }
     }
-    func identifiers(_ sql: SQLText, _ entity: Entity) throws -> [PersistentIdentifier] {
-      try keys(sql).map { PersistentIdentifier(store: core.storeNumber, entity: UInt32(entity.index), key: $0) }
-    }
     let store = try requireStore()
-    if let known = known(descriptor, for: .identifiers, { try $0.select.statement() }),
-      let entity = store.entity(for: Model.self)
-    {
-      return try identifiers(known, entity)
+    guard let entity = store.entity(for: Model.self) else { throw ModelError.unknownModel("\(Model.self)") }
+    switch try answer(descriptor, as: .identifiers, { try $0.select.statement() }) {
+    case .objects(let objects): return objects.map(\.persistentModelID)
+    case .statement(let sql):
+      return try keys(sql).map {
+        PersistentIdentifier(store: core.storeNumber, entity: UInt32(entity.index), key: $0)
+      }
     }
-    let query = try ResolvedQuery(descriptor, in: store, evaluating: true, asking: core)
-    if let models: [Model] = try judged(query, withEdits: descriptor.includePendingChanges) {
-      return models.map(\.persistentModelID)
-    }
-    return try identifiers(try query.select.statement(), query.entity)
   }
 
   /// One column of keys.

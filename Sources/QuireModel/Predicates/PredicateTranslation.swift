@@ -10,22 +10,15 @@ package import QuireRow
 ///   - computed: Collects the parts that only Swift can evaluate, on the row's object; nil if there will be no object.
 ///   - standIns: Values to translate in place of those that are captured.
 /// - Throws: For a part that has no SQL and, with `computed`, cannot be evaluated safely either.
-func translate<M>(
-  _ predicate: Predicate<M>, resolving resolver: some PathResolver, computed: ComputedValues?,
-  standingIn standIns: StandIns?
+package func translate<M>(
+  _ predicate: Predicate<M>, resolving resolver: some PathResolver, computed: ComputedValues? = nil,
+  standingIn standIns: StandIns? = nil
 ) throws(UntranslatablePredicate) -> RowExpression {
   var translation = Translation(resolver: resolver)
   translation.standIns = standIns
   if let computed { translation.computes(computed, from: predicate.variable) }
   translation.bind(predicate.variable.key, to: .row(Row(steps: [], type: M.self)), called: "$0")
   return try translation.expression(of: predicate.expression)
-}
-
-/// ``translate(_:resolving:computed:standingIn:)`` of the values that are captured.
-package func translate<M>(
-  _ predicate: Predicate<M>, resolving resolver: some PathResolver, computed: ComputedValues? = nil
-) throws(UntranslatablePredicate) -> RowExpression {
-  try translate(predicate, resolving: resolver, computed: computed, standingIn: nil)
 }
 
 /// An expression as a value over the same columns.

@@ -25,17 +25,11 @@ extension PredicateExpressions.KeyPath: FormedExpression {
 // MARK: Logic
 
 extension PredicateExpressions.Conjunction: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(lhs)
-    form.note(rhs)
-  }
+  func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
 extension PredicateExpressions.Disjunction: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(lhs)
-    form.note(rhs)
-  }
+  func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
 extension PredicateExpressions.Negation: FormedExpression {
@@ -45,25 +39,18 @@ extension PredicateExpressions.Negation: FormedExpression {
 extension PredicateExpressions.Conditional: FormedExpression {
   func note(in form: inout FormReader) {
     form.note(test)
-    form.note(trueBranch)
-    form.note(falseBranch)
+    form.note(trueBranch, falseBranch)
   }
 }
 
 // MARK: Comparisons
 
 extension PredicateExpressions.Equal: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(lhs)
-    form.note(rhs)
-  }
+  func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
 extension PredicateExpressions.NotEqual: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(lhs)
-    form.note(rhs)
-  }
+  func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
 extension PredicateExpressions.Comparison: FormedExpression {
@@ -75,8 +62,7 @@ extension PredicateExpressions.Comparison: FormedExpression {
     case .greaterThanOrEqual: form.note(3)
     @unknown default: form.note(4)  // has no SQL
     }
-    form.note(lhs)
-    form.note(rhs)
+    form.note(lhs, rhs)
   }
 }
 
@@ -85,33 +71,23 @@ extension PredicateExpressions._Present: FormedExpression {
 }
 
 extension PredicateExpressions.Range: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(lower)
-    form.note(upper)
-  }
+  func note(in form: inout FormReader) { form.note(lower, upper) }
 }
 
 extension PredicateExpressions.ClosedRange: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(lower)
-    form.note(upper)
-  }
+  func note(in form: inout FormReader) { form.note(lower, upper) }
 }
 
 extension PredicateExpressions.RangeExpressionContains: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(range)
-    form.note(element)
-  }
+  func note(in form: inout FormReader) { form.note(range, element) }
 }
 
 // MARK: Optionals
 
 extension PredicateExpressions.OptionalFlatMap: FormedExpression {
   func note(in form: inout FormReader) {
-    form.note(wrapped)
     form.note(variable)
-    form.note(transform)
+    form.note(wrapped, transform)
   }
 }
 
@@ -120,47 +96,33 @@ extension PredicateExpressions.ForcedUnwrap: FormedExpression {
 }
 
 extension PredicateExpressions.NilCoalesce: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(lhs)
-    form.note(rhs)
-  }
+  func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
 // MARK: Text and related rows
 
 extension PredicateExpressions.CollectionContainsCollection: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(base)
-    form.note(other)
-  }
+  func note(in form: inout FormReader) { form.note(base, other) }
 }
 
 extension PredicateExpressions._StringHasSuffix: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(base)
-    form.note(suffix)
-  }
+  func note(in form: inout FormReader) { form.note(base, suffix) }
 }
 
 extension PredicateExpressions._StringLocalizedStandardContains: FormedExpression {
-  func note(in form: inout FormReader) {
-    form.note(root)
-    form.note(other)
-  }
+  func note(in form: inout FormReader) { form.note(root, other) }
 }
 
 extension PredicateExpressions.SequenceContainsWhere: FormedExpression {
   func note(in form: inout FormReader) {
-    form.note(sequence)
     form.note(variable)
-    form.note(test)
+    form.note(sequence, test)
   }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: FormedExpression {
   func note(in form: inout FormReader) {
-    form.note(sequence)
     form.note(variable)
-    form.note(test)
+    form.note(sequence, test)
   }
 }

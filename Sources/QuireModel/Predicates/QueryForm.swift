@@ -32,7 +32,7 @@ struct FormReader {
   private(set) var form: QueryForm
   /// In the order of the parts that have them.
   private(set) var captured: [BoundValue] = []
-  /// The key paths in the form, which are known by identity as long as somebody keeps them.
+  /// The key paths in the form. Whoever remembers the form keeps them: it tells them apart by their addresses.
   private(set) var keyPaths: [AnyKeyPath] = []
   private let store: Store
   private let page: [Value]
@@ -64,6 +64,11 @@ struct FormReader {
     if let part = part as? any FormedExpression { part.note(in: &self) } else { isWhole = false }
   }
 
+  mutating func note(_ first: some PredicateExpression, _ second: some PredicateExpression) {
+    note(first)
+    note(second)
+  }
+
   mutating func note<M>(_ variable: PredicateExpressions.Variable<M>) {
     if let known = variables.firstIndex(of: variable.key) {
       note(known)
@@ -85,12 +90,17 @@ struct FormReader {
     if let captured = BoundValue(value, in: store) {
       if case .identifier(let entity) = captured.kind { note(2 + Int(entity)) } else { note(1) }
       self.captured.append(captured)
-    } else if value is Bool || value is any RawRepresentable, let stored = try? Translation.storedValue(value) {
+    } else if value is Bool || Self.isEnum(value), let stored = try? Translation.storedValue(value) {
       note(-1)
       form.constants.append(stored)
     } else {
       isWhole = false
     }
+  }
+
+  /// Whether it is one of few values: a struct with a raw value may have any.
+  private static func isEnum(_ value: Any) -> Bool {
+    value is any RawRepresentable && Mirror(reflecting: value).displayStyle == .enum
   }
 
   /// What a statement of this form binds, in this order: the captured values, limit and offset.

@@ -5,8 +5,9 @@ import QuireSQLite
 /// The SQL of fetches by their form: a predicate is translated at the first fetch of its place in the code, and later ones
 /// only bind their values.
 package final class KnownFetches: Sendable {
-  /// The number of forms that are remembered; the fetches of further ones are translated each time.
-  static let limit = 256
+  /// The number of forms that are remembered. With a further one all are forgotten: where code makes new key paths all the
+  /// time, other fetches are remembered still.
+  package static let limit = 256
 
   private let known = Locked<[QueryForm: KnownFetch]>([:])
 
@@ -23,9 +24,12 @@ package final class KnownFetches: Sendable {
   ) -> SQLText? {
     guard let reader = FormReader(descriptor, for: answer, in: store) else { return nil }
     if let fetch = known.withLock({ $0[reader.form] }) { return fetch.statement(binding: reader.values) }
-    guard reader.hasDistinctValues, count < Self.limit else { return nil }
+    guard reader.hasDistinctValues else { return nil }
     let fetch = KnownFetch(reader.keyPaths, try? Self.sampled(descriptor, reader, in: store, write))
-    known.withLock { $0[reader.form] = fetch }
+    known.withLock { known in
+      if known.count >= Self.limit { known.removeAll() }
+      known[reader.form] = fetch
+    }
     return fetch.statement(binding: reader.values)
   }
 
