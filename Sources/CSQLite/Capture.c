@@ -333,7 +333,6 @@ static int sensor_rollback(sqlite3_vtab *table) {
 }
 static int sensor_savepoint(sqlite3_vtab *table, int number) {
   quire_capture *c = ((sensor *)table)->capture;
-  if (number < 0) return SQLITE_OK;
   if (number >= c->mark_capacity) {
     int capacity = number + 8;
     quire_mark *marks = realloc(c->marks, (size_t)capacity * sizeof(quire_mark));

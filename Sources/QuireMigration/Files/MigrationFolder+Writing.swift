@@ -26,11 +26,12 @@ extension MigrationFolder {
 
   /// Writes a file that must not be there yet, or leaves none.
   static func write(_ text: String, toNew path: String) throws {
-    let isThere = FileManager.default.fileExists(atPath: path)
     do {
       try Data(text.utf8).write(to: URL(filePath: path), options: .withoutOverwriting)
+    } catch let error as CocoaError where error.code == .fileWriteFileExists {
+      throw error  // another's
     } catch {
-      if !isThere { try? FileManager.default.removeItem(atPath: path) }
+      try? FileManager.default.removeItem(atPath: path)
       throw error
     }
   }

@@ -123,8 +123,9 @@ final class DataLossDetector {
     dropped.append(gone)
   }
 
-  /// How many rows of a table have no equal in the one that replaces it: neither by their key, which a rebuild may
-  /// number anew, nor by their other values, which it may change.
+  /// How many rows of a table are not in the one that replaces it.
+  ///
+  /// A rebuild may give rows new keys, or change their other values: a row counts as lost if both are missing.
   private func missing(from heir: SQLName, of table: SQLName, _ kept: [SQLName], key: [SQLName])
     throws(SQLiteError) -> Int
   {

@@ -41,7 +41,7 @@ extension SQLiteError {
   /// The database is open for reading only.
   package var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
   /// The transaction of a writer that is gone must be rolled back, which a connection that only reads cannot do.
-  package var isUnfinished: Bool { code == 776 }
+  package var isUnfinished: Bool { code == SQLITE_READONLY | 3 << 8 }  // SQLITE_READONLY_ROLLBACK
   /// The statement was interrupted.
   package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
   /// The system could not read or write the file.

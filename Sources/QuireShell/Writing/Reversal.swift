@@ -32,7 +32,7 @@ struct Reversal {
       return ShellFailure("the table \(table.name) is not as it was. Nothing was changed")
     case .row(let key, let table, let expected, let found):
       let model = models.all.first { $0.table == table.name }
-      // By the model's key, and not by a row id that nobody sees.
+      // Users know a row by its key. The row id, by which it was recorded, is not shown anywhere.
       let known = model?.keyColumns.compactMap { column in
         table.columns.firstIndex(of: column).flatMap { place in (expected ?? found)?[place] }
       }
