@@ -65,7 +65,7 @@ public final class PseudoTerminal {
 
   /// Reads until the screen is whole and as wanted.
   @discardableResult
-  public func wait(seconds: Int = 300, for isShown: (VirtualScreen) -> Bool) throws -> VirtualScreen {
+  public func wait(seconds: Int = 3600, for isShown: (VirtualScreen) -> Bool) throws -> VirtualScreen {
     let end = ContinuousClock.now + .seconds(seconds)
     while !screen.isWhole || !isShown(screen) {
       guard ContinuousClock.now < end, takeIn(milliseconds: 100) || !isAtEnd else {
@@ -152,7 +152,7 @@ public final class PseudoTerminal {
     }
 
     /// Its exit status, or the negative of the signal that ended it, once it is done.
-    public func end(seconds: Int = 300) throws -> Int32 {
+    public func end(seconds: Int = 3600) throws -> Int32 {
       let end = ContinuousClock.now + .seconds(seconds)
       var status: Int32 = 0
       while waitpid(process, &status, WNOHANG) == 0 {

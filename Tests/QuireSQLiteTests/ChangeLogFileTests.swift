@@ -391,7 +391,9 @@ import Testing
       let text = (0..<500).map {
         "BEGIN; INSERT INTO t (a) VALUES (\($0)); UPDATE t SET a = a + 1 WHERE id % 50 = 0; COMMIT;"
       }
-      shell.send(text.joined(separator: "\n"))
+      // Killed while it writes the others, however long the first take.
+      if round > 0 { try shell.run(text.prefix(round * 20).joined(separator: "\n")) }
+      shell.send(text.dropFirst(round * 20).joined(separator: "\n"))
       usleep(UInt32(1000 + round * 4000))
       shell.kill()
       let after = try open()
@@ -402,7 +404,7 @@ import Testing
       }
       let there = try after.read { try $0.query("SELECT id, a FROM t").rows }
       #expect(Set(rows.values) == Set(there.map { $0.map(Optional.some) }))
-      #expect(round < 5 || !there.isEmpty)
+      #expect(there.count >= round * 20)
       try after.close()
     }
   }

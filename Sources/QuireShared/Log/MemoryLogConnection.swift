@@ -47,7 +47,7 @@ package final class MemoryLogConnection: SharedLog {
     state.withLock { $0.faults[call, default: []] += faults }
   }
 
-  /// While this is true no call is sent, and no news arrive.
+  /// While this is true no call is sent or answered, and no news arrive.
   package var isCutOff: Bool {
     get { state.withLock { $0.isCutOff } }
     set {
@@ -85,7 +85,10 @@ package final class MemoryLogConnection: SharedLog {
     }
     if isCutOff { throw .unreachable(reason: "it is cut off") }
     switch fault {
-    case nil: return try body()
+    case nil:
+      let result = try body()
+      if self.isCutOff { throw unanswered(call) }  // cut off between question and answer
+      return result
     case .unreachable: throw .unreachable(reason: "as commanded")
     case .lostRequest: throw unanswered(call)
     case .lostReply:
@@ -142,6 +145,9 @@ package final class MemoryLogConnection: SharedLog {
   {
     try run(.entries) { [log] () throws(SharedLogError) in try log.entries(after: position, limit: limit) }
   }
+
+  /// News stop only where a test says so, and are then to stay away.
+  package var patienceWithNews: Duration { .seconds(86_400) }
 
   package func follow(after position: Int64, _ told: @escaping @Sendable (LogNews) -> Void) -> LogSubscription {
     let number = state.withLock { state in

@@ -42,6 +42,9 @@ package protocol SharedLog: Sendable {
   /// A hint: what it misses or delays costs time and nothing else.
   func follow(after position: Int64, _ told: @escaping @Sendable (LogNews) -> Void) -> LogSubscription
 
+  /// How long news may stay away before a node asks by itself: they may have stopped without a word.
+  var patienceWithNews: Duration { get }
+
   /// Removes the entries up to a position, which is not the last, and the parts that belong to them.
   func trim(through position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError)
 
@@ -59,6 +62,10 @@ package protocol SharedLog: Sendable {
 
   /// Removes the parts of all snapshots at lower positions.
   func removeSnapshots(before position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError)
+}
+
+extension SharedLog {
+  package var patienceWithNews: Duration { .seconds(10) }
 }
 
 /// Where a log begins and ends.

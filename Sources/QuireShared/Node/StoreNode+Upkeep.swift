@@ -4,8 +4,6 @@ internal import QuireSQLite
 
 // What nodes do beside committing: they say where they are, make snapshots, and trim the log.
 extension StoreNode {
-  /// How often a node asks where the log is, and says where it is itself if it has moved.
-  private static let announcing = Duration.seconds(10)
   /// When a node commits a position that this divides, it looks after the log.
   static let upkeepInterval: Int64 = 1_000
   /// A snapshot is made when the newest one is that many positions old.
@@ -13,10 +11,10 @@ extension StoreNode {
   /// How long entries are kept, in the log and in the files, for nodes that were away.
   package static let keeping = Duration.seconds(7 * 86_400)
 
-  /// Says where this node is, now and from time to time.
+  /// Says where this node is, now and from time to time, and asks where the log is.
   func startAnnouncing() -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: tail)
-    timer.schedule(deadline: .now(), repeating: StoreNode.announcing.seconds, leeway: .seconds(1))
+    timer.schedule(deadline: .now(), repeating: log.patienceWithNews.seconds, leeway: .seconds(1))
     var isFirst = true
     timer.setEventHandler { [weak self] in
       // News may have stopped without a word: a member that is cut off from the others is silent.
