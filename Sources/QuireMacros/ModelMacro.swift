@@ -33,13 +33,13 @@ extension ModelMacro: MemberAttributeMacro {
     case .stored(let property):
       // The compiler lets no macro write accessors for a constant: it is stored as it is, and nobody waits for a change.
       guard !property.isConstant, let position = model.position(of: property.name) else { return [] }
-      return ["@Quire._Stored(\(raw: position))"]
-    case .transient: return ["@Quire._Observed"]
+      return [AttributeSyntax(verbatim: "Quire._Stored(\(position))")]
+    case .transient: return [AttributeSyntax(verbatim: "Quire._Observed")]
     case .other:
       guard let initializer = member.as(InitializerDeclSyntax.self) else { return [] }
       let assigned = initializer.assignedReferences(of: model)
       if assigned.isEmpty { return [] }
-      return ["@Quire._Initializer(\(raw: assigned.map { "\"\($0)\"" }.joined(separator: ", ")))"]
+      return [AttributeSyntax(verbatim: "Quire._Initializer(\(assigned.map { "\"\($0)\"" }.joined(separator: ", ")))")]
     case .refused: return []
     }
   }

@@ -15,7 +15,7 @@ struct ModelMembers {
     if !model.hasDesignatedInit && model.allHaveDefaults {
       all.append("\(model.access)\(model.isObject ? "override " : "")init() {}")
     }
-    return all.map { DeclSyntax(stringLiteral: $0) }
+    return all.map { DeclSyntax(verbatim: $0) }
   }
 
   private var state: String { "@exclusivity(unchecked) \(member)var _quireState = Quire._Quire.ModelState()" }

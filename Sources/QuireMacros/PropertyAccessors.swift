@@ -41,11 +41,11 @@ struct PropertyAccessors {
       declaration = head + type + (value.map { " = Quire._Quire.Slot(\($0))" } ?? "")
     }
     let all = isObserved ? [declaration, "private var \(guardName) = false"] : [declaration]
-    return all.map { DeclSyntax(stringLiteral: $0) }
+    return all.map { DeclSyntax(verbatim: $0) }
   }
 
   var accessors: [AccessorDeclSyntax] {
-    [initializer, getter, setter].map { AccessorDeclSyntax(stringLiteral: $0) }
+    [initializer, getter, setter].map { AccessorDeclSyntax(verbatim: $0) }
   }
 
   private var initializer: String {
