@@ -54,7 +54,9 @@ package final class Fetcher: ContextPart {
       return .statement(known)
     }
     let query = try ResolvedQuery(descriptor, in: store, evaluating: true, asking: core)
-    if query.remaining != nil { return .objects(try fetchByObjects(query, withEdits: withEdits)) }
+    if query.remaining != nil {  // objects whose relationships cannot be loaded do not tell
+      return .objects(try core.throwingDeferred { try fetchByObjects(query, withEdits: withEdits) })
+    }
     if withEdits, try hasPendingRows(query) { return .objects(try fetchWithEdits(query)) }
     return .statement(try write(query))
   }

@@ -129,10 +129,10 @@ extension _Quire.OptionalToMany: _Quire.PropertyForm where Target: PersistentMod
 ) {
   if !link.hasKey {
     statement.bindNull(index)
-  } else if let object = link.object {
-    statement.bind(unsafeDowncast(object, to: Target.self)._quireState.key, at: index)
+  } else if let target = link.target(as: Target.self) {
+    statement.bind(target._quireState.key, at: index)
   } else {
-    statement.bind(link.key, at: index)
+    statement.bind(link.currentKey ?? link.key, at: index)
   }
 }
 
@@ -159,8 +159,15 @@ extension _Quire.PropertyForm {
 }
 
 extension _Quire.Link {
+  /// The target of a to-one, if it was loaded and is of that class: with a model that two versions of a schema share it
+  /// may be of the other version's.
+  @inlinable func target<Target: PersistentModel>(as _: Target.Type) -> Target? {
+    guard let object, ObjectIdentifier(type(of: object)) == ObjectIdentifier(Target.self) else { return nil }
+    return unsafeDowncast(object, to: Target.self)
+  }
+
   /// The target's current key, which differs from the linked one if the target was saved since.
-  package var currentKey: Int64? {
+  @usableFromInline package var currentKey: Int64? {
     guard hasKey else { return nil }
     return (object as? any PersistentModel)?._quireState.key ?? key
   }
@@ -179,9 +186,25 @@ enum ToOneAccess {
       let targets: [Target] = ToManyAccess.get(model, property, link)  // the side of a one-to-one without the column
       return targets.first
     }
-    if let object = link.object { return unsafeDowncast(object, to: Target.self) }
-    guard let owner = model._quireState.owner else { return nil }
-    return owner.loader.loadToOne(model, property, key: link.key) as? Target
+    if let target = link.target(as: Target.self) { return target }
+    guard let owner = model._quireState.owner,
+      let object = link.object ?? owner.loader.loadToOne(model, property, key: link.key)
+    else { return nil }
+    return target(object, of: model, property, owner)
+  }
+
+  /// The object that a relationship leads to as one of its class. One of another class, which is that of another version
+  /// of the schema, reads as none, with a deferred error.
+  static func target<Target: PersistentModel>(
+    _ object: AnyObject, of model: some PersistentModel, _ property: Int, _ owner: ContextCore
+  ) -> Target? {
+    if let target = object as? Target { return target }
+    let place = "\(type(of: model)).\(owner.entity(of: model)?.properties[property].name ?? "")"
+    owner.deferError(
+      ModelError.relationshipRefused(
+        "\(place) leads to \(String(reflecting: Target.self)), and this container's model of that name is "
+          + "\(String(reflecting: type(of: object))): ask by the relationship of the other side"))
+    return nil
   }
 
   static func vacant<Target: PersistentModel>(key: Int64) -> Target {
@@ -215,7 +238,11 @@ enum ToManyAccess {
     guard let owner = model._quireState.owner else {
       return link.list?.detached.compactMap { $0 as? Target } ?? []
     }
-    return owner.loader.targets(of: model, property).map { unsafeDowncast($0, to: Target.self) }
+    let targets = owner.loader.targets(of: model, property)
+    if let first = targets.first, ObjectIdentifier(type(of: first)) != ObjectIdentifier(Target.self) {
+      return targets.compactMap { ToOneAccess.target($0, of: model, property, owner) }
+    }
+    return targets.map { unsafeDowncast($0, to: Target.self) }
   }
 
   static func set<Target: PersistentModel>(
@@ -263,8 +290,8 @@ extension _Quire {
 
 private func joinTarget<Target: PersistentModel>(of link: Link, _: Target.Type, _ model: some PersistentModel) {
   // With an owner, an assignment after the first has done it.
-  guard let object = link.object, model._quireState.owner == nil else { return }
-  _ = join(model, unsafeDowncast(object, to: Target.self))
+  guard let target = link.target(as: Target.self), model._quireState.owner == nil else { return }
+  _ = join(model, target)
 }
 
 private func joinTargets<Target: PersistentModel>(of link: Link, _: Target.Type, _ model: some PersistentModel) {

@@ -84,8 +84,12 @@ package final class Entity: @unchecked Sendable {
     }
   }
 
-  /// Casts an object of this entity, without a search for the conformance.
-  func model(_ object: AnyObject) -> any PersistentModel { type._quireModel(object) }
+  /// Casts an object of this entity, without a search for the conformance. An object that was not inserted yet may be of
+  /// another version's class: see ``SchemaResolution``.
+  func model(_ object: AnyObject) -> any PersistentModel {
+    if ObjectIdentifier(Swift.type(of: object)) == typeID { return type._quireModel(object) }
+    return object as? any PersistentModel ?? type.vacant(ModelState())
+  }
 
   /// A property's column value in a newly made object: its default, otherwise a zero; NULL for a reference.
   ///

@@ -15,8 +15,8 @@ public struct SchemaError: Error, Hashable, Sendable {
   package enum Problem: Hashable, Sendable {
     /// A container needs at least one model.
     case noModels
-    /// Two models have this name.
-    case duplicateName(String)
+    /// Two classes have this name, and both were named or both were reached by relationships.
+    case duplicateName(String, classes: [String])
     /// Two properties of a model have the same column, or one has that of the key.
     case duplicateColumn(model: String, column: String, properties: [String])
     /// Two properties of `other` could be the inverse; name one with `@Relationship(inverse:)`.
@@ -56,7 +56,9 @@ extension SchemaError: CustomStringConvertible {
   public var description: String {
     switch problem {
     case .noModels: "a container needs at least one model"
-    case .duplicateName(let name): "two models are called \(name): each needs a table of its own"
+    case .duplicateName(let name, let classes):
+      "two models are called \(name), \(classes.joined(separator: " and ")): each needs a table of its own. If they are "
+        + "versions of one model, name the one that is meant among the container's models"
     case .duplicateColumn(let model, let column, let properties):
       "\(properties.map { "\(model).\($0)" }.joined(separator: " and ")) would have the column \(column)"
         + (properties.count > 1 ? "" : ", which is that of the key")

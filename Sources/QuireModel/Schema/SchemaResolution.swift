@@ -1,6 +1,9 @@
 /// Model classes → entities: collects every model that a relationship names, and pairs each relationship with its
 /// inverse. Throws rather than guesses.
 package struct SchemaResolution {
+  /// The classes that were named, by their names. A relationship that leads to another class of such a name, which is
+  /// that of another version of the schema, leads to the named one: versions may share a model.
+  private var named: [String: (type: any PersistentModel.Type, definition: ModelDefinition)] = [:]
   private var types: [any PersistentModel.Type] = []
   private(set) var definitions: [ModelDefinition] = []
   /// By entity and property: the other side, once paired.
@@ -15,13 +18,11 @@ package struct SchemaResolution {
   package static func resolve(_ types: [any PersistentModel.Type]) throws(SchemaError) -> (
     entities: [Entity], joins: [JoinTable]
   ) {
-    var resolution = SchemaResolution()
     if types.isEmpty { throw SchemaError(.noModels) }
+    var resolution = SchemaResolution()
+    for type in types { try resolution.name(type) }
     for type in types { resolution.add(type) }
-    var names: Set<String> = []
-    for definition in resolution.definitions where !names.insert(definition.name).inserted {
-      throw SchemaError(.duplicateName(definition.name))
-    }
+    try resolution.checkNames()
     try resolution.checkVacancy()
     try resolution.pairDeclared()
     try resolution.pairInferred()
@@ -29,9 +30,17 @@ package struct SchemaResolution {
     return try resolution.entities()
   }
 
+  private mutating func name(_ type: any PersistentModel.Type) throws(SchemaError) {
+    let definition = type._quireDefinition
+    let other = named.updateValue((type, definition), forKey: definition.name)
+    if let other, other.type != type { throw SchemaResolution.duplicate(definition.name, other.type, type) }
+  }
+
   private mutating func add(_ type: any PersistentModel.Type) {
     guard !types.contains(where: { $0 == type }) else { return }
-    let definition = type._quireDefinition
+    let known = named.values.first { $0.type == type }
+    let definition = known?.definition ?? type._quireDefinition
+    if known == nil, let meant = named[definition.name] { return add(meant.type) }
     types.append(type)
     definitions.append(definition)
     inverses.append(Array(repeating: nil, count: definition.properties.count))
@@ -40,7 +49,33 @@ package struct SchemaResolution {
     }
   }
 
-  private func number(of type: any PersistentModel.Type) -> Int { types.firstIndex { $0 == type } ?? 0 }
+  private func checkNames() throws(SchemaError) {
+    for (index, definition) in definitions.enumerated() {
+      guard let other = definitions[..<index].firstIndex(where: { $0.name == definition.name }) else { continue }
+      throw SchemaResolution.duplicate(definition.name, types[other], types[index])
+    }
+  }
+
+  private static func duplicate(
+    _ name: String, _ one: any PersistentModel.Type, _ other: any PersistentModel.Type
+  ) -> SchemaError {
+    SchemaError(.duplicateName(name, classes: [String(reflecting: one), String(reflecting: other)]))
+  }
+
+  private func number(of type: any PersistentModel.Type) -> Int {
+    if let index = types.firstIndex(where: { $0 == type }) { return index }
+    let name = type._quireDefinition.name
+    return definitions.firstIndex { $0.name == name } ?? 0
+  }
+
+  /// The property of the entity that a key path of `type` leads to: the one of that name where `type` is the model's
+  /// class of another version.
+  private func property(at keyPath: AnyKeyPath, of type: any PersistentModel.Type) -> Int? {
+    let properties = definitions[number(of: type)].properties
+    if let index = properties.firstIndex(where: { $0.keyPath == keyPath }) { return index }
+    guard let name = type._quireDefinition.properties.first(where: { $0.keyPath == keyPath })?.name else { return nil }
+    return properties.firstIndex { $0.name == name }
+  }
 
   private func inverse(of side: Side) -> Side? { inverses[side.entity][side.property] }
 
@@ -74,7 +109,7 @@ package struct SchemaResolution {
       for (index, property) in definition.properties.enumerated() {
         guard let keyPath = property.relationship.inverse, let target = property.target else { continue }
         let other = number(of: target)
-        guard let inverse = definitions[other].properties.firstIndex(where: { $0.keyPath == keyPath }),
+        guard let inverse = self.property(at: keyPath, of: target),
           let back = definitions[other].properties[inverse].target, number(of: back) == entity
         else {
           throw SchemaError(
@@ -145,7 +180,7 @@ package struct SchemaResolution {
           try refuse("an object that is in several lists would need a place in each: give it a reference back")
         }
         let other = number(of: target)
-        guard let place = order(of: property, in: other) else {
+        guard let place = order(of: property, in: target) else {
           try refuse("the order is not a stored property of \(definitions[other].name)")
           continue
         }
@@ -157,9 +192,8 @@ package struct SchemaResolution {
   }
 
   /// The property that stores the position of an object of the other side.
-  private func order(of property: PropertyDefinition, in other: Int) -> Int? {
-    guard let keyPath = property.relationship.order else { return nil }
-    return definitions[other].properties.firstIndex { $0.keyPath == keyPath }
+  private func order(of property: PropertyDefinition, in target: any PersistentModel.Type) -> Int? {
+    property.relationship.order.flatMap { self.property(at: $0, of: target) }
   }
 
   // MARK: Entities
@@ -273,7 +307,7 @@ package struct SchemaResolution {
       kind = .toMany(
         ToManySide(
           target: number(of: type), via: via, inverse: inverse?.property, deleteRule: property.relationship.deleteRule,
-          order: order(of: property, in: number(of: type))))
+          order: order(of: property, in: type)))
     }
     return Property(
       name: property.name, keyPath: property.keyPath, column: column, kind: kind,
