@@ -162,7 +162,9 @@ struct UpkeepTests {
       try Snapshot.store(of: Connection(path: path, access: .readOnly), in: log, patience: .seconds(60))
     }
     let end = ContinuousClock.now + .seconds(3600)
-    while try Snapshot.newest(in: other, by: .now + .seconds(60))?.position != 1, ContinuousClock.now < end { usleep(1000) }
+    while try Snapshot.newest(in: other, by: .now + .seconds(60))?.position != 1, ContinuousClock.now < end {
+      usleep(1000)
+    }
     try StoreNode.join(nodes.scratch.file("late.db"), to: other, named: "library", as: "late")
     // What never becomes the newest goes with the next one.
     log.fail(.store, .delayed(.zero), .lostRequest)
