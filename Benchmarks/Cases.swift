@@ -233,6 +233,7 @@ import LocalEtcd
   ),
   deskCase("desk-10", writes: 100, goal: 1.4), deskCase("desk-80", writes: 800, goal: 1.2),
   deskCase("desk-read", writes: 0),
+  deskCase("desk-two-10", writes: 100, isTwo: true), deskCase("desk-two-80", writes: 800, isTwo: true),
 ]
 
 @MainActor private func gainCase(_ clients: Int, goal: Double) -> BenchCase {
@@ -244,12 +245,13 @@ import LocalEtcd
   )
 }
 
-@MainActor private func deskCase(_ name: String, writes: Int, goal: Double? = nil) -> BenchCase {
+@MainActor private func deskCase(_ name: String, writes: Int, isTwo: Bool = false, goal: Double? = nil) -> BenchCase {
   BenchCase(
-    name, "a request of 200 clients of a lending desk, \(writes / 10) % of them writes", vs: "raw", goal: goal,
-    unit: .load,
-    .init("raw") { try RawDesk($0, writes: writes) },
-    .init("quire") { try QuireDesk($0, writes: writes) }
+    name,
+    "a request of 200 clients of a lending desk\(isTwo ? " in two processes" : ""), \(writes / 10) % of them writes",
+    vs: "raw", goal: goal, unit: .load,
+    .init("raw") { try RawDesk($0, writes: writes, isTwo: isTwo) },
+    .init("quire") { try QuireDesk($0, writes: writes, isTwo: isTwo) }
   )
 }
 

@@ -3,6 +3,9 @@ import Foundation
 /// Measures Quire against hand-written code doing the same work in the same run: see `--help`.
 @main @MainActor struct Main {
   static func main() async {
+    if CommandLine.arguments.dropFirst().first == SecondProcess.flag {
+      do { return try await servePart(CommandLine.arguments.dropFirst(2)) } catch { fail("\(error)", status: 1) }
+    }
     let arguments: Arguments
     do {
       arguments = try Arguments(CommandLine.arguments.dropFirst(), known: allCases)
@@ -43,6 +46,17 @@ import Foundation
       guard let growth = Growth(outcomes) else { continue }
       for line in arguments.isJSON ? jsonLines(growth) : [table.line(growth)] { print(line) }
       fflush(nil)
+    }
+  }
+
+  /// Plays the second process's part of a case: its variant, the file, and how many requests in a thousand write.
+  private static func servePart(_ words: ArraySlice<String>) async throws {
+    let words = Array(words)
+    guard words.count == 3, let writes = Int(words[2]) else { fail("a case starts this by itself", status: 2) }
+    if words[0] == "raw" {
+      try await RawDesk.serve(words[1], writes: writes)
+    } else {
+      try await QuireDesk.serve(words[1], writes: writes)
     }
   }
 

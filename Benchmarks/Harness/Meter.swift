@@ -81,6 +81,13 @@ struct Stopwatch {
     self.waits += waits
   }
 
+  /// Adds what another process did of a load meanwhile.
+  mutating func add(waits: [Double], cpu: Double) {
+    self.cpu += cpu
+    operations += waits.count
+    self.waits += waits
+  }
+
   /// The same by the wall clock alone: what one operation takes of it.
   mutating func measureThroughput(_ body: () async throws -> [Double]) async rethrows {
     let watch = Stopwatch()

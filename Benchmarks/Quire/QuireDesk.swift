@@ -5,30 +5,50 @@ import Quire
   private let plan: DeskPlan
   private let file: String
   private let container: ModelContainer
+  private let second: SecondProcess?
 
-  init(_ stage: Stage, writes: Int) throws {
+  init(_ stage: Stage, writes: Int, isTwo: Bool = false) throws {
     plan = DeskPlan(writes: writes, requests: 20_000)
     file = try stage.file(.authorsOnly) + ".desk"
+    container = try Self.open(file)
+    try DeskPlan.fill(file)
+    second = isTwo ? try SecondProcess("quire", file, writes: writes) : nil
+  }
+
+  private static func open(_ file: String) throws -> ModelContainer {
     var configuration = ModelConfiguration(url: URL(filePath: file))
     configuration.synchronous = .normal
     configuration.readers = DeskPlan.readers
-    container = try ModelContainer(
+    return try ModelContainer(
       for: DeskBook.self, DeskAuthor.self, DeskMember.self, DeskLoan.self, configurations: configuration)
-    try DeskPlan.fill(file)
   }
 
   func round(_ number: Int, _ meter: inout Meter) async throws -> Checksum {
-    let (plan, store) = (plan, container)
-    try await meter.measureLoad { try await Self.play(plan, number, store) }
+    let (plan, store, clients) = (plan, container, second == nil ? 0..<DeskPlan.clients : DeskPlan.halves[0])
+    var elsewhere: (waits: [Double], cpu: Double) = ([], 0)
+    second?.begin(number)
+    try await meter.measureLoad {
+      let waits = try await Self.play(plan, clients, number, store)
+      if let second { elsewhere = try second.end() }
+      return waits
+    }
+    meter.add(waits: elsewhere.waits, cpu: elsewhere.cpu)
     try DeskPlan.check(file)
     return Checksum()  // which of two clients gets a book's last copy is not the same in all variants
   }
 
-  private nonisolated static func play(_ plan: DeskPlan, _ number: Int, _ store: ModelContainer) async throws
-    -> [Double]
-  {
+  /// The second process's rounds.
+  static func serve(_ file: String, writes: Int) async throws {
+    let (plan, store) = (DeskPlan(writes: writes, requests: 20_000), try open(file))
+    try await SecondProcess.serve { try await play(plan, DeskPlan.halves[1], $0, store) }
+    try store.close()
+  }
+
+  private nonisolated static func play(
+    _ plan: DeskPlan, _ clients: Range<Int>, _ number: Int, _ store: ModelContainer
+  ) async throws -> [Double] {
     try await withThrowingTaskGroup(of: [Double].self) { group in
-      for client in 0..<DeskPlan.clients {
+      for client in clients {
         group.addTask {
           var waits: [Double] = []
           for request in plan.requests(of: client, round: number) {
@@ -94,5 +114,8 @@ import Quire
     } catch is Refusal {}
   }
 
-  func close() throws { try container.close() }
+  func close() throws {
+    try second?.close()
+    try container.close()
+  }
 }

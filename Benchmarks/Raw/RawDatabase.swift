@@ -21,7 +21,8 @@ struct RawSettings: Sendable {
   static let sqlite = RawSettings()
 }
 
-/// A connection used as one would by hand: write-ahead log, `synchronous=NORMAL`, foreign keys on, no mutex.
+/// A connection used as one would by hand: write-ahead log, `synchronous=NORMAL`, foreign keys on, no mutex; it waits a
+/// minute for another process's writes.
 final class RawDatabase {
   let handle: OpaquePointer
 
@@ -34,6 +35,7 @@ final class RawDatabase {
       throw RawError(code: code, message: "\(file) does not open")
     }
     self.handle = handle
+    try run("PRAGMA busy_timeout = 60000")
     try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
     if let cache = settings.cache { try run("PRAGMA cache_size = -\(cache)") }
     if let pages = settings.automaticCheckpoint { try run("PRAGMA wal_autocheckpoint = \(pages)") }

@@ -3,45 +3,81 @@ import Foundation
 /// `desk` by hand: a thread for each client, one thread that writes what waits as savepoints of one transaction, and two
 /// that read, each with its own connection; a queue for each and a wake-up for each client.
 @MainActor final class RawDesk: Variant {
-  private let plan: DeskPlan
+  private let desk: RawDeskThreads
   private let file: String
-  private let clients = ClientThreads(DeskPlan.clients)
+  private let second: SecondProcess?
+
+  init(_ stage: Stage, writes: Int, isTwo: Bool = false) throws {
+    file = try stage.file(.authorsOnly) + ".desk-raw"
+    let database = try RawDatabase(file, .quire)
+    try database.run(DeskPlan.schema)
+    database.close()
+    try DeskPlan.fill(file)
+    desk = try RawDeskThreads(file, isTwo ? DeskPlan.halves[0] : 0..<DeskPlan.clients, writes: writes)
+    second = isTwo ? try SecondProcess("raw", file, writes: writes) : nil
+  }
+
+  func round(_ number: Int, _ meter: inout Meter) async throws -> Checksum {
+    var elsewhere: (waits: [Double], cpu: Double) = ([], 0)
+    second?.begin(number)
+    try await meter.measureLoad {
+      let waits = desk.play(number)
+      if let second { elsewhere = try second.end() }
+      return waits
+    }
+    meter.add(waits: elsewhere.waits, cpu: elsewhere.cpu)
+    try DeskPlan.check(file)
+    return Checksum()
+  }
+
+  /// The second process's rounds.
+  static func serve(_ file: String, writes: Int) async throws {
+    let desk = try RawDeskThreads(file, DeskPlan.halves[1], writes: writes)
+    try await SecondProcess.serve { desk.play($0) }
+    desk.close()
+  }
+
+  func close() throws {
+    try second?.close()
+    desk.close()
+  }
+}
+
+/// The threads of one process.
+@MainActor private final class RawDeskThreads {
+  private let plan: DeskPlan
+  private let numbers: Range<Int>
+  private let clients: ClientThreads
   private let writer: GroupWriter<DeskPlan.Request>
   private let readers: ReaderThreads
   private let closing: () -> Void
 
-  init(_ stage: Stage, writes: Int) throws {
+  init(_ file: String, _ numbers: Range<Int>, writes: Int) throws {
     plan = DeskPlan(writes: writes, requests: 20_000)
-    file = try stage.file(.authorsOnly) + ".desk-raw"
+    self.numbers = numbers
+    clients = ClientThreads(numbers.count)
     let database = try RawDatabase(file, .quire)
-    try database.run(DeskPlan.schema)
-    try DeskPlan.fill(file)
     let desk = try Writes(database)
-    writer = GroupWriter(clients: DeskPlan.clients, database, run: desk.run)
-    let file = file
-    readers = ReaderThreads(DeskPlan.readers, clients: DeskPlan.clients) { try Reads(RawDatabase(file, .quire)) }
+    writer = GroupWriter(clients: numbers.count, database, run: desk.run)
+    readers = ReaderThreads(DeskPlan.readers, clients: numbers.count) { try Reads(RawDatabase(file, .quire)) }
     closing = {
       desk.finalize()
       database.close()
     }
   }
 
-  func round(_ number: Int, _ meter: inout Meter) async throws -> Checksum {
-    let (plan, clients, writer, readers) = (plan, clients, writer, readers)
-    await meter.measureLoad {
-      clients.run { client in
-        plan.requests(of: client, round: number).map { request in
-          let begun = now()
-          switch request {
-          case .checkout, .giveBack: _ = writer.request(request, of: client)
-          case .list, .detail, .statistics: readers.request(request, of: client)
-          }
-          return Double(now() - begun)
+  func play(_ round: Int) -> [Double] {
+    let (plan, first, writer, readers) = (plan, numbers.lowerBound, writer, readers)
+    return clients.run { client in
+      plan.requests(of: first + client, round: round).map { request in
+        let begun = now()
+        switch request {
+        case .checkout, .giveBack: _ = writer.request(request, of: client)
+        case .list, .detail, .statistics: readers.request(request, of: client)
         }
+        return Double(now() - begun)
       }
     }
-    try DeskPlan.check(file)
-    return Checksum()
   }
 
   func close() {

@@ -1,4 +1,4 @@
-/// `desk`: the load of a lending desk. Clients ask one thing after another: pages of books, a book with its loans, loans
+/// `desk`: the load of a lending desk, in one process or in two. Clients ask one thing after another: pages of books, a book with its loans, loans
 /// and returns under rules, and now and then statistics.
 struct DeskPlan: Sendable {
   static let books = 20_000
@@ -6,6 +6,8 @@ struct DeskPlan: Sendable {
   static let members = 5_000
   static let loans = 20_000
   static let clients = 200
+  /// The clients of each of two processes.
+  static let halves = [0..<clients / 2, clients / 2..<clients]
   static let pageSize = 20
   static let mostLoans = 5
   /// As many cores as the load was first tried on.
