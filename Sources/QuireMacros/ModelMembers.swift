@@ -24,7 +24,8 @@ struct ModelMembers {
   private var definition: String {
     var lines = model.properties.map { property -> String in
       let label = property.isConstant ? "constant: " : ""
-      var call = "Quire._Quire.PropertyDefinition(\(label)\(form(property)), \"\(property.name)\", \(path(property))"
+      let form = property.plain == nil ? form(property) : "Quire._Quire.ValueForm<\(property.plainType)>.self"
+      var call = "Quire._Quire.PropertyDefinition(\(label)\(form), \"\(property.name)\", \(path(property))"
       if let attribute = property.attribute, !attribute.forwarded.isEmpty {
         call += ", attribute: Quire._Quire.AttributeDefinition(\(attribute.forwarded))"
       }
@@ -54,7 +55,7 @@ struct ModelMembers {
   private var rowInit: String {
     var lines = model.properties.map { property in
       if property.plain != nil {
-        "\(own(property)) = try row.next(\(property.metatype))"
+        "\(own(property)) = try row.next(\(property.plainType).self)"
       } else if property.isConstant {
         "\(own(property)) = try Quire._Quire.constant(\(form(property)).read(&row))"
       } else {
@@ -200,11 +201,8 @@ extension ModelSyntax {
 }
 
 extension PropertySyntax {
-  /// The metatype of a plain property.
-  fileprivate var metatype: String {
-    guard let type else { return "\(plain!.qualifiedName).self" }
-    return "\(type).self"
-  }
+  /// The type of a plain property.
+  fileprivate var plainType: String { type.map { "\($0)" } ?? plain!.qualifiedName }
 }
 
 extension MacroExpansionContext {
