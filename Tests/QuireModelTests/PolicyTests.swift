@@ -135,6 +135,30 @@ import Testing
       try store.query("SELECT (SELECT count(*) FROM shelf), (SELECT count(*) FROM tome)").map(\.values) == [[1, 4]])
   }
 
+  /// The pair is looked at before the stop and the line are known to be those of rows, in whatever order models come.
+  @Test(arguments: [false, true])
+  func `a pair of references is unique by the rows that they come to refer to`(inMemory: Bool) throws {
+    var configuration = ModelConfiguration(isStoredInMemoryOnly: true)
+    configuration.onUniqueConflict = .upsert
+    let store = try ModelContainer(for: Call.self, Halt.self, Line.self, configurations: configuration)
+    let held = ModelContext(store)
+    for round in 1...3 {
+      let context = inMemory ? held : ModelContext(store)
+      let line = Line("U1")
+      context.insert(line)
+      for (place, name) in ["Zoo", "Park"].enumerated() {
+        let stop = Halt(name, in: Line("U1"))
+        context.insert(stop)
+        context.insert(Call(stop, line, minute: round * 10 + place))
+      }
+      try context.save()
+    }
+    let counts = try store.query(
+      "SELECT (SELECT count(*) FROM call), (SELECT count(*) FROM halt), (SELECT count(*) FROM line)")
+    #expect(counts.map(\.values) == [[2, 2, 1]])
+    #expect(try store.query("SELECT minute FROM call ORDER BY id").map(\.values) == [[30], [31]])
+  }
+
   @Test func `the configuration says it for all contexts`() throws {
     var configuration = ModelConfiguration(isStoredInMemoryOnly: true)
     configuration.onUniqueConflict = .upsert
@@ -184,4 +208,24 @@ import Testing
   @Relationship(inverse: \Tome.shelf) var tomes: [Tome] = []
   var read: [Tome] = []
   init(_ name: String) { self.name = name }
+}
+
+@Model final class Call {
+  #Unique<Call>([\.stop, \.line])
+  var minute: Int
+  var stop: Halt
+  var line: Line
+  init(_ stop: Halt, _ line: Line, minute: Int) { (self.stop, self.line, self.minute) = (stop, line, minute) }
+}
+
+@Model final class Halt {
+  #Unique<Halt>([\.home, \.name])
+  var name = ""
+  var home: Line?
+  init(_ name: String, in home: Line) { (self.name, self.home) = (name, home) }
+}
+
+@Model final class Line {
+  @Attribute(.unique) var code = ""
+  init(_ code: String) { self.code = code }
 }

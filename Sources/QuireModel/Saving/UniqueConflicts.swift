@@ -5,7 +5,16 @@ import QuireSQLite
 ///
 /// Done in memory before the save, as edits like any other, so that observers, lists and rules see them as such.
 extension Saver {
+  ///
+  /// An object that has become another's row, or another object, gives other unique values to those that refer to it, and so
+  /// all are looked at again.
   func mergeClashing(_ store: Store) throws {
+    while try mergeClashes(store) {}
+  }
+
+  /// - Returns: Whether an object was merged that unique values may refer to.
+  private func mergeClashes(_ store: Store) throws -> Bool {
+    var hasMerged = false
     for entity in store.entities
     where pending.insertedPlaces[entity.index].contains(where: { pending.inserted[$0] != nil }) {
       for set in entity.uniqueSets {
@@ -15,8 +24,10 @@ extension Saver {
           let (values, key) = try holder(of: set, as: model, entity)
           if values.contains(.null) { continue }  // NULL equals no other NULL
           if let first = seen[values] {
+            hasMerged = true
             try merge(model, into: first, entity, store)
           } else if let key, try !isGivenUp(key, set, entity) {
+            hasMerged = true
             if let present = registered(entity.index, key).map(entity.model) {
               try merge(model, into: present, entity, store)
             } else {
@@ -28,6 +39,7 @@ extension Saver {
         }
       }
     }
+    return hasMerged && store.entities.contains(where: \.hasUniqueReferences)
   }
 
   /// The values of a unique set in an object, and the key of the row that has them.
@@ -164,6 +176,9 @@ extension Saver {
 }
 
 extension Entity {
+  /// Whether a reference is one of the values that must be unique.
+  fileprivate var hasUniqueReferences: Bool { uniqueSets.contains { $0.contains { properties[$0].toOne != nil } } }
+
   /// Properties no two rows share all values of, each set in the order of the properties.
   var uniqueSets: [[Int]] {
     stored.filter { properties[$0].isUnique }.map { [$0] }
