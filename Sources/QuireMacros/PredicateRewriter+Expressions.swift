@@ -75,8 +75,15 @@ extension PredicateRewriter {
       let isLogic = function == "Conjunction" || function == "Disjunction"
       let a = try isLogic ? condition(infix.leftOperand, scope) : expression(infix.leftOperand, scope)
       let b = try isLogic ? condition(infix.rightOperand, scope) : expression(infix.rightOperand, scope)
-      // Only between two parts of the row: to look for optionals beside every literal costs the compiler too much.
       let isEquality = function == "Equal" || function == "NotEqual"
+      // What has a name may be an object.
+      if isEquality, infix.leftOperand.mentions(scope), infix.rightOperand.isName(outside: scope) {
+        return named(build(function + "ToValue", "lhs: \(a)", "rhs: \(infix.rightOperand.trimmedDescription)"))
+      }
+      if isEquality, infix.rightOperand.mentions(scope), infix.leftOperand.isName(outside: scope) {
+        return named(build(function + "ToValue", "lhs: \(b)", "rhs: \(infix.leftOperand.trimmedDescription)"))
+      }
+      // Only between two parts of the row: to look for optionals beside every literal costs the compiler too much.
       let isInRow = isEquality && infix.leftOperand.mentions(scope) && infix.rightOperand.mentions(scope)
       let operation = operation.map { ["op: .\($0)"] } ?? []
       let written = build(isInRow ? function + "InRow" : function, ["\(left): \(a)", "\(right): \(b)"] + operation)
@@ -124,6 +131,12 @@ extension PredicateRewriter {
 }
 
 extension ExprSyntax {
+  /// Whether it is a name of the source, or a member of one: `lem`, `self.author`.
+  fileprivate func isName(outside scope: PredicateScope) -> Bool {
+    if self.is(DeclReferenceExprSyntax.self) { return !mentions(scope) }
+    return self.as(MemberAccessExprSyntax.self)?.base?.isName(outside: scope) == true
+  }
+
   /// What is inside parentheses that only group.
   fileprivate var parenthesized: ExprSyntax? {
     guard let tuple = self.as(TupleExprSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first,

@@ -58,7 +58,8 @@ struct PredicateRewriter {
 
   /// Foundation's function, or that of Quire for a call that Foundation has no expression for.
   func build(_ name: String, _ arguments: [String]) -> String {
-    let prefix = ["hasSuffix", "computed", "EqualInRow", "NotEqualInRow"].contains(name) ? "_" : ""
+    let own: Set = ["hasSuffix", "computed", "EqualInRow", "NotEqualInRow", "EqualToValue", "NotEqualToValue"]
+    let prefix = own.contains(name) ? "_" : ""
     return "Foundation.PredicateExpressions.\(prefix)build_\(name)(\(arguments.joined(separator: ", ")))"
   }
 

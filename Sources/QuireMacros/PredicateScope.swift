@@ -73,6 +73,7 @@ private final class TrapFinder: SyntaxVisitor {
   override func visit(_ node: SubscriptCallExprSyntax) -> SyntaxVisitorContinueKind { find() }
   override func visit(_ node: InfixOperatorExprSyntax) -> SyntaxVisitorContinueKind {
     let name = node.operator.trimmedDescription
+    if name == "+", node.joinsText { return .visitChildren }
     return ["+", "-", "*", "/", "%", "..<", "..."].contains(name) ? find() : .visitChildren
   }
   override func visit(_ node: AsExprSyntax) -> SyntaxVisitorContinueKind {
@@ -83,6 +84,16 @@ private final class TrapFinder: SyntaxVisitor {
   private func find() -> SyntaxVisitorContinueKind {
     found = true
     return .skipChildren
+  }
+}
+
+extension InfixOperatorExprSyntax {
+  /// Whether a literal says that text is added, which cannot overflow: `"." + domain`, `first + " " + last`.
+  fileprivate var joinsText: Bool {
+    func isText(_ side: ExprSyntax) -> Bool {
+      side.is(StringLiteralExprSyntax.self) || side.as(InfixOperatorExprSyntax.self)?.joinsText == true
+    }
+    return self.operator.trimmedDescription == "+" && (isText(leftOperand) || isText(rightOperand))
   }
 }
 

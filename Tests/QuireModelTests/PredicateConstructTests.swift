@@ -224,6 +224,9 @@ import Testing
   @Test func `questions about many rows`() throws {
     do {
       let ask = try Asking(.sql)
+      let (half, other) = ("Le", "lou")
+      try ask(#Predicate { $0.title == half + "" + "ft" || $0.title.hasSuffix("e" + "ft") })
+      try ask(#Predicate { $0.tags?.contains { $0.word == other + "d" } ?? false })
       try ask(#Predicate { $0.tags?.contains { $0.word == "loud" } ?? false })
       try ask(#Predicate { $0.tags!.contains(where: { $0.word.contains("o") }) })
       try ask(#Predicate { $0.tags?.allSatisfy { $0.word == "rare" } == true })
@@ -241,12 +244,16 @@ import Testing
       try context.fetch(FetchDescriptor<Author>(predicate: #Predicate { $0.name == "Kofi" })).first)
     let key = author.persistentModelID
     let keys: Set = [key]
+    let (some, nobody): (Author?, Author?) = (author, nil)
     let predicates: [Predicate<Book>] = [
       #Predicate { $0.author?.persistentModelID == key },
       #Predicate { $0.author?.persistentModelID == author.persistentModelID },
       #Predicate { $0.author?.id == author.id },
       #Predicate { if let author = $0.author { keys.contains(author.persistentModelID) } else { false } },
       #Predicate { $0.author?.name == author.name },
+      #Predicate { $0.author == author },
+      #Predicate { author == $0.author && $0.author != nobody },
+      #Predicate { !($0.author != some) },
     ]
     for predicate in predicates {
       let found = try context.fetch(FetchDescriptor(predicate: predicate))
@@ -256,6 +263,21 @@ import Testing
     let book = try #require(try context.fetch(FetchDescriptor<Book>()).first)
     let own = book.persistentModelID
     #expect(try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.persistentModelID == own })) == [book])
+    #expect(try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0 == book })) == [book])
+    let others = try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0 != book }))
+    #expect(try others.count == context.fetchCount(FetchDescriptor<Book>()) - 1 && !others.contains(book))
+    // Of an object without a row, edits of the context included; and as the rows change.
+    let unsaved = Author("New", age: nil, isAlive: true, country: nil)
+    let live = try context.liveCount(Book.self, where: #Predicate { $0.author == author })
+    context.insert(unsaved)
+    let written = live.value
+    for book in others.prefix(2) { book.author = unsaved }
+    #expect(try context.fetchCount(FetchDescriptor<Book>(predicate: #Predicate { $0.author == unsaved })) == 2)
+    try context.save()
+    let left = try context.fetchCount(FetchDescriptor<Book>(predicate: #Predicate { $0.author == author }))
+    #expect(live.value == left && left < written)
+    let orphans = FetchDescriptor<Book>(predicate: #Predicate { $0.author == nobody })
+    #expect(try context.fetch(orphans).allSatisfy { $0.author == nil })
   }
 
   // MARK: Nested

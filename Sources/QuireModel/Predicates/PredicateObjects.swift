@@ -1,0 +1,63 @@
+public import Foundation
+
+// `$0.author == lem`: the macro writes a comparison of the row with a captured value by these, so that an object can be
+// one. It is captured as its identifier, which is `Sendable`, and compared as one.
+
+extension PredicateExpressions {
+  /// The identifier of an object of the row.
+  public typealias _Identifier<Base: PredicateExpression> = KeyPath<Base, PersistentIdentifier>
+  /// The identifier of an object that may not be there.
+  public typealias _OptionalIdentifier<Base: PredicateExpression, Model: PersistentModel> =
+    OptionalFlatMap<Base, Model, KeyPath<Variable<Model>, PersistentIdentifier>, PersistentIdentifier>
+  where Base.Output == Model?
+
+  private static func identifier<Base: PredicateExpression, Model: PersistentModel>(of base: Base)
+    -> _OptionalIdentifier<Base, Model>
+  {
+    build_flatMap(base) { build_KeyPath(root: $0, keyPath: \.persistentModelID) }
+  }
+
+  /// Written by `#Predicate`: `==` of a part of the row with a value.
+  @_disfavoredOverload
+  public static func _build_EqualToValue<LHS: PredicateExpression>(lhs: LHS, rhs: LHS.Output)
+    -> Equal<LHS, Value<LHS.Output>> where LHS.Output: Equatable
+  {
+    build_Equal(lhs: lhs, rhs: build_Arg(rhs))
+  }
+
+  /// Written by `#Predicate`: `==` of an object of the row with an object.
+  public static func _build_EqualToValue<LHS: PredicateExpression, Model: PersistentModel>(lhs: LHS, rhs: Model)
+    -> Equal<_Identifier<LHS>, Value<PersistentIdentifier>> where LHS.Output == Model
+  {
+    build_Equal(lhs: build_KeyPath(root: lhs, keyPath: \.persistentModelID), rhs: build_Arg(rhs.persistentModelID))
+  }
+
+  /// Written by `#Predicate`: `==` of an object of the row, which may not be there, with an object.
+  public static func _build_EqualToValue<LHS: PredicateExpression, Model: PersistentModel>(lhs: LHS, rhs: Model?)
+    -> Equal<_OptionalIdentifier<LHS, Model>, Value<PersistentIdentifier?>> where LHS.Output == Model?
+  {
+    build_Equal(lhs: identifier(of: lhs), rhs: build_Arg(rhs?.persistentModelID))
+  }
+
+  /// Written by `#Predicate`: `!=` of a part of the row with a value.
+  @_disfavoredOverload
+  public static func _build_NotEqualToValue<LHS: PredicateExpression>(lhs: LHS, rhs: LHS.Output)
+    -> NotEqual<LHS, Value<LHS.Output>> where LHS.Output: Equatable
+  {
+    build_NotEqual(lhs: lhs, rhs: build_Arg(rhs))
+  }
+
+  /// Written by `#Predicate`: `!=` of an object of the row with an object.
+  public static func _build_NotEqualToValue<LHS: PredicateExpression, Model: PersistentModel>(lhs: LHS, rhs: Model)
+    -> NotEqual<_Identifier<LHS>, Value<PersistentIdentifier>> where LHS.Output == Model
+  {
+    build_NotEqual(lhs: build_KeyPath(root: lhs, keyPath: \.persistentModelID), rhs: build_Arg(rhs.persistentModelID))
+  }
+
+  /// Written by `#Predicate`: `!=` of an object of the row, which may not be there, with an object.
+  public static func _build_NotEqualToValue<LHS: PredicateExpression, Model: PersistentModel>(lhs: LHS, rhs: Model?)
+    -> NotEqual<_OptionalIdentifier<LHS, Model>, Value<PersistentIdentifier?>> where LHS.Output == Model?
+  {
+    build_NotEqual(lhs: identifier(of: lhs), rhs: build_Arg(rhs?.persistentModelID))
+  }
+}
