@@ -19,7 +19,7 @@ extension ModelMacro: MemberMacro {
     let inherits = inheritsModel(written, missing: protocols)
     for refusal in checkModel(written, inherits: inherits) { context.diagnose(refusal.diagnostic) }
     guard !inherits, let model = checkedClass(declaration, context) else { return [] }
-    return ModelMembers(model: model, context: context).declarations
+    return ModelMembers(model: model, names: node.forwarded, context: context).declarations
   }
 }
 

@@ -5,6 +5,8 @@ import SwiftSyntaxMacros
 /// The members `@Model` adds: a checked class in, declarations out.
 struct ModelMembers {
   let model: ModelSyntax
+  /// The arguments of `@Model`: names of the table and of its key.
+  let names: String
   let context: any MacroExpansionContext
 
   /// Before a property or method.
@@ -40,9 +42,10 @@ struct ModelMembers {
     lines.insert("\(lines.isEmpty ? "let" : "var") properties: [Quire._Quire.PropertyDefinition] = []", at: 0)
     var sets = "indexes: \(keyPaths(model.indexes)), uniques: \(keyPaths(model.uniques))"
     if let fullText = model.fullText { sets += ", fullText: Quire._Quire.fullText(\(model.name).self, \(fullText))" }
+    let names = names.isEmpty ? "" : ".named(\(names))"
     lines.append(
       "return Quire._Quire.ModelDefinition(\(model.name).self, name: \"\(model.bareName)\", properties: properties, \(sets))"
-    )
+        + names)
     return "\(model.access)static var _quireDefinition: Quire._Quire.ModelDefinition \(block(lines))"
   }
 

@@ -78,6 +78,44 @@ import Testing
         [writer, volume, contributors.replacing("volume_id", with: "book_id")],
         "volume_contributors.volume_id is missing"
       ),
+      (
+        [writer.replacing("writer (", with: "Writer ("), volume, contributors],
+        "table writer is called Writer in the file: name it with @Model(table: \"Writer\")"
+      ),
+      (
+        [writer.replacing("id INTEGER", with: "ID INTEGER"), volume, contributors],
+        "writer.id is called ID in the file: name it with @Model(key: \"ID\")"
+      ),
+      (
+        [writer.replacing("id INTEGER", with: "WriterId INTEGER"), volume, contributors],
+        "writer.id is not its INTEGER PRIMARY KEY: name WriterId with @Model(key: \"WriterId\")"
+      ),
+      (
+        [writer.replacing("name TEXT", with: "Name TEXT"), volume, contributors],
+        "writer.name is called Name in the file: name it with @Attribute(column: \"Name\")"
+      ),
+      (
+        [writer, volume, contributors.replacing("(volume_id", with: "(Volume_ID")],
+        "volume_contributors.volume_id is called Volume_ID in the file"
+      ),
+      (
+        [writer, volume, contributors.replacing("volume_contributors", with: "Volume_Contributors")],
+        "table volume_contributors is called Volume_Contributors in the file"
+      ),
+      // Neither is the row's own number.
+      (
+        [writer.replacing("PRIMARY KEY", with: "PRIMARY KEY DESC"), volume, contributors],
+        "writer.id is not its INTEGER PRIMARY KEY"
+      ),
+      ([writer + " WITHOUT ROWID", volume, contributors], "writer.id is not its INTEGER PRIMARY KEY"),
+      (
+        [writer.replacing("name TEXT", with: "name TEXT COLLATE NOCASE"), volume, contributors],
+        "writer.name is COLLATE NOCASE, and models compare text by its bytes"
+      ),
+      (
+        [writer.replacing("name TEXT", with: "name STRING"), volume, contributors],
+        "writer.name is STRING, Writer.name needs TEXT: SQLite stores text there that looks like a number as a number"
+      ),
     ] as [([String], String)])
   func `what differs is one sentence, and the file is as it was`(statements: [String], sentence: String) throws {
     let file = try TemporaryFile()
@@ -90,6 +128,38 @@ import Testing
       "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
     ).first
     #expect(made == .integer(Int64(statements.count)))
+  }
+
+  /// Each statement that is offered mends its difference.
+  @Test func `columns in other letters are mended by the SQL that the error gives`() throws {
+    let file = try TemporaryFile()
+    let error = #expect(throws: SchemaError.self) {
+      try Self.open(
+        [
+          Self.writer.replacing("name TEXT", with: "Name TEXT"), Self.volume,
+          Self.contributors.replacing("(volume_id", with: "(Volume_ID"),
+        ], file)
+    }
+    #expect(error?.remedies.count == 2)
+    let maker = try Connection(path: file.url.path, access: .create)
+    for sql in error?.remedies ?? [] { try maker.execute(sql) }
+    _ = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+  }
+
+  @Test func `a column of a word that SQLite does not know holds dates, identifiers, numbers and JSON`() throws {
+    let file = try TemporaryFile()
+    let maker = try Connection(path: file.url.path, access: .create)
+    try maker.execute(
+      "CREATE TABLE loose (id INTEGER PRIMARY KEY, day DATETIME, code UUID, seconds TIMESTAMP, amount DECIMAL, words JSON)"
+    )
+    let store = try ModelContainer(for: Loose.self, url: file.url)
+    let context = ModelContext(store)
+    let loose = Loose()
+    context.insert(loose)
+    try context.save()
+    let again = try #require(try ModelContext(store).fetchOne(FetchDescriptor<Loose>()))
+    #expect(again.day == loose.day && again.code == loose.code && again.seconds == 2.5 && again.amount == 7)
+    #expect(again.words == ["12"])
   }
 
   @Test func `a database of another schema is refused unharmed, and so is what is no database`() throws {
@@ -182,4 +252,13 @@ enum Other {
     var note = ""
     init() {}
   }
+}
+
+@Model final class Loose {
+  var day: Date? = Date(timeIntervalSince1970: 1_700_000_000.25)
+  var code: UUID? = UUID()
+  var seconds: Double? = 2.5
+  var amount: Int? = 7
+  var words: [String]? = ["12"]
+  init() {}
 }

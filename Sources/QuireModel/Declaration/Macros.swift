@@ -10,6 +10,10 @@ import Observation
 ///
 /// Every stored `var` becomes a column of its table or, if its type is a model or an array of models, a relationship. A
 /// property that cannot be stored is an error at the property, which says what to write instead.
+///
+/// The table is called as the class, in SQL's manner: `book` for `Book`, `reading_list` for `ReadingList`. `table` names
+/// one that is called otherwise, and `key` its INTEGER PRIMARY KEY if that is not `id`, as in a file that another program
+/// has made: `@Model(table: "books", key: "book_id")`. Join tables keep the class's name.
 @attached(
   member, conformances: PersistentModel,
   names: named(_quireState), named(_quireDefinition), named(init), named(_quireRead), named(_quireVacant),
@@ -17,7 +21,8 @@ import Observation
   named(_quireTell))
 @attached(memberAttribute)
 @attached(extension, conformances: Observable, PersistentModel)
-public macro Model() = #externalMacro(module: "QuireMacros", type: "ModelMacro")
+public macro Model(table: String? = nil, key: String? = nil) =
+  #externalMacro(module: "QuireMacros", type: "ModelMacro")
 
 /// Options of a stored property, and its name in earlier schemas.
 @attached(peer)

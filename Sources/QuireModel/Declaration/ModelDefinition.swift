@@ -7,6 +7,10 @@ extension _Quire {
     public let type: any PersistentModel.Type
     /// The class's name without the types around it.
     public let name: String
+    /// The name of its table.
+    private(set) var table: String
+    /// The name of the key's column.
+    private(set) var key: String
     public let properties: [PropertyDefinition]
     public let indexes: [[AnyKeyPath]]
     public let uniques: [[AnyKeyPath]]
@@ -19,10 +23,20 @@ extension _Quire {
     ) {
       self.type = type
       self.name = name
+      table = Naming.snakeCase(name)
+      key = properties.contains { $0.columnName == "id" } ? "_id" : "id"
       self.properties = properties
       self.indexes = indexes
       self.uniques = uniques
       self.fullText = fullText
+    }
+
+    /// With the arguments of `@Model`; nil keeps the name.
+    public func named(table: String? = nil, key: String? = nil) -> ModelDefinition {
+      var copy = self
+      copy.table = table ?? self.table
+      copy.key = key ?? self.key
+      return copy
     }
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import QuireRow
 package import QuireSQLite
 
@@ -28,12 +29,22 @@ package struct SchemaCheck {
     var result = try entities.flatMap { try differences(of: $0, in: connection) }
     for join in joins {
       let columns = try columns(of: join.name, in: connection)
-      for column in [join.first, join.second] where columns[column.name] == nil {
-        if columns.isEmpty {
-          result.append(Difference("table \(join.name) is missing", try target.table(join)))
-          break
+      if columns.isEmpty {
+        result.append(Difference("table \(join.name) is missing", try target.table(join)))
+        continue
+      }
+      if let found = try otherSpelling(of: join.name, in: connection) {
+        result.append(Difference("table \(join.name) is called \(found) in the file"))
+      }
+      for column in [join.first.name, join.second.name] {
+        guard let found = columns[SQLName(column)] else {
+          result.append(Difference("\(join.name).\(column) is missing"))
+          continue
         }
-        result.append(Difference("\(join.name).\(column.name) is missing"))
+        if found.name != column {
+          let sql = try renaming(found.name, to: column, in: join.name)
+          result.append(Difference("\(join.name).\(column) is called \(found.name) in the file", sql))
+        }
       }
     }
     return result + (try objects(in: connection))
@@ -47,30 +58,65 @@ package struct SchemaCheck {
       return [Difference("table \(entity.table) is missing (for \(entity.name))", table)]
     }
     var result: [Difference] = []
-    let key = columns[entity.keyColumn]
+    // Changes are told by the names that the file has.
+    if let found = try otherSpelling(of: entity.table, in: connection) {
+      result.append(
+        Difference("table \(entity.table) is called \(found) in the file: name it with @Model(table: \"\(found)\")"))
+    }
     // Only an INTEGER PRIMARY KEY is the row's own number.
-    if key.map({ $0.keyPlace > 0 }) != true || key?.type.uppercased() != "INTEGER"
-      || columns.values.count(where: { $0.keyPlace > 0 }) != 1
-    {
-      result.append(Difference("\(entity.table).\(entity.keyColumn) is not its INTEGER PRIMARY KEY"))
+    let keys = columns.values.filter { $0.keyPlace > 0 }
+    let key = try keys.count == 1 && !SchemaReader(connection).hasKeyIndex(entity.table) ? keys.first : nil
+    let place = "\(entity.table).\(entity.keyColumn)"
+    if let key, key.type.uppercased() == "INTEGER" {
+      if SQLName(key.name) != SQLName(entity.keyColumn) {
+        result.append(
+          Difference("\(place) is not its INTEGER PRIMARY KEY: name \(key.name) with @Model(key: \"\(key.name)\")"))
+      } else if key.name != entity.keyColumn {
+        result.append(
+          Difference("\(place) is called \(key.name) in the file: name it with @Model(key: \"\(key.name)\")"))
+      }
+    } else {
+      result.append(Difference("\(place) is not its INTEGER PRIMARY KEY"))
     }
     for (index, property) in entity.properties.enumerated() {
       guard let name = property.column else { continue }
-      guard let column = columns[name] else {
+      guard let column = columns[SQLName(name)] else {
         let sql = try mending(index, entity, columns, on: connection)
         result.append(Difference("\(entity.table).\(name) is missing (for \(entity.name).\(property.name))", sql))
         continue
       }
-      result += differences(property, column, at: "\(entity.table).\(name)", for: "\(entity.name).\(property.name)")
+      let place = "\(entity.table).\(name)"
+      if column.name != name {
+        let advice = "name it with @Attribute(column: \"\(column.name)\")"
+        let sql = try renaming(column.name, to: name, in: entity.table)
+        result.append(Difference("\(place) is called \(column.name) in the file: \(advice)", sql))
+      }
+      result += differences(property, column, at: place, for: "\(entity.name).\(property.name)")
+      if case .value(.text, _, _) = property.kind {
+        let collation = SchemaReader(connection).collation(of: column.name, in: entity.table)
+        if SQLName(collation) != SQLName("BINARY") {
+          result.append(Difference("\(place) is COLLATE \(collation), and models compare text by its bytes"))
+        }
+      }
     }
-    let known = Set(entity.properties.compactMap(\.column) + [entity.keyColumn])
-    for (name, column) in columns.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
-      if column.isRequired, column.defaultValue == nil {
+    let known = Set((entity.properties.compactMap(\.column) + [entity.keyColumn]).map { SQLName($0) })
+    for column in columns.values.sorted(by: { $0.name < $1.name }) where !known.contains(SQLName(column.name)) {
+      if column.isRequired, column.defaultValue == nil, column.keyPlace == 0 || key == nil {
         result.append(
-          Difference("\(entity.table).\(name) must have a value and no property of \(entity.name) gives it one"))
+          Difference("\(entity.table).\(column.name) must have a value and no property of \(entity.name) gives it one"))
       }
     }
     return result
+  }
+
+  /// The table's name in the file, if it differs in the case of its letters.
+  private func otherSpelling(of table: String, in connection: Connection) throws -> String? {
+    try SchemaReader(connection).tables(named: table).first.flatMap { $0.name == table ? nil : $0.name }
+  }
+
+  private func renaming(_ column: String, to name: String, in table: String) throws -> String {
+    "ALTER TABLE \(try quoted(identifier: table)) RENAME COLUMN \(try quoted(identifier: column)) "
+      + "TO \(try quoted(identifier: name))"
   }
 
   /// Full-text indexes and triggers, which must have exactly this text.
@@ -102,13 +148,13 @@ package struct SchemaCheck {
 
   /// The statement that adds a property's column to a table, or renames the column from the property's former name.
   private func mending(
-    _ index: Int, _ entity: Entity, _ columns: [String: SchemaReader.Column], on connection: Connection
+    _ index: Int, _ entity: Entity, _ columns: [SQLName: SchemaReader.Column], on connection: Connection
   ) throws -> String? {
     let property = entity.properties[index]
     guard let name = property.column else { return nil }
     let table = "ALTER TABLE \(try quoted(identifier: entity.table))"
-    if let former = property.formerColumns.first(where: { columns[$0] != nil }) {
-      return "\(table) RENAME COLUMN \(try quoted(identifier: former)) TO \(try quoted(identifier: name))"
+    if let former = property.formerColumns.first(where: { columns[SQLName($0)] != nil }) {
+      return try renaming(former, to: name, in: entity.table)
     }
     // SQLite cannot add a unique column.
     if property.isUnique { return nil }
@@ -129,34 +175,70 @@ package struct SchemaCheck {
     case .toMany: return []
     }
     var result: [Difference] = []
-    if !fits(declared: column.type, type) {
-      let found = column.type.isEmpty ? "untyped" : column.type
-      result.append(Difference("\(place) is \(found), \(owner) needs \(type.rawValue)"))
+    let affinity = Affinity(declared: column.type)
+    let needs = "\(place) is \(column.type), \(owner) needs \(type.rawValue)"
+    if affinity == .numeric, type == .text, property.mayLookLikeNumbers {
+      result.append(Difference("\(needs): SQLite stores text there that looks like a number as a number"))
+    } else if !affinity.fits(type) {
+      result.append(Difference(needs))
     }
     if column.isRequired, isOptional { result.append(Difference("\(place) is NOT NULL and \(owner) is optional")) }
     return result
   }
 
-  /// By SQLite's affinity rules, because tables made by other tools may say VARCHAR(80) and BIGINT.
-  private func fits(declared: String, _ type: ColumnType) -> Bool {
-    let name = declared.uppercased()
-    let affinity: ColumnType =
-      if name.contains("INT") || name.contains("BOOL") {
+  private func columns(of table: String, in connection: Connection) throws -> [SQLName: SchemaReader.Column] {
+    Dictionary(
+      try SchemaReader(connection).columns(of: table).map { (SQLName($0.name), $0) },
+      uniquingKeysWith: { first, _ in first })
+  }
+}
+
+/// What SQLite prefers to store in a column of a declared type, because tables made by other tools may say VARCHAR(80)
+/// and BIGINT.
+private enum Affinity {
+  case integer, text, blob, real
+  /// Whole numbers, reals, and text that is neither: DECIMAL, DATETIME and every word that SQLite does not know.
+  case numeric
+  /// All as it is.
+  case none
+
+  init(declared type: String) {
+    let name = type.uppercased()
+    func has(_ words: String...) -> Bool { words.contains { name.contains($0) } }
+    self =
+      if name.isEmpty || name == "ANY" {
+        .none
+      } else if has("INT", "BOOL") {
         .integer
-      } else if ["CHAR", "CLOB", "TEXT", "DATE", "TIME", "UUID"].contains(where: name.contains) {
+      } else if has("CHAR", "CLOB", "TEXT") {
         .text
-      } else if name.isEmpty || name.contains("BLOB") {
+      } else if has("BLOB") {
         .blob
-      } else if ["REAL", "FLOA", "DOUB"].contains(where: name.contains) {
+      } else if has("REAL", "FLOA", "DOUB") {
         .real
       } else {
-        .any
+        .numeric
       }
-    return affinity == type || affinity == .any || type == .any || name.isEmpty
   }
 
-  private func columns(of table: String, in connection: Connection) throws -> [String: SchemaReader.Column] {
-    Dictionary(
-      try SchemaReader(connection).columns(of: table).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  /// Whether values of that type are kept as they are.
+  func fits(_ type: ColumnType) -> Bool {
+    switch self {
+    case .integer: type == .integer || type == .any
+    case .text: type == .text || type == .any
+    case .blob: type == .blob || type == .any
+    case .real: type == .real || type == .any
+    case .numeric, .none: true
+    }
+  }
+}
+
+extension Property {
+  /// Whether its text may be that of a number, as `12` may be a name. Dates, identifiers and addresses are not, nor is JSON.
+  fileprivate var mayLookLikeNumbers: Bool {
+    var type: Any.Type = type(of: keyPath).valueType
+    while let optional = type as? any AnyOptional.Type { type = optional.wrapped }
+    let others: [Any.Type] = [Date.self, UUID.self, URL.self]
+    return (type is any StoredValue.Type || type is any RawRepresentable.Type) && !others.contains { $0 == type }
   }
 }

@@ -17,6 +17,10 @@ public struct SchemaError: Error, Hashable, Sendable {
     case noModels
     /// Two classes have this name, and both were named or both were reached by relationships.
     case duplicateName(String, classes: [String])
+    /// A model's table has no name, or one that only SQLite or Quire may use.
+    case reservedTable(model: String, table: String)
+    /// Two models would have this table.
+    case sharedTable(models: [String], table: String)
     /// Two properties of a model have the same column, or one has that of the key.
     case duplicateColumn(model: String, column: String, properties: [String])
     /// Two properties of `other` could be the inverse; name one with `@Relationship(inverse:)`.
@@ -59,6 +63,11 @@ extension SchemaError: CustomStringConvertible {
     case .duplicateName(let name, let classes):
       "two models are called \(name), \(classes.joined(separator: " and ")): each needs a table of its own. If they are "
         + "versions of one model, name the one that is meant among the container's models"
+    case .reservedTable(let model, let table):
+      "\(model) can't have the table '\(table)': "
+        + (table.isEmpty ? "it has no name" : "names that begin with sqlite_ or _quire_ are reserved")
+    case .sharedTable(let models, let table):
+      "\(models.joined(separator: " and ")) would have the same table, \(table): name another with @Model(table:)"
     case .duplicateColumn(let model, let column, let properties):
       "\(properties.map { "\(model).\($0)" }.joined(separator: " and ")) would have the column \(column)"
         + (properties.count > 1 ? "" : ", which is that of the key")

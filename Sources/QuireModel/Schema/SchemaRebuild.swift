@@ -17,6 +17,7 @@ struct SchemaRebuild {
   func run() throws {
     let target = SchemaSQL(entities: new.entities, joins: new.joins)
     let own = Set(try SchemaSQL(entities: old.entities, joins: old.joins).statements().map { SQLFragment($0) })
+    try renameTables()
     for entity in new.entities {
       if try sql(of: entity.table) == nil {
         try connection.execute(try target.table(entity))
@@ -32,6 +33,7 @@ struct SchemaRebuild {
         try connection.execute(try target.table(join))
       }
     }
+    for join in new.joins { try rebuild(join, target) }
     let kept = Set(new.entities.map(\.table) + new.joins.map(\.name))
     for table in old.joins.map(\.name) + old.entities.map(\.table) where !kept.contains(table) {
       try connection.execute("DROP TABLE IF EXISTS \(try quoted(identifier: table))")
@@ -41,6 +43,17 @@ struct SchemaRebuild {
       try connection.execute(statement)
     }
     try arrangeObjects(target)
+  }
+
+  /// Tables whose models have named another since.
+  private func renameTables() throws {
+    for entity in new.entities {
+      guard let former = old.entities.first(where: { $0.name == entity.name })?.table,
+        SQLName(former) != SQLName(entity.table), try sql(of: former) != nil, try sql(of: entity.table) == nil
+      else { continue }
+      try connection.execute(
+        "ALTER TABLE \(try quoted(identifier: former)) RENAME TO \(try quoted(identifier: entity.table))")
+    }
   }
 
   /// Full-text indexes and triggers: removes those of the old models that the new ones do not have, and makes missing
@@ -81,8 +94,11 @@ struct SchemaRebuild {
     let scratch = "_quire_new_" + entity.table
     var rebuild = TableRebuild(
       of: SQLName(entity.table), by: SQLName(scratch), creation: try target.table(entity, named: scratch))
-    rebuild.columns.append((SQLName(entity.keyColumn), try quoted(identifier: entity.keyColumn)))
-    let there = Set(try reader.columns(of: entity.table).map { SQLName($0.name) })
+    let columns = try reader.columns(of: entity.table)
+    let key = columns.first { $0.keyPlace > 0 }?.name ?? entity.keyColumn
+    rebuild.columns.append((SQLName(entity.keyColumn), try quoted(identifier: key)))
+    // The key is no property's former value: a model that gets an `id` of its own has its key under another name.
+    let there = Set(columns.map { SQLName($0.name) }).subtracting([SQLName(key)])
     for (index, property) in entity.properties.enumerated() {
       guard let column = property.column else { continue }
       let former = property.formerColumns.first { there.contains(SQLName($0)) }
@@ -102,13 +118,28 @@ struct SchemaRebuild {
     for statement in others { try connection.execute(statement) }
   }
 
+  /// A join table whose references have other rules, or lead to tables or keys of other names.
+  private func rebuild(_ join: JoinTable, _ target: SchemaSQL) throws {
+    guard let present = try sql(of: join.name), SQLFragment(present) != SQLFragment(try target.table(join)) else {
+      return
+    }
+    let columns = [join.first.name, join.second.name]
+    let there = Set(try reader.columns(of: join.name).map { SQLName($0.name) })
+    guard there.isSuperset(of: columns.map { SQLName($0) }) else { return }
+    let scratch = "_quire_new_" + join.name
+    var rebuild = TableRebuild(
+      of: SQLName(join.name), by: SQLName(scratch), creation: try target.table(join, named: scratch))
+    rebuild.columns = try columns.map { (SQLName($0), try quoted(identifier: $0)) }
+    for statement in rebuild.statements { try connection.execute(statement.sql, statement.arguments) }
+  }
+
   private func sql(of table: String) throws -> String? { try reader.objects(.table, named: table).first?.sql }
 
   /// The name of the relationship's table if its property had another name before.
   private func formerName(of join: JoinTable) throws -> String? {
     for property in new.entities[join.first.entity].properties {
       guard case .join(join, .first)? = property.toMany?.via.asJoin, let former = property.formerName else { continue }
-      let name = new.entities[join.first.entity].table + "_" + Naming.snakeCase(former)
+      let name = Naming.snakeCase(new.entities[join.first.entity].name) + "_" + Naming.snakeCase(former)
       if try sql(of: name) != nil { return name }
     }
     return nil

@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// Model classes → entities: collects every model that a relationship names, and pairs each relationship with its
 /// inverse. Throws rather than guesses.
 package struct SchemaResolution {
@@ -23,6 +25,7 @@ package struct SchemaResolution {
     for type in types { try resolution.name(type) }
     for type in types { resolution.add(type) }
     try resolution.checkNames()
+    try resolution.checkTables()
     try resolution.checkVacancy()
     try resolution.pairDeclared()
     try resolution.pairInferred()
@@ -82,6 +85,19 @@ package struct SchemaResolution {
   private mutating func pair(_ one: Side, _ other: Side) {
     inverses[one.entity][one.property] = other
     inverses[other.entity][other.property] = one
+  }
+
+  /// Each model has a table of its own, which is neither SQLite's nor Quire's. SQL names are equal in any case.
+  private func checkTables() throws(SchemaError) {
+    var models: [SQLName: String] = [:]
+    for definition in definitions {
+      if definition.table.isEmpty || SchemaReader.isReserved(definition.table) {
+        throw SchemaError(.reservedTable(model: definition.name, table: definition.table))
+      }
+      if let other = models.updateValue(definition.name, forKey: SQLName(definition.table)) {
+        throw SchemaError(.sharedTable(models: [other, definition.name], table: definition.table))
+      }
+    }
   }
 
   /// A required reference to a missing row reads as an object with only defaults and zeros.
@@ -206,9 +222,7 @@ package struct SchemaResolution {
 
   private mutating func entity(_ index: Int, _ definition: ModelDefinition) throws(SchemaError) -> Entity {
     var properties: [Property] = []
-    let hasOwnID = definition.properties.contains { $0.columnName == "id" }
-    let keyColumn = hasOwnID ? "_id" : "id"
-    var columns: Set<String> = [keyColumn]
+    var columns: Set<String> = [definition.key.lowercased()]
     for (position, property) in definition.properties.enumerated() {
       let resolved = resolve(property, at: Side(entity: index, property: position))
       if let column = resolved.column, !columns.insert(column.lowercased()).inserted {
@@ -232,27 +246,26 @@ package struct SchemaResolution {
       }
       return result
     }
-    let table = Naming.snakeCase(definition.name)
     return Entity(
-      index: index, name: definition.name, table: table, keyColumn: keyColumn,
+      index: index, name: definition.name, table: definition.table, keyColumn: definition.key,
       type: definition.type, properties: properties, indexes: try names(definition.indexes, "#Index"),
       uniques: try names(definition.uniques, "#Unique"),
       fullText: try definition.fullText.map { fullText throws(SchemaError) in
         try fullTextIndex(
-          fullText, columns: try names([fullText.properties], "#FullText").first ?? [], properties, table)
+          fullText, columns: try names([fullText.properties], "#FullText").first ?? [], properties, of: definition)
       })
   }
 
   /// A full-text index needs columns of text whose names are not reserved by FTS5.
   private func fullTextIndex(
-    _ definition: FullTextDefinition, columns: [String], _ properties: [Property], _ table: String
+    _ definition: FullTextDefinition, columns: [String], _ properties: [Property], of owner: ModelDefinition
   ) throws(SchemaError) -> FullTextIndex {
-    let name = FullTextIndex.name(for: table)
-    let model = definitions.first { Naming.snakeCase($0.name) == table }?.name ?? table
+    let name = FullTextIndex.name(for: owner.table)
+    let model = owner.name
     if columns.isEmpty {
       throw SchemaError(.unusableFullText(model: model, property: nil, reason: "it names no property"))
     }
-    if definitions.contains(where: { Naming.snakeCase($0.name) == name }) {
+    if definitions.contains(where: { $0.table.lowercased() == name.lowercased() }) {
       throw SchemaError(
         .unusableFullText(model: model, property: nil, reason: "its table would be \(name), which is a model's"))
     }

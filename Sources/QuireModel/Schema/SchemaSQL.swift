@@ -53,7 +53,9 @@ struct SchemaSQL {
     }
   }
 
-  func table(_ join: JoinTable) throws -> String {
+  func table(_ join: JoinTable) throws -> String { try table(join, named: join.name) }
+
+  func table(_ join: JoinTable, named name: String) throws -> String {
     func column(_ column: JoinTable.Column, _ side: JoinSide) throws -> String {
       let target = entities[column.entity]
       let action = denies(target, join, side) ? "RESTRICT" : "CASCADE"
@@ -61,7 +63,7 @@ struct SchemaSQL {
         + "\(try quoted(identifier: target.table))(\(try quoted(identifier: target.keyColumn))) ON DELETE \(action)"
     }
     return """
-      CREATE TABLE \(try quoted(identifier: join.name)) (
+      CREATE TABLE \(try quoted(identifier: name)) (
         \(try column(join.first, .first)),
         \(try column(join.second, .second)),
         PRIMARY KEY (\(try list([join.first.name, join.second.name])))

@@ -52,7 +52,10 @@ extension SQLiteError {
 
 extension SQLiteError: CustomStringConvertible {
   public var description: String {
-    if let sql { "\(message) (SQLite \(code)), in: \(sql)" } else { "\(message) (SQLite \(code))" }
+    let whole = sql.map { "\(message) (SQLite \(code)), in: \($0)" } ?? "\(message) (SQLite \(code))"
+    // What SQLite calls unsafe is a trigger or a view that uses a virtual table or a function.
+    return message.hasPrefix("unsafe use of")
+      ? "\(whole). Set trustsSchema in the configuration if the file's triggers and views are yours" : whole
   }
 }
 

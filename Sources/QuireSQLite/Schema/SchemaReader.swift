@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import QuireRow
 
 /// Reads the schema of a connection's main database: the only code that does so.
@@ -154,6 +155,13 @@ package struct SchemaReader {
     return rows.mapValues { $0.map { Self.column($0[...]) } }
   }
 
+  /// The collation that a column has where none is written: `BINARY` unless it was declared with another.
+  package func collation(of column: String, in table: String) -> String {
+    var name: UnsafePointer<CChar>?
+    let result = sqlite3_table_column_metadata(connection.handle, "main", table, column, nil, &name, nil, nil, nil)
+    return result == SQLITE_OK ? name.map { String(cString: $0) } ?? "BINARY" : "BINARY"
+  }
+
   private static func column(_ row: ArraySlice<Value>) -> Column {
     let row = Array(row)
     return Column(
@@ -249,7 +257,7 @@ package struct SchemaReader {
   }
 
   /// Whether the table's key has its own index, and is therefore not the row id, as with `INTEGER PRIMARY KEY DESC`.
-  func hasKeyIndex(_ table: String) throws(SQLiteError) -> Bool {
+  package func hasKeyIndex(_ table: String) throws(SQLiteError) -> Bool {
     guard let name = try? quoted(identifier: table) else { return false }
     return try connection.rows("PRAGMA main.index_list(\(name))", []).contains { $0[3] == "pk" }
   }
