@@ -18,7 +18,7 @@ public final class ModelContext {
   }
   /// The error of the last failed autosave; nil if none has failed. With autosave on, unsaved changes are saved at the
   /// end of each turn: when the actor's executor becomes free.
-  public private(set) var autosaveError: (any Error)?
+  public internal(set) var autosaveError: (any Error)?
 
   /// A context on the isolation of the caller. In an actor's `init`, where that is not known yet, call ``bind(to:)``.
   public init(_ container: ModelContainer, isolation: isolated (any Actor)? = #isolation) {
@@ -26,7 +26,7 @@ public final class ModelContext {
     parts = container.parts
     owner = ContextCore(store: container.store, autosaves: false, isolation: isolation)
     owner.context = self
-    follow(container.configuration)
+    follow(container)
   }
 
   @MainActor init(main container: ModelContainer) {
@@ -35,7 +35,7 @@ public final class ModelContext {
     parts = container.parts
     owner = ContextCore(store: container.store, autosaves: true, isolation: MainActor.shared)
     owner.context = self
-    follow(container.configuration)
+    follow(container)
   }
 
   /// The context of one block of `store.write`.
@@ -44,7 +44,7 @@ public final class ModelContext {
     parts = container.parts
     owner = ContextCore(container.store, number: number, nil, follows: false)
     owner.context = self
-    follow(container.configuration)
+    follow(container)
     self.author = author
   }
 
@@ -60,9 +60,10 @@ public final class ModelContext {
     try owner.position.prepareAdvance().commit()
   }
 
-  private func follow(_ configuration: ModelConfiguration) {
-    owner.saver.onUniqueConflict = configuration.onUniqueConflict
-    owner.saver.onConflict = configuration.onConflict
+  private func follow(_ container: ModelContainer) {
+    owner.saver.onUniqueConflict = container.configuration.onUniqueConflict
+    owner.saver.onConflict = container.configuration.onConflict
+    owner.saver.parts = parts
   }
 
   deinit { owner.mailbox.closeOwner(owner) }
@@ -200,7 +201,7 @@ public final class ModelContext {
     set {
       owner.saver.autosaves = newValue
       if newValue, !owner.following.hasTurns {
-        autosaveFailed(
+        owner.saver.noteAutosaveError(
           ModelError.query(
             "autosave needs an actor whose turns end: call save(), or make the context on an actor or with bind(to:)"))
       }
@@ -265,11 +266,6 @@ public final class ModelContext {
 
   /// How many objects are in memory.
   package var registeredCount: Int { owner.objectCount }
-
-  func autosaveFailed(_ error: any Error) {
-    autosaveError = error
-    owner.store?.warnings.emit(StoreWarning(.autosave, "\(error)"))
-  }
 }
 
 extension ModelContext: CustomStringConvertible {

@@ -124,15 +124,13 @@ package final class Mailbox: @unchecked Sendable {
     enqueue(on: actor) { _ in owner.close() }
   }
 
-  /// Runs work on the context's isolation, if it has one and is there.
-  func run(_ work: @escaping @Sendable (ContextCore) -> Void) {
-    guard let actor = state.withLock({ $0.isClosed ? nil : $0.isolation }) else { return }
+  /// Runs work on the context's isolation; with nil, on any thread, if the context is closed or has none.
+  func run(_ work: @escaping @Sendable (ContextCore?) -> Void) {
+    guard let actor = state.withLock({ $0.isClosed ? nil : $0.isolation }) else { return work(nil) }
     enqueue(on: actor) { self.run(work, on: $0) }
   }
 
-  private func run(_ work: (ContextCore) -> Void, on isolation: isolated any Actor) {
-    if let owner { work(owner) }
-  }
+  private func run(_ work: (ContextCore?) -> Void, on isolation: isolated any Actor) { work(owner) }
 
   private func endTurn(on isolation: isolated any Actor) { owner?.following.endTurn() }
 

@@ -27,19 +27,25 @@ extension Saver {
     return save
   }
 
-  /// The save at the end of a turn while others write.
+  /// The save at the end of a turn while others write. It is made even if its context is released before.
   func saveLater() throws {
-    guard !needsObjects, let container = core.context?.container else { return try save() }
+    guard !needsObjects, let parts else { return try save() }
     let announced = announceSave()
-    let save = try beginSave(container)
+    let save = try beginSave(core.context?.container ?? ModelContainer(parts))
     announcedLater = announced
     let mailbox = core.mailbox
+    let warnings = parts.store.warnings
     Task.detached {
+      let failure: (any Error)?
       do {
         try await save.write()
-        mailbox.run { $0.saver.autosaveEnded(save, nil) }
+        failure = nil
       } catch {
-        mailbox.run { $0.saver.autosaveEnded(save, error) }
+        failure = error
+      }
+      mailbox.run { core in
+        if let core { return core.saver.autosaveEnded(save, failure) }
+        if let failure { warnings.emit(StoreWarning(.autosave, "\(failure)")) }
       }
     }
   }

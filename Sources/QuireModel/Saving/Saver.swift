@@ -15,6 +15,8 @@ package final class Saver: ContextPart {
   var underWay: SaveUnderWay?
   /// What the autosave under way has announced.
   var announcedLater: Announced?
+  /// What a container on the store is made of, for saves after the context has been released.
+  var parts: ModelContainer.Parts?
   /// The name its commits carry.
   var author: String?
   var onUniqueConflict = UniqueConflictPolicy.refuse
@@ -26,6 +28,7 @@ package final class Saver: ContextPart {
   func close() {
     undo = nil
     undoInterest = nil
+    parts = nil
   }
 
   /// Writes everything that is unsaved as one commit, or inside a transaction as part of that. When this throws,
@@ -73,7 +76,7 @@ package final class Saver: ContextPart {
       do {
         try save()
       } catch ModelError.ignoredAssignments(let places) {
-        core.context?.autosaveFailed(ModelError.ignoredAssignments(places))
+        noteAutosaveError(ModelError.ignoredAssignments(places))
         try save()  // the rest: the next turn may be far
       }
     } catch {
@@ -81,8 +84,14 @@ package final class Saver: ContextPart {
     }
   }
 
+  /// What an autosave threw: kept by the context as long as there is one, and warned of in any case.
+  func noteAutosaveError(_ error: any Error) {
+    core.context?.autosaveError = error
+    store?.warnings.emit(StoreWarning(.autosave, "\(error)"))
+  }
+
   func autosaveFailed(_ error: any Error) {
-    core.context?.autosaveFailed(error)
+    noteAutosaveError(error)
     for model in pending.inserted.compactMap({ $0 }) + pending.edits {
       model._quireState.flags.insert(.unsavable)
     }
