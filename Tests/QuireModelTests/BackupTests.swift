@@ -130,6 +130,33 @@ import Testing
     }
   }
 
+  @Test(arguments: ["-wal", "-shm", "-journal"])
+  func `what SQLite would take for a database's log is refused as a copy`(end: String) async throws {
+    try await store.backup(to: copy)
+    for database in [file.url, copy] {
+      let path = database.path(percentEncoded: false) + end
+      await #expect(throws: BackupError.self) { try await store.backup(to: URL(filePath: path), replacing: true) }
+    }
+    try store.execute("DELETE FROM volume WHERE id > 1")
+    #expect(try rows("SELECT count(*) FROM volume", of: file.url) == [[1]])
+    #expect(try rows("SELECT count(*) FROM volume", of: copy) == [[2000]])
+    // The ending alone is no reason.
+    try await store.backup(to: URL(filePath: copy.path(percentEncoded: false) + ".of" + end))
+  }
+
+  @Test func `a URL that is not that of a file is refused, by copies and by stores`() async throws {
+    let path = copy.path(percentEncoded: true)
+    let url = try #require(URL(string: "https://example.org\(path)"))
+    await #expect(throws: BackupError.self) { try await store.backup(to: url) }
+    #expect {
+      try ModelContainer(for: Writer.self, Volume.self, url: url)
+    } throws: {
+      if case .unusableSetting("url", _)? = $0 as? ModelError { true } else { false }
+    }
+    #expect(!FileManager.default.fileExists(atPath: copy.path(percentEncoded: false)))
+    try await store.backup(to: try #require(URL(string: path)))
+  }
+
   @Test func `a copy that is cancelled leaves nothing`() async throws {
     let before = names
     let store = store

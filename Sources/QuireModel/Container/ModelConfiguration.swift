@@ -69,6 +69,7 @@ public struct ModelConfiguration: Sendable {
     func check(_ name: String, _ isUsable: Bool, _ reason: String) throws(ModelError) {
       if !isUsable { throw .unusableSetting(name, reason: reason) }
     }
+    try check("url", file?.isPath ?? true, "it is not the URL of a file")
     try check("busyTimeout", busyTimeout >= .zero, "it is negative")
     try check("writeTimeout", writeTimeout >= .zero, "it is negative")
     try check(

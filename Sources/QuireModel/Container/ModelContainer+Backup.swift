@@ -46,6 +46,9 @@ extension ModelContainer {
   public func backup(
     to url: URL, replacing: Bool = false, progress: @escaping @Sendable (Backup.Progress) -> Void = { _ in }
   ) async throws -> Backup {
+    if !url.isPath {
+      throw BackupError.cannotWrite(path: url.absoluteString, reason: "this is not the URL of a file")
+    }
     let interruption = MigrationInterruption()
     let database = store.database
     return try await withTaskCancellationHandler {
@@ -65,4 +68,9 @@ extension ModelContainer {
       interruption.stop()
     }
   }
+}
+
+extension URL {
+  /// Whether it names a file: `library.db` and `file:///library.db`, and not `https://example.org/library.db`.
+  var isPath: Bool { scheme == nil || isFileURL }
 }

@@ -133,9 +133,9 @@ extension UnfinishedCopy {
   ///
   /// Looks, and changes nothing; what is there may change until ``finish(replacing:)``, which looks again.
   ///
-  /// - Throws: ``BackupError`` if a file is there that is not to be replaced, if it is the database itself, or if beside it
-  ///   lies the log of another database, which SQLite would take for the copy's; ``DatabaseError`` for a path that cannot be
-  ///   a database's.
+  /// - Throws: ``BackupError`` if a file is there that is not to be replaced, if it is the database itself, if beside it
+  ///   lies the log of another database, which SQLite would take for the copy's, or if SQLite would take the copy for the
+  ///   log of a database; ``DatabaseError`` for a path that cannot be a database's.
   package static func target(_ path: String, of database: String, replacing: Bool) throws -> String {
     let resolved = try DatabaseFile(path).checked(for: .create)
     var (own, found) = (stat(), stat())
@@ -148,6 +148,12 @@ extension UnfinishedCopy {
     for end in ["-wal", "-journal"] {
       if let size = SidecarFiles.size(of: resolved + end), size > 0 {
         throw BackupError.inUse(path: path, file: resolved + end)
+      }
+    }
+    for end in ["-wal", "-shm", "-journal"] where resolved.hasSuffix(end) {
+      let owner = String(resolved.dropLast(end.count))
+      if SidecarFiles.size(of: owner) != nil {
+        throw BackupError.cannotWrite(path: path, reason: "SQLite would take it for a file of \(owner)")
       }
     }
     return resolved
