@@ -1,7 +1,8 @@
 import Quire
 import Synchronization
 
-/// Tells all who listen of each loan and return, as server-sent events.
+/// Tells all who listen of each loan and return that this process commits, as server-sent events. Those of other
+/// processes come with rows only if the store has `changeLog: .on()`.
 final class Feed: Sendable {
   private let listeners = Mutex<[UInt64: Listener]?>([:])
   private let count = Atomic<UInt64>(0)
@@ -22,11 +23,15 @@ final class Feed: Sendable {
       condition.unlock()
     }
 
-    /// Waits for events, on the connection's own thread; nil at the end.
-    func next() -> String? {
+    /// Waits for events, on the connection's own thread; nil at the end, and a comment where nothing happens for so
+    /// long: sending it shows whether the client is still there.
+    func next(within pause: TimeInterval) -> String? {
       condition.lock()
       defer { condition.unlock() }
-      while waiting.isEmpty, !isOver { condition.wait() }
+      let end = Date(timeIntervalSinceNow: pause)
+      while waiting.isEmpty, !isOver {
+        if !condition.wait(until: end), waiting.isEmpty, !isOver { return ": nothing new\n\n" }
+      }
       defer { waiting.removeAll() }
       return waiting.isEmpty ? nil : waiting.joined()
     }

@@ -20,6 +20,9 @@ struct Request: Sendable {
       if received.count > Self.longestHead { throw Refusal.badRequest("the head is too long") }
       return nil
     }
+    if received.distance(from: received.startIndex, to: end.lowerBound) > Self.longestHead {
+      throw Refusal.badRequest("the head is too long")
+    }
     let lines = String(decoding: received[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
     let words = lines.first?.split(separator: " ") ?? []
     guard words.count == 3, words[2].hasPrefix("HTTP/1."), let url = URLComponents(string: String(words[1])) else {
@@ -27,10 +30,14 @@ struct Request: Sendable {
     }
     var headers: [String: String] = [:]
     for line in lines.dropFirst() {
-      let parts = line.split(separator: ":", maxSplits: 1)
-      if parts.count == 2 { headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces) }
+      let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      // What a proxy may read in another way is refused: a name with spaces, and two lengths.
+      guard parts.count == 2, !parts[0].isEmpty, !parts[0].contains(where: \.isWhitespace),
+        parts[0].lowercased() != "content-length" || headers["content-length"] == nil
+      else { throw Refusal.badRequest("'\(line.prefix(40))' is no header") }
+      headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
     }
-    let length = headers["content-length"].map { Int($0) ?? -1 } ?? 0
+    let length = headers["content-length"].map { $0.allSatisfy("0123456789".contains) ? Int($0) ?? -1 : -1 } ?? 0
     guard 0...Self.longestBody ~= length, headers["transfer-encoding"] == nil else {
       throw Refusal.badRequest("a body needs a Content-Length up to \(Self.longestBody)")
     }
@@ -62,14 +69,15 @@ struct Response: Sendable {
     (try? json(["error": text], status: status)) ?? Response(status: status, body: Data())
   }
 
-  func bytes(keepsAlive: Bool) -> Data {
+  /// - Parameter hasBody: False for HEAD, whose answer is the head alone.
+  func bytes(keepsAlive: Bool, hasBody: Bool = true) -> Data {
     var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nContent-Type: \(type)\r\n"
     if isFeed {
       head += "Cache-Control: no-store\r\nConnection: close\r\n\r\n"
     } else {
       head += "Content-Length: \(body.count)\r\nConnection: \(keepsAlive ? "keep-alive" : "close")\r\n\r\n"
     }
-    return Data(head.utf8) + body
+    return Data(head.utf8) + (hasBody ? body : Data())
   }
 
   private static let reasons = [

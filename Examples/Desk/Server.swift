@@ -8,6 +8,8 @@ final class Server: Sendable {
   private let feed: Feed
   private let socket: Int32
   let port: UInt16
+  /// How many seconds a feed may be silent, and how many a stop waits for answers that are not taken.
+  private let silence: TimeInterval, grace: TimeInterval
   private let state = Mutex(State())
   private let isDone = DispatchSemaphore(value: 0)
 
@@ -22,9 +24,11 @@ final class Server: Sendable {
   }
 
   /// Listens, on 0.0.0.0 and the port; 0 is any free one.
-  init(port: UInt16, _ routes: Routes, _ feed: Feed) throws {
+  init(port: UInt16, _ routes: Routes, _ feed: Feed, silence: TimeInterval = 15, grace: TimeInterval = 10) throws {
     self.routes = routes
     self.feed = feed
+    self.silence = silence
+    self.grace = grace
     socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { throw Failure("socket") }
     var yes: Int32 = 1
@@ -45,7 +49,8 @@ final class Server: Sendable {
 
   func start() { thread { self.accept() } }
 
-  /// Takes no more requests, ends the feeds, and waits until those under way are answered.
+  /// Takes no more requests, ends the feeds, and waits until those under way are answered. A client that does not take
+  /// its answer meanwhile is let go.
   func stop() async {
     let isLast = state.withLock { state in
       state.isStopping = true
@@ -58,7 +63,10 @@ final class Server: Sendable {
     if isLast { isDone.signal() }
     await withCheckedContinuation { continuation in
       thread {
-        self.isDone.wait()
+        if self.isDone.wait(timeout: .now() + self.grace) == .timedOut {
+          self.state.withLock { for connection in $0.connections { shutdown(connection, Int32(SHUT_RDWR)) } }
+          self.isDone.wait()
+        }
         continuation.resume()
       }
     }
@@ -110,9 +118,11 @@ final class Server: Sendable {
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {
       let (answer, keepsAlive): (Response, Bool)
+      var hasBody = true
       do {
         if let request = try Request(takenFrom: &received) {
           answer = self.answer(to: request)
+          hasBody = request.method != "HEAD"
           keepsAlive = request.keepsAlive && !state.withLock { $0.isStopping }
         } else {
           let count = recv(connection, &buffer, buffer.count, 0)
@@ -120,10 +130,12 @@ final class Server: Sendable {
           received.append(contentsOf: buffer[..<count])
           continue
         }
+      } catch Refusal.badRequest(let text) {
+        (answer, keepsAlive) = (.error(400, text), false)
       } catch {
         (answer, keepsAlive) = (.error(400, "\(error)"), false)
       }
-      guard send(answer.bytes(keepsAlive: keepsAlive), to: connection) else { return }
+      guard send(answer.bytes(keepsAlive: keepsAlive, hasBody: hasBody), to: connection) else { return }
       if answer.isFeed { return stream(to: connection) }
       if !keepsAlive { return }
     }
@@ -133,7 +145,7 @@ final class Server: Sendable {
     let (number, listener) = feed.listen()
     defer { feed.leave(number) }
     guard send(Data(": listening\n\n".utf8), to: connection) else { return }
-    while let events = listener.next() {
+    while let events = listener.next(within: silence) {
       guard send(Data(events.utf8), to: connection) else { return }
     }
   }

@@ -23,11 +23,14 @@ import Testing
   deinit { try? FileManager.default.removeItem(at: folder) }
 
   /// A running service with so many books of three copies each and so many members.
-  private func service(books: Int = 3, members: Int = 3) async throws -> Service {
+  private func service(
+    books: Int = 3, members: Int = 3, silence: Duration = .seconds(15), grace: Duration = .seconds(600)
+  ) async throws -> Service {
     let lines = lines
-    let service = try Service(file: file, port: 0, patience: .seconds(600), overdueEvery: .seconds(3600)) {
-      lines.add($0)
-    }
+    let service = try Service(
+      file: file, port: 0, patience: .seconds(600), overdueEvery: .seconds(3600), feedSilence: silence,
+      stopWithin: grace
+    ) { lines.add($0) }
     try await service.desk.store.write { context in
       let author = Author(name: "Stanisław Lem")
       context.insert(author)
@@ -96,11 +99,21 @@ import Testing
     #expect(try client("GET", "/books/x").status == 400)
     #expect(try client("GET", "/books/99").status == 404)
     #expect(try client("DELETE", "/books/1").status == 405)
-    for text in ["hello\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "GET / FTP\r\n\r\n"] {
+    for text in [
+      "hello\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "GET / FTP\r\n\r\n",
+      "GET /health HTTP/1.1\r\nContent-Length: +0\r\n\r\n",
+      "GET /health HTTP/1.1\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n",
+      "GET /health HTTP/1.1\r\nContent-Length : 0\r\n\r\n", "GET /health HTTP/1.1\r\nthis is none\r\n\r\n",
+      "GET /health HTTP/1.1\r\n" + String(repeating: "a: b\r\n", count: 4000) + "\r\n",
+    ] {
       let broken = try DeskClient(port: service.server.port)
       try broken.send(text)
       #expect(try broken.text(upTo: "\r\n").hasPrefix("HTTP/1.1 400"))
+      #expect(try broken.text(upTo: "}").contains("badRequest") == false)
     }
+    try client.send("HEAD /health HTTP/1.1\r\n\r\n")
+    #expect(try client.text(upTo: "\r\n\r\n").hasPrefix("HTTP/1.1 405"))
+    #expect(try client("GET", "/health").status == 200)
     try await service.stop()
   }
 
@@ -113,6 +126,18 @@ import Testing
     #expect(try feed.text(upTo: "\n\n").contains(#""author":"checkout","#))
     #expect(try client("POST", "/loans/1/return").status == 200)
     #expect(try feed.text(upTo: "\n\n").contains(#""lent":[],"returned":[1]}"#))
+    try await service.stop()
+  }
+
+  @Test func `a feed whose client has gone is let go, though nothing happens`() async throws {
+    let service = try await service(silence: .milliseconds(5))
+    do {
+      let feed = try DeskClient(port: service.server.port)
+      try feed.send("GET /feed HTTP/1.1\r\n\r\n")
+      _ = try feed.text(upTo: ": nothing new\n\n: nothing new\n\n")
+      #expect(service.feed.listenerCount == 1)
+    }
+    while service.feed.listenerCount > 0 { await Task.yield() }
     try await service.stop()
   }
 
@@ -202,6 +227,19 @@ import Testing
     #expect(try await again.desk.statistics().books == 6)
     #expect(lines.value.count { $0.contains("event=migrated") } == 1)
     try await again.stop()
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `it stops though a client does not take its answers`() async throws {
+    let service = try await service(books: 100, grace: .milliseconds(50))
+    let client = try DeskClient(port: service.server.port)
+    let request = "GET /books?size=100 HTTP/1.1\r\n\r\n"
+    try client.send(String(repeating: request, count: 2000))
+    var asked = 0
+    while asked == 0 || asked < service.metrics.count("statements") {
+      asked = service.metrics.count("statements")
+      try await Task.sleep(for: .milliseconds(200))
+    }
+    try await service.stop()
   }
 
   @Test func `the program stops at SIGTERM with status 0`() throws {
