@@ -80,7 +80,8 @@ extension DatabaseError: CustomStringConvertible {
     case .inputOutput(let path, let code):
       "reading or writing \(path) failed (SQLite \(code)). The transaction was rolled back; check the disk and repeat"
     case .busy(let path, let waited):
-      "another process kept \(path) locked for \(waited). Nothing was written; repeat, or raise the busy timeout"
+      "another process, or another container of this one, kept \(path) locked for \(waited). Nothing was written; "
+        + "repeat, or raise the busy timeout"
     case .writerBusy(let waited):
       "another thread of this program has been writing for \(waited). Nothing was written; repeat"
     case .readersBusy(let count, let waited):
