@@ -324,7 +324,7 @@ import Testing
 
   /// Whether these contexts are closed, which their isolation does when it has ended the turn.
   private static func areClosed(_ contexts: [Mailbox]) async throws -> Bool {
-    for _ in 0..<500 {
+    for _ in 0..<360_000 {  // an hour, where it fails
       if !contexts.contains(where: { $0.scheduleTurnEnd() }) { return true }
       try await Task.sleep(for: .milliseconds(10))
     }
