@@ -106,8 +106,9 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(unrehearsed.status == 5 && unrehearsed.text == expected)
     let (no, question) = await said("apply", folder.database, answering: "n")
     #expect(no == 5)
+    // On a busy machine, where the rehearsal takes a second, its progress stands before it.
     #expect(
-      question.hasPrefix("20260102000000_drop_note.sql drops Book.note: 1 of 2 rows has a value there.   [M001]\n"))
+      question.contains("20260102000000_drop_note.sql drops Book.note: 1 of 2 rows has a value there.   [M001]\n"))
     #expect(await said("apply", folder.database, answering: "y").status == 0)
   }
 
