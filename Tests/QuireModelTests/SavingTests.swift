@@ -189,4 +189,82 @@ import Testing
     try context.save()
     #expect(try store.value("SELECT title FROM volume") == "Eden II")
   }
+
+  @Test func `an object whose deletion was saved is inserted again as a new row, with its values`() throws {
+    let store = try store(["Lem": ["Eden", "Solaris"], "Dick": []])
+    let context = ModelContext(store)
+    let (eden, lem) = (try context.volume("Eden"), try context.writer("Lem"))
+    let deleted = eden.persistentModelID
+    eden.contributors = [try context.writer("Dick")]
+    #expect(lem.volumes.count == 2)
+    try context.save()
+    context.delete(eden)
+    try context.save()
+    #expect(eden.modelContext == nil && lem.volumes.count == 1)
+
+    context.insert(eden)
+    #expect(!eden.isDeleted && eden.modelContext === context && eden.contributors.isEmpty)
+    #expect(eden.writer === lem && lem.volumes.contains { $0 === eden })
+    #expect(try context.fetchCount(FetchDescriptor<Volume>()) == 2)
+    eden.year = 1959
+    try context.save()
+    #expect(eden.persistentModelID != deleted)
+    #expect(
+      try store.query("SELECT title, year, writer_id FROM volume ORDER BY title").map(\.values)
+        == [["Eden", 1959, 1], ["Solaris", nil, 1]])
+    eden.year = 1960
+    try context.save()
+    #expect(try store.value("SELECT year FROM volume WHERE title = 'Eden'") == 1960)
+  }
+
+  @Test func `objects deleted with their owner are inserted again after it, and refer to it`() throws {
+    let store = try store(["Lem": ["Eden", "Solaris"]])
+    let context = ModelContext(store)
+    let lem = try context.writer("Lem")
+    let volumes = lem.volumes
+    context.delete(lem)
+    try context.save()
+    context.insert(volumes[0])
+    #expect(volumes[0].writer == nil)
+    context.insert(lem)
+    context.insert(volumes[1])
+    volumes[1].writer = lem
+    try context.save()
+    #expect(lem.volumes.map(\.title) == [volumes[1].title])
+    #expect(try store.value("SELECT count(*) FROM volume WHERE writer_id IS NULL") == 1)
+    context.delete(lem)
+    try context.save()
+    #expect(try store.value("SELECT group_concat(title) FROM volume") == .text(volumes[0].title))
+  }
+
+  @Test func `an object that another context deleted is inserted again, also if it was deleted here too`() throws {
+    let store = try store(["Lem": ["Eden", "Solaris"]])
+    let (a, b) = (ModelContext(store), ModelContext(store))
+    let mine = try a.all(Volume.self)
+    a.delete(mine[1])
+    for volume in try b.all(Volume.self) { b.delete(volume) }
+    try b.save()
+    try a.refresh()
+    #expect(mine.allSatisfy { $0.isDeleted })
+    for volume in mine { a.insert(volume) }
+    #expect(mine.allSatisfy { !$0.isDeleted })
+    try a.save()
+    #expect(try store.value("SELECT group_concat(title) FROM volume") == "Eden,Solaris")
+    #expect(try store.value("SELECT count(*) FROM volume WHERE writer_id = 1") == 2)
+  }
+
+  @Test func `a rollback takes back that a deleted object was inserted again`() throws {
+    let store = try store(["Lem": ["Eden"]])
+    let context = ModelContext(store)
+    let eden = try context.volume("Eden")
+    context.delete(eden)
+    try context.save()
+    context.insert(eden)
+    context.rollback()
+    #expect(!context.hasChanges)
+    #expect(try context.fetchCount(FetchDescriptor<Volume>()) == 0)
+    context.insert(eden)
+    try context.save()
+    #expect(try store.value("SELECT count(*) FROM volume") == 1)
+  }
 }

@@ -51,6 +51,36 @@ extension Editing {
     }
   }
 
+  /// Inserts an object whose row is gone: it gets a new row, with the values that it has kept. A reference to an object
+  /// that is gone becomes nil, and its lists begin empty.
+  func insertWithoutRow(_ model: any PersistentModel) {
+    guard let entity = entity(of: model) else { return }
+    for index in entity.relationships {
+      let link = model._quireLink(index)
+      if let side = entity.properties[index].toOne {
+        let target = target(of: link, in: side.target, model: model, property: index)
+        if let target, !target.isDeleted {
+          model._quireSetLink(index, self.link(to: target))
+          continue
+        }
+        if !link.hasKey { continue }
+      } else if link.list?.keys.isEmpty ?? true {
+        continue
+      }
+      telling(model, index) { model._quireSetLink(index, Link()) }
+    }
+    becomeNew(model)
+  }
+
+  /// Inserts an object that was a row's as if it had never been saved.
+  func becomeNew(_ model: any PersistentModel) {
+    model._quireState.leave()
+    model._quireState.dirty = 0
+    model._quireState.flags.remove(.deleted)
+    model._quireState.key = 0
+    insert(model)
+  }
+
   /// Links inserted objects with their targets and notifies the other sides. All lists exist, empty, before any
   /// observer is notified.
   func attachRelationships(of arrivals: [Arrival]) {

@@ -22,14 +22,11 @@ extension Editing {
       if hasRow, let present = registered(entity.index, key).map(entity.model) {
         return give(present, valuesOf: model, entity, store)
       }
-      let row = hasRow ? try read { try core.loader.staged(entity, keys: [key], on: $0) }[key] : nil
+      let row = hasRow ? try read({ try core.loader.staged(entity, keys: [key], on: $0) })[key] : nil
+      guard let row else { return becomeNew(model) }
       model._quireState.leave()
       model._quireState.dirty = 0
       model._quireState.flags.remove(.deleted)
-      guard let row else {
-        model._quireState.key = 0
-        return insert(model)
-      }
       become(rowOf: key, row, model, entity, store)
     } catch {
       pending.deferredErrors.append("\(entity.name) \(key) was inserted, and its row cannot be read: \(error)")

@@ -104,6 +104,8 @@ package final class Editing: ContextPart {
   }
 
   private func undelete(_ model: any PersistentModel) {
+    let isPending = pending.deleted.contains { $0 === model }
+    if !isPending, !model._quireState.flags.contains(.inserted) { return insertWithoutRow(model) }
     model._quireState.flags.remove(.deleted)
     pending.deleted.removeAll { $0 === model }
     takeBackCascades(of: model)
@@ -117,12 +119,13 @@ package final class Editing: ContextPart {
     do {
       // What was edited before the deletion is an edit again.
       let key = model._quireState.key
-      if let row = try read({ try core.loader.staged(entity, keys: [key], on: $0) })[key] {
-        let differing = model._quireDifference(from: row)
-        if differing != 0 {
-          core.edited(model)
-          model._quireState.dirty = differing
-        }
+      guard let row = try read({ try core.loader.staged(entity, keys: [key], on: $0) })[key] else {
+        return insertWithoutRow(model)  // it was deleted elsewhere, too
+      }
+      let differing = model._quireDifference(from: row)
+      if differing != 0 {
+        core.edited(model)
+        model._quireState.dirty = differing
       }
       for place in places(in: pending.editedLists) {
         let keys = try core.loader.currentKeys(of: place)
@@ -159,7 +162,7 @@ package final class Editing: ContextPart {
     }
   }
 
-  private func target(of link: Link, in entity: Int, model: any PersistentModel, property: Int) -> (
+  func target(of link: Link, in entity: Int, model: any PersistentModel, property: Int) -> (
     any PersistentModel
   )? {
     guard link.hasKey else { return nil }

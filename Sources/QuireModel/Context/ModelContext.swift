@@ -82,6 +82,9 @@ public final class ModelContext {
 
   /// Registers an object and everything reachable from it; the next ``save()`` writes it.
   ///
+  /// A deleted object stays. If its deletion has been saved, it becomes a new row with the values it has kept: its lists
+  /// are empty, and references to objects that are gone are nil.
+  ///
   /// An object whose context is gone is adopted. If it was never saved, or its row is gone, it becomes a new row;
   /// otherwise it becomes that row's object with its values as edits. If the row's object is already in this context,
   /// that object takes the values.
