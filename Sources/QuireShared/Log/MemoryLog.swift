@@ -22,10 +22,12 @@ package final class MemoryLog: Sendable {
 
   struct Follower {
     let queue: DispatchQueue
+    /// Whether news of this moment reach it; they are told later.
+    let isReached: @Sendable () -> Bool
     let told: @Sendable (LogNews) -> Void
 
     func tell(_ news: LogNews) {
-      queue.async { told(news) }
+      if isReached() { queue.async { told(news) } }
     }
   }
 
@@ -125,8 +127,11 @@ extension MemoryLog {
     return first < state.entries.count ? Array(state.entries[first...].prefix(limit)) : []
   }
 
-  func follow(after position: Int64, _ told: @escaping @Sendable (LogNews) -> Void) -> LogSubscription {
-    let follower = Follower(queue: DispatchQueue(label: "quire.memory-log"), told: told)
+  func follow(
+    after position: Int64, while isReached: @escaping @Sendable () -> Bool,
+    _ told: @escaping @Sendable (LogNews) -> Void
+  ) -> LogSubscription {
+    let follower = Follower(queue: DispatchQueue(label: "quire.memory-log"), isReached: isReached, told: told)
     let number = state.withLock { state in
       state.nextFollower += 1
       state.followers[state.nextFollower] = follower

@@ -155,7 +155,9 @@ package final class MemoryLogConnection: SharedLog {
       state.followers[state.nextFollower] = told
       return state.nextFollower
     }
-    let subscription = log.follow(after: position) { [self] news in
+    let subscription = log.follow(after: position) { [self] in
+      !isCutOff
+    } _: { [self] news in
       let isHeld = state.withLock { state in
         if state.isCutOff { return true }
         if state.held == nil { return false }
