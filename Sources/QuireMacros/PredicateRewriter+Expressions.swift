@@ -134,7 +134,8 @@ extension ExprSyntax {
   /// Whether it is a name of the source, or a member of one: `lem`, `self.author`.
   fileprivate func isName(outside scope: PredicateScope) -> Bool {
     if self.is(DeclReferenceExprSyntax.self) { return !mentions(scope) }
-    return self.as(MemberAccessExprSyntax.self)?.base?.isName(outside: scope) == true
+    guard let member = self.as(MemberAccessExprSyntax.self), let base = member.base else { return false }
+    return base.isName(outside: scope)
   }
 
   /// What is inside parentheses that only group.

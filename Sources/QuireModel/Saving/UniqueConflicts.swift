@@ -5,9 +5,8 @@ import QuireSQLite
 ///
 /// Done in memory before the save, as edits like any other, so that observers, lists and rules see them as such.
 extension Saver {
-  ///
-  /// An object that has become another's row, or another object, gives other unique values to those that refer to it, and so
-  /// all are looked at again.
+  /// Repeats while something was merged: what refers to a merged object has other unique values then. Each time there are
+  /// fewer new objects.
   func mergeClashing(_ store: Store) throws {
     while try mergeClashes(store) {}
   }

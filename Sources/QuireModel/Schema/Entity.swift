@@ -85,7 +85,7 @@ package final class Entity: @unchecked Sendable {
   }
 
   /// Casts an object of this entity, without a search for the conformance. An object that was not inserted yet may be of
-  /// another version's class: see ``SchemaResolution``.
+  /// another version's class: see ``SchemaClasses``.
   func model(_ object: AnyObject) -> any PersistentModel {
     if ObjectIdentifier(Swift.type(of: object)) == typeID { return type._quireModel(object) }
     return object as? any PersistentModel ?? type.vacant(ModelState())

@@ -58,7 +58,7 @@ package struct SchemaCheck {
       return [Difference("table \(entity.table) is missing (for \(entity.name))", table)]
     }
     var result: [Difference] = []
-    // Changes are told by the names that the file has.
+    // SQLite reports changes under the table's name in the file: under another spelling they would not be followed.
     if let found = try otherSpelling(of: entity.table, in: connection) {
       result.append(
         Difference("table \(entity.table) is called \(found) in the file: name it with @Model(table: \"\(found)\")"))

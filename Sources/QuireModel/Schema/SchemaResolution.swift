@@ -1,15 +1,10 @@
-import QuireSQLite
-
-/// Model classes → entities: collects every model that a relationship names, and pairs each relationship with its
-/// inverse. Throws rather than guesses.
+/// Model classes → entities: pairs each relationship with its inverse, and names tables and columns. Throws rather than
+/// guesses.
 package struct SchemaResolution {
-  /// The classes that were named, by their names. A relationship that leads to another class of such a name, which is
-  /// that of another version of the schema, leads to the named one: versions may share a model.
-  private var named: [String: (type: any PersistentModel.Type, definition: ModelDefinition)] = [:]
-  private var types: [any PersistentModel.Type] = []
-  private(set) var definitions: [ModelDefinition] = []
+  private let classes: SchemaClasses
+  private let definitions: [ModelDefinition]
   /// By entity and property: the other side, once paired.
-  private var inverses: [[Side?]] = []
+  private var inverses: [[Side?]]
   private var joins: [JoinTable] = []
 
   private struct Side: Equatable {
@@ -20,12 +15,7 @@ package struct SchemaResolution {
   package static func resolve(_ types: [any PersistentModel.Type]) throws(SchemaError) -> (
     entities: [Entity], joins: [JoinTable]
   ) {
-    if types.isEmpty { throw SchemaError(.noModels) }
-    var resolution = SchemaResolution()
-    for type in types { try resolution.name(type) }
-    for type in types { resolution.add(type) }
-    try resolution.checkNames()
-    try resolution.checkTables()
+    var resolution = SchemaResolution(try SchemaClasses(naming: types))
     try resolution.checkVacancy()
     try resolution.pairDeclared()
     try resolution.pairInferred()
@@ -33,51 +23,10 @@ package struct SchemaResolution {
     return try resolution.entities()
   }
 
-  private mutating func name(_ type: any PersistentModel.Type) throws(SchemaError) {
-    let definition = type._quireDefinition
-    let other = named.updateValue((type, definition), forKey: definition.name)
-    if let other, other.type != type { throw SchemaResolution.duplicate(definition.name, other.type, type) }
-  }
-
-  private mutating func add(_ type: any PersistentModel.Type) {
-    guard !types.contains(where: { $0 == type }) else { return }
-    let known = named.values.first { $0.type == type }
-    let definition = known?.definition ?? type._quireDefinition
-    if known == nil, let meant = named[definition.name] { return add(meant.type) }
-    types.append(type)
-    definitions.append(definition)
-    inverses.append(Array(repeating: nil, count: definition.properties.count))
-    for property in definition.properties {
-      if let target = property.target { add(target) }
-    }
-  }
-
-  private func checkNames() throws(SchemaError) {
-    for (index, definition) in definitions.enumerated() {
-      guard let other = definitions[..<index].firstIndex(where: { $0.name == definition.name }) else { continue }
-      throw SchemaResolution.duplicate(definition.name, types[other], types[index])
-    }
-  }
-
-  private static func duplicate(
-    _ name: String, _ one: any PersistentModel.Type, _ other: any PersistentModel.Type
-  ) -> SchemaError {
-    SchemaError(.duplicateName(name, classes: [String(reflecting: one), String(reflecting: other)]))
-  }
-
-  private func number(of type: any PersistentModel.Type) -> Int {
-    if let index = types.firstIndex(where: { $0 == type }) { return index }
-    let name = type._quireDefinition.name
-    return definitions.firstIndex { $0.name == name } ?? 0
-  }
-
-  /// The property of the entity that a key path of `type` leads to: the one of that name where `type` is the model's
-  /// class of another version.
-  private func property(at keyPath: AnyKeyPath, of type: any PersistentModel.Type) -> Int? {
-    let properties = definitions[number(of: type)].properties
-    if let index = properties.firstIndex(where: { $0.keyPath == keyPath }) { return index }
-    guard let name = type._quireDefinition.properties.first(where: { $0.keyPath == keyPath })?.name else { return nil }
-    return properties.firstIndex { $0.name == name }
+  private init(_ classes: SchemaClasses) {
+    self.classes = classes
+    definitions = classes.definitions
+    inverses = definitions.map { Array(repeating: nil, count: $0.properties.count) }
   }
 
   private func inverse(of side: Side) -> Side? { inverses[side.entity][side.property] }
@@ -85,19 +34,6 @@ package struct SchemaResolution {
   private mutating func pair(_ one: Side, _ other: Side) {
     inverses[one.entity][one.property] = other
     inverses[other.entity][other.property] = one
-  }
-
-  /// Each model has a table of its own, which is neither SQLite's nor Quire's. SQL names are equal in any case.
-  private func checkTables() throws(SchemaError) {
-    var models: [SQLName: String] = [:]
-    for definition in definitions {
-      if definition.table.isEmpty || SchemaReader.isReserved(definition.table) {
-        throw SchemaError(.reservedTable(model: definition.name, table: definition.table))
-      }
-      if let other = models.updateValue(definition.name, forKey: SQLName(definition.table)) {
-        throw SchemaError(.sharedTable(models: [other, definition.name], table: definition.table))
-      }
-    }
   }
 
   /// A required reference to a missing row reads as an object with only defaults and zeros.
@@ -108,7 +44,7 @@ package struct SchemaResolution {
       }
       for reference in definition.properties {
         guard reference.isRequired, let target = reference.target else { continue }
-        let other = definitions[number(of: target)]
+        let other = definitions[classes.number(of: target)]
         guard let property = other.properties.first(where: { !$0.hasPlaceholder() }) else { continue }
         throw SchemaError(
           .noVacantValue(
@@ -124,9 +60,9 @@ package struct SchemaResolution {
     for (entity, definition) in definitions.enumerated() {
       for (index, property) in definition.properties.enumerated() {
         guard let keyPath = property.relationship.inverse, let target = property.target else { continue }
-        let other = number(of: target)
-        guard let inverse = self.property(at: keyPath, of: target),
-          let back = definitions[other].properties[inverse].target, number(of: back) == entity
+        let other = classes.number(of: target)
+        guard let inverse = classes.property(at: keyPath, of: target),
+          let back = definitions[other].properties[inverse].target, classes.number(of: back) == entity
         else {
           throw SchemaError(
             .inverseMismatch(
@@ -153,7 +89,7 @@ package struct SchemaResolution {
       for (index, property) in definition.properties.enumerated() {
         let here = Side(entity: entity, property: index)
         guard inverse(of: here) == nil, let target = property.target else { continue }
-        let other = number(of: target)
+        let other = classes.number(of: target)
         let there = candidates(in: other, for: entity).filter { $0 != here }
         let here2 = candidates(in: entity, for: other)
         // Exactly one property on each side that could belong together, or none at all.
@@ -174,7 +110,7 @@ package struct SchemaResolution {
     definitions[entity].properties.indices.compactMap { index in
       let side = Side(entity: entity, property: index)
       guard inverse(of: side) == nil, let target = definitions[entity].properties[index].target,
-        number(of: target) == other
+        classes.number(of: target) == other
       else { return nil }
       return side
     }
@@ -195,7 +131,7 @@ package struct SchemaResolution {
         if inverse.map({ self[$0].isToMany }) ?? true {
           try refuse("an object that is in several lists would need a place in each: give it a reference back")
         }
-        let other = number(of: target)
+        let other = classes.number(of: target)
         guard let place = order(of: property, in: target) else {
           try refuse("the order is not a stored property of \(definitions[other].name)")
           continue
@@ -209,7 +145,7 @@ package struct SchemaResolution {
 
   /// The property that stores the position of an object of the other side.
   private func order(of property: PropertyDefinition, in target: any PersistentModel.Type) -> Int? {
-    property.relationship.order.flatMap { self.property(at: $0, of: target) }
+    property.relationship.order.flatMap { classes.property(at: $0, of: target) }
   }
 
   // MARK: Entities
@@ -303,7 +239,7 @@ package struct SchemaResolution {
         column = property.attribute.column ?? referenceColumn(of: property, in: definitions[side.entity])
         kind = .toOne(
           ToOneSide(
-            target: number(of: type), isOptional: isOptional, inverse: inverse?.property,
+            target: classes.number(of: type), isOptional: isOptional, inverse: inverse?.property,
             isOneToOne: inverse.map { !self[$0].isToMany } ?? false,
             whenTargetGoes: inverse.map { self[$0].relationship.deleteRule } ?? .nullify,
             deleteRule: property.relationship.deleteRule))
@@ -314,12 +250,13 @@ package struct SchemaResolution {
       if let inverse, !self[inverse].isToMany {
         via = .foreignKey(property: inverse.property)
       } else {
-        let (join, own) = join(from: side, to: inverse, target: number(of: type))
+        let (join, own) = join(from: side, to: inverse, target: classes.number(of: type))
         via = .join(join, own)
       }
       kind = .toMany(
         ToManySide(
-          target: number(of: type), via: via, inverse: inverse?.property, deleteRule: property.relationship.deleteRule,
+          target: classes.number(of: type), via: via, inverse: inverse?.property,
+          deleteRule: property.relationship.deleteRule,
           order: order(of: property, in: type)))
     }
     return Property(
