@@ -25,14 +25,7 @@ import Quire
 
   func round(_ number: Int, _ meter: inout Meter) async throws -> Checksum {
     let (plan, store, clients) = (plan, container, second == nil ? 0..<DeskPlan.clients : DeskPlan.halves[0])
-    var elsewhere: (waits: [Double], cpu: Double) = ([], 0)
-    second?.begin(number)
-    try await meter.measureLoad {
-      let waits = try await Self.play(plan, clients, number, store)
-      if let second { elsewhere = try second.end() }
-      return waits
-    }
-    meter.add(waits: elsewhere.waits, cpu: elsewhere.cpu)
+    try await meter.measureLoad(number, with: second) { try await Self.play(plan, clients, number, store) }
     try DeskPlan.check(file)
     return Checksum()  // which of two clients gets a book's last copy is not the same in all variants
   }

@@ -18,14 +18,7 @@ import Foundation
   }
 
   func round(_ number: Int, _ meter: inout Meter) async throws -> Checksum {
-    var elsewhere: (waits: [Double], cpu: Double) = ([], 0)
-    second?.begin(number)
-    try await meter.measureLoad {
-      let waits = desk.play(number)
-      if let second { elsewhere = try second.end() }
-      return waits
-    }
-    meter.add(waits: elsewhere.waits, cpu: elsewhere.cpu)
+    try await meter.measureLoad(number, with: second) { desk.play(number) }
     try DeskPlan.check(file)
     return Checksum()
   }

@@ -17,19 +17,19 @@ import Foundation
     try process.run()
   }
 
-  func begin(_ round: Int) { input.fileHandleForWriting.write(Data("\(round)\n".utf8)) }
+  fileprivate func begin(_ round: Int) { input.fileHandleForWriting.write(Data("\(round)\n".utf8)) }
 
   /// Blocks until it has played the round.
   ///
   /// - Returns: how long each of its operations waited, and its CPU time, in nanoseconds.
-  func end() throws -> (waits: [Double], cpu: Double) {
+  fileprivate func end() throws -> (waits: [Double], cpu: Double) {
     var line = Data()
     while line.last != UInt8(ascii: "\n") {
       let more = output.fileHandleForReading.availableData
       if more.isEmpty { throw DeskError(description: "the second process has ended: see what it said above") }
       line += more
     }
-    let figures = String(decoding: line, as: UTF8.self).split(separator: " ").compactMap { Double($0.trimmed) }
+    let figures = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
     guard let cpu = figures.first else { throw DeskError(description: "the second process said nothing of its round") }
     return (Array(figures.dropFirst()), cpu)
   }
@@ -52,6 +52,17 @@ import Foundation
   }
 }
 
-extension Substring {
-  fileprivate var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
+extension Meter {
+  /// Times a load of this process and of another one, if there is one, that are under way at once.
+  mutating func measureLoad(_ round: Int, with second: SecondProcess?, _ body: () async throws -> [Double]) async throws
+  {
+    var elsewhere: (waits: [Double], cpu: Double) = ([], 0)
+    second?.begin(round)
+    try await measureLoad {
+      let waits = try await body()
+      if let second { elsewhere = try second.end() }
+      return waits
+    }
+    add(waits: elsewhere.waits, cpu: elsewhere.cpu)
+  }
 }
