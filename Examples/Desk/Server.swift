@@ -8,8 +8,7 @@ final class Server: Sendable {
   private let feed: Feed
   private let socket: Int32
   let port: UInt16
-  /// How many seconds a feed may be silent, and how many a stop waits for answers that are not taken.
-  private let silence: TimeInterval, grace: TimeInterval
+  private let patience: Patience
   private let state = Mutex(State())
   private let isDone = DispatchSemaphore(value: 0)
 
@@ -18,17 +17,26 @@ final class Server: Sendable {
     var isStopping = false
   }
 
+  /// How many seconds clients have.
+  struct Patience {
+    /// A client may be silent, or not take an answer, for so long.
+    var idle = 60
+    /// After so long a feed is told that nothing has happened, which shows whether its client is still there.
+    var feedSilence: TimeInterval = 15
+    /// A stop waits so long for answers that are not taken.
+    var stopping: TimeInterval = 10
+  }
+
   struct Failure: Error, CustomStringConvertible {
     let description: String
     init(_ what: String) { description = "\(what): \(String(cString: strerror(errno)))" }
   }
 
   /// Listens, on 0.0.0.0 and the port; 0 is any free one.
-  init(port: UInt16, _ routes: Routes, _ feed: Feed, silence: TimeInterval = 15, grace: TimeInterval = 10) throws {
+  init(port: UInt16, _ routes: Routes, _ feed: Feed, patience: Patience) throws {
     self.routes = routes
     self.feed = feed
-    self.silence = silence
-    self.grace = grace
+    self.patience = patience
     socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { throw Failure("socket") }
     var yes: Int32 = 1
@@ -63,7 +71,7 @@ final class Server: Sendable {
     if isLast { isDone.signal() }
     await withCheckedContinuation { continuation in
       thread {
-        if self.isDone.wait(timeout: .now() + self.grace) == .timedOut {
+        if self.isDone.wait(timeout: .now() + self.patience.stopping) == .timedOut {
           self.state.withLock { for connection in $0.connections { shutdown(connection, Int32(SHUT_RDWR)) } }
           self.isDone.wait()
         }
@@ -88,9 +96,9 @@ final class Server: Sendable {
       }
       var yes: Int32 = 1
       setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
-      var patience = timeval(tv_sec: 60, tv_usec: 0)
-      setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-      setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+      var idle = timeval(tv_sec: patience.idle, tv_usec: 0)
+      setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &idle, socklen_t(MemoryLayout<timeval>.size))
+      setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &idle, socklen_t(MemoryLayout<timeval>.size))
       let isWelcome = state.withLock { state in
         if !state.isStopping { state.connections.insert(connection) }
         return !state.isStopping
@@ -145,7 +153,7 @@ final class Server: Sendable {
     let (number, listener) = feed.listen()
     defer { feed.leave(number) }
     guard send(Data(": listening\n\n".utf8), to: connection) else { return }
-    while let events = listener.next(within: silence) {
+    while let events = listener.next(within: patience.feedSilence) {
       guard send(Data(events.utf8), to: connection) else { return }
     }
   }

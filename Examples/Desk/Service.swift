@@ -17,12 +17,10 @@ final class Service: Sendable {
   ///   - port: 0 is any free one.
   ///   - patience: How long a request may take, waiting included.
   ///   - pause: How long the background job waits between two runs.
-  ///   - silence: How long a feed may be silent; then a comment is sent.
-  ///   - grace: How long a stop waits for clients that do not take their answers.
+  ///   - clients: How long clients may be silent.
   init(
     file: String, port: UInt16, patience: Duration = .seconds(5), overdueEvery pause: Duration = .seconds(60),
-    feedSilence silence: Duration = .seconds(15), stopWithin grace: Duration = .seconds(10),
-    log: @escaping @Sendable (String) -> Void
+    clients: Server.Patience = Server.Patience(), log: @escaping @Sendable (String) -> Void
   ) throws {
     var migrator = Migrator(database: file, files: try MigrationFolder.read(embeddedMigrations))
     migrator.createsDatabase = true
@@ -32,9 +30,7 @@ final class Service: Sendable {
       for: Author.self, Book.self, Member.self, Loan.self, url: URL(filePath: file))
     let (desk, metrics, feed) = (Desk(store: store, patience: patience), Metrics(log: log), feed)
     observation = store.observeEvents { metrics.note($0) }
-    server = try Server(
-      port: port, Routes(desk: desk, metrics: metrics), feed, silence: silence / .seconds(1), grace: grace / .seconds(1)
-    )
+    server = try Server(port: port, Routes(desk: desk, metrics: metrics), feed, patience: clients)
     let commits = store.commits
     tasks = [
       Task { await feed.follow(commits) },

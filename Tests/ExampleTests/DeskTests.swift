@@ -24,12 +24,12 @@ import Testing
 
   /// A running service with so many books of three copies each and so many members.
   private func service(
-    books: Int = 3, members: Int = 3, silence: Duration = .seconds(15), grace: Duration = .seconds(600)
+    books: Int = 3, members: Int = 3, feedSilence: TimeInterval = 15, stopping: TimeInterval = 600, idle: Int = 60
   ) async throws -> Service {
     let lines = lines
+    let clients = Server.Patience(idle: idle, feedSilence: feedSilence, stopping: stopping)
     let service = try Service(
-      file: file, port: 0, patience: .seconds(600), overdueEvery: .seconds(3600), feedSilence: silence,
-      stopWithin: grace
+      file: file, port: 0, patience: .seconds(600), overdueEvery: .seconds(3600), clients: clients
     ) { lines.add($0) }
     try await service.desk.store.write { context in
       let author = Author(name: "Stanisław Lem")
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test func `a feed whose client has gone is let go, though nothing happens`() async throws {
-    let service = try await service(silence: .milliseconds(5))
+    let service = try await service(feedSilence: 0.005)
     do {
       let feed = try DeskClient(port: service.server.port)
       try feed.send("GET /feed HTTP/1.1\r\n\r\n")
@@ -229,8 +229,8 @@ import Testing
     try await again.stop()
   }
 
-  @Test(.timeLimit(.minutes(1))) func `it stops though a client does not take its answers`() async throws {
-    let service = try await service(books: 100, grace: .milliseconds(50))
+  @Test func `it stops though a client does not take its answers`() async throws {
+    let service = try await service(books: 100, stopping: 0.05, idle: 0)  // 0: the server waits for ever
     let client = try DeskClient(port: service.server.port)
     let request = "GET /books?size=100 HTTP/1.1\r\n\r\n"
     try client.send(String(repeating: request, count: 2000))
