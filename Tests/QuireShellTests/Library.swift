@@ -59,6 +59,13 @@ final class Library: Sendable {
 
   func writing() throws -> ShellSession { try session { $0.allowsWriting = true } }
 
+  /// The rows of all tables that tests write to.
+  func everything() throws -> [[Value]] {
+    try ["author", "book", "tag", "book_tag", "shelf", "copy", "note"].flatMap {
+      try rows("SELECT * FROM \($0) ORDER BY 1, 2")
+    }
+  }
+
   /// Rows by SQL, on a connection of its own.
   func rows(_ sql: String) throws -> [[Value]] { try Connection(path: file.path, access: .readOnly).query(sql).rows }
 

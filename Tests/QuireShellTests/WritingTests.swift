@@ -6,17 +6,11 @@ import Testing
 
 @testable import QuireShell
 
-/// Writes in both languages, and taking them back.
+/// Writes in both languages.
 @Suite(.fewAtOnce) struct WritingTests {
   let library: Library
 
   init() throws { library = try Library() }
-
-  private func everything() throws -> [[Value]] {
-    try ["author", "book", "tag", "book_tag", "shelf", "copy", "note"].flatMap {
-      try library.rows("SELECT * FROM \($0) ORDER BY 1, 2")
-    }
-  }
 
   @Test(arguments: [
     "delete Book where id = 1", "Book 1 set price = 1", "insert Book { title: \"x\" }", "delete from book where id = 1",
@@ -32,79 +26,6 @@ import Testing
   }
 
   private func session() throws -> ShellSession { try library.session() }
-
-  @Test(arguments: [
-    (
-      "Book where id = 2 set price = price + 1, title = 'Eden!'",
-      "UPDATE book SET price = price + 1, title = 'Eden!' WHERE id = 2"
-    ),
-    ("Book where author.born = 1921 set year = 2000", "UPDATE book SET year = 2000 WHERE author_id = 1"),
-    ("Book 5 set author = Author 2", "UPDATE book SET author_id = 2 WHERE id = 5"),
-    ("Book 1 set author = null", "UPDATE book SET author_id = NULL WHERE id = 1"),
-    ("Copy 4 set shelf = Shelf ('south', 1)", "UPDATE copy SET room = 'south', number = 1 WHERE id = 4"),
-    ("delete Book where none(copies) and none(tags)", "DELETE FROM book WHERE id IN (4, 5)"),
-    ("delete Copy 2", "DELETE FROM copy WHERE id = 2"),
-    ("BookTag where book.title = 'Solaris' set tag = Tag 3", "x"),
-    (
-      "insert Book { title: \"Golem\", author: Author 1, year: 1981 }",
-      "INSERT INTO book (title, author_id, year) VALUES ('Golem', 1, 1981)"
-    ),
-    ("insert Note { text: 'x' }", "INSERT INTO note (text) VALUES ('x')"),
-    ("Author 1 .books set price = 3", "UPDATE book SET price = 3 WHERE author_id = 1"),
-    ("Book where id = 1 set price = count(tags)", "UPDATE book SET price = 2 WHERE id = 1"),
-  ])
-  func `a write does what the same SQL does, and undo takes it back, and redo does it again`(
-    text: String, sql: String
-  ) async throws {
-    let before = try everything()
-    let session = try library.writing()
-    if sql == "x" {
-      // Both of its rows would get one key.
-      #expect(await session.failure(text).hasPrefix("book and tag of BookTag are unique together"))
-      #expect(try everything() == before)
-      return
-    }
-    let other = try Library()
-    try Connection(path: other.file.path, access: .readWrite).execute(sql)
-    let expected = try ["author", "book", "tag", "book_tag", "shelf", "copy", "note"].flatMap {
-      try other.rows("SELECT * FROM \($0) ORDER BY 1, 2")
-    }
-    #expect(expected != before)
-    #expect(try await session.said(text).hasSuffix("undo to take it back"))
-    #expect(try everything() == expected)
-    #expect(try await session.said("undo").hasPrefix("undone: "))
-    #expect(try everything() == before)
-    #expect(try await session.said("redo").hasPrefix("done again: "))
-    #expect(try everything() == expected)
-  }
-
-  @Test func `an update that comes before any model was read can be undone`() async throws {
-    var options = ShellOptions()
-    (options.readsModels, options.allowsWriting) = (false, true)
-    let session = try ShellSession(opening: library.file, options: options)
-    let before = try everything()
-    #expect(try await session.said("UPDATE book SET price = 77 WHERE id = 1").hasSuffix("undo to take it back"))
-    #expect(try everything() != before)
-    #expect(try await session.said("undo").hasPrefix("undone: "))
-    #expect(try everything() == before)
-  }
-
-  @Test func `undo takes back what triggers and foreign keys did, without waking them`() async throws {
-    try Connection(path: library.file.path, access: .readWrite).execute(
-      """
-      CREATE TABLE audit (id INTEGER PRIMARY KEY, what TEXT);
-      CREATE TRIGGER gone AFTER DELETE ON book BEGIN INSERT INTO audit (what) VALUES (old.title); END;
-      CREATE TRIGGER come AFTER INSERT ON book BEGIN INSERT INTO audit (what) VALUES ('+' || new.title); END;
-      DELETE FROM profile; DELETE FROM copy; DELETE FROM book_tag; UPDATE book SET translator_id = NULL;
-      """)
-    let before = try everything() + library.rows("SELECT * FROM audit")
-    let session = try library.writing()
-    _ = try await session.replies("delete Author where id = 1")
-    #expect(try library.rows("SELECT count(*) FROM book") == [[2]])
-    #expect(try library.rows("SELECT what FROM audit ORDER BY 1") == [["Eden"], ["Fiasko"], ["Solaris"]])
-    _ = try await session.replies("undo")
-    #expect(try everything() + library.rows("SELECT * FROM audit") == before)
-  }
 
   @Test func `a write says what triggers and foreign keys have changed with it`() async throws {
     try Connection(path: library.file.path, access: .readWrite).execute(
@@ -190,34 +111,6 @@ import Testing
     #expect(try library.rows("SELECT name FROM tag WHERE id = 7") == [["seven"]])
   }
 
-  @Test func `undo and redo keep the row ids of rows whose key is another`() async throws {
-    let library = try Library(
-      """
-      CREATE TABLE doc (slug TEXT PRIMARY KEY, body TEXT, views INT DEFAULT 0);
-      INSERT INTO doc (slug, body) VALUES ('a', 'one'), ('b', 'two'), ('c', 'three'), (NULL, 'four'), (NULL, 'five');
-      """)
-    let session = try library.writing()
-    let ask = "SELECT rowid, * FROM doc ORDER BY rowid"
-    let before = try library.rows(ask)
-    for text in [
-      "Doc where slug = 'a' set views = 1", "Doc where slug is null set views = 2",
-      "Doc where slug = 'b' set slug = 'x'",
-      "delete Doc where slug = 'a' or slug is null", "update doc set slug = body where 1",
-    ] {
-      _ = try await session.replies(text)
-      let after = try library.rows(ask)
-      #expect(after != before)
-      _ = try await session.replies("undo")
-      #expect(try library.rows(ask) == before, "\(text)")
-      _ = try await session.replies("redo")
-      #expect(try library.rows(ask) == after, "\(text)")
-      _ = try await session.replies("undo")
-    }
-    _ = try await session.replies("Doc 'a' set views = 1")
-    try Connection(path: library.file.path, access: .readWrite).execute("UPDATE doc SET views = 7 WHERE slug = 'a'")
-    #expect(await session.failure("undo").hasPrefix("cannot undo: Doc a was changed since (views: 1 → 7)"))
-  }
-
   @Test func `a change of a key is one row changed`() async throws {
     let session = try library.writing()
     for text in ["UPDATE note SET rowid = 10 WHERE about_id = 1", "Tag where id = 3 set id = 10"] {
@@ -238,71 +131,6 @@ import Testing
     #expect(try library.rows("SELECT code FROM part ORDER BY rowid") == [["7"], ["1e3"], ["-07"], ["1000.0"]])
   }
 
-  @Test func `undo is refused with the row named where somebody has changed it since`() async throws {
-    let session = try library.writing()
-    _ = try await session.replies("Author where id < 3 set name = 'v'")
-    let other = try Connection(path: library.file.path, access: .readWrite)
-    try other.execute("UPDATE author SET name = 'other' WHERE id = 2")
-    let now = try everything()
-    #expect(
-      await session.failure("undo")
-        == "cannot undo: Author 2 was changed since (name: v → other). Nothing was changed")
-    #expect(try everything() == now)
-    try other.execute("UPDATE author SET name = 'v' WHERE id = 2")
-    #expect(try await session.said("undo") == "undone: 2 rows of Author as before")
-    _ = try await session.replies("insert Author { id: 9, name: 'new' }")
-    try other.execute("INSERT INTO book (title, author_id) VALUES ('since', 9)")
-    #expect(await session.failure("undo").hasPrefix("cannot undo: rows that came since would point nowhere"))
-    #expect(try library.rows("SELECT count(*) FROM author WHERE id = 9") == [[1]])
-  }
-
-  @Test func `values that must be unique may change places, and back`() async throws {
-    let session = try library.writing()
-    _ = try await session.replies(
-      "begin; update tag set name = 'x' where id = 1; update tag set name = 'novel' where id = 2; update tag set name = 'space' where id = 1; commit"
-    )
-    #expect(try library.rows("SELECT name FROM tag ORDER BY id") == [["space"], ["novel"], ["unused"]])
-    for _ in 0..<3 { _ = try await session.replies("undo") }
-    #expect(try library.rows("SELECT name FROM tag ORDER BY id") == [["novel"], ["space"], ["unused"]])
-    _ = try await session.replies("update tag set id = 30 where id = 3")
-    _ = try await session.replies("undo")
-    #expect(try library.rows("SELECT name FROM tag ORDER BY id") == [["novel"], ["space"], ["unused"]])
-  }
-
-  @Test func `a rollback forgets its writes, a savepoint those behind it`() async throws {
-    let session = try library.writing()
-    let before = try everything()
-    _ = try await session.replies("Tag 1 set name = 'a'")
-    _ = try await session.replies("begin")
-    #expect(session.isInTransaction)
-    _ = try await session.replies("Tag 2 set name = 'b'")
-    _ = try await session.replies("savepoint s; update tag set name = 'c' where id = 3; rollback to s")
-    _ = try await session.replies("undo")
-    #expect(try await session.column("select name from tag order by id") == ["a", "space", "unused"])
-    _ = try await session.replies("rollback")
-    #expect(!session.isInTransaction)
-    _ = try await session.replies("undo")
-    #expect(try everything() == before)
-    #expect(await session.failure("undo") == "there is nothing to undo")
-  }
-
-  @Test func `a savepoint that began the transaction takes back what followed it, and the session lives`() async throws
-  {
-    let session = try library.writing()
-    let before = try everything()
-    _ = try await session.replies("savepoint s; update tag set name = 'c' where id = 3; rollback to s; release s")
-    #expect(try everything() == before)
-    #expect(await session.failure("undo") == "there is nothing to undo")
-    _ = try await session.replies("savepoint s")
-    _ = try await session.replies("Tag 1 set name = 'a'")
-    _ = try await session.replies("rollback to s")
-    _ = try await session.replies("Tag 2 set name = 'b'")
-    _ = try await session.replies("release s")
-    #expect(try library.rows("SELECT name FROM tag ORDER BY id") == [["novel"], ["b"], ["unused"]])
-    _ = try await session.replies("undo")
-    #expect(try everything() == before)
-  }
-
   @Test(arguments: [
     ("update book set price = 0", "this has no WHERE: it would change all 5 rows of Book"),
     ("delete from book_tag;", "this has no WHERE: it would delete all 4 rows of BookTag"),
@@ -313,23 +141,23 @@ import Testing
   ])
   func `a write without a condition is asked about`(text: String, question: String) async throws {
     let session = try library.writing()
-    let before = try everything()
+    let before = try library.everything()
     #expect(await session.failure(text).hasPrefix("\(question). Nothing was changed"))
-    #expect(try everything() == before)
+    #expect(try library.everything() == before)
     _ = try await session.replies(text, yes: true)
     #expect(try library.rows("SELECT count(*) FROM sqlite_schema").isEmpty == false)
   }
 
   @Test func `a write that fails leaves nothing of itself`() async throws {
     let session = try library.writing()
-    let before = try everything()
+    let before = try library.everything()
     #expect(
       await session.failure("insert into tag values (7, 'seven'), (1, 'one')").hasPrefix(
         "UNIQUE constraint failed: tag.id"))
     #expect(await session.failure("delete from shelf where room = 'north'").hasPrefix("FOREIGN KEY constraint failed"))
     #expect(
       await session.failure("insert into book default values").hasPrefix("NOT NULL constraint failed: book.title"))
-    #expect(try everything() == before)
+    #expect(try library.everything() == before)
     #expect(await session.failure("undo") == "there is nothing to undo")
   }
 
@@ -362,11 +190,11 @@ import Testing
     text: String, message: String, place: String, hint: String
   ) async throws {
     let session = try library.writing()
-    let before = try everything()
+    let before = try library.everything()
     let said = await session.failure(text).split(separator: "\n").map(String.init)
     #expect(said.first == message)
     try Self.expect(said, place: place, hint: hint, in: text)
-    #expect(try everything() == before)
+    #expect(try library.everything() == before)
   }
 
   private static func expect(_ said: [String], place: String, hint: String, in text: String) throws {
@@ -390,10 +218,10 @@ import Testing
   func `a record that is refused is told in the same words`(text: String, message: String) async throws {
     let file = library.folder.appending(path: "new.csv")
     try Data(text.utf8).write(to: file)
-    let before = try everything()
+    let before = try library.everything()
     let session = try library.writing()
     #expect(await session.failure(".import '\(file.path)' Book").hasPrefix(message))
-    #expect(try everything() == before)
+    #expect(try library.everything() == before)
   }
 
   @Test(arguments: [
@@ -415,15 +243,6 @@ import Testing
     try Self.expect(said, place: place, hint: "", in: text)
     _ = try await session.replies("insert Loan { note: 'new' }")
     #expect(try loans.rows("SELECT due FROM loan WHERE id = 2") == [[14]])
-  }
-
-  @Test func `what changed a full-text index cannot be undone, and says so`() async throws {
-    let text = try Library("CREATE VIRTUAL TABLE words USING fts5(body); INSERT INTO words VALUES ('one two')")
-    let session = try text.writing()
-    #expect(
-      try await session.said("insert into words values ('three')").contains(
-        "cannot be undone: it changed the index in words_"))
-    #expect(await session.failure("undo").hasPrefix("cannot undo: it changed the index"))
   }
 
   @Test func `writing is switched on for the session, and the file keeps its journal mode`() async throws {

@@ -1,0 +1,80 @@
+import Foundation
+import Quire
+import TestSupport
+import Testing
+
+@testable import QuireModel
+
+/// Autosave while others write.
+@Suite(.fewAtOnce) @MainActor struct AutosaveTests {
+  @Test func `an autosave behind another writer blocks no actor, and close waits for it`() async throws {
+    let file = try TemporaryFile()
+    let store = try ServingTests.store(file.url)
+    let context = store.mainContext
+    let gate = await ServingTests.Gate(store)
+    context.insert(Volume("Eden"))
+    while context.owner.saver.underWay == nil { await Task.yield() }
+    context.insert(Volume("Solaris"))
+    try await gate.open()
+    while context.hasChanges { await Task.yield() }
+    #expect(context.autosaveError == nil)
+    #expect(try SaveWhenReadyTests.titles(store) == ["Eden", "Solaris"])
+    let second = await ServingTests.Gate(store)
+    context.insert(Volume("Fiasko"))
+    while context.owner.saver.underWay == nil { await Task.yield() }
+    Thread.detachNewThread {
+      usleep(10_000)
+      Task { try await second.open() }
+    }
+    try store.close()
+    let reader = try Connection(path: file.url.path, access: .readOnly)
+    #expect(try reader.query("SELECT count(*) FROM volume").first == .integer(3))
+  }
+
+  @ModelActor actor Short {
+    /// - Returns: Says whether the context has been closed.
+    func insert(_ title: String) -> Mailbox {
+      modelContext.autosaveEnabled = true
+      modelContext.insert(Volume(title))
+      return modelContext.owner.mailbox
+    }
+  }
+
+  /// Whether these contexts are closed, which their isolation does when it has ended the turn.
+  private static func areClosed(_ contexts: [Mailbox]) async throws -> Bool {
+    for _ in 0..<360_000 {  // an hour, where it fails
+      if !contexts.contains(where: { $0.scheduleTurnEnd() }) { return true }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    return false
+  }
+
+  @Test func `an autosave behind another writer keeps no thread when its actor has gone, and is made`() async throws {
+    let file = try TemporaryFile()
+    let store = try ServingTests.store(file.url)
+    let gate = await ServingTests.Gate(store)
+    var contexts: [Mailbox] = []
+    for title in ["Eden", "Solaris"] { contexts.append(await Short(modelContainer: store).insert(title)) }
+    await ServingTests.waiting(2, in: store)
+    let areClosed = try await Self.areClosed(contexts)
+    try await gate.open()
+    #expect(areClosed)
+    while try SaveWhenReadyTests.titles(store) != ["Eden", "Solaris"] { await Task.yield() }
+  }
+
+  @Test func `an autosave that fails when its actor has gone is warned of`() async throws {
+    let file = try TemporaryFile()
+    let store = try ServingTests.store(file.url)
+    try store.execute("CREATE UNIQUE INDEX one ON volume (title)")
+    try store.execute("INSERT INTO volume (title, year, price, is_in) VALUES ('Eden', 0, 0, 1)")
+    var warnings = store.warnings.makeAsyncIterator()
+    let gate = await ServingTests.Gate(store)
+    let context = await Short(modelContainer: store).insert("Eden")
+    await ServingTests.waiting(1, in: store)
+    let isClosed = try await Self.areClosed([context])
+    try await gate.open()
+    try #require(isClosed)
+    #expect(await warnings.next()?.kind == .autosave)
+    #expect(try SaveWhenReadyTests.titles(store) == ["Eden"])
+  }
+}
