@@ -24,7 +24,7 @@ import Testing
 
   /// A running service with so many books of three copies each and so many members.
   private func service(
-    books: Int = 3, members: Int = 3, feedSilence: TimeInterval = 15, stopping: TimeInterval = 600, idle: Int = 60
+    books: Int = 3, members: Int = 3, feedSilence: TimeInterval = 3600, stopping: TimeInterval = 3600, idle: Int = 3600
   ) async throws -> Service {
     let lines = lines
     let clients = Server.Patience(idle: idle, feedSilence: feedSilence, stopping: stopping)
