@@ -57,19 +57,23 @@ struct ModelMembers {
 
   private var rowInit: String {
     var lines = model.properties.map { property in
-      if property.plain != nil {
-        "\(own(property)) = try row.next(\(property.plainType).self)"
+      if let plain = property.plain {
+        "\(own(property)) = \(plain.hasCostlyZero ? "try row.required()" : "row.value(else: \(plain.zero))")"
       } else if property.isConstant {
-        "\(own(property)) = try Quire._Quire.constant(\(form(property)).read(&row))"
+        "\(own(property)) = try row.constant(\(form(property)))"
       } else {
-        "\(property.storage) = try \(form(property)).read(&row)"
+        "\(property.storage) = row.slot(\(form(property)))"
       }
     }
     lines.append("_quireState = state")
     return """
-      private init(_quireRow row: inout Quire._Quire.RowCursor, _ state: Quire._Quire.ModelState) throws(Quire.ValueError) \
-      \(block(lines))
+      private init(_quireRow row: inout Quire._Quire.PropertyReader, _ state: Quire._Quire.ModelState) \
+      \(rowInitThrows ? "throws(Quire.ValueError) " : "")\(block(lines))
       """
+  }
+
+  private var rowInitThrows: Bool {
+    model.properties.contains { property in property.plain.map(\.hasCostlyZero) ?? property.isConstant }
   }
 
   /// What has a declared value has it in its storage already.
@@ -85,7 +89,14 @@ struct ModelMembers {
   private var read: String {
     """
     \(model.access)static func _quireRead(_ row: inout Quire._Quire.RowCursor, _ state: consuming Quire._Quire.ModelState) \
-    throws(Quire.ValueError) -> Swift.AnyObject { try \(model.name)(_quireRow: &row, state) }
+    throws(Quire.ValueError) -> Swift.AnyObject {
+    var reader = Quire._Quire.PropertyReader(row)
+    defer {
+    row.position = reader.position
+    }
+    let object = \(rowInitThrows ? "try " : "")\(model.name)(_quireRow: &reader, state)
+    return try reader.finish(object)
+    }
     """
   }
 
@@ -98,14 +109,14 @@ struct ModelMembers {
 
   private var bind: String {
     var lines = numbered { property, position in
-      let index = "at: Quire._Quire.next(&index)"
-      let call =
-        property.plain != nil
-        ? "\(own(property))._write(to: statement, \(index))"
-        : "\(form(property)).bind(\(slot(property)), to: statement, \(index))"
-      return "if Quire._Quire.holds(properties, \(position)) {\ntry \(call)\n}"
+      let value = property.isConstant ? "constant: \(own(property))" : "&\(property.storage)"
+      return property.plain != nil
+        ? "writer.value(\(position), \(value))" : "writer.slot(\(position), \(form(property)), \(value))"
     }
-    if !lines.isEmpty { lines.insert("var index = index", at: 0) }
+    if !lines.isEmpty {
+      lines.insert("var writer = Quire._Quire.PropertyWriter(properties, to: statement, from: index)", at: 0)
+      lines.append("try writer.finish()")
+    }
     return """
       \(member)func _quireBind(_ properties: Quire._Quire.PropertyMask, to statement: Quire._Quire.Statement, from index: Swift.Int32) \
       throws(Quire.ValueError) \(block(lines))
@@ -114,26 +125,23 @@ struct ModelMembers {
 
   private var difference: String {
     var lines = numbered(variablesOnly: true) { property, position in
-      let condition =
-        property.plain.map {
-          "Quire._Quire.differs(\($0.comparison): \(property.storage), other.\(property.storage))"
-        }
-        ?? "\(form(property)).differ(\(property.storage), other.\(property.storage))"
-      return "if \(condition) {\nQuire._Quire.add(\(position), to: &mask)\n}"
+      let values = "&\(property.storage), &other.\(property.storage)"
+      return property.plain.map { "difference.\($0.comparison)(\(position), \(values))" }
+        ?? "difference.slot(\(position), \(form(property)), \(values))"
     }
     if lines.isEmpty {
       lines = ["return 0"]
     } else {
       lines.insert("guard let other = other as? \(model.name) else {\nreturn 0\n}", at: 0)
-      lines.insert("var mask: Quire._Quire.PropertyMask = 0", at: 1)
-      lines.append("return mask")
+      lines.insert("var difference = Quire._Quire.PropertyDifference()", at: 1)
+      lines.append("return difference.properties")
     }
     return "\(member)func _quireDifference(from other: Swift.AnyObject) -> Quire._Quire.PropertyMask \(block(lines))"
   }
 
   private var adopt: String {
     var lines = numbered(variablesOnly: true) { property, position in
-      "if Quire._Quire.holds(properties, \(position)) {\n\(property.storage) = other.\(property.storage)\n}"
+      "Quire._Quire.take(properties, \(position), &other.\(property.storage), to: &\(property.storage))"
     }
     if !lines.isEmpty { lines.insert("guard let other = other as? \(model.name) else {\nreturn\n}", at: 0) }
     return
@@ -141,35 +149,27 @@ struct ModelMembers {
   }
 
   private var link: String {
-    let cases = slots { "return \($0.storage).link" }
-    return """
-      \(member)func _quireLink(_ property: Swift.Int) -> Quire._Quire.Link \
-      \(choice(cases, default: "return Quire._Quire.Link()"))
-      """
+    var lines = slots { "if \(isProperty($1)) {\nreturn \($0.storage).link\n}" }
+    lines.append("return Quire._Quire.Link()")
+    return "\(member)func _quireLink(_ property: Swift.Int) -> Quire._Quire.Link \(block(lines))"
   }
 
   private var setLink: String {
-    let cases = slots { "\($0.storage).link = link" }
-    return
-      "\(member)func _quireSetLink(_ property: Swift.Int, _ link: Quire._Quire.Link) \(choice(cases, default: "break"))"
+    let lines = slots { "Quire._Quire.setLink(link, in: &\($0.storage), if: property, is: \($1))" }
+    return "\(member)func _quireSetLink(_ property: Swift.Int, _ link: Quire._Quire.Link) \(block(lines))"
   }
 
   private var tell: String {
-    let cases = model.properties.enumerated().filter { !$0.element.isConstant }.map { position, property in
-      "case \(position):\nQuire._Quire.tell(self, \(path(property)), moment)"
+    let lines = numbered(variablesOnly: true) {
+      "if \(isProperty($1)) {\nQuire._Quire.tell(self, \(path($0)), moment)\n}"
     }
-    return """
-      \(member)func _quireTell(_ property: Swift.Int, _ moment: Quire._Quire.Moment) \(choice(cases, default: "break"))
-      """
+    return "\(member)func _quireTell(_ property: Swift.Int, _ moment: Quire._Quire.Moment) \(block(lines))"
   }
 
   // MARK: Pieces
 
   private func path(_ property: PropertySyntax) -> String { "\\\(model.name).\(property.reference)" }
   private func form(_ property: PropertySyntax) -> String { "Quire._Quire.form(\(path(property)))" }
-  private func slot(_ property: PropertySyntax) -> String {
-    property.isConstant ? "Quire._Quire.Slot(\(own(property)))" : property.storage
-  }
   /// Its storage: a constant may be called as a parameter of what is written here.
   private func own(_ property: PropertySyntax) -> String {
     property.isConstant ? "self.\(property.storage)" : property.storage
@@ -177,13 +177,10 @@ struct ModelMembers {
 
   private func block(_ lines: [String]) -> String { "{\n\(lines.joined(separator: "\n"))\n}" }
 
-  private func choice(_ cases: [String], default last: String) -> String {
-    if cases.isEmpty { return last == "break" ? "{\n}" : block([last]) }
-    return block(["switch property {"] + cases + ["default:\n\(last)", "}"])
-  }
+  private func isProperty(_ position: Int) -> String { "Quire._Quire.isProperty(property, \(position))" }
 
-  /// A line for each property, with its position. What it does with sets and counts are calls: the type checker would try
-  /// each overload of an operator. A constant stays what its object was made with, so it is
+  /// A line for each property, with its position. What it does with sets and numbers are calls: the type checker would
+  /// try each overload of an operator. A constant stays what its object was made with, so it is
   /// neither compared with a row nor taken from one.
   private func numbered(variablesOnly: Bool = false, _ line: (PropertySyntax, Int) -> String) -> [String] {
     model.properties.enumerated().filter { !variablesOnly || !$0.element.isConstant }.map { position, property in
@@ -191,10 +188,9 @@ struct ModelMembers {
     }
   }
 
-  private func slots(_ statement: (PropertySyntax) -> String) -> [String] {
+  private func slots(_ line: (PropertySyntax, Int) -> String) -> [String] {
     model.properties.enumerated().filter { $0.element.plain == nil && !$0.element.isConstant }.map {
-      position, property in
-      "case \(position):\n\(statement(property))"
+      position, property in line(property, position)
     }
   }
 }

@@ -10,6 +10,9 @@ struct PlainType {
   /// What a vacant object holds where nothing is declared; `nil` for an optional.
   var zero: String { isOptional ? "nil" : Self.zeros[name]! }
 
+  /// Whether ``zero`` costs as much as reading a value.
+  var hasCostlyZero: Bool { !isOptional && (name == "URL" || name == "Decimal") }
+
   /// - Parameter type: as written: `Int`, `Swift.Int`, `Int?` or `Optional<Int>`.
   init?(_ type: TypeSyntax) {
     let (base, depth) = unwrapped(type)

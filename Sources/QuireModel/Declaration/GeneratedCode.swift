@@ -6,15 +6,21 @@ extension _Quire {
     properties & (1 << PropertyMask(truncatingIfNeeded: position)) != 0
   }
 
-  /// Adds the property at that position to a set.
-  @inlinable public static func add(_ position: Int, to properties: inout PropertyMask) {
-    properties |= 1 << PropertyMask(truncatingIfNeeded: position)
+  /// Whether that is the property at that position.
+  @inlinable public static func isProperty(_ property: Int, _ position: Int) -> Bool { property == position }
+
+  /// Changes a property's side of a relationship, if it is the one at that position.
+  @inlinable public static func setLink<Value>(
+    _ link: Link, in slot: inout Slot<Value>, if property: Int, is position: Int
+  ) {
+    if property == position { slot.link = link }
   }
 
-  /// The index of a parameter; the next call gives the one after it.
-  @inlinable public static func next(_ index: inout Int32) -> Int32 {
-    defer { index += 1 }
-    return index
+  /// Copies the storage of the property at that position, if the set holds it.
+  @inlinable public static func take<Storage>(
+    _ properties: PropertyMask, _ position: Int, _ value: inout Storage, to storage: inout Storage
+  ) {
+    if holds(properties, position) { storage = value }
   }
 }
 

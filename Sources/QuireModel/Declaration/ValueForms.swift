@@ -151,7 +151,6 @@ extension _Quire {
   /// definition, so that such a property is reported once.
   public enum UnstorableForm<Value> {
     public static var kind: PropertyDefinition.Kind { .value(.any, isOptional: true, check: nil) }
-    public static func read(_ row: inout RowCursor) throws(ValueError) -> Slot<Value> { throw refusal }
     public static func vacant() -> Slot<Value> { Slot(link: Link()) }
     public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {
       PlaceholderValue.required(Value.self, of: model, property: property)
@@ -160,11 +159,7 @@ extension _Quire {
       _ model: Model, _ property: Int, _ keyPath: KeyPath<Model, Value>, from old: Slot<Value>, to new: Value,
       store: (Slot<Value>) -> Void
     ) {}
-    public static func bind(_ slot: Slot<Value>, to statement: Statement, at index: Int32) throws(ValueError) {
-      throw refusal
-    }
-    public static func differ(_ a: Slot<Value>, _ b: Slot<Value>) -> Bool { false }
-    private static var refusal: ValueError { .notStorable("\(Value.self)", reason: "it is not Codable") }
+    static var refusal: ValueError { .notStorable("\(Value.self)", reason: "it is not Codable") }
   }
 }
 
@@ -213,14 +208,6 @@ extension _Quire.ColumnForm {
 // MARK: Constants
 
 extension _Quire {
-  /// The value of a `let` in its row.
-  public static func constant<Value>(_ slot: Slot<Value>) throws(ValueError) -> Value {
-    guard let value = slot.value else {
-      throw ValueError.notStorable("\(Value.self)", reason: "no column can hold it")
-    }
-    return value
-  }
-
   /// The value of a `let` in an object without a row; a schema without such a value is refused.
   public static func zero<Model: PersistentModel, Value>(_ keyPath: KeyPath<Model, Value>) -> Value {
     let properties = Model._quireDefinition.properties

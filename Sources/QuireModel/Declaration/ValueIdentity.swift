@@ -28,6 +28,41 @@ extension _Quire {
   @inlinable public static func differs(data a: Data?, _ b: Data?) -> Bool { a != b }
 }
 
+extension _Quire {
+  /// The properties in which two objects differ, found by a call for each property.
+  @frozen public struct PropertyDifference {
+    public var properties: PropertyMask = 0
+
+    @inlinable public init() {}
+
+    @inlinable public mutating func plain<V: Equatable>(_ position: Int, _ a: inout V, _ b: inout V) {
+      add(position, if: differs(plain: a, b))
+    }
+    @inlinable public mutating func text(_ position: Int, _ a: inout String, _ b: inout String) {
+      add(position, if: differs(text: a, b))
+    }
+    @inlinable public mutating func text(_ position: Int, _ a: inout String?, _ b: inout String?) {
+      add(position, if: differs(text: a, b))
+    }
+    @inlinable public mutating func data(_ position: Int, _ a: inout Data, _ b: inout Data) {
+      add(position, if: a != b)
+    }
+    @inlinable public mutating func data(_ position: Int, _ a: inout Data?, _ b: inout Data?) {
+      add(position, if: a != b)
+    }
+    @inlinable public mutating func slot<Form: PropertyForm>(
+      _ position: Int, _: Form.Type, _ a: inout Slot<Form.Value>, _ b: inout Slot<Form.Value>
+    ) {
+      add(position, if: Form.differ(a, b))
+    }
+    public mutating func slot<V>(_ position: Int, _: UnstorableForm<V>.Type, _ a: inout Slot<V>, _ b: inout Slot<V>) {}
+
+    @inlinable mutating func add(_ position: Int, if isDifferent: Bool) {
+      if isDifferent { properties |= 1 << PropertyMask(truncatingIfNeeded: position) }
+    }
+  }
+}
+
 /// Whether two values of a type that may be `Equatable` are identical to the byte; never if the type is not
 /// `Equatable`.
 package func isIdentical<Value>(_ a: Value, _ b: Value) -> Bool {

@@ -1,0 +1,66 @@
+public import QuireRow
+public import QuireSQLite
+
+extension _Quire {
+  /// Reads the properties of one object from a row, a call for each.
+  ///
+  /// A column that does not decode gives a placeholder, and its error comes at the end: each call in an initializer that
+  /// may throw brings the code that takes apart what was initialized before it.
+  @frozen public struct PropertyReader {
+    @usableFromInline var row: RowCursor
+    @usableFromInline var failure: ValueError?
+    @usableFromInline var failed: Int32
+
+    @inlinable public init(_ row: RowCursor) {
+      self.row = row
+      failure = nil
+      failed = 0
+    }
+
+    /// The column after the last one, or after the one that did not decode.
+    @inlinable public var position: Int32 { failure == nil ? row.position : failed }
+
+    /// A property whose type the macro knows by its name.
+    @inlinable public mutating func value<V: StoredValue>(else placeholder: V) -> V {
+      do { return try row.next(V.self) } catch { return keep(error, placeholder) }
+    }
+
+    @inlinable public mutating func slot<Form: PropertyForm>(_: Form.Type) -> Slot<Form.Value> {
+      do { return try Form.read(&row) } catch { return keep(error, Form.vacant()) }
+    }
+
+    /// A `let`, whose type need not have a placeholder.
+    public mutating func constant<Form: PropertyForm>(_: Form.Type) throws(ValueError) -> Form.Value {
+      if let failure { throw failure }
+      guard let value = try Form.read(&row).value else {
+        throw ValueError.notStorable("\(Form.Value.self)", reason: "no column can hold it")
+      }
+      return value
+    }
+
+    /// A property whose placeholder would take longer to make than to read.
+    @inlinable public mutating func required<V: StoredValue>(_: V.Type = V.self) throws(ValueError) -> V {
+      if let failure { throw failure }
+      return try row.next(V.self)
+    }
+
+    public mutating func slot<V>(_: UnstorableForm<V>.Type) -> Slot<V> {
+      keep(UnstorableForm<V>.refusal, UnstorableForm<V>.vacant())
+    }
+
+    public mutating func constant<V>(_: UnstorableForm<V>.Type) throws(ValueError) -> V {
+      throw UnstorableForm<V>.refusal
+    }
+
+    /// The object that was read; throws the first error.
+    @inlinable public func finish<Model: AnyObject>(_ object: Model) throws(ValueError) -> AnyObject {
+      if let failure { throw failure }
+      return object
+    }
+
+    @usableFromInline @inline(never) mutating func keep<V>(_ error: ValueError, _ placeholder: V) -> V {
+      if failure == nil { (failure, failed) = (error, row.position) }
+      return placeholder
+    }
+  }
+}
