@@ -23,7 +23,7 @@ extension Command {
       it is, so importing a file twice adds nothing, and repeating an import that broke off finishes it.
       Exit status: 0 done, 1 failed (what was committed before stays, and is said), 2 usage or no such file, 6 busy
       """
-  ) { try ImportRun($0).run() }
+  ) { try await ImportRun($0).run() }
 }
 
 private struct ImportRun {
@@ -47,7 +47,7 @@ private struct ImportRun {
     }
   }
 
-  func run() throws -> ExitStatus {
+  @MainActor func run() throws -> ExitStatus {
     do {
       // A file that cannot be imported is found before the database is touched.
       for path in books { _ = try RecordReader.books(in: path) }
@@ -56,6 +56,8 @@ private struct ImportRun {
       throw CommandFailure("\(error)", .usage)
     }
     let store = try open()
+    // Before the process ends, so that no log stays beside the file.
+    defer { try? store.close() }
     let progress = Progress("importing", on: invocation.terminal)
     var work = CatalogImport(into: store) { what, done, total in progress.update(done, of: total, what) }
     do {
