@@ -1,4 +1,5 @@
 import Quire
+import Synchronization
 import Testing
 
 /// A plan's stages, run on files of each version.
@@ -79,6 +80,80 @@ import Testing
     #expect(
       try container.query("SELECT title FROM chore ORDER BY id").map(\.values) == [["Sweep"], ["Dust"], ["Sweep"]])
     #expect(try container.query("SELECT version FROM _quire_version").map(\.values) == [["2.0.0"]])
+  }
+
+  /// What the closures of ``Counted`` have done, and whether the last one is to fail.
+  private static let calls = Mutex((will: 0, did: 0, fails: false))
+
+  private enum Counted: SchemaMigrationPlan {
+    static var schemas: [any VersionedSchema.Type] { ChoresMigrationPlan.schemas }
+    static var stages: [MigrationStage] {
+      [
+        .custom(
+          fromVersion: ChoresSchemaV1.self, toVersion: ChoresSchemaV2.self,
+          willMigrate: { _ in VersionTests.calls.withLock { $0.will += 1 } },
+          didMigrate: { context in
+            let fails = VersionTests.calls.withLock { calls in
+              calls.did += 1
+              return calls.fails
+            }
+            for chore in try context.fetch(FetchDescriptor<ChoresSchemaV2.Chore>()) {
+              chore.isDaily = chore.minutes > 4
+            }
+            if fails { throw CancellationError() }
+            try context.save()
+          }), ChoresMigrationPlan.v2ToV3,
+      ]
+    }
+
+    static func open(_ file: URL) throws -> ModelContainer {
+      try ModelContainer(
+        for: Schema(versionedSchema: ChoresSchemaV3.self), migrationPlan: Counted.self,
+        configurations: ModelConfiguration(url: file))
+    }
+  }
+
+  @Test func `a closure after a stage that did not end runs again, and several that open a file migrate it once`()
+    async throws
+  {
+    let folder = Folder()
+    try first(folder.file)
+    VersionTests.calls.withLock { $0.fails = true }
+    #expect(throws: CancellationError.self) { try Counted.open(folder.file) }
+    do {
+      let connection = try Connection(path: folder.file.path, access: .readOnly)
+      #expect(try connection.query("SELECT version FROM _quire_version").rows == [["2.0.0"]])
+      #expect(try connection.query("SELECT version FROM _quire_stage").rows == [["1.0.0"]])
+    }
+    VersionTests.calls.withLock { $0.fails = false }
+    let other = Folder()
+    try first(other.file)
+    for (file, calls) in [(folder.file, (1, 2)), (other.file, (2, 3))] {
+      try await withThrowingTaskGroup(of: [Bool].self) { group in
+        for _ in 0..<4 {
+          group.addTask {
+            let context = ModelContext(try Counted.open(file))
+            return try context.fetch(FetchDescriptor<Chore>(sortBy: [SortDescriptor(\.title)])).map(\.isDaily)
+          }
+        }
+        for try await found in group { #expect(found == [false, true]) }
+      }
+      #expect(VersionTests.calls.withLock { ($0.will, $0.did) } == calls)
+      let connection = try Connection(path: file.path, access: .readOnly)
+      #expect(try connection.query("SELECT name FROM sqlite_schema WHERE name = '_quire_stage'").rows.isEmpty)
+    }
+  }
+
+  @Test func `rows that referred to nothing before do not stop a stage`() throws {
+    let folder = Folder()
+    try first(folder.file)
+    do {
+      let connection = try Connection(migrating: folder.file.path, access: .readWrite, busyTimeout: .zero)
+      try connection.execute("PRAGMA foreign_keys = OFF")
+      try connection.execute("DELETE FROM room")
+    }
+    let context = ModelContext(try open(folder.file))
+    #expect(try context.fetchCount(FetchDescriptor<Chore>()) == 2)
   }
 
   @Test func `a version that the plan does not know is refused by name`() throws {

@@ -116,7 +116,7 @@ public protocol VersionedSchema: SendableMetatype {
 /// files, which can be read, rehearsed and undone: `quire migrate`.
 ///
 /// A container that is opened with a plan finds out which version the file has, and takes it through the stages that
-/// are left.
+/// are left. Of several processes or threads that open the file at once, one does so, and the others wait for it.
 public protocol SchemaMigrationPlan: SendableMetatype {
   /// All versions, oldest first.
   static var schemas: [any VersionedSchema.Type] { get }
@@ -130,7 +130,8 @@ public enum MigrationStage: Sendable {
   /// and new ones get their declared default.
   case lightweight(fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type)
   /// The same between two closures: the first sees the models of the old version, the second those of the new one.
-  /// What they change is theirs to save.
+  /// What they change is theirs to save. One that throws, or in which the process ends, runs again when the file is next
+  /// opened, so it must not matter to it what an earlier run has saved.
   case custom(
     fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
     willMigrate: (@Sendable (ModelContext) throws -> Void)?, didMigrate: (@Sendable (ModelContext) throws -> Void)?)

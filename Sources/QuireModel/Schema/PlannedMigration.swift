@@ -5,7 +5,8 @@ import QuireSQLite
 /// Migrates a file through the remaining stages of a plan, before a container opens it.
 ///
 /// Each stage changes its tables in one transaction, together with the version recorded in `_quire_version`. Saves of a
-/// stage's closures are separate commits: a `willMigrate` that was interrupted runs again.
+/// stage's closures are separate commits: a `willMigrate` that was interrupted runs again, and so does a `didMigrate`,
+/// which is noted in `_quire_stage` until it has ended.
 struct PlannedMigration {
   private struct Version {
     let type: any VersionedSchema.Type
@@ -27,27 +28,55 @@ struct PlannedMigration {
     self.configuration = configuration
   }
 
+  /// How far a file is.
+  private struct State {
+    let version: Version
+    /// The version before it, if the `didMigrate` of the stage from there has not ended.
+    let unfinished: String?
+  }
+
   func run(_ file: String) throws {
-    guard let newest = versions.last, FileManager.default.fileExists(atPath: file),
-      var present = try version(of: file), present.number != newest.number
-    else { return }
-    if !configuration.allowsSave { throw ModelError.readOnly }
-    while present.number != newest.number {
-      guard let stage = stages.first(where: { $0.versions.from.versionIdentifier == present.number }),
-        let next = versions.first(where: { $0.number == stage.versions.to.versionIdentifier }),
-        next.number > present.number
-      else { throw SchemaError(.noStage(from: "\(present.number)", to: "\(newest.number)")) }
-      if case .custom(_, _, let willMigrate?, _) = stage { try call(willMigrate, present) }
-      try change(file, from: present, to: next)
-      if case .custom(_, _, _, let didMigrate?) = stage { try call(didMigrate, next) }
-      present = next
+    guard let newest = versions.last else { return }
+    func state() throws -> State? {
+      guard FileManager.default.fileExists(atPath: file) else { return nil }
+      let connection = try Connection(path: file, access: .readOnly)
+      guard let version = try version(of: file, connection) else { return nil }
+      let unfinished = try PlannedMigration.text("_quire_stage", on: connection)
+      return version.number != newest.number || unfinished != nil
+        ? State(version: version, unfinished: unfinished) : nil
     }
+    guard try state() != nil else { return }
+    if !configuration.allowsSave { throw ModelError.readOnly }
+    try PlanLock.holding(folderOf: file) {
+      while let state = try state() { try advance(file, from: state, to: newest) }
+    }
+  }
+
+  /// One stage, or what is left of one.
+  private func advance(_ file: String, from state: State, to newest: Version) throws {
+    let present = state.version
+    if let before = state.unfinished {
+      let stage = stages.first { stage in
+        "\(stage.versions.from.versionIdentifier)" == before && stage.versions.to.versionIdentifier == present.number
+      }
+      guard let stage else { throw SchemaError(.noStage(from: before, to: "\(present.number)")) }
+      if case .custom(_, _, _, let didMigrate?) = stage { try call(didMigrate, present) }
+      let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: .seconds(5))
+      try connection.execute("DROP TABLE IF EXISTS _quire_stage")
+      return
+    }
+    guard let stage = stages.first(where: { $0.versions.from.versionIdentifier == present.number }),
+      let next = versions.first(where: { $0.number == stage.versions.to.versionIdentifier }),
+      next.number > present.number
+    else { throw SchemaError(.noStage(from: "\(present.number)", to: "\(newest.number)")) }
+    if case .custom(_, _, let willMigrate?, _) = stage { try call(willMigrate, present) }
+    let hasMore = if case .custom(_, _, _, .some) = stage { true } else { false }
+    try change(file, from: present, to: next, hasMore: hasMore)
   }
 
   /// The file's version: the recorded one, otherwise the newest whose exact statements the file has, otherwise the
   /// newest whose models fit its tables. Nil for an empty file.
-  private func version(of file: String) throws -> Version? {
-    let connection = try Connection(path: file, access: .readOnly)
+  private func version(of file: String, _ connection: Connection) throws -> Version? {
     if try ModelContainer.isEmpty(connection) { return nil }
     if let recorded = try PlannedMigration.recorded(on: connection) {
       if let known = versions.first(where: { "\($0.number)" == recorded }) { return known }
@@ -66,9 +95,12 @@ struct PlannedMigration {
     throw SchemaError(.unknownVersion(path: file, version: nil))
   }
 
-  static func recorded(on connection: Connection) throws -> String? {
-    guard try SchemaReader(connection).hasTable("_quire_version") else { return nil }
-    if case .text(let version)? = try connection.query("SELECT version FROM _quire_version").rows.first?.first {
+  static func recorded(on connection: Connection) throws -> String? { try text("_quire_version", on: connection) }
+
+  /// The version in a table of one row; nil if there is no such table.
+  private static func text(_ table: String, on connection: Connection) throws -> String? {
+    guard try SchemaReader(connection).hasTable(table) else { return nil }
+    if case .text(let version)? = try connection.query("SELECT version FROM \(table)").rows.first?.first {
       return version
     }
     return nil
@@ -81,26 +113,50 @@ struct PlannedMigration {
     try execute("INSERT INTO _quire_version VALUES (?)", [.text("\(version)")])
   }
 
-  private func change(_ file: String, from old: Version, to new: Version) throws {
+  /// - Parameter hasMore: Whether the stage's `didMigrate` is to follow.
+  private func change(_ file: String, from old: Version, to new: Version, hasMore: Bool) throws {
     let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: .seconds(5))
     try connection.execute("PRAGMA foreign_keys = OFF")
     // Views may name a table that is temporarily missing, and other tables' references must not be rewritten.
     try connection.execute("PRAGMA legacy_alter_table = ON")
     try connection.execute("BEGIN IMMEDIATE")
     do {
+      // Where folders have no locks, another process may have done it.
+      if let now = try PlannedMigration.recorded(on: connection), now != "\(old.number)" {
+        try connection.execute("ROLLBACK")
+        return
+      }
+      let before = (try? brokenKeys(connection)) ?? [:]
       try SchemaRebuild(
         old: (old.entities, old.joins), new: (new.entities, new.joins), connection: connection,
         models: Connection(path: file, access: .readOnly)
       ).run()
-      if let broken = try connection.query("PRAGMA foreign_key_check").first, case .text(let table) = broken {
+      let after = try brokenKeys(connection)
+      // Those that another program left before the stage do not stop it.
+      if after.values.reduce(0, +) > before.values.reduce(0, +),
+        let (table, _) = after.sorted(by: { $0.key < $1.key }).first(where: { $0.value > before[$0.key] ?? 0 })
+      {
         throw SchemaError(.brokenReferences(table: table, to: "\(new.number)"))
       }
       try PlannedMigration.record(new.number) { try connection.execute($0, $1) }
+      if hasMore {
+        try connection.execute("CREATE TABLE _quire_stage (version TEXT NOT NULL) STRICT")
+        try connection.execute("INSERT INTO _quire_stage VALUES (?)", [.text("\(old.number)")])
+      }
       try connection.execute("COMMIT")
     } catch {
       if !connection.isAutocommit { try connection.execute("ROLLBACK") }
       throw error
     }
+  }
+
+  /// How many rows of each table refer to rows that are not there.
+  private func brokenKeys(_ connection: Connection) throws -> [String: Int64] {
+    var counts: [String: Int64] = [:]
+    for row in try connection.query("SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1").rows {
+      if case .text(let table) = row[0], case .integer(let count) = row[1] { counts[table] = count }
+    }
+    return counts
   }
 
   /// Calls a closure of the plan, with a context on the models of that version.

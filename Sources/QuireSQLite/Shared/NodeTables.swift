@@ -109,7 +109,7 @@ package struct NodeTables {
   static func sharedInternals(of connection: Connection) throws -> (names: [String], hasShadows: Bool) {
     let tables = try SchemaReader(connection).tables()
     let shadows = tables.filter { $0.kind == .shadow }.map(\.name)
-    let own = ChangeLog.tables.union(["_quire_keys", "_quire_version", "_quire_migrations"])
+    let own = ChangeLog.tables.union(["_quire_keys", "_quire_version", "_quire_stage", "_quire_migrations"])
     let names = tables.filter { $0.kind == .table && own.contains($0.name) }.map(\.name)
     return (shadows + names, !shadows.isEmpty)
   }
