@@ -1,6 +1,7 @@
 import QuireMigration
 import QuireRow
 import QuireSQLite
+import TestSupport
 import Testing
 
 /// Foreign keys that pointed nowhere before a migration, and those that do because of it.
@@ -51,6 +52,32 @@ import Testing
     }
     #expect(total == 1 && shown.count == 1 && mismatches.isEmpty)
     #expect(try fixture.bytes() == before)
+  }
+
+  @Test(.enabled(if: SQLiteShell.isThere))
+  func `keys that need what only the application has are not checked, and stop nothing`() throws {
+    try fixture.shell(
+      """
+      CREATE TABLE own (id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE UNIQUE, note TEXT COLLATE NOCASE);
+      CREATE TABLE other (k REFERENCES own(k)); INSERT INTO own VALUES (1, 'a', 'x'); INSERT INTO other VALUES ('a');
+      DELETE FROM c; DELETE FROM w;
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'OWN') WHERE name = 'own';
+      """)
+    try fixture.write("ALTER TABLE p ADD COLUMN x;", as: "20260101000000_a.sql")
+    try fixture.write("ALTER TABLE own DROP COLUMN note;", as: "20260102000000_b.sql")
+    let rehearsal = try fixture.migrator().rehearse()
+    #expect(
+      rehearsal.entries.map(\.uncheckedKeys) == Array(repeating: ["other": "no such collation sequence: OWN"], count: 2)
+    )
+    #expect(rehearsal.losses == [MigrationLoss(table: "own", column: "note", count: 1, rows: 1)])
+    #expect(rehearsal.entries.map(\.brokenKeys) == [0, 0])
+    try fixture.write("INSERT INTO c VALUES (5, 'new');", as: "20260101000000_a.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    guard case .foreignKeys(_, 1, _, _)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
   }
 
   @Test func `a key that does not fit its parent stops only the migration that makes it`() throws {

@@ -72,6 +72,39 @@ import Testing
     #expect(try losses(sql) == [loss])
   }
 
+  private static let rebuild = """
+    CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT, note TEXT); INSERT INTO n SELECT * FROM Book;
+    DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+    """
+
+  @Test(arguments: [
+    ("SET NULL", rebuild, ["clears page.book: 2 of 3 values: they refer to Book, which is dropped"]),
+    ("SET DEFAULT", rebuild, ["clears page.book: 2 of 3 values: they refer to Book, which is dropped"]),
+    (
+      "CASCADE", "REPLACE INTO Book VALUES (1, 'Solaris 2', 'x'); INSERT OR REPLACE INTO Book VALUES (2, 'E', 'x');",
+      ["deletes 2 of the 3 rows of page: they refer to Book, whose rows are replaced"]
+    ),
+    (
+      "SET NULL", "WITH b AS (SELECT * FROM Book) REPLACE INTO Book SELECT * FROM b;",
+      ["clears page.book: 2 of 3 values: they refer to Book, whose rows are replaced"]
+    ),
+    ("SET NULL", "DELETE FROM Book WHERE id = 1;", nil),
+    ("CASCADE", "DELETE FROM Book; SELECT replace('a', 'b', 'c');", nil),
+    ("NO ACTION", "UPDATE OR REPLACE Book SET title = upper(title);", nil),
+  ])
+  func `what the action of a key takes is found where rows are not deleted expressly`(
+    action: String, sql: String, said: [String]?
+  ) throws {
+    try fixture.makeDatabase(
+      """
+      INSERT INTO Book VALUES (0, 'none', NULL);
+      CREATE TABLE page (id INTEGER PRIMARY KEY, book INTEGER DEFAULT 0 REFERENCES Book (id) ON DELETE \(action)
+        DEFERRABLE INITIALLY DEFERRED);
+      INSERT INTO page VALUES (1, 1), (2, 2), (3, NULL);
+      """)
+    #expect(try losses("-- a title\n-- migrate: foreign-keys on\n" + sql)?.map { "\($0)" } == said)
+  }
+
   @Test(arguments: [
     """
     CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT, note TEXT); INSERT INTO n (title, note) SELECT title, note FROM Book
@@ -257,6 +290,30 @@ import Testing
     #expect(rehearsal.entries.last?.rows.isEmpty == true)
     let bare = try fixture.migrator().rehearse(isSchemaOnly: true)
     #expect(bare.losses.isEmpty && bare.entries.count == 2)
+  }
+
+  @Test func `what a rebuild leaves to a table that it drops is forgotten by it`() throws {
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE page (id INTEGER PRIMARY KEY, book INTEGER REFERENCES Book (id));
+      CREATE VIEW titles AS SELECT title FROM Book; CREATE VIEW other AS SELECT id FROM page;
+      CREATE TRIGGER read AFTER INSERT ON page BEGIN UPDATE Book SET note = 'read' WHERE id = new.book; END;
+      """)
+    let new = "CREATE TABLE Book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, note TEXT);"
+    try fixture.write(
+      "ALTER TABLE Book RENAME TO old; \(new) INSERT INTO Book SELECT * FROM old; DROP TABLE old;",
+      as: "20260101000000_rebuild.sql")
+    let entry = try #require(try fixture.migrator().rehearse().entries.first)
+    #expect(
+      entry.forgotten.map { "\($0)" } == [
+        "page FOREIGN KEY (book) REFERENCES Book (id) → REFERENCES old, which is gone",
+        "± view titles → reads old, which is gone", "± trigger read → reads old, which is gone",
+      ])
+    #expect(entry.losses.isEmpty)
+    try fixture.write(
+      "\(new.replacing("Book", with: "n")) INSERT INTO n SELECT * FROM Book; DROP VIEW titles; DROP TRIGGER read;"
+        + "DROP TABLE Book; ALTER TABLE n RENAME TO Book;", as: "20260101000000_rebuild.sql")
+    #expect(try fixture.migrator().rehearse().entries.first?.forgotten.isEmpty == true)
   }
 
   @Test func `the schema that the files make is read from an empty database`() throws {

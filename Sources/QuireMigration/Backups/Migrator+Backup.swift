@@ -137,7 +137,7 @@ extension Migrator {
 
 extension SQLiteError {
   /// Whether it says that something is missing which a program adds to SQLite.
-  fileprivate var isOfApplication: Bool {
+  var isOfApplication: Bool {
     ["no such collation sequence", "no such function", "no such module", "unknown tokenizer"].contains {
       message.contains($0)
     }

@@ -97,6 +97,15 @@ struct SQLWords {
     return (name, words.indices.dropFirst(start + 1).prefix { words[$0] != ")" }.map { names[$0] })
   }
 
+  /// The table of which an INSERT or UPDATE deletes rows that are in the way of new ones.
+  var replacedRows: String? {
+    let replaces = zip(words, words.dropFirst()).contains {
+      $0.0.uppercased() == "OR" && $0.1.uppercased() == "REPLACE"
+    }
+    let isAbbreviated = words.firstIndex { $0.uppercased() == "INTO" }.map { isWord($0 - 1, "REPLACE") } ?? false
+    return replaces || isAbbreviated ? givenColumns?.table : nil
+  }
+
   /// The table of an UPDATE or DELETE that affects all its rows; words in parentheses belong to a query in it.
   var changesAllRows: (verb: String, table: String)? {
     guard ["UPDATE", "DELETE", "WITH"].contains(verb) else { return nil }

@@ -8,9 +8,11 @@ public struct MigrationLoss: Hashable, Sendable {
   public let count: Int
   /// The number of rows the table had.
   public let rows: Int
-  /// If the column stays and its new type changes these values, one example, such as `007 becomes 7`; if the table stays
-  /// and its rows are deleted with others, why.
+  /// If the column stays and its new type changes these values, one example, such as `007 becomes 7`; if a foreign key's
+  /// action deletes rows, or clears their values, why.
   public let change: String?
+  /// Whether a foreign key's action sets the values to NULL or to the default.
+  var isCleared = false
 
   public init(table: String, column: String?, count: Int, rows: Int, change: String? = nil) {
     self.table = table
@@ -24,6 +26,9 @@ public struct MigrationLoss: Hashable, Sendable {
 extension MigrationLoss: CustomStringConvertible {
   /// `drops Book.note: 667 of 2 001 rows have a value there`
   public var description: String {
+    if let column, let change, isCleared {
+      return "clears \(table).\(column): \(grouped(count)) of \(grouped(rows)) values: \(change)"
+    }
     if let column, let change {
       return "changes \(table).\(column): \(grouped(count)) of \(grouped(rows)) values by its new type, \(change)"
     }

@@ -70,7 +70,7 @@ extension Migrator {
     _ file: MigrationFile, sequence: Int, knowsKeys: Bool, on copy: Connection, before: State
   ) throws -> (Rehearsal.Entry, State) {
     let start = ContinuousClock.now
-    let (_, losses, brokenKeys) = try inTransaction(on: copy, keys: file.directives.contains(.foreignKeysOn)) {
+    let (_, losses, keys) = try inTransaction(on: copy, keys: file.directives.contains(.foreignKeysOn)) {
       try run(on: copy, knowsKeys: knowsKeys).upAndLosses(file, sequence: sequence)
     }
     let milliseconds = Int((start.duration(to: .now) / .milliseconds(1)).rounded())
@@ -89,8 +89,9 @@ extension Migrator {
     }
     let entry = Rehearsal.Entry(
       file: file, milliseconds: milliseconds, differences: differences, losses: losses, rows: rows,
-      kept: (kept(\.indexes), kept(\.triggers)), brokenKeys: brokenKeys,
-      forgotten: Self.forgotten(differences, in: file, before: before.schema, after: after.schema))
+      kept: (kept(\.indexes), kept(\.triggers)), brokenKeys: keys?.total ?? 0, uncheckedKeys: keys?.unchecked ?? [:],
+      forgotten: Self.forgotten(differences, in: file, before: before.schema, after: after.schema)
+        + Self.misdirected(in: file, before: before.schema, after: after.schema))
     return (entry, after)
   }
 
@@ -128,6 +129,38 @@ extension Migrator {
     }
   }
 
+  /// What refers to a table that the file renames and then drops: a rebuild that renames the old table, not the new one,
+  /// takes the keys, views and triggers of others along. SQLite refuses them only when they are used.
+  private static func misdirected(in file: MigrationFile, before: DatabaseSchema, after: DatabaseSchema)
+    -> [SchemaDifference]
+  {
+    let gone = SQLWords.statements(of: file.up).compactMap { $0.renamedTable.map { SQLName($0.newName) } }.filter {
+      name in
+      after[table: name] == nil && !(after.views + after.virtualTables).contains { $0.name == name }
+    }
+    guard !gone.isEmpty else { return [] }
+    let keys = after.tables.flatMap { table in
+      table.foreignKeys.filter { gone.contains($0.parent) }.flatMap { key in
+        (before[table: table.name]?.foreignKeys ?? []).filter { $0.columns == key.columns && $0 != key }.map {
+          SchemaDifference(
+            table: table.name, kind: .constraint, old: "\($0)", new: "REFERENCES \(key.parent), which is gone")
+        }
+      }
+    }
+    func objects(_ kind: SchemaDifference.Kind, _ objects: KeyPath<DatabaseSchema, [DatabaseSchema.Object]>)
+      -> [SchemaDifference]
+    {
+      let old = before[keyPath: objects]
+      return after[keyPath: objects].compactMap { object in
+        guard let name = gone.first(where: object.sql.mentions),
+          old.contains(where: { $0.name == object.name && !$0.sql.mentions(name) })
+        else { return nil }
+        return SchemaDifference(table: nil, kind: kind, old: "\(object.name)", new: "reads \(name), which is gone")
+      }
+    }
+    return keys.sorted { "\($0)" < "\($1)" } + objects(.view, \.views) + objects(.trigger, \.triggers)
+  }
+
   /// Copies tables, indexes, triggers and views without rows, and the history.
   private func copySchema(of source: Connection, to copy: Connection) throws {
     let reader = SchemaReader(source)
@@ -153,9 +186,7 @@ extension Migrator {
       schema = try DatabaseSchema(on: connection)
       var rows: [SQLName: Int] = [:]
       for table in schema.tables {
-        let name = try quoted(identifier: table.name.text)
-        let count = try connection.rows("SELECT count(*) FROM \(name)").first?.first?.plainInteger ?? 0
-        rows[table.name] = Int(count)
+        rows[table.name] = try connection.count(of: try quoted(identifier: table.name.text))
       }
       self.rows = rows
     }

@@ -22,7 +22,10 @@ public struct Rehearsal: Sendable {
     public let kept: (indexes: Int, triggers: Int)
     /// How many foreign keys referred to missing rows before; a new one would have been an error.
     public let brokenKeys: Int
-    /// Indexes, triggers and views that disappeared although no statement drops them: lost in a rebuild.
+    /// Tables whose keys could not be checked, because they need what only the application has; with SQLite's message.
+    package let uncheckedKeys: [String: String]
+    /// Indexes and triggers that disappeared although no statement drops them, lost in a rebuild; and the keys, views and
+    /// triggers of other tables that one has left to a table that is gone.
     package let forgotten: [SchemaDifference]
   }
 

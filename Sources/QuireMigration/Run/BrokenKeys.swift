@@ -6,6 +6,8 @@ struct BrokenKeys {
   private var counts: [Key: Int] = [:]
   /// Tables with a key that SQLite cannot check, and its message.
   private(set) var mismatches: [String: String] = [:]
+  /// Tables whose keys need what only the application has, such as a collation, and SQLite's message: they are not checked.
+  private(set) var unchecked: [String: String] = [:]
 
   private struct Key: Hashable {
     let table, parent: String
@@ -23,8 +25,13 @@ struct BrokenKeys {
       do throws(SQLiteError) {
         rows = try connection.rows("SELECT DISTINCT fkid, parent FROM pragma_foreign_key_check(?)", [.text(table)])
       } catch {
-        guard error.message.hasPrefix("foreign key mismatch") else { throw error }
-        mismatches[table] = error.message
+        if error.isOfApplication {
+          unchecked[table] = error.message
+        } else if error.message.hasPrefix("foreign key mismatch") {
+          mismatches[table] = error.message
+        } else {
+          throw error
+        }
         continue
       }
       for row in rows { try count(row, of: table, connection) }

@@ -10,6 +10,8 @@ import QuireSQLite
 /// over the table that has its name in the end, otherwise nothing.
 final class DataLossDetector {
   private let connection: Connection
+  /// Whether foreign keys are enforced statement by statement.
+  private let enforcesKeys: Bool
   /// The tables at the start, with their columns.
   private let before: [SQLName: [SQLName]]
   /// The initial name of each existing table.
@@ -18,9 +20,11 @@ final class DataLossDetector {
   /// The columns to which statements assign values; tables whose columns are all assigned are in `filled`.
   private var given: [SQLName: Set<SQLName>] = [:]
   private var filled: Set<SQLName> = []
-  /// Of the DROP TABLE that runs now.
+  /// Of the statement that runs now.
   private var dependents: [Dependent] = []
-  private var cascades: [MigrationLoss] = []
+  /// The table whose rows the statement that runs now replaces, and the changes that the connection has made before it.
+  private var replacing: (table: SQLName, changes: Int64)?
+  private var actions: [MigrationLoss] = []
 
   private struct Dropped {
     let table: SQLName
@@ -38,10 +42,14 @@ final class DataLossDetector {
     var key: [SQLName] = []
   }
 
-  /// A table whose rows a statement may delete by ON DELETE CASCADE, and how many it has before.
+  /// A table whose rows refer to rows that a statement deletes without saying so, and what it has before.
   private struct Dependent {
-    let table, parent: SQLName
+    let table: SQLName
+    /// What happens to the rows that it refers to.
+    let reason: String
     let rows: Int
+    /// The values that ON DELETE SET NULL and SET DEFAULT may take, by column.
+    let values: [SQLName: Int]
   }
 
   /// Equal for two columns with the same values, and practically never for others.
@@ -52,17 +60,20 @@ final class DataLossDetector {
     let length: Value
   }
 
-  /// Whether any statement of the migration can drop something: most cannot, and then this costs nothing.
-  static func isNeeded(for pieces: [MigrationText.Piece]) -> Bool {
-    pieces.contains { piece in
+  /// Whether any statement of the migration can drop something, or replace rows while foreign keys are enforced: most
+  /// cannot, and then this costs nothing.
+  static func isNeeded(for pieces: [MigrationText.Piece], enforcingKeys: Bool) -> Bool {
+    let words: Set = enforcingKeys ? ["DROP", "REPLACE"] : ["DROP"]
+    return pieces.contains { piece in
       guard case .sql(let sql, _) = piece else { return true }
       let tokens = SQLTokens(sql)
-      return tokens.contains { $0.kind == .word && tokens.text(of: $0).uppercased() == "DROP" }
+      return tokens.contains { $0.kind == .word && words.contains(tokens.text(of: $0).uppercased()) }
     }
   }
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: Connection, enforcingKeys: Bool) throws(SQLiteError) {
     self.connection = connection
+    enforcesKeys = enforcingKeys
     before = try Self.tables(of: connection)
     origins = Dictionary(uniqueKeysWithValues: before.keys.map { ($0, $0) })
   }
@@ -70,9 +81,9 @@ final class DataLossDetector {
   /// Must be called for each statement before it runs.
   func willRun(_ statement: ScriptStatement) throws(SQLiteError) {
     let words = SQLWords(statement.text)
-    try countDependents()
+    if enforcesKeys { try willReplace(words.replacedRows.map { SQLName($0) }) }
     if let name = words.droppedTable {
-      try watchDependents(of: SQLName(name))
+      try watchDependents(of: SQLName(name), "which is dropped")
       try willDrop(SQLName(name))
     } else if let (table, newName) = words.renamedTable.map({ (SQLName($0.table), SQLName($0.newName)) }) {
       origins[newName] = origins.removeValue(forKey: table)
@@ -143,40 +154,98 @@ final class DataLossDetector {
     guard let table = try? quoted(identifier: table.text), let other = try? quoted(identifier: other.text) else {
       return 0
     }
-    let fields = columns.compactMap { try? quoted(identifier: $0.text) }.joined(separator: ", ")
+    let fields = columns.compactMap { try? byBytes($0) }.joined(separator: ", ")
     let rows = try connection.rows(
-      "SELECT count(*) FROM (SELECT \(fields) FROM \(table) EXCEPT SELECT \(fields) FROM \(other))")
+      "SELECT count(*) FROM (SELECT \(fields) FROM \(table) NOT INDEXED EXCEPT SELECT \(fields) FROM \(other) NOT INDEXED)"
+    )
     return Int(rows.first?.first?.plainInteger ?? 0)
   }
 
-  // MARK: Cascades
+  // MARK: Actions of foreign keys
 
-  /// Where keys are enforced, DROP TABLE deletes the table's rows first, and what refers to them.
-  private func watchDependents(of table: SQLName) throws(SQLiteError) {
-    guard try connection.rows("PRAGMA foreign_keys") == [[1]] else { return }
-    let keys = try SchemaReader(connection).foreignKeys()
-    var reached: [SQLName] = [table]
-    while let next = keys.first(where: { child, keys in
-      !reached.contains(child)
-        && keys.contains { $0.onDelete.uppercased() == "CASCADE" && reached.contains(SQLName($0.parent)) }
-    }) {
-      reached.append(next.key)
-      guard let origin = origins[next.key] else { continue }
-      dependents.append(Dependent(table: origin, parent: table, rows: try count(of: next.key)))
+  /// Where keys are enforced, DROP TABLE deletes the table's rows first, and OR REPLACE those that it replaces: what
+  /// refers to them goes with them, or loses the reference. A DELETE says so itself.
+  private func watchDependents(of table: SQLName, _ event: String) throws(SQLiteError) {
+    guard enforcesKeys else { return }
+    let all = try SchemaReader(connection).foreignKeys()
+    func keys(of child: SQLName, to parents: [SQLName]) -> [SchemaReader.ForeignKey] {
+      all[child, default: []].filter { parents.contains(SQLName($0.parent)) }
     }
+    func acting(_ keys: [SchemaReader.ForeignKey], _ names: Set<String>) -> [SchemaReader.ForeignKey] {
+      keys.filter { names.contains($0.onDelete.uppercased()) }
+    }
+    let children = all.keys.filter { $0 != table }.sorted()
+    var reached: [SQLName] = [table]
+    while let next = children.first(where: {
+      !reached.contains($0) && !acting(keys(of: $0, to: reached), ["CASCADE"]).isEmpty
+    }) {
+      reached.append(next)
+    }
+    for child in children {
+      let cleared = acting(keys(of: child, to: reached), ["SET NULL", "SET DEFAULT"]).flatMap(\.columns)
+      guard let origin = origins[child], reached.contains(child) || !cleared.isEmpty else { continue }
+      dependents.append(
+        Dependent(
+          table: origin, reason: "they refer to \(table.text), \(event)", rows: try count(of: child),
+          values: try values(of: cleared.map { SQLName($0) }, in: child)))
+    }
+  }
+
+  /// Counts what the last statement has taken, and what the next one may take if it replaces rows of a table.
+  ///
+  /// Of many statements one after the other that replace rows of one table, it counts for the first, and after those
+  /// that have changed more than the rows they name.
+  private func willReplace(_ table: SQLName?) throws(SQLiteError) {
+    let made = try connection.rows("SELECT total_changes(), changes()").first ?? []
+    let changes = made.first?.plainInteger ?? 0
+    if let replacing, replacing.table == table, changes - replacing.changes == made.last?.plainInteger {
+      self.replacing = (replacing.table, changes)
+      return
+    }
+    try countDependents()
+    replacing = table.map { ($0, changes) }
+    if let table { try watchDependents(of: table, "whose rows are replaced") }
   }
 
   private func countDependents() throws(SQLiteError) {
     for dependent in dependents {
       guard let present = origins.first(where: { $0.value == dependent.table })?.key else { continue }
       let lost = dependent.rows - (try count(of: present))
-      guard lost > 0 else { continue }
-      cascades.append(
-        MigrationLoss(
-          table: dependent.table.text, column: nil, count: lost, rows: dependent.rows,
-          change: "they refer to \(dependent.parent.text), which is dropped"))
+      lose(nil, lost, dependent)
+      let values = try values(of: Array(dependent.values.keys), in: present)
+      for (column, before) in dependent.values.sorted(by: { $0.key < $1.key }) {
+        lose(column, before - (values[column] ?? before) - max(0, lost), dependent)
+      }
     }
     dependents = []
+  }
+
+  private func lose(_ column: SQLName?, _ count: Int, _ dependent: Dependent) {
+    guard count > 0 else { return }
+    let known = actions.firstIndex {
+      $0.table == dependent.table.text && $0.column == column?.text && $0.change == dependent.reason
+    }
+    let earlier = known.map { actions.remove(at: $0) }
+    var loss = MigrationLoss(
+      table: dependent.table.text, column: column?.text, count: count + (earlier?.count ?? 0),
+      rows: earlier?.rows ?? dependent.rows, change: dependent.reason)
+    loss.isCleared = column != nil
+    actions.append(loss)
+  }
+
+  /// How many values columns have that are neither NULL nor their default.
+  private func values(of columns: [SQLName], in table: SQLName) throws(SQLiteError) -> [SQLName: Int] {
+    guard !columns.isEmpty, let name = try? quoted(identifier: table.text) else { return [:] }
+    let known = try SchemaReader(connection).columns(of: table.text)
+    var values: [SQLName: Int] = [:]
+    for column in columns {
+      guard let quoted = try? byBytes(column) else { continue }
+      let standard = known.first { SQLName($0.name) == column }?.defaultValue ?? "NULL"
+      let counted = try connection.rows(
+        "SELECT count(*)", from: name, "WHERE \(quoted) IS NOT NULL AND \(quoted) IS NOT (\(standard))")
+      values[column] = Int(counted.first?.first?.plainInteger ?? 0)
+    }
+    return values
   }
 
   /// Whether it is a full-text index on another table's text, which loses nothing, and is unreadable once that has
@@ -189,9 +258,9 @@ final class DataLossDetector {
   /// The losses at the end, still inside the transaction.
   func losses() throws(SQLiteError) -> [MigrationLoss] {
     try countDependents()
-    guard !dropped.isEmpty else { return cascades }
+    guard !dropped.isEmpty else { return actions }
     let now = try Self.tables(of: connection)
-    var losses = cascades
+    var losses = actions
     for gone in dropped {
       let present = origins.first { $0.value == gone.table }?.key ?? gone.table
       guard let columns = now[present] else {
@@ -285,16 +354,16 @@ final class DataLossDetector {
 
   private func count(of table: SQLName) throws(SQLiteError) -> Int {
     guard let name = try? quoted(identifier: table.text) else { return 0 }
-    return Int(try connection.rows("SELECT count(*) FROM \(name)").first?.first?.plainInteger ?? 0)
+    return try connection.count(of: name)
   }
 
   private func fingerprints(of columns: [SQLName], in table: SQLName) throws(SQLiteError) -> [SQLName: Fingerprint] {
     guard let name = try? quoted(identifier: table.text) else { return [:] }
     var prints: [SQLName: Fingerprint] = [:]
     for column in columns {
-      guard let quoted = try? quoted(identifier: column.text) else { continue }
+      guard let quoted = try? byBytes(column) else { continue }
       let row = try connection.rows(
-        "SELECT count(\(quoted)), min(\(quoted)), max(\(quoted)), total(length(\(quoted))) FROM \(name)")
+        "SELECT count(\(quoted)), min(\(quoted)), max(\(quoted)), total(length(\(quoted)))", from: name)
       guard let row = row.first else { continue }
       prints[column] = Fingerprint(
         count: Int(row[0].plainInteger ?? 0), smallest: row[1], largest: row[2], length: row[3])
@@ -302,3 +371,6 @@ final class DataLossDetector {
     return prints
   }
 }
+
+/// A column whose values are compared by their bytes: its own collation may be one that only the application has.
+func byBytes(_ column: SQLName) throws -> String { "\(try quoted(identifier: column.text)) COLLATE BINARY" }

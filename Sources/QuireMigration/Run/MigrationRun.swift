@@ -19,27 +19,27 @@ struct MigrationRun {
   /// - Throws: ``MigrationError/destructive(_:file:)`` if values are lost and neither `allowsLosses` nor the file
   ///   allows that.
   func up(_ file: MigrationFile, sequence: Int, allowsLosses: Bool) throws -> AppliedMigration {
-    let (applied, losses, _) = try upAndLosses(file, sequence: sequence)
-    if !losses.isEmpty, !file.allows("M001"), !allowsLosses {
-      throw MigrationError.destructive(losses, file: file.path)
+    let result = try upAndLosses(file, sequence: sequence)
+    if !result.losses.isEmpty, !file.allows("M001"), !allowsLosses {
+      throw MigrationError.destructive(result.losses, file: file.path)
     }
-    return applied
+    return result.applied
   }
 
-  /// As ``up(_:sequence:allowsLosses:)``, but returns what is lost instead of refusing it, and how many foreign keys
+  /// As ``up(_:sequence:allowsLosses:)``, but returns what is lost instead of refusing it, and the foreign keys that
   /// still refer to missing rows as before.
   func upAndLosses(_ file: MigrationFile, sequence: Int) throws
-    -> (AppliedMigration, losses: [MigrationLoss], brokenKeys: Int)
+    -> (applied: AppliedMigration, losses: [MigrationLoss], keys: BrokenKeys?)
   {
     connection.takesQuotedStrings = format != .quire || !file.isOwn
     let start = ContinuousClock.now
-    let (losses, brokenKeys) = try run(file.upText, isAlone: file.runsAlone)
+    let (losses, keys) = try run(file.upText, isAlone: file.runsAlone)
     let duration = start.duration(to: .now)
     let applied = AppliedMigration(
       version: file.version, title: file.title, up: file.up, undo: file.undo, sequence: sequence,
       appliedAt: Date.now.formatted(.iso8601), milliseconds: Int((duration / .milliseconds(1)).rounded()), by: by)
     try MigrationHistory.record(applied, on: connection)
-    return (applied, losses, brokenKeys)
+    return (applied, losses, keys)
   }
 
   /// Undoes `applied` in the open transaction, and removes its row.
@@ -53,7 +53,7 @@ struct MigrationRun {
     return losses
   }
 
-  private func run(_ text: MigrationText, isAlone: Bool) throws -> ([MigrationLoss], brokenKeys: Int) {
+  private func run(_ text: MigrationText, isAlone: Bool) throws -> ([MigrationLoss], keys: BrokenKeys?) {
     let pieces = try text.pieces()
     for case .step(let name) in pieces where steps[name] == nil {
       throw MigrationError.unknownStep(name, file: text.name)
@@ -62,10 +62,13 @@ struct MigrationRun {
     if connection.recorder != nil, isAlone || hasStep { throw MigrationError.notShareable(file: text.name) }
     if isAlone {
       try outsideTransaction(text, pieces)
-      return ([], 0)
+      return ([], nil)
     }
     let keys = knowsKeys ? try BrokenKeys(connection) : nil
-    let watch = try DataLossDetector.isNeeded(for: pieces) ? DataLossDetector(connection) : nil
+    let enforcesKeys = try connection.rows("PRAGMA foreign_keys") == [[1]]
+    let watch =
+      try DataLossDetector.isNeeded(for: pieces, enforcingKeys: enforcesKeys)
+      ? DataLossDetector(connection, enforcingKeys: enforcesKeys) : nil
     for piece in pieces {
       switch piece {
       case .sql(let sql, let start):
@@ -75,10 +78,10 @@ struct MigrationRun {
       case .step(let name): try step(name, of: text, watch)
       }
     }
-    let brokenKeys = try checkForeignKeys(after: text, before: keys)
+    let present = try checkForeignKeys(after: text, before: keys)
     let losses = try watch?.losses() ?? []
     try dropTemporary()
-    return (losses, brokenKeys)
+    return (losses, present)
   }
 
   /// Drops what it has made in the connection's temporary schema: the next migration must not find it there if both run
@@ -136,10 +139,10 @@ struct MigrationRun {
     }
   }
 
-  /// - Returns: How many foreign keys already referred to missing rows before.
-  private func checkForeignKeys(after text: MigrationText, before: BrokenKeys?) throws -> Int {
+  /// - Returns: The foreign keys that already referred to missing rows before, and those that cannot be checked.
+  private func checkForeignKeys(after text: MigrationText, before: BrokenKeys?) throws -> BrokenKeys {
     let keys = try BrokenKeys(connection)
-    guard keys.total > 0 else { return 0 }
+    guard keys.total > 0 else { return keys }
     guard let before else { throw BrokenKeysFound() }
     let new = try keys.new(since: before, on: connection)
     if new.total > 0 {
@@ -147,7 +150,7 @@ struct MigrationRun {
         try new.violations(5, on: connection), total: new.total, file: text.name,
         mismatches: new.mismatches.sorted { $0.key < $1.key }.map(\.value))
     }
-    return keys.total
+    return keys
   }
 }
 

@@ -19,18 +19,17 @@ struct TableCensus {
       (rows, columns) = (0, [:])
       return
     }
-    let counted = try connection.rows("SELECT count(*) FROM \(table)").first?.first?.plainInteger ?? 0
-    rows = Int(counted)
+    rows = try connection.count(of: table)
     var columns: [SQLName: Column] = [:]
     // SQLite returns at most 2 000 columns.
-    for start in stride(from: 0, to: counted == 0 ? 0 : names.count, by: 400) {
+    for start in stride(from: 0, to: rows == 0 ? 0 : names.count, by: 400) {
       let part = names[start..<min(names.count, start + 400)]
       let fields = part.compactMap { name -> String? in
-        guard let name = try? quoted(identifier: name.text) else { return nil }
+        guard let name = try? byBytes(name) else { return nil }
         return "count(nullif(\(name), '')), total(typeof(\(name)) = 'text'), min(\(name)) IS max(\(name))"
           + " AND count(\(name)) IN (0, count(*))"
       }
-      let row = try connection.rows("SELECT \(fields.joined(separator: ", ")) FROM \(table)").first ?? []
+      let row = try connection.rows("SELECT \(fields.joined(separator: ", "))", from: table).first ?? []
       for (place, name) in part.enumerated() where row.count >= place * 3 + 3 {
         func number(_ offset: Int) -> Int {
           switch row[place * 3 + offset] {
@@ -70,7 +69,7 @@ struct TypeChange {
 
   /// How many of the values in `table` would change, and the first of them with its new value.
   func changed(on connection: Connection) throws(SQLiteError) -> (count: Int, example: String)? {
-    guard let table = try? quoted(identifier: table.text), let value = try? quoted(identifier: column.text) else {
+    guard let table = try? quoted(identifier: table.text), let value = try? byBytes(column) else {
       return nil
     }
     var (condition, becomes): (String, String)
@@ -93,8 +92,25 @@ struct TypeChange {
       }
     }
     let row = try connection.rows(
-      "SELECT count(*), CAST(\(value) AS TEXT), CAST(\(becomes) AS TEXT) FROM \(table) WHERE \(condition)")
+      "SELECT count(*), CAST(\(value) AS TEXT), CAST(\(becomes) AS TEXT)", from: table, "WHERE \(condition)")
     guard let row = row.first, let count = row[0].plainInteger, count > 0 else { return nil }
     return (Int(count), "\(row[1].plainText) becomes \(row[2].plainText)")
+  }
+}
+
+extension Connection {
+  /// Asks one table; without its indexes if these need what only the application has, such as a collation.
+  func rows(_ select: String, from table: String, _ rest: String = "") throws(SQLiteError) -> [[Value]] {
+    do {
+      return try rows("\(select) FROM \(table) \(rest)")
+    } catch {
+      guard error.isOfApplication else { throw error }
+      return try rows("\(select) FROM \(table) NOT INDEXED \(rest)")
+    }
+  }
+
+  /// The number of rows of a table.
+  func count(of table: String) throws(SQLiteError) -> Int {
+    Int(try rows("SELECT count(*)", from: table).first?.first?.plainInteger ?? 0)
   }
 }

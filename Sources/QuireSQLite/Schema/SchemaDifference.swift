@@ -8,6 +8,10 @@ package struct SchemaDifference: Hashable, Sendable {
   /// The text in the second schema; nil if it was removed.
   package let new: String?
 
+  package init(table: SQLName?, kind: Kind, old: String?, new: String?) {
+    (self.table, self.kind, self.old, self.new) = (table, kind, old, new)
+  }
+
   package enum Kind: String, Hashable, Sendable {
     case table
     case column

@@ -69,10 +69,14 @@ struct MigrateApply {
         let what = entry.forgotten.map { "\($0)" }.joined(separator: ", ")
         let text = "\(entry.file.name) rebuilds a table without what belongs to it: \(what).   [M004]"
         if run.confirm(text + "\nGo on?") == true { continue }
+        let mend =
+          entry.forgotten.contains { $0.new == nil }
+          ? "write it again at the end of the file"
+          : "rename the new table last, not the old one first: what refers to that follows it"
         throw CommandFailure(
           """
           \(text)
-              write it again at the end of the file, or  -- migrate: allow M004 and the reason
+              \(mend), or  -- migrate: allow M004 and the reason
               \(target.pasteable("apply --yes"))
           """, .refused)
       }

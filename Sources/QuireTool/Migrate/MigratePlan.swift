@@ -100,11 +100,17 @@ struct MigratePlan {
       $0.0 == 0 ? nil : "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)"
     }
     let check = out.styled("✓", .green)
+    let isMisdirected = entry.forgotten.contains { $0.kind == .constraint }
     let keys =
-      entry.brokenKeys == 0
-      ? "foreign keys hold" : "no foreign key more points nowhere (\(grouped(entry.brokenKeys)) did before, and do)"
-    terminal.print(
-      "      \(check) \(keys)" + (kept.isEmpty ? "" : "    \(check) \(kept.joined(separator: ", ")) kept"))
+      isMisdirected
+      ? nil
+      : entry.brokenKeys == 0
+        ? "foreign keys hold" : "no foreign key more points nowhere (\(grouped(entry.brokenKeys)) did before, and do)"
+    let checked = [keys, kept.isEmpty ? nil : kept.joined(separator: ", ") + " kept"].compactMap(\.self)
+    if !checked.isEmpty { terminal.print("      " + checked.map { "\(check) \($0)" }.joined(separator: "    ")) }
+    for (table, reason) in entry.uncheckedKeys.sorted(by: { $0.key < $1.key }) {
+      terminal.print("      ? the keys of \(printable(table)) were not checked: \(printable(reason))")
+    }
     for loss in entry.losses { terminal.print("      \(out.styled("!", .red)) \(printable("\(loss)"))   [M001]") }
     for object in entry.forgotten {
       terminal.print("      \(out.styled("!", .red)) the rebuild forgets \(printable("\(object)"))   [M004]")
