@@ -140,7 +140,7 @@ import Testing
     ),
     (sqlx, "_sqlx_migrations", "version"),
   ])
-  func `what was taken back here leaves the other table only when that is said`(
+  func `what is taken back here leaves the other tool's table with it, and can run again`(
     table: String, name: String, column: String
   ) throws {
     let fixture = try fixture(
@@ -157,19 +157,28 @@ import Testing
     }
     _ = try fixture.migrator().giveBack()
     #expect(try recorded() == 2)
+    #expect(try fixture.migrator().redo().version.number == 2)
+    #expect(try recorded() == 2)
     for last in [Int64(1), 0] {
       try fixture.migrator().undo(UndoPlan(last: 1, of: fixture.migrator().history()))
-      let error = #expect(throws: MigrationError.self) { try fixture.migrator().giveBack() }
-      guard case .tool(.ahead(_, let versions)) = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
-      #expect(versions.map(\.number) == [last + 1])
-      #expect(try recorded() == last + 1)
-      #expect(try fixture.migrator().giveBack(removing: true).removed.map(\.number) == [last + 1])
       #expect(try recorded() == last)
       #expect(try fixture.migrator().giveBack().removed.isEmpty)
     }
+    #expect(try fixture.migrator().apply().map(\.version.number) == [1, 2])
+    #expect(try recorded() == 0)
+    // What an earlier version has undone is still in the other table.
+    _ = try fixture.migrator().giveBack()
+    _ = try fixture.sqlite {
+      try $0.run(script: "DELETE FROM _quire_migrations WHERE version = 2", inTransaction: false)
+    }
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().giveBack() }
+    guard case .tool(.ahead(_, let versions)) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(versions.map(\.number) == [2])
+    #expect(try fixture.migrator().giveBack(removing: true).removed.map(\.number) == [2])
+    #expect(try recorded() == 1)
   }
 
   @Test func `an undo of another tool's may quote strings as SQLite lets it`() throws {
@@ -188,6 +197,20 @@ import Testing
     }
     #expect(error?.description.contains("no such column") == true)
     #expect(try fixture.migrator().history().count == 1)
+  }
+
+  @Test func `a table of a tool whose migrations are code stays, and hinders nothing`() throws {
+    let fixture = try Fixture()
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY); INSERT INTO grdb_migrations VALUES ('v1');
+      CREATE TABLE __EFMigrationsHistory (MigrationId TEXT); INSERT INTO __EFMigrationsHistory VALUES ('a');
+      """)
+    try fixture.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
+    #expect(try fixture.migrator().toolProblem() == nil)
+    try fixture.migrator().apply()
+    #expect(try fixture.migrator().checkDatabase().isEmpty)
+    #expect(try rows(fixture, "SELECT identifier FROM grdb_migrations") == [["v1"]])
   }
 
   @Test func `what the tool runs after its history was adopted is not run again`() throws {
@@ -215,7 +238,7 @@ import Testing
     ("d1_migrations", "D1"), ("atlas_schema_revisions", "Atlas"), ("__drizzle_migrations", "Drizzle"),
     ("_prisma_migrations", "Prisma"), ("__diesel_schema_migrations", "Diesel"), ("alembic_version", "Alembic"),
     ("knex_migrations", "Knex"), ("_yoyo_migration", "yoyo"), ("gorp_migrations", "sql-migrate"),
-    ("DATABASECHANGELOG", "Liquibase"),
+    ("DATABASECHANGELOG", "Liquibase"), ("schema_migration", "Fizz"), ("play_evolutions", "Play"),
   ])
   func `a database with the history of a tool that Quire does not read waits for a baseline`(
     table: String, tool: String

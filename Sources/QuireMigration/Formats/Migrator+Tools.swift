@@ -32,7 +32,7 @@ extension Migrator {
   }
 
   /// Records as applied what another tool's table lists as run, without running anything. That table stays unchanged,
-  /// so that the tool can be used as before.
+  /// so that the tool can be used as before; ``undo(_:_:)`` removes from it what it undoes.
   ///
   /// - Returns: What was recorded now; earlier records are not included.
   /// - Throws: ``MigrationError/tool(_:)`` if the tool's table and the files do not fit.
@@ -88,6 +88,17 @@ extension Migrator {
       for migration in new { try table.add(migration, files) }
       return (tool, new.map(\.version), surplus)
     }
+  }
+
+  /// Removes from the other tool's table what it records of `versions`, which have been undone: to that tool they would
+  /// count as run, and to Quire as run by that tool since.
+  func remove(
+    _ versions: [MigrationVersion], fromToolTableOn connection: Connection, leaving applied: [AppliedMigration]
+  ) throws {
+    guard let tool = try ToolHistory.read(from: connection), tool.unfinished == nil else { return }
+    let table = try ToolTable(tool, connection)
+    let undone = table.surplus(over: applied).filter(versions.contains)
+    if !undone.isEmpty { try table.remove(undone, leaving: applied) }
   }
 
   private func toolHistory(on connection: Connection) throws -> ToolHistory {

@@ -29,11 +29,21 @@ extension ToolHistory {
     "__diesel_schema_migrations": "Diesel", "__drizzle_migrations": "Drizzle", "_prisma_migrations": "Prisma",
     "_yoyo_migration": "yoyo", "alembic_version": "Alembic", "atlas_schema_revisions": "Atlas", "d1_migrations": "D1",
     "databasechangelog": "Liquibase", "gorp_migrations": "sql-migrate", "knex_migrations": "Knex",
+    "micrate_db_version": "micrate", "pgmigrations": "node-pg-migrate", "play_evolutions": "Play",
+    "schema_migration": "Fizz",
   ]
 
-  /// All of them, in lower case: no migration makes them.
-  static let allTables = tables.union(unreadTables.keys).union([
-    "_yoyo_log", "_yoyo_version", "databasechangeloglock", "knex_migrations_lock", "yoyo_lock",
+  /// Tables of tools whose migrations are code, in lower case: no file here can be one of theirs.
+  private static let codeTables: Set<String> = [
+    "__efmigrationshistory", "_fluent_migrations", "ar_internal_metadata", "django_migrations",
+    "doctrine_migration_versions", "grdb_migrations", "kysely_migration", "kysely_migration_lock",
+    "mikro_orm_migrations", "phinxlog", "room_master_table", "seaql_migrations", "sequelizemeta",
+  ]
+
+  /// All of them, and those that tools and hosts keep beside, in lower case: no migration makes them.
+  static let allTables = tables.union(unreadTables.keys).union(codeTables).union([
+    "_cf_kv", "_cf_metadata", "_litestream_lock", "_litestream_seq", "_yoyo_log", "_yoyo_version",
+    "databasechangeloglock", "knex_migrations_lock", "yoyo_lock",
   ])
 
   /// The first table with rows of a tool whose history is not read.

@@ -81,7 +81,7 @@ struct ToolTable {
   /// Removes the rows of `versions`; golang-migrate's single row is changed to the last version of `applied`.
   func remove(_ versions: [MigrationVersion], leaving applied: [AppliedMigration]) throws {
     if history.tool == .golangMigrate {
-      try connection.execute("DELETE FROM schema_migrations")
+      try connection.executeInMigration("DELETE FROM schema_migrations")
       if let last = applied.map(\.version).max() { try insert(["version": .integer(last.number), "dirty": 0]) }
       return
     }
@@ -89,7 +89,7 @@ struct ToolTable {
     let column = history.tool == .goose ? "version_id" : "version"
     for row in try connection.rows("SELECT rowid, \(column) FROM \(table)") {
       guard let version = history.version(of: row[1]), versions.contains(version) else { continue }
-      try connection.execute("DELETE FROM \(table) WHERE rowid = ?", [row[0]])
+      try connection.executeInMigration("DELETE FROM \(table) WHERE rowid = ?", [row[0]])
     }
   }
 
@@ -100,7 +100,7 @@ struct ToolTable {
   private func insert(_ row: KeyValuePairs<String, Value>) throws {
     let table = try quoted(identifier: history.table)
     let places = row.map { _ in "?" }.joined(separator: ", ")
-    try connection.execute(
+    try connection.executeInMigration(
       "INSERT INTO \(table) (\(row.map(\.key).joined(separator: ", "))) VALUES (\(places))", row.map(\.value))
   }
 

@@ -1,7 +1,8 @@
 import QuireSQLite
 
 extension Migrator {
-  /// Undoes the migrations of `plan`, by the undo texts stored in the database: the files are not needed.
+  /// Undoes the migrations of `plan`, by the undo texts stored in the database: the files are not needed. Another tool's
+  /// table that records them as run loses their rows.
   ///
   /// All in one transaction, unless one of them ran without.
   ///
@@ -55,6 +56,7 @@ extension Migrator {
       history.removeLast()
       done.append((migration, losses))
     }
+    try remove(done.map(\.0.version), fromToolTableOn: connection, leaving: history)
     if let backup { try happened(.backedUp(backup.finish())) }
     return done
   }

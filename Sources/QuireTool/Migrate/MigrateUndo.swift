@@ -14,7 +14,7 @@ struct MigrateUndo {
     let migrator = try target.migrator(needsFiles: false)
     let count = try count()
     return try MigrateFailure(target: target, migrator: migrator).explaining {
-      let history = try migrator.history()
+      let (history, tool) = (try migrator.history(), try migrator.toolHistory())
       let format = MigrationFormat(of: migrator.files)
       let plan =
         try version.map { try UndoPlan(to: $0, of: history, format: format) }
@@ -30,6 +30,9 @@ struct MigrateUndo {
       run.finish()
       let now = try run.migrator.history().last?.version
       report("undone", undone, backup, now)
+      if let tool, !target.isQuiet, !target.isJSON, try run.migrator.toolHistory() != tool {
+        target.terminal.print("taken away from \(tool.tool.rawValue)'s table \(tool.table), too")
+      }
       return .done
     }
   }
