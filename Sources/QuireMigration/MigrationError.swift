@@ -29,7 +29,7 @@ public enum MigrationError: Error, Hashable, Sendable {
   /// Values would be lost; everything of this migration was rolled back.
   case destructive([MigrationLoss], file: String)
   /// A copy of the database could not be made or used; nothing was changed.
-  case backup(String, reason: String)
+  case backup(String, reason: String, isDiskFull: Bool = false)
   /// It was asked to stop; what ran was rolled back.
   case interrupted
   /// A step written in Swift threw; everything of this migration was rolled back.
@@ -62,6 +62,16 @@ public enum MigrationError: Error, Hashable, Sendable {
   case sqlite(SQLiteError)
   /// Another writer held the lock for that long; nothing was changed.
   case busy(path: String, seconds: Double)
+}
+
+extension MigrationError {
+  /// The file that cannot be read or understood.
+  var file: String? {
+    switch self {
+    case .unreadable(let file), .name(let file), .malformed(let file, _, _), .directive(_, let file, _, _): file
+    default: nil
+    }
+  }
 }
 
 /// A place in a file.
@@ -163,7 +173,7 @@ extension MigrationError: CustomStringConvertible {
       """
     case .destructive(let losses, let file):
       "\(file) " + losses.map(\.description).joined(separator: ",\n    ") + ".   [M001]"
-    case .backup(let path, let reason): "the backup \(path) cannot be used: \(reason)\nNothing was changed."
+    case .backup(let path, let reason, _): "the backup \(path) cannot be used: \(reason)\nNothing was changed."
     case .interrupted: "stopped"
     case .stepFailed(let name, let file, let reason): "the step ‘\(name)’ of \(file) failed: \(reason)\nRolled back."
     case .unknownStep(let name, let file):
@@ -234,6 +244,9 @@ extension MigrationFailure: CustomStringConvertible {
   private var explanation: String? {
     if message.hasPrefix("no such function: "), suggestion == nil {
       return "SQLite has no such function: one that a program adds is not there when migrations run"
+    }
+    if message.hasPrefix("no such collation sequence: ") {
+      return "SQLite has no such collation: one that a program adds is not there when migrations run"
     }
     if message.hasPrefix("unrecognized token: \"{"), place.text.contains("{{") {
       return "what stands in {{…}} another program fills in: write the value"

@@ -220,7 +220,7 @@ import Testing
     try Data(String(repeating: "no database\n", count: 400).utf8).write(to: URL(filePath: damaged))
     for path in [damaged, fixture.path + "/nosuch"] {
       let error = #expect(throws: MigrationError.self) { try migrator().restore(path) }
-      guard case .backup(path, _) = error else {
+      guard case .backup(path, _, false) = error else {
         Issue.record("\(String(describing: error))")
         return
       }

@@ -111,14 +111,19 @@ import Testing
     try fixture.write(
       """
       PRAGMA foreign_keys=OFF;
+      COMMIT TRANSACTION;
+      BEGIN;
       CREATE TABLE u (a CHECK (a <> "none"));
       INSERT INTO u VALUES ("text");
+      END; -- of it
       PRAGMA foreign_keys=ON;
+      BEGIN TRANSACTION
       """, as: "20240101000000_a.sql")
     let migrator = try fixture.migrator(creating: true)
     #expect(try migrator.rehearseFromEmpty() == 1)
     try migrator.apply()
     #expect(try fixture.sqlite { try $0.rows("SELECT a FROM u") } == [["text"]])
+    #expect(try fixture.migrator().history().first?.up.contains("COMMIT TRANSACTION;") == true)
     try fixture.write("INSERT INTO u VALUES (\"text\");\n-- migrate: undo\nSELECT 1;", as: "20240102000000_b.sql")
     #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
   }

@@ -100,6 +100,42 @@ import Testing
     #expect(try MigrationFolder.read(fixture.migrations).last?.path == path)
   }
 
+  @Test func `an error in an undo has the place in the file that undoes`() throws {
+    let fixture = try Fixture()
+    try fixture.write("-- a\n\nCREATE TABLE a (b);", as: "1_a.up.sql")
+    try fixture.write("-- b\nDROP TABLE nosuch;", as: "1_a.down.sql")
+    try fixture.migrator(creating: true).apply()
+    let migrator = try fixture.migrator()
+    let error = #expect(throws: MigrationError.self) { try migrator.undo(UndoPlan(last: 1, of: migrator.history())) }
+    guard case .failed(let failure) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(failure.place.description == fixture.migrations + "/1_a.down.sql:2:12")
+  }
+
+  @Test(arguments: [
+    (["1_fix.sql": "CREATE TABLE a (b);", "20240101000000_c.sql": "CREATE TABLE c (d);"], MigrationFormat.plain),
+    (
+      [
+        "1_fix.sql": "CREATE TABLE a (b);",
+        "20240101000000_c.sql": "CREATE TABLE c (d);\n-- migrate: undo\nDROP TABLE c;",
+      ], nil
+    ),
+    (["2024010100000_c.sql": "CREATE TABLE c (d);", "20240101000000_e.sql": "CREATE TABLE e (f);"], nil),
+  ])
+  func `small numbers beside times are another tool's, unless a line says that a file is Quire's`(
+    files: [String: String], format: MigrationFormat?
+  ) throws {
+    let fixture = try Fixture()
+    try write(files, to: fixture)
+    let read = try? MigrationFolder.read(fixture.migrations)
+    #expect(read.map { MigrationFormat(of: $0) } == format)
+    if format != nil {
+      #expect(try fixture.migrator(creating: true).apply().map(\.version.number) == [1, 2024_01_01_00_00_00])
+    }
+  }
+
   @Test func `an error has the line of the file, marks and all`() throws {
     let fixture = try Fixture()
     try fixture.write("-- what it is\n\n-- +goose Up\nCREATE TABLE a (b);\nSELECT nosuch;\n", as: "1_a.sql")

@@ -228,7 +228,7 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
       ran.output.contains("found  M002  \(folder.migrations)/20260103000000_d.sql:1  a.d is NOT NULL without a default")
     )
     #expect(ran.output.contains("note  M007  ") && !ran.output.contains("M005"))
-    try folder.write("COMMIT;\n", as: "20260103000000_d.sql")
+    try folder.write("COMMIT;\n-- migrate: undo\n", as: "20260103000000_d.sql")
     #expect(await tool.ran("migrate", "check", environment: environment).output.contains("M006"))
     try folder.write("DELETE FROM a;\n-- migrate: undo\n", as: "20260103000000_d.sql")
     #expect(

@@ -129,7 +129,7 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
 
   @Test func `a transaction in the file`() async throws {
     await apply()
-    try folder.write("CREATE TABLE c (d);\n\nCOMMIT;\n", as: "20260102000000_wal.sql")
+    try folder.write("CREATE TABLE c (d);\n\nCOMMIT;\n-- migrate: undo\nDROP TABLE c;\n", as: "20260102000000_wal.sql")
     let (status, text) = await said("apply", folder.database)
     #expect(status == 2)
     #expect(

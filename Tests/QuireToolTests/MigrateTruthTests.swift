@@ -155,12 +155,83 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     try folder.write("CREATE TABLE b (x);\n-- migrate: undo\nDROP TABLE b;", as: "20260102000000_b.sql")
     #expect(await migrate("accept", "20260102000000").status == 0)
     #expect(await migrate("undo").status == 0)
+    try folder.write(
+      """
+      CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p REFERENCES p(id));
+      INSERT INTO p VALUES (1); INSERT INTO c VALUES (1);
+      -- migrate: undo
+      DROP TABLE p;
+      """, as: "20260103000000_c.sql")
+    _ = await migrate("apply")
+    let ran = await migrate("undo", "--yes")
+    #expect(ran.error.hasSuffix("record it:\n    quire migrate accept 20260103000000\n"))
   }
 
   @Test func `of two files with one number the one that has not run is to be renumbered`() async throws {
     _ = await migrate("apply", "--create")
     try folder.write("CREATE TABLE b (x);", as: "20260101000000_0.sql")
     #expect(await migrate("status").error.contains("renumber M/20260101000000_0.sql "))
+  }
+
+  @Test func `files for several kinds of database, and those that a tool knows by their names, get other advice`()
+    async throws
+  {
+    try FileManager.default.removeItem(atPath: folder.migrations + "/20260101000000_a.sql")
+    try folder.write("CREATE TABLE a (x);", as: "1_a_sqlite.sql")
+    try folder.write("CREATE TABLE a (x SERIAL);", as: "1_a_postgres.sql")
+    var ran = await migrate("apply", "--create")
+    #expect(ran.status == 4 && ran.error.contains("Copy those for SQLite into a folder of their own"))
+    try FileManager.default.removeItem(atPath: folder.migrations + "/1_a_postgres.sql")
+    try folder.write("CREATE TABLE b (x);", as: "1_b.sql")
+    ran = await migrate("apply", "--create")
+    #expect(ran.error.contains("the number 2, and then record what has run:\n    quire migrate baseline 2 -m COPY"))
+    try folder.write("CREATE TABLE c (x);", as: "2_c.sql")
+    ran = await migrate("apply", "--create")
+    #expect(ran.error.contains("give the latter of them and all after it the next number, and then record"))
+    #expect(ran.error.contains("quire migrate baseline 3 -m COPY"))
+  }
+
+  @Test(arguments: [
+    ("0001.init.sql", "0001.init.rollback.sql", "0001_init"),
+    ("20230101000000-init-up.sql", "20230101000000-init-down.sql", "20230101000000_init"),
+    ("001.do.init.sql", "001.undo.init.sql", "001_init"), ("1_up.sql", "1_down.sql", "1"),
+  ])
+  func `a file that takes the other of its number back is never to be renumbered`(
+    up: String, down: String, stem: String
+  ) async throws {
+    try FileManager.default.removeItem(atPath: folder.migrations + "/20260101000000_a.sql")
+    try folder.write("CREATE TABLE a (x);", as: up)
+    try folder.write("DROP TABLE a;", as: down)
+    let ran = await migrate("apply", "--create")
+    #expect(ran.status == 4 && !ran.error.contains("renumber"))
+    #expect(ran.error.hasSuffix("    mv M/\(up) M/\(stem).up.sql\n    mv M/\(down) M/\(stem).down.sql\n"))
+    for (name, end) in [(up, "up"), (down, "down")] {
+      try FileManager.default.moveItem(
+        atPath: folder.migrations + "/" + name, toPath: folder.migrations + "/\(stem).\(end).sql")
+    }
+    #expect(await migrate("apply", "--create").status == 0)
+    #expect(await migrate("undo").output.contains("1 undone"))
+  }
+
+  @Test func `undo, log and restore pass over a file that cannot be understood`() async throws {
+    _ = await migrate("apply", "--create")
+    try folder.write("-- migrate: undoo\nCREATE TABLE b (x);", as: "20260201000000_b.sql")
+    try folder.write("CREATE TABLE c (x);", as: "c.sql")
+    #expect(await migrate("status").status == 2)
+    #expect(await migrate("log").output.contains("20260101000000"))
+    let undone = await migrate("undo")
+    #expect(undone.status == 0 && undone.output.contains("1 undone"))
+    #expect(undone.error.contains("passed over: M/20260201000000_b.sql:1: ‘undoo’ is not a directive"))
+    #expect(undone.error.contains("passed over: M/c.sql has no migration's name"))
+    #expect(await migrate("restore", "--yes").status == 0)
+    #expect(await migrate("undo", "--to", "0").status == 0)
+    #expect(await migrate("redo").status == 2)
+  }
+
+  @Test func `a file without bytes is said to need --create`() async throws {
+    #expect(FileManager.default.createFile(atPath: folder.database, contents: nil))
+    let ran = await migrate("apply")
+    #expect(ran.status == 2 && ran.error.contains("To make it a database:  quire migrate apply --create"))
   }
 
   @Test func `the two files of a pair are shown as two parts`() async throws {

@@ -21,7 +21,7 @@ struct UnfinishedBackup {
     do {
       try copy.fill(from: source, interruption: interruption, beat: beat, progress)
     } catch let error as BackupError {
-      throw MigrationError(error)
+      throw MigrationError(error, isDiskFull: copy.isDiskFull)
     }
   }
 
@@ -44,15 +44,15 @@ extension UnfinishedBackup {
     do throws(BackupError) {
       return try copy.finishNumbered()
     } catch {
-      throw MigrationError(error)
+      throw MigrationError(error, isDiskFull: copy.isDiskFull)
     }
   }
 }
 
 extension MigrationError {
-  fileprivate init(_ error: BackupError) {
+  fileprivate init(_ error: BackupError, isDiskFull: Bool) {
     switch error {
-    case .cannotWrite(let path, let reason): self = .backup(path, reason: reason)
+    case .cannotWrite(let path, let reason): self = .backup(path, reason: reason, isDiskFull: isDiskFull)
     case .exists(let path), .sameFile(let path), .inUse(let path, _): self = .backup(path, reason: "\(error)")
     }
   }

@@ -17,10 +17,12 @@ public struct MigrationFile: Hashable, Sendable {
   public let undo: String?
   /// The line on which ``undo`` begins: that of its directive.
   public let undoLine: Int
+  /// The path of ``undo``: another file's with tools that have files of two kinds.
+  package let undoPath: String
   /// Without ``MigrationDirective/undo``.
   public let directives: [MigrationDirective]
   /// Whether any directive says that it was written for Quire. All other files run as they would with SQLite's shell or
-  /// their own tool: with strings in double quotes, and `PRAGMA foreign_keys`.
+  /// their own tool: with strings in double quotes; `PRAGMA foreign_keys`, BEGIN and COMMIT are ignored.
   let isOwn: Bool
   /// The whole text as it was read, including byte order mark and line endings.
   let source: String
@@ -135,6 +137,7 @@ extension MigrationFile {
       try MigrationText(name: path, sql: below).pieces().isEmpty ? nil : below
     }
     undoLine = undo?.line ?? line
+    undoPath = path
     let isSqlxs = !isOwn && SQLWords.asksForNoTransaction(up) && SQLStatements(up).contains(where: \.needsNoTransaction)
     self.directives = (format == .quire ? [] : [.tool(format)]) + directives + (isSqlxs ? [.noTransaction] : [])
     self.source = source

@@ -11,29 +11,9 @@ public enum MigrationFolder {
   /// - Throws: ``MigrationError`` for a folder that is missing or has no migration, and for a file that cannot be read,
   ///   has an invalid name, is not UTF-8 or has an unknown directive.
   public static func read(_ folder: String) throws(MigrationError) -> [MigrationFile] {
-    var isDirectory: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) else {
-      throw .folder(folder, reason: "does not exist")
-    }
-    guard isDirectory.boolValue else { throw .folder(folder, reason: "is a file") }
-    let names: [String]
-    do {
-      names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    } catch {
-      throw .folder(folder, reason: "cannot be read")
-    }
-    var texts: [(path: String, text: String)] = []
-    for name in names.sorted() where name.hasSuffix(".sql") && name != "schema.sql" && !name.hasPrefix(".") {
-      let path = join(folder, name)
-      if name.unicodeScalars.contains(where: isControl) {
-        let shown = String(String.UnicodeScalarView(name.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }))
-        throw .malformed(
-          file: join(folder, shown), line: 1, reason: "its name has a control character in it, such as a line end")
-      }
-      texts.append((path, try read(file: path)))
-    }
+    let (names, texts) = try texts(in: folder) { error throws(MigrationError) in throw error }
     let files = try files(texts)
-    if MigrationFormat(of: files) == .goose, let other = names.sorted().first(where: isWrittenInGo) {
+    if MigrationFormat(of: files) == .goose, let other = names.first(where: isWrittenInGo) {
       throw .malformed(file: join(folder, other), line: 1, reason: "it is written in Go, which only goose can run")
     }
     if files.isEmpty {
@@ -41,6 +21,65 @@ public enum MigrationFolder {
         folder, reason: "has no migrations (files named YYYYMMDDhhmmss_title.sql)\(skippedFolderHint(in: folder))")
     }
     return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
+  }
+
+  /// As ``read(_:)``, for what needs only the database: a file that cannot be read or understood is passed over.
+  ///
+  /// - Returns: Also why each of those was.
+  /// - Throws: ``MigrationError/folder(_:reason:)`` for a folder that cannot be read.
+  package static func readWhatCanBe(_ folder: String) throws(MigrationError)
+    -> (files: [MigrationFile], passedOver: [MigrationError])
+  {
+    var passedOver: [MigrationError] = []
+    var (_, texts) = try texts(in: folder) { passedOver.append($0) }
+    while true {
+      do {
+        let files = try files(texts)
+        return (files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }, passedOver)
+      } catch {
+        passedOver.append(error)
+        guard let file = error.file, let place = texts.firstIndex(where: { $0.path == file }) else {
+          return ([], passedOver)
+        }
+        texts.remove(at: place)
+      }
+    }
+  }
+
+  /// The names in the folder, and the texts of its files.
+  ///
+  /// - Parameter unread: Receives the error of a file that is left out; throws it if that is not to be.
+  private static func texts(in folder: String, _ unread: (MigrationError) throws(MigrationError) -> Void)
+    throws(MigrationError) -> (names: [String], texts: [(path: String, text: String)])
+  {
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) else {
+      throw .folder(folder, reason: "does not exist")
+    }
+    guard isDirectory.boolValue else { throw .folder(folder, reason: "is a file") }
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    } catch {
+      throw .folder(folder, reason: "cannot be read")
+    }
+    var texts: [(path: String, text: String)] = []
+    for name in names where name.hasSuffix(".sql") && name != "schema.sql" && !name.hasPrefix(".") {
+      let path = join(folder, name)
+      if name.unicodeScalars.contains(where: isControl) {
+        let shown = String(String.UnicodeScalarView(name.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }))
+        try unread(
+          .malformed(
+            file: join(folder, shown), line: 1, reason: "its name has a control character in it, such as a line end"))
+        continue
+      }
+      do {
+        texts.append((path, try read(file: path)))
+      } catch {
+        try unread(error)
+      }
+    }
+    return (names, texts)
   }
 
   /// Subfolders with `.sql` files, which are not read: Flyway, Prisma and Diesel have them.
@@ -89,6 +128,30 @@ public enum MigrationFolder {
     var files: [ToolFolder.File] = []
     for (path, text) in texts { files.append(try ToolFolder.File(path: path, source: text)) }
     return try ToolFolder(format: format, files: files).migrations()
+  }
+
+  /// Whether the names of files with one number say that each is for another kind of database: `1_a_sqlite.sql` beside
+  /// `1_a_postgres.sql`.
+  package static func areForSeveralDatabases(_ paths: [String]) -> Bool {
+    let kinds = paths.map { MigrationName.databases($0.split(separator: "/").last ?? "") }
+    return kinds.allSatisfy { !$0.isEmpty } && Set(kinds).count == kinds.count
+  }
+
+  /// The names under which two files with one number are read as a pair, if one takes the other back as its name says:
+  /// `1_a.rollback.sql` beside `1_a.sql`.
+  package static func pair(_ paths: [String]) -> (up: (old: String, new: String), down: (old: String, new: String))? {
+    func words(_ path: String) -> [String] {
+      (path.split(separator: "/").last ?? "").split { !$0.isLetter && !$0.isNumber }.dropLast().map(String.init)
+    }
+    func isDown(_ word: String) -> Bool { ["down", "revert", "rollback", "undo"].contains(word.lowercased()) }
+    guard paths.count == 2, let down = paths.first(where: { words($0).contains(where: isDown) }),
+      let up = paths.first(where: { $0 != down }), !words(up).contains(where: isDown)
+    else { return nil }
+    let rest = words(down).filter { !isDown($0) }
+    guard rest == words(up) || rest == words(up).filter({ !["do", "up"].contains($0.lowercased()) }) else { return nil }
+    let folder = up.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    let stem = join(folder, rest.joined(separator: "_"))
+    return ((up, stem + ".up.sql"), (down, stem + ".down.sql"))
   }
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }

@@ -1,10 +1,11 @@
 import QuireSQLite
 
 extension SQLStatements.Statement {
-  /// BEGIN, COMMIT and END, and the pragma that goes with them.
-  var isTransaction: Bool {
-    ["BEGIN", "COMMIT", "END"].contains(words.first) || words.prefix(2) == ["PRAGMA", "FOREIGN_KEYS"]
-  }
+  /// BEGIN, COMMIT and END.
+  var isTransaction: Bool { ["BEGIN", "COMMIT", "END"].contains(words.first) }
+
+  /// The pragma that goes with them.
+  var setsKeys: Bool { words.prefix(2) == ["PRAGMA", "FOREIGN_KEYS"] }
 
   /// A statement that SQLite refuses or ignores inside a transaction.
   var needsNoTransaction: Bool {
@@ -14,10 +15,10 @@ extension SQLStatements.Statement {
 }
 
 extension SQLStatements {
-  /// The script with transaction statements replaced by spaces; line endings stay.
-  func withoutTransactions() -> String {
+  /// The script with transaction statements, and the pragma if it is to go too, replaced by spaces; line endings stay.
+  func withoutTransactions(keepingPragmas: Bool = false) -> String {
     var result = bytes
-    for statement in self where statement.isTransaction {
+    for statement in self where statement.isTransaction || (!keepingPragmas && statement.setsKeys) {
       for place in statement.range where result[place] != 10 { result[place] = 32 }
     }
     return String(decoding: result, as: UTF8.self)

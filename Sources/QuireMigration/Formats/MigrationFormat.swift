@@ -32,11 +32,18 @@ extension MigrationFormat {
     } else if let tool = Self.tool(ofMarksIn: files.map(\.text)) {
       self = tool
     } else if files.contains(where: { MigrationVersion(String($0.name.prefix { $0 != "_" })) != nil }) {
-      self = .quire
+      self = Self.mixesNumbers(names) && !files.contains(where: { Self.isQuires($0.text) }) ? .plain : .quire
     } else {
       self = names.contains { $0.kind == .number } ? .plain : .quire
     }
   }
+
+  /// Whether some files have a time for their number and others a small one, which is not a time that was mistyped.
+  private static func mixesNumbers(_ names: [MigrationName]) -> Bool {
+    names.contains { $0.kind == .number && (0..<1_000_000).contains($0.version?.number ?? -1) }
+  }
+
+  private static func isQuires(_ text: String) -> Bool { !MigrationText(name: "", sql: text).directives.isEmpty }
 
   private static func tool(ofMarksIn texts: [String]) -> MigrationFormat? {
     let tools = Set(texts.flatMap { marks($0).map(\.tool) })
@@ -158,8 +165,14 @@ extension MigrationName {
   }
 
   /// Whether the name says that its SQL is for another kind of database, as in `001_a.mysql.up.sql`.
-  static func isOfOtherDatabase(_ name: String) -> Bool {
-    names(name[...], ["cockroach", "mariadb", "mssql", "mysql", "postgres", "postgresql"])
+  static func isOfOtherDatabase(_ name: String) -> Bool { names(name[...], otherDatabases) }
+
+  private static let otherDatabases: Set = ["cockroach", "mariadb", "mssql", "mysql", "postgres", "postgresql"]
+
+  /// The kinds of database that a name names anywhere.
+  static func databases(_ name: Substring) -> Set<String> {
+    otherDatabases.union(["sqlite", "sqlite3"]).intersection(
+      name.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init))
   }
 
   /// Whether a folder has files that undo another one, as Flyway's do: `U1__a` beside `V1__a`.

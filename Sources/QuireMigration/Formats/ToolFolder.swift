@@ -35,7 +35,7 @@ struct ToolFolder {
           reason: "a repeatable migration has no number, and only Flyway can run it: give it one")
       case (.flyway, .versioned):
         let undo = undo(of: { $0.kind == .undo && $0.version == file.name.version })
-        migrations.append(try migration(file, up: file.text, undo: undo))
+        migrations.append(try migration(file, up: file.text, undo: undo?.text, undoPath: undo?.path))
       case (.flyway, .undo):
         if files.contains(where: { $0.name.kind == .versioned && $0.name.version == file.name.version }) { continue }
         // In refinery U means that the migration may run out of order, and there are no undo files.
@@ -54,8 +54,9 @@ struct ToolFolder {
         }
         let undo = undo(of: { $0.direction == .down && $0.version == file.name.version })
         migrations.append(
-          try migration(file, up: file.text, undo: undo, asksForNoTransaction: SQLWords.asksForNoTransaction(file.text))
-        )
+          try migration(
+            file, up: file.text, undo: undo?.text, undoPath: undo?.path,
+            asksForNoTransaction: SQLWords.asksForNoTransaction(file.text)))
       case (.dbmate, .number), (.goose, .number): migrations.append(try marked(file))
       case (.plain, .number): migrations.append(try plain(file))
       default: continue
@@ -64,9 +65,7 @@ struct ToolFolder {
     return migrations
   }
 
-  private func undo(of isUndo: (MigrationName) -> Bool) -> String? {
-    files.first { isUndo($0.name) }?.text
-  }
+  private func undo(of isUndo: (MigrationName) -> Bool) -> File? { files.first { isUndo($0.name) } }
 
   /// A file with a number other than Quire's; it is Quire's nevertheless if a line says so.
   private func plain(_ file: File) throws(MigrationError) -> MigrationFile {
@@ -140,7 +139,7 @@ struct ToolFolder {
   }
 
   private func migration(
-    _ file: File, up: String, undo: String?,
+    _ file: File, up: String, undo: String?, undoPath: String? = nil,
     asksForNoTransaction: Bool = false, undoLine: Int = 1
   ) throws(MigrationError) -> MigrationFile {
     guard let version = file.name.version else { throw .name(file: file.path) }
@@ -155,6 +154,7 @@ struct ToolFolder {
     let isAlone = asksForNoTransaction && SQLStatements(up).contains(where: \.needsNoTransaction)
     return MigrationFile(
       version: version, title: file.name.title, path: file.path, up: up, undo: undo, undoLine: undoLine,
+      undoPath: undoPath ?? file.path,
       directives: [.tool(format)] + (isAlone ? [.noTransaction] : []), isOwn: false, source: file.source)
   }
 }

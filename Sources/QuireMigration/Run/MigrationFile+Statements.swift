@@ -21,14 +21,15 @@ extension MigrationFile {
     }
     if runsAlone { return }
     for (statement, range) in SQLWords.statementsAndRanges(of: up) {
-      guard let name = statement.transactionWord ?? statement.pragmaInTransaction, isOwn || name != Self.keys else {
-        continue
-      }
+      guard let name = statement.transactionWord ?? statement.pragmaInTransaction,
+        isOwn || !["BEGIN", "COMMIT", Self.keys].contains(name)
+      else { continue }
       throw .refused(statement: name, upText.place(of: range.lowerBound, withColumn: true))
     }
   }
 
-  /// Ignored in other tools' files: it has no effect in a transaction, and keys are off during a migration.
+  /// Ignored in others' files, as BEGIN and COMMIT are: it has no effect in a transaction, and keys are off during a
+  /// migration.
   static let keys = "PRAGMA foreign_keys"
 }
 

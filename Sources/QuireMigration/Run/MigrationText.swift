@@ -62,14 +62,17 @@ struct MigrationText: Hashable, Sendable {
 }
 
 extension MigrationFile {
-  var upText: MigrationText { MigrationText(name: path, sql: up) }
+  /// In a file that no line calls Quire's, BEGIN and COMMIT are ignored.
+  var upText: MigrationText {
+    MigrationText(name: path, sql: isOwn ? up : SQLStatements(up).withoutTransactions(keepingPragmas: true))
+  }
 }
 
 extension AppliedMigration {
   /// Its recorded undo; with places in `file` if that has the same text.
   func undoText(in file: MigrationFile?) -> MigrationText? {
     guard let undo else { return nil }
-    if let file, file.undo == undo { return MigrationText(name: file.path, sql: undo, firstLine: file.undoLine) }
+    if let file, file.undo == undo { return MigrationText(name: file.undoPath, sql: undo, firstLine: file.undoLine) }
     return MigrationText(name: "undo of \(version) \(title)", sql: undo)
   }
 }

@@ -14,6 +14,8 @@ package final class UnfinishedCopy {
   package let path: String
   private var unfinished: String
   private var isFinished = false
+  /// Whether it failed because the disk is full.
+  package private(set) var isDiskFull = false
   /// Of the file, with a lock on it as long as this process lives.
   private var descriptor: Int32 = -1
 
@@ -49,6 +51,7 @@ package final class UnfinishedCopy {
         migrating: unfinished, access: .create, busyTimeout: .seconds(5), interruption: interruption, beat: beat)
       try source.copy(to: copy, progress)
     } catch let error as SQLiteError where error.isFull || error.isInputOutput || error.isReadOnly {
+      isDiskFull = error.isFull
       throw BackupError.cannotWrite(path: path, reason: error.isFull ? "the disk is full" : error.message)
     } catch let error as DatabaseError {
       throw BackupError.cannotWrite(path: path, reason: "\(error)")
@@ -83,7 +86,7 @@ package final class UnfinishedCopy {
   private func move(to path: String, replacing: Bool) throws(BackupError) {
     guard (replacing ? rename(unfinished, path) : quire_rename_new(unfinished, path)) == 0 else {
       if errno == EEXIST { throw .exists(path: path) }
-      throw .cannotWrite(path: path, reason: String(cString: strerror(errno)))
+      throw cannotWrite(errno)
     }
     isFinished = true
     syncFolder()
@@ -108,13 +111,18 @@ package final class UnfinishedCopy {
         unfinished = "\(first)-\(number)"
         continue
       }
-      guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: String(cString: strerror(errno))) }
+      guard descriptor >= 0 else { throw cannotWrite(errno) }
       // A file system without locks cannot tell what was left behind, and keeps it.
       flock(descriptor, LOCK_EX)
       var info = stat()
       if fstat(descriptor, &info) != 0 || info.st_nlink > 0 { return }
       close(descriptor)
     }
+  }
+
+  private func cannotWrite(_ number: Int32) -> BackupError {
+    isDiskFull = number == ENOSPC || number == EDQUOT
+    return .cannotWrite(path: path, reason: String(cString: strerror(number)))
   }
 
   private func syncFolder() {

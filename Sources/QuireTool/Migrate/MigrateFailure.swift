@@ -102,20 +102,23 @@ struct MigrateFailure {
 
   private func advice(for error: MigrationError) -> String? {
     switch error {
+    case .unusable(.empty): "To make it a database:  \(target.pasteable("apply --create"))"
     case .noDatabase: "To create one:  \(target.pasteable("apply --create"))"
     case .failed where isTrial, .refused where isTrial: "Tried on a database of its own: nothing was changed."
     case .refused(let statement, _):
       statement.hasPrefix("writing") ? "Rolled back: \(state)." : "Nothing of it was run."
     case .failed(let failure):
-      undone(failure)
+      undone(failure.place.file, line: failure.place.line)
         ?? "Rolled back: \(state). Fix the file, run \(isCommand("redo") ? "redo" : "apply") again."
+    case .foreignKeys(_, _, let file, _): undone(file, line: nil)
     case .busy:
       "    \(target.pasteable("\(target.invocation.command.last ?? "apply") --wait 60"))        or stop the program that has it open"
     case .destructive:
       "Nothing was changed.\n    add --yes to undo it all the same; a backup is made first"
     case .noUndo(let applied): noUndo(applied)
     case .interrupted: "Rolled back: \(state)."
-    case .database(.diskFull) where isCommand("restore"), .backup where isCommand("restore"): restoring(error)
+    case .database(.diskFull) where isCommand("restore"), .backup(_, _, true) where isCommand("restore"): roomToRestore
+    case .backup where isCommand("restore"): nil
     case .backup: "Pass --no-backup to continue without a backup."
     case .history(let problem): advice(for: problem)
     case .tool(let problem): advice(for: problem)
@@ -142,28 +145,24 @@ struct MigrateFailure {
   }
 
   /// Nil if it was not an undo text that failed.
-  private func undone(_ failure: MigrationFailure) -> String? {
-    let file = migrator.files.first { $0.path == failure.place.file }
-    guard isCommand("undo") || failure.place.file.hasPrefix("undo of") || isInUndo(failure.place, of: file) else {
-      return nil
-    }
-    let version =
-      file.map { "\($0.version)" } ?? failure.place.file.split(separator: " ").dropFirst(2).first.map(String.init)
+  private func undone(_ name: String, line: Int?) -> String? {
+    let file = migrator.files.first { [$0.path, $0.undoPath].contains(name) }
+    guard isCommand("undo") || name.hasPrefix("undo of") || isInUndo(name, line, of: file) else { return nil }
+    let version = file.map { "\($0.version)" } ?? name.split(separator: " ").dropFirst(2).first.map(String.init)
     return """
-      Rolled back: \(state). The text is the database's own: correct it in the file, and record it:
+      \(line == nil ? "" : "Rolled back: \(state). ")The text is the database's own: correct it in the file, and record it:
           \(target.pasteable("accept \(version ?? "VERSION")"))
       """
   }
 
-  private func isInUndo(_ place: SourcePlace, of file: MigrationFile?) -> Bool {
+  private func isInUndo(_ name: String, _ line: Int?, of file: MigrationFile?) -> Bool {
     guard let file, file.undo != nil, isCommand("redo") else { return false }
-    return file.undoLine > 1 && place.line >= file.undoLine
+    return file.undoPath == file.path ? file.undoLine > 1 && (line ?? 0) >= file.undoLine : file.undoPath == name
   }
 
   private func isCommand(_ name: String) -> Bool { target.invocation.command.last == name }
 
-  private func restoring(_ error: MigrationError) -> String? {
-    guard "\(error)".contains("disk") else { return nil }
+  private var roomToRestore: String {
     let file = shellQuoted(migrator.database)
     return """
       Make room beside \(migrator.database) and repeat it. Without room: end all programs that have it open, remove
@@ -230,14 +229,45 @@ struct MigrateFailure {
       """
     case .outOfOrder(_, let version, _):
       "    \(target.pasteable("renumber \(version)"))        gives it today's number (it is applied nowhere here)"
+    case .duplicate(_, let files) where MigrationFolder.areForSeveralDatabases(files):
+      """
+      They are one migration for several kinds of database, it seems.
+      Copy those for SQLite into a folder of their own, and give that:  -m DIR
+      """
+    case .duplicate(_, let files) where MigrationFolder.pair(files) != nil:
+      MigrationFolder.pair(files).map { pair in
+        """
+        One takes the other back, it seems. These names are read as a pair; where a tool needs the others, in a copy of the folder:
+            mv \(shellQuoted(pair.up.old)) \(shellQuoted(pair.up.new))
+            mv \(shellQuoted(pair.down.old)) \(shellQuoted(pair.down.new))
+        """
+      } ?? ""
     case .duplicate(let version, let files):
       "    \(target.pasteable("renumber \(shellQuoted(unapplied(version, files) ?? ""))"))        if it is not applied anywhere"
+        + (isOfOtherTool ? "\n" + numbered(version) : "")
     case .databaseIsNewer(let applied):
       """
       Switched branch? \(applied.count == 1 ? "Its" : "Their") undo text is in the database:
           \(target.pasteable("undo --to \(before(applied))"))
       """
     }
+  }
+
+  private var isOfOtherTool: Bool {
+    MigrationFormat(of: migrator.files) != .quire || migrator.files.allSatisfy { $0.undo == nil }
+  }
+
+  /// What to do about files that a tool tells apart by their names: that tool must find them as they are.
+  private func numbered(_ version: MigrationVersion) -> String {
+    let next = MigrationVersion(number: version.number + 1)
+    let isFree = !migrator.files.contains { $0.version == next }
+    let last = migrator.files.last?.version ?? version
+    return """
+      If the tool that runs them tells them apart by their names, work on a copy of the folder. In it give the latter of \
+      them \(isFree ? "the number \(next)" : "and all after it the next number"), and then record what has run:
+          \(target.program) migrate baseline \(isFree ? max(last, next) : MigrationVersion(number: last.number + 1)) -m COPY \
+      \(shellQuoted(migrator.database))
+      """
   }
 
   /// Of files with one number the last that this database has not run.

@@ -65,10 +65,16 @@ struct MigrateTarget {
     return try MigrationFolder.read(embedded)
   }
 
-  /// The files if there are any: for commands that need only the database.
-  func filesIfAny() throws -> [MigrationFile] {
-    if source.embedded == nil, !namesFolder, !FileManager.default.fileExists(atPath: folder) { return [] }
-    return try files()
+  /// The files if there are any, and without those that cannot be understood: for commands that need only the database.
+  private func filesIfAny() throws -> [MigrationFile] {
+    if source.embedded != nil { return try files() }
+    if !namesFolder, !FileManager.default.fileExists(atPath: folder) { return [] }
+    let (files, passedOver) = try MigrationFolder.readWhatCanBe(folder)
+    if !isQuiet {
+      for error in passedOver.prefix(3) { terminal.note("passed over: \(printable("\(error)", keepingLines: true))") }
+      if passedOver.count > 3 { terminal.note("passed over: \(passedOver.count - 3) more files") }
+    }
+    return files
   }
 
   /// Reads the folder, before any database is touched.
@@ -114,7 +120,7 @@ struct MigrateTarget {
   // MARK: Versions
 
   func version(_ word: String) throws -> MigrationVersion {
-    let format = MigrationFormat(of: (try? files()) ?? [])
+    let format = MigrationFormat(of: (try? files()) ?? (try? MigrationFolder.readWhatCanBe(folder).files) ?? [])
     guard let version = format.version(word) else { throw invocation.usageError("‘\(word)’ is not a version") }
     return version
   }
