@@ -49,6 +49,7 @@ final class ForeignWatcher: Sendable {
 
   private func run() {
     let events = FileEvents(path)
+    var processes = OtherProcesses(path)
     var waits = Waits()
     while true {
       let hints = events.wait(waits.next)
@@ -58,7 +59,7 @@ final class ForeignWatcher: Sendable {
       waits.note(hints, database.clock.count.value)
       database.numberForeign()
       if isIdle || waits.isWatchingOpen {
-        lookForOthers(database, since: waits.isWatchingOpen ? .zero : .milliseconds(100))
+        note(processes.haveOpen(), database)
         if database.isShared { waits.foundOthers() }
       }
       events.watchesLog = database.isShared
@@ -66,9 +67,8 @@ final class ForeignWatcher: Sendable {
     }
   }
 
-  /// - Parameter age: The maximum age of the answer.
-  private func lookForOthers(_ database: Database, since age: Duration) {
-    if OtherProcesses.haveOpen(path, since: age) {
+  private func note(_ othersHaveItOpen: Bool, _ database: Database) {
+    if othersHaveItOpen {
       noteOthers()
       if !database.isShared { database.share(true) }
     } else if database.isShared {
