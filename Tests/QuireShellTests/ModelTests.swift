@@ -81,6 +81,148 @@ import Testing
         == names)
   }
 
+  /// The first column of each row, in words.
+  private func words(_ session: ShellSession, _ query: String) async throws -> String {
+    try await session.rows(query).map { row in row.map { ShownCell($0).text }.joined(separator: " ") }
+      .joined(separator: ", ")
+  }
+
+  @Test func `a unique index of an expression leaves a list a list`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE user (id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE post (id INTEGER PRIMARY KEY, user_id INT REFERENCES user, title TEXT);
+      CREATE UNIQUE INDEX one_title ON post (user_id, lower(title));
+      INSERT INTO user VALUES (1, 'Ann'), (2, 'Bob'); INSERT INTO post VALUES (1, 1, 'x'), (2, 1, 'y'), (3, 2, 'z');
+      """)
+    let session = try library.session()
+    #expect(relations(session) == ["Post.user → User", "User.posts → Post list"])
+    #expect(try await words(session, "User select name, count(posts)") == "Ann 2, Bob 1")
+  }
+
+  @Test func `a key that leads to several rows is a list, and no row of a query is there twice for it`() async throws {
+    let library = try Library(
+      """
+      PRAGMA foreign_keys = OFF;
+      CREATE TABLE edition (id INTEGER PRIMARY KEY, isbn TEXT, title TEXT);
+      CREATE INDEX edition_isbn ON edition (isbn);
+      CREATE UNIQUE INDEX some_isbn ON edition (isbn) WHERE id > 100;
+      CREATE TABLE loan (id INTEGER PRIMARY KEY, isbn TEXT REFERENCES edition(isbn));
+      CREATE VIEW shown AS SELECT * FROM edition;
+      CREATE TABLE mark (id INTEGER PRIMARY KEY, shown_id INT REFERENCES shown(id));
+      CREATE TABLE place (room INT, shelf INT, name TEXT, PRIMARY KEY (room, shelf));
+      CREATE TABLE lamp (id INTEGER PRIMARY KEY, room INT REFERENCES place(room));
+      INSERT INTO edition VALUES (1, 'a', 'A1'), (2, 'a', 'A2'), (3, 'b', 'B');
+      INSERT INTO loan VALUES (1, 'a'), (2, 'b'), (3, 'z');
+      INSERT INTO place VALUES (1, 1, 'door'), (1, 2, 'wall'); INSERT INTO lamp VALUES (1, 1);
+      """)
+    let session = try library.session()
+    #expect(
+      relations(session) == [
+        "Edition.loans → Loan list", "Lamp.places → Place list", "Loan.editions → Edition list",
+        "Mark.showns → Shown list",
+        "Place.lamps → Lamp list", "Shown.marks → Mark list",
+      ])
+    #expect(try await words(session, "Loan select id, isbn, count(editions)") == "1 a 2, 2 b 1, 3 z 0")
+    #expect(try await words(session, "Loan where any(editions where title = 'A2') select id") == "1")
+    #expect(try await words(session, "Loan 1 .editions select title order by title") == "A1, A2")
+    #expect(try await words(session, "Lamp 1 .places select name order by name") == "door, wall")
+    guard case .card(let card)? = try await session.replies("Loan 1").last else { throw ShellFailure("no card") }
+    #expect(card.lines.last?.name == "editions" && card.lines.last?.value == 2)
+    #expect(try await session.said(".schema --diagram").contains("}o--o{ \"Loan\" : \"editions / loans\""))
+    #expect(await session.failure("Loan where editions.title = 'A1'").contains("editions is a list"))
+  }
+
+  /// As SQLite checks keys: the key's value gets the affinity of the column that it leads to.
+  @Test func `a key of another type than what it leads to leads to one row, the one that SQLite means`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE part (code TEXT PRIMARY KEY, name TEXT);
+      CREATE TABLE use (id INTEGER PRIMARY KEY, part_code INTEGER REFERENCES part(code));
+      CREATE INDEX use_part ON use (part_code);
+      INSERT INTO part VALUES ('1', 'one'), ('01', 'zero one'), ('1.0', 'one point zero'), ('x', 'letter');
+      INSERT INTO use VALUES (1, 1), (2, 'x'), (3, NULL), (4, 1);
+      CREATE TABLE thing (mark UNIQUE, name TEXT);
+      CREATE TABLE tie (id INTEGER PRIMARY KEY, by_number INTEGER REFERENCES thing(mark), by_text TEXT REFERENCES thing(mark));
+      INSERT INTO thing VALUES (5, 'number'), ('5', 'text'); INSERT INTO tie VALUES (1, 5, '5');
+      CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE label (id INTEGER PRIMARY KEY, item_id TEXT UNIQUE REFERENCES item(id));
+      INSERT INTO item VALUES (1, 'cup'); INSERT INTO label VALUES (1, '1'), (2, '01');
+      CREATE TABLE use_item (use_id INTEGER REFERENCES use(id), part TEXT REFERENCES part(code), PRIMARY KEY (use_id, part));
+      """)
+    #expect(try library.rows("PRAGMA foreign_key_check").isEmpty)
+    let session = try library.session()
+    #expect(try await words(session, "Use select id, part_code.name order by id") == "1 one, 2 letter, 3 NULL, 4 one")
+    #expect(try await words(session, "Part select code, count(uses) order by code") == "01 0, 1 2, 1.0 0, x 1")
+    for (code, uses) in [("1", "1, 4"), ("01", ""), ("1.0", ""), ("x", "2")] {
+      #expect(try await words(session, "Part \"\(code)\" .uses select id") == uses)
+      #expect(try await words(session, "Use where part_code = Part \"\(code)\" select id") == uses)
+      #expect(try await words(session, "Use where part_code in (Part \"\(code)\") select id") == uses)
+    }
+    #expect(try await words(session, "Use where part_code != Part \"1\" select id") == "2")
+    #expect(try await words(session, "Use 1 .part_code select code, name") == "1 one")
+    #expect(try await words(session, "Use where part_code.name like 'zero%'") == "")
+    #expect(try await words(session, "Part where any(uses where id = 4) select code") == "1")
+    #expect(try await words(session, "Tie select by_number.name, by_text.name") == "number text")
+    #expect(
+      try await words(session, "Thing select name, count(ties_as_by_number), count(ties_as_by_text)")
+        == "number 1 0, text 0 1")
+    // Of several columns each is compared as itself, also where an index has them.
+    let several = try Library(
+      """
+      CREATE TABLE p (a, b REAL, name TEXT, UNIQUE (a, b));
+      CREATE TABLE c (id INTEGER PRIMARY KEY, a BLOB, b TEXT, UNIQUE (a, b), FOREIGN KEY (a, b) REFERENCES p(a, b));
+      INSERT INTO p VALUES ('', 1.0, 'one'); INSERT INTO c VALUES (1, '', '1.0');
+      """
+    ).session()
+    #expect(try await words(several, "P .cs select id") == "1")
+    #expect(try await words(several, "C select p.name") == "one")
+    // Two texts are the same number.
+    #expect(try await words(session, "Item select name, count(labels)") == "cup 2")
+  }
+
+  @Test func `a link that is there twice is one row of the list`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT); CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT, size INT);
+      CREATE TABLE book_tag (book_id INT REFERENCES book, tag_id INT REFERENCES tag);
+      INSERT INTO book VALUES (1, 'a'), (2, 'b'); INSERT INTO tag VALUES (1, 'x', 10), (2, 'y', 20);
+      INSERT INTO book_tag VALUES (1, 1), (1, 1), (1, 2), (2, 2), (2, NULL);
+      """)
+    let session = try library.session()
+    #expect(try await words(session, "Book 1 .tags select name") == "x, y")
+    #expect(
+      try await words(
+        session, "Book select title, count(tags), count(tags where name = 'x'), sum(tags.size), avg(tags.size)")
+        == "a 2 1 30 15.0, b 1 0 20 20.0")
+    #expect(try await words(session, "Book where count(tags) > 2") == "")
+    #expect(try await words(session, "Book where any(tags where name = 'x') select title") == "a")
+    #expect(try await words(session, "Tag select name, count(books), count(books.tags)") == "x 1 2, y 2 3")
+    guard case .card(let card)? = try await session.replies("Book 1").last else { throw ShellFailure("no card") }
+    #expect(card.lines.last?.name == "tags" && card.lines.last?.value == 2)
+    // Where no link can be there twice, the query has no more in it than before.
+    #expect(try await Library().session().said("sql Book select count(tags)").contains("FROM \"book_tag\" AS b2 JOIN"))
+  }
+
+  @Test func `a column is what its name means, though a key of several columns is called like its table`() async throws
+  {
+    let library = try Library(
+      """
+      CREATE TABLE city (country TEXT, name TEXT, PRIMARY KEY (country, name));
+      CREATE TABLE district (id INTEGER PRIMARY KEY, country TEXT, city TEXT, FOREIGN KEY (country, city) REFERENCES city);
+      INSERT INTO city VALUES ('PL', 'Kraków'); INSERT INTO district VALUES (1, 'PL', 'Kraków'), (2, NULL, 'Köln'), (3, 'PL', NULL);
+      """)
+    let session = try library.session()
+    #expect(relations(session) == ["City.districts → District list", "District.city → City"])
+    #expect(try await words(session, "District where city is null select id") == "3")
+    #expect(try await words(session, "District where city = null or city in (\"Köln\") select id") == "2, 3")
+    #expect(
+      try await words(session, "District where city = City (\"PL\", \"Kraków\") select id, city, city.country")
+        == "1 Kraków PL")
+    _ = try await library.writing().replies("District 1 set city = null")
+    #expect(try library.rows("SELECT country, city FROM district WHERE id = 1") == [["PL", .null]])
+  }
+
   @Test func `a guessed relation whose values are nowhere is none`() async throws {
     let library = try Library(
       """

@@ -88,7 +88,7 @@ struct ModelDiagram {
     lines.append(
       Line(
         from: from, to: to, fromEnd: inverse?.isToMany == false ? .zeroOrOne : .many,
-        toEnd: isRequired ? .one : .zeroOrOne,
+        toEnd: relation.isToMany ? .many : isRequired ? .one : .zeroOrOne,
         label: relation.name + (inverse.map { " / \($0.name)" } ?? ""), columns: (own, other),
         isDeclared: relation.isDeclared))
   }

@@ -35,12 +35,28 @@ indirect enum Resolved: Hashable, Sendable {
 
 extension Resolved {
   /// The first column of a pair, as it is compared with the other.
-  static func own(_ pair: Relation.Pair, of alias: String) -> Resolved { column(pair.own, pair, alias) }
+  static func own(_ pair: Relation.Pair, of alias: String) -> Resolved {
+    compared(pair.own, pair, pair.converted == .own, alias)
+  }
   /// The second column of a pair, as it is compared with the first.
-  static func other(_ pair: Relation.Pair, of alias: String) -> Resolved { column(pair.other, pair, alias) }
+  static func other(_ pair: Relation.Pair, of alias: String) -> Resolved {
+    compared(pair.other, pair, pair.converted == .other, alias)
+  }
 
-  private static func column(_ name: String, _ pair: Relation.Pair, _ alias: String) -> Resolved {
-    pair.collation.map { .collated(.column(alias: alias, name), by: $0) } ?? .column(alias: alias, name)
+  /// The first column of a pair, for a list of values that the other is looked up in.
+  static func listed(_ pair: Relation.Pair, of alias: String) -> Resolved {
+    plain(.column(alias: alias, pair.own), pair.converted == .own)
+  }
+
+  private static func compared(_ name: String, _ pair: Relation.Pair, _ isConverted: Bool, _ alias: String) -> Resolved
+  {
+    let column = plain(.column(alias: alias, name), isConverted)
+    return pair.collation.map { .collated(column, by: $0) } ?? column
+  }
+
+  /// Without the column's affinity, so that its values are converted and not those it is compared with.
+  private static func plain(_ column: Resolved, _ isConverted: Bool) -> Resolved {
+    isConverted ? .prefix("+", column) : column
   }
 
   struct Link: Hashable, Sendable {

@@ -92,6 +92,10 @@ extension Resolver {
       let scope = Scope(table: models[relation.target].table, aliases)
       scope.links = Scope.equal(pairs, position.alias, scope.tables.alias)
       return (scope, scope.tables.alias)
+    case .join(let table, let own, let other) where relation.repeatsLinks:
+      let scope = Scope(table: models[relation.target].table, aliases)
+      scope.links = [Scope.isLinked(scope.tables.alias, to: position.alias, by: table, own, other, aliases)]
+      return (scope, scope.tables.alias)
     case .join(let table, let own, let other):
       let scope = Scope(table: table, aliases)
       scope.links = Scope.equal(own, position.alias, scope.tables.alias)

@@ -160,7 +160,18 @@ extension Resolver {
     let values = try rowValues(name, key, for: found.relation, found.name, range)
     var pairs: [Relation.Pair] = []
     if case .direct(let own) = found.relation.route { pairs = own }
-    let same = Resolved.all(zip(pairs, values).map { .infix("=", .own($0, of: found.alias), $1) })
+    let same: Resolved
+    if pairs.contains(where: { $0.converted != nil }) {
+      // The row's own values say what the key is converted to.
+      let table = models[found.relation.target].table
+      let tables = ResolvedTables(table: table, alias: aliases.make(for: table))
+      let row = ResolvedRows(
+        tables: tables, values: pairs.map { .column(alias: tables.alias, $0.other) },
+        conditions: zip(pairs, values).map { .infix("=", .column(alias: tables.alias, $0.other), $1) })
+      same = .within(pairs.map { .own($0, of: found.alias) }, row, isNegated: false)
+    } else {
+      same = .all(zip(pairs, values).map { .infix("=", .own($0, of: found.alias), $1) })
+    }
     return sign == "<>" || sign == "IS NOT" ? .prefix("NOT", same) : same
   }
 
@@ -185,7 +196,7 @@ extension Resolver {
   }
 
   private func isNull(_ inner: Syntax, _ isNegated: Bool, _ at: Scope.Position) throws(ShellFailure) -> Resolved {
-    if let (relation, alias, _) = try toOne(inner, at), relation.ownColumns.count > 1 {
+    if let (relation, alias, name) = try toOne(inner, at), relation.ownColumns.count > 1, !relation.isColumn(name) {
       let parts = relation.ownColumns.map { Resolved.isNull(.column(alias: alias, $0), isNegated: isNegated) }
       return isNegated ? .all(parts) : .any(parts)
     }
@@ -195,7 +206,9 @@ extension Resolver {
   private func oneOf(
     _ element: Syntax, _ values: [Syntax], _ isNegated: Bool, _ at: Scope.Position
   ) throws(ShellFailure) -> Resolved {
-    if let found = try toOne(element, at), found.0.ownColumns.count > 1 {
+    if let found = try toOne(element, at),
+      found.0.ownColumns.count > 1 || found.0.isConverted && values.contains(where: \.isRow)
+    {
       var parts: [Resolved] = []
       for value in values { parts.append(try binary("=", element, value, at)) }
       return isNegated ? .prefix("NOT", .any(parts)) : .any(parts)
@@ -210,6 +223,16 @@ extension Resolver {
     return .oneOf(
       own, try values.map { (value) throws(ShellFailure) in try operand(value, at) },
       isNegated: isNegated)
+  }
+}
+
+extension Relation {
+  /// Whether it is called like one of the columns of its key, which the name means where it is not followed.
+  func isColumn(_ name: Name) -> Bool { ownColumns.contains { $0.lowercased() == name.text.lowercased() } }
+
+  /// Whether its key is converted for the columns it leads to.
+  fileprivate var isConverted: Bool {
+    if case .direct(let pairs) = route { pairs.contains { $0.converted != nil } } else { false }
   }
 }
 

@@ -88,7 +88,7 @@ extension Resolver {
           "a row is named by its key: \(target.name) 2"
         }
       }
-      if case .literal(.null) = assignment.value.kind {
+      if case .literal(.null) = assignment.value.kind, relation.ownColumns.count == 1 || !relation.isColumn(name) {
         return (relation.ownColumns, relation.ownColumns.map { _ in .value(.null) })
       }
       if relation.ownColumns.count == 1, model.column(named: name.text) == nil {

@@ -172,28 +172,24 @@ struct Resolver {
     let relation = try relation(step, of: start.position.model)
     var next = self.start(at: relation.target)
     let scope = start.position.scope
-    func rows(_ columns: [String], of alias: String) -> ResolvedRows {
+    func rows(_ pairs: [Relation.Pair]) -> ResolvedRows {
       ResolvedRows(
-        tables: scope.tables, values: columns.map { .column(alias: alias, $0) }, conditions: start.conditions)
+        tables: scope.tables, values: pairs.map { .listed($0, of: start.position.alias) }, conditions: start.conditions)
     }
-    func columns(_ names: [String], _ alias: String) -> [Resolved] { names.map { .column(alias: alias, $0) } }
     switch relation.route {
     case .direct(let pairs):
       next.conditions = [
-        .within(
-          pairs.map { .other($0, of: next.position.alias) }, rows(pairs.map(\.own), of: start.position.alias),
-          isNegated: false)
+        .within(pairs.map { .other($0, of: next.position.alias) }, rows(pairs), isNegated: false)
       ]
     case .join(let table, let own, let other):
       let between = Scope(table: table, aliases)
       let inner = Resolved.within(
-        own.map { .other($0, of: between.tables.alias) }, rows(own.map(\.own), of: start.position.alias),
-        isNegated: false)
+        own.map { .other($0, of: between.tables.alias) }, rows(own), isNegated: false)
       next.conditions = [
         .within(
           other.map { .other($0, of: next.position.alias) },
           ResolvedRows(
-            tables: between.tables, values: columns(other.map(\.own), between.tables.alias), conditions: [inner]),
+            tables: between.tables, values: other.map { .listed($0, of: between.tables.alias) }, conditions: [inner]),
           isNegated: false)
       ]
     }
@@ -224,7 +220,8 @@ struct Resolver {
   ///   - mayBeText: Whether text would make sense in its place.
   func unknown(_ name: Name, of place: Int, isAlone: Bool = false, mayBeText: Bool = false) -> ShellFailure {
     let model = models[place]
-    let names = model.names
+    // A relation may be called like its column.
+    let names = model.names.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     let hint: String
     if let near = nearest(to: name.text, among: isAlone ? names + givenNames : names) {
       let target = model.relation(named: near).map { " (→ \(models[$0.target].name))" } ?? ""

@@ -36,6 +36,13 @@ final class Scope {
     switch relation.route {
     case .direct(let pairs):
       return add(models[relation.target].table, pairs, from: alias, isOptional)
+    case .join(let table, let own, let other) where relation.repeatsLinks:
+      let made = aliases.make(for: models[relation.target].table)
+      let link = Scope.isLinked(made, to: alias, by: table, own, other, aliases)
+      tables.joins.append(
+        ResolvedTables.Join(
+          table: models[relation.target].table, alias: made, conditions: [link], isOptional: isOptional))
+      return made
     case .join(let table, let own, let other):
       let between = add(table, own, from: alias, isOptional)
       return add(models[relation.target].table, other, from: between, isOptional)
@@ -60,7 +67,26 @@ final class Scope {
   }
 
   static func equal(_ pairs: [Relation.Pair], _ own: String, _ other: String) -> [Resolved] {
-    pairs.map { .infix("=", .column(alias: other, $0.other), .own($0, of: own)) }
+    pairs.flatMap { pair -> [Resolved] in
+      var unconverted = pair
+      unconverted.converted = nil
+      let found = Resolved.infix("=", .column(alias: other, pair.other), .own(unconverted, of: own))
+      if pair.converted == nil { return [found] }
+      // The first finds rows by an index of the key's column, the second says which of them are right.
+      return (pair.isFoundUnconverted ? [found] : []) + [.infix("=", .other(pair, of: other), .own(pair, of: own))]
+    }
+  }
+
+  /// Whether a table has a link between two rows, be it once or several times.
+  static func isLinked(
+    _ row: String, to alias: String, by table: String, _ own: [Relation.Pair], _ other: [Relation.Pair],
+    _ aliases: Aliases
+  ) -> Resolved {
+    let tables = ResolvedTables(table: table, alias: aliases.make(for: table))
+    let links = ResolvedRows(
+      tables: tables, values: other.map { .listed($0, of: tables.alias) },
+      conditions: equal(own, alias, tables.alias))
+    return .within(other.map { .other($0, of: row) }, links, isNegated: false)
   }
 }
 

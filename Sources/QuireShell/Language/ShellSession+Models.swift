@@ -164,15 +164,21 @@ extension ShellSession {
   /// Counted up to a number that is quickly reached.
   private static let countedAtMost = 10_000
 
-  private func total(of resolved: ResolvedQuery) throws -> Answer.Total? {
+  private func total(of resolved: ResolvedQuery) throws -> Answer.Total {
     var resolved = resolved
     resolved.limit = nil
     resolved.offset = nil
+    return try count(resolved)
+  }
+
+  private func count(_ resolved: ResolvedQuery) throws -> Answer.Total {
     let sql = try ModelSQL.count(resolved, atMost: Self.countedAtMost + 1)
     let statement = try prepare(sql)
     try bind(statement, sql.values)
     defer { statement.reset() }
-    guard try statement.step(), case .integer(let count) = statement.row.value(0) else { return nil }
+    guard try statement.step(), case .integer(let count) = statement.row.value(0) else {
+      return Answer.Total(count: 0, isLeast: true)
+    }
     let isLeast = count > Self.countedAtMost
     return Answer.Total(count: isLeast ? Self.countedAtMost : Int(count), isLeast: isLeast)
   }
@@ -236,7 +242,7 @@ extension ShellSession {
         Card.Line(name: column, value: value, note: try relation.flatMap { try label(of: $0, value) }))
     }
     for relation in model.relations where relation.isToMany || relation.ownColumns.isEmpty {
-      let count = try self.count(relation, of: answer, row)
+      let count = try count(relation, of: place, key)
       lines.append(
         Card.Line(name: relation.name, value: .integer(Int64(count.count)), note: count.isLeast ? "or more →" : "→"))
     }
@@ -255,28 +261,12 @@ extension ShellSession {
     return "→ \(ShownCell(found).text)"
   }
 
-  private func count(_ relation: Relation, of answer: Answer, _ row: [Value]) throws -> Answer.Total {
-    let (table, pairs) =
-      switch relation.route {
-      case .direct(let pairs): (models[relation.target].table, pairs)
-      case .join(let table, let own, _): (table, own)
-      }
-    var values: [Value] = []
-    var conditions: [String] = []
-    for pair in pairs {
-      guard let place = answer.columns.firstIndex(of: pair.own) else { return Answer.Total(count: 0, isLeast: true) }
-      values.append(row[place])
-      let collation = try pair.collation.map { " COLLATE \(try quoted(identifier: $0))" } ?? ""
-      conditions.append("\(try quoted(identifier: pair.other))\(collation) = ?")
-    }
-    let limit = Self.countedAtMost
-    let sql = """
-      SELECT count(*) FROM (SELECT 1 FROM \(try quoted(identifier: table)) \
-      WHERE \(conditions.joined(separator: " AND ")) LIMIT \(limit))
-      """
-    guard case .integer(let count)? = try source.connection.query(sql, values).first else {
-      return Answer.Total(count: 0, isLeast: true)
-    }
-    return Answer.Total(count: Int(count), isLeast: count == limit)
+  /// How many rows it leads to, by the query that shows them.
+  private func count(_ relation: Relation, of place: Int, _ key: [Value]) throws -> Answer.Total {
+    let rows = Resolver.KeptRows(model: place, keys: [key])
+    var query = ModelQuery(source: .kept(row: 1, 0..<0))
+    query.steps = [Name(text: relation.name, range: 0..<0)]
+    let resolved = try Resolver(models, kept: rows, parameters: parameters).query(query)
+    return try count(resolved)
   }
 }

@@ -28,3 +28,19 @@ extension FileModel.Column {
     return ["REAL", "FLOA", "DOUB"].contains(where: type.contains) ? .real : .numeric
   }
 }
+
+extension FileModel {
+  /// What a comparison with a column makes of a value that has no type of its own.
+  enum ComparedKind { case number, text, anything }
+
+  func kind(of column: String) -> ComparedKind {
+    guard let column = self.column(named: column) else { return .number }  // the row id
+    // In a table that is STRICT it takes all values as they are.
+    if isStrict, column.type.uppercased() == "ANY" { return .anything }
+    return switch column.affinity {
+    case .integer, .real, .numeric: .number
+    case .text: .text
+    case .blob: .anything
+    }
+  }
+}

@@ -64,6 +64,8 @@ public struct Relation: Hashable, Sendable {
   public let route: Route
   /// False if only the column's name implies it.
   public let isDeclared: Bool
+  /// Whether the table between may link two rows more than once. They are one row of the list all the same.
+  var repeatsLinks = false
 
   public enum Route: Hashable, Sendable {
     /// A column of this row is equal to one of the other's.
@@ -79,17 +81,30 @@ public struct Relation: Hashable, Sendable {
     /// By which the two are compared, if texts of one of them are not compared by their bytes: the parent's, as a foreign
     /// key is checked.
     var collation: String?
+    /// The side that holds the key, if a comparison of the two columns would not convert it as SQLite's check of keys does,
+    /// which gives it the affinity of the column it leads to: a key that is the number 1 leads to the text `1`, and not to
+    /// `01`, though both are equal to it as numbers.
+    var converted: Side?
+    /// Whether the columns' own comparison, which finds rows by their indexes, is true wherever the converted one is.
+    var isFoundUnconverted = true
 
-    init(own: String, other: String, collation: String? = nil) {
-      (self.own, self.other, self.collation) = (own, other, collation)
+    enum Side: Hashable, Sendable { case own, other }
+
+    init(own: String, other: String, collation: String? = nil, converted: Side? = nil) {
+      (self.own, self.other, self.collation, self.converted) = (own, other, collation, converted)
     }
 
-    var reversed: Pair { Pair(own: other, other: own, collation: collation) }
+    var reversed: Pair {
+      let side: Side? = converted.map { $0 == .own ? .other : .own }
+      var pair = Pair(own: other, other: own, collation: collation, converted: side)
+      pair.isFoundUnconverted = isFoundUnconverted
+      return pair
+    }
   }
 
-  /// The own columns that hold the other row's key; empty if the other row, or a third table, has them.
+  /// The own columns that hold the key of one other row; empty if the other row, or a third table, has them.
   public var ownColumns: [String] {
-    guard holdsKey else { return [] }
+    guard holdsKey, !isToMany else { return [] }
     if case .direct(let pairs) = route { return pairs.map(\.own) }
     return []
   }

@@ -8,6 +8,7 @@ import QuireSQLite
 ///     category.parent_id → category      Category.parent Category.children
 ///     book_tag(book_id, tag_id)          Book.tags       Tag.books
 ///     profile.user_id UNIQUE → user      Profile.user    User.profile
+///     loan.isbn → book.isbn, repeated    Loan.books      Book.loans
 ///
 /// A column that only looks like a key (`author_id`, if there is a table `author` or `authors`) counts as one if the
 /// file declares none for it. It leads to a UNIQUE column of the same name or to the other table's key, whichever
@@ -74,7 +75,7 @@ struct ModelInference {
         guard let from = models[own].column(named: pair.own)?.column, let named,
           let to = models[target].column(named: named)?.column
         else { return nil }
-        pairs.append(Relation.Pair(own: from, other: to, collation: collation(models[own], models[target], to)))
+        pairs.append(keyPair(from, of: models[own], to, of: models[target], isOneOfSeveral: key.pairs.count > 1))
       }
       return ModelReader.ForeignKey(
         table: models[own].table, target: models[target].table, pairs: pairs, isDeclared: true)
@@ -89,6 +90,21 @@ struct ModelInference {
     return own.comparesBytes && found == "BINARY" ? nil : found
   }
 
+  /// A column that holds a key, and the column it leads to.
+  private func keyPair(
+    _ column: String, of own: FileModel, _ key: String, of parent: FileModel, isOneOfSeveral: Bool = false
+  ) -> Relation.Pair {
+    let (from, to) = (own.kind(of: column), parent.kind(of: key))
+    // Of two columns a comparison converts the one that does not hold numbers, if only one does, and none otherwise. Of
+    // several in a row, SQLite 3.40 looks all up in an index as it may look up the first.
+    let isConverted =
+      from == .number && to != .number || from == .anything && to == .text || isOneOfSeveral && from != to
+    var pair = Relation.Pair(
+      own: column, other: key, collation: collation(own, parent, key), converted: isConverted ? .own : nil)
+    pair.isFoundUnconverted = from != .anything || to != .text
+    return pair
+  }
+
   private mutating func guess() {
     let declared = Set(keys.flatMap { key in key.pairs.map { key.table + "\0" + $0.own } })
     for model in models where model.kind != .virtual {
@@ -97,10 +113,9 @@ struct ModelInference {
           let target = models.first(where: { Self.isMeant($0, by: name) }),
           let other = meant(by: column.column, of: model, in: target)
         else { continue }
+        let pair = keyPair(column.column, of: model, other, of: target)
         keys.append(
-          ModelReader.ForeignKey(
-            table: model.table, target: target.table, pairs: [Relation.Pair(own: column.column, other: other)],
-            isDeclared: false))
+          ModelReader.ForeignKey(table: model.table, target: target.table, pairs: [pair], isDeclared: false))
       }
     }
   }
@@ -108,7 +123,7 @@ struct ModelInference {
   /// The column that a column named like a key leads to.
   private func meant(by column: String, of model: FileModel, in target: FileModel) -> String? {
     var candidates: [String] = []
-    if isUnique(column, in: target), let same = target.column(named: column)?.column {
+    if isUnique([column], in: target), let same = target.column(named: column)?.column {
       // A number that the row has itself, as a user's `user_id` beside the key.
       if target.table == model.table { return nil }
       candidates.append(same)
@@ -120,9 +135,11 @@ struct ModelInference {
     return most == 0 ? nil : zip(candidates, counts).first { $0.1 == most }?.0
   }
 
-  /// Whether all values of this column are different.
-  private func isUnique(_ column: String, in model: FileModel) -> Bool {
-    (uniques[model.table] ?? []).contains([column.lowercased()])
+  /// Whether no two rows have the same values in these columns.
+  private func isUnique(_ columns: some Sequence<String>, in model: FileModel) -> Bool {
+    let columns = Set(columns.map { $0.lowercased() })
+    return Set(model.keyColumns.map { $0.lowercased() }).isSubset(of: columns) && !model.keyColumns.isEmpty
+      || (uniques[model.table] ?? []).contains { $0.isSubset(of: columns) }
   }
 
   private static func isMeant(_ model: FileModel, by name: String) -> Bool {
@@ -149,7 +166,7 @@ struct ModelInference {
       if rest.isEmpty { pure.insert(model.table) }
     }
     var names: [String] = []
-    for key in keys { names.append(addToOne(key)) }
+    for key in keys { names.append(addForward(key)) }
     for (key, name) in zip(keys, names) where !pure.contains(key.table) { addInverse(key, name) }
     for (first, second) in joins {
       addJoin(first, second)
@@ -157,29 +174,36 @@ struct ModelInference {
     }
   }
 
-  private mutating func addToOne(_ key: ModelReader.ForeignKey) -> String {
+  /// To the row that a key leads to; to a list if several rows may have what it holds, as SQLite checks that only when
+  /// keys are.
+  private mutating func addForward(_ key: ModelReader.ForeignKey) -> String {
     guard let own = place(ofTable: key.table), let target = place(ofTable: key.target) else { return "" }
+    let isSingle = isUnique(key.pairs.map(\.other), in: models[target])
     let fallback = ModelNames.lowered(models[target].name)
     var name = key.pairs.count == 1 ? ModelNames.relation(ofColumn: key.pairs[0].own) ?? key.pairs[0].own : fallback
-    if isTaken(name, in: own, besides: key.pairs.map(\.own)) { name = free(fallback, in: own) }
+    if !isSingle {
+      name = free(ModelNames.plural(fallback), in: own)
+    } else if isTaken(name, in: own, besides: key.pairs.map(\.own)) {
+      name = free(fallback, in: own)
+    }
     models[own].relations.append(
       Relation(
-        name: name, target: target, isToMany: false, holdsKey: true, route: .direct(key.pairs),
+        name: name, target: target, isToMany: !isSingle, holdsKey: true, route: .direct(key.pairs),
         isDeclared: key.isDeclared))
     return name
   }
 
-  private mutating func addInverse(_ key: ModelReader.ForeignKey, _ toOne: String) {
+  private mutating func addInverse(_ key: ModelReader.ForeignKey, _ forward: String) {
     guard let own = place(ofTable: key.table), let target = place(ofTable: key.target) else { return }
-    let isSingle = isUnique(key)
+    let isSingle = isDistinct([key], in: models[own])
     let base = ModelNames.lowered(models[own].name)
     let plain = isSingle ? base : ModelNames.plural(base)
     let siblings = keys.count { $0.table == key.table && $0.target == key.target }
     var name = plain
     if own == target {
-      name = toOne == "parent" && !isSingle ? "children" : "\(plain)_as_\(toOne)"
-    } else if siblings > 1, toOne.lowercased() != ModelNames.lowered(models[target].name).lowercased() {
-      name = "\(plain)_as_\(toOne)"
+      name = forward == "parent" && !isSingle ? "children" : "\(plain)_as_\(forward)"
+    } else if siblings > 1, forward.lowercased() != ModelNames.lowered(models[target].name).lowercased() {
+      name = "\(plain)_as_\(forward)"
     }
     let pairs = key.pairs.map(\.reversed)
     models[target].relations.append(
@@ -209,14 +233,24 @@ struct ModelInference {
         name: name, target: target, isToMany: true, holdsKey: false,
         route: .join(
           table: first.table, own: first.pairs.map(\.reversed),
-          other: second.pairs), isDeclared: first.isDeclared && second.isDeclared))
+          other: second.pairs), isDeclared: first.isDeclared && second.isDeclared,
+        repeatsLinks: place(ofTable: first.table).map { !isDistinct([first, second], in: models[$0]) } ?? true))
   }
 
-  private func isUnique(_ key: ModelReader.ForeignKey) -> Bool {
-    let columns = Set(key.pairs.map { $0.own.lowercased() })
-    guard let own = place(ofTable: key.table) else { return false }
-    return Set(models[own].keyColumns.map { $0.lowercased() }).isSubset(of: columns) && !models[own].keyColumns.isEmpty
-      || (uniques[key.table] ?? []).contains { $0.isSubset(of: columns) }
+  /// Whether no two rows of a table lead to the same rows by these keys of it.
+  private func isDistinct(_ keys: [ModelReader.ForeignKey], in model: FileModel) -> Bool {
+    var columns: [String] = []
+    for key in keys {
+      guard let target = place(ofTable: key.target) else { continue }
+      // Values that are different in the table may be the same for the column they lead to.
+      for pair in key.pairs where model.kind(of: pair.own) == models[target].kind(of: pair.other) {
+        let collation = pair.collation ?? "BINARY"
+        if collation == "BINARY" || collations[SQLName(model.table)]?[SQLName(pair.own)] == collation {
+          columns.append(pair.own)
+        }
+      }
+    }
+    return isUnique(columns, in: model)
   }
 
   private func isTaken(_ name: String, in place: Int, besides columns: [String]) -> Bool {

@@ -51,7 +51,10 @@ struct ModelReader {
           if let own = column.name { found.collations[name, default: [:]][SQLName(own)] = column.collation }
         }
       }
-      let sets = uniques.map { Set($0.compactMap { $0.name?.lowercased() }) }.filter { !$0.isEmpty }
+      // An index of an expression says nothing of the columns beside it alone.
+      let sets = uniques.filter { $0.allSatisfy { $0.name != nil } }.map {
+        Set($0.compactMap { $0.name?.lowercased() })
+      }
       if !sets.isEmpty { found.uniques[table.name] = sets }
     }
     let keys = try reader.foreignKeys()
