@@ -96,6 +96,50 @@ import Testing
         == expected.filter { $0[1] != .real(.infinity) && $0[1] != .real(-.infinity) })
   }
 
+  /// `CAST` of bytes makes text of them in the encoding of the file that it is run in.
+  @Test(arguments: ["UTF-8", "UTF-16le", "UTF-16be"])
+  func `statements make the same texts in a file of any encoding`(encoding: String) async throws {
+    let texts = [
+      "'a' || char(0) || 'b'", "char(0)", "'Anna' || char(13, 10) || 'O''Brien'",
+      "char(27) || '[31m三島' || char(155, 8238)",
+      "'\u{FEFF}x'", "char(0xFEFF, 0x1F600)", "replace(hex(zeroblob(150)), '0', char(1))",
+      "replace(hex(zeroblob(3000)), '00', 'x' || char(7))",
+    ]
+    let library = try Library("CREATE TABLE t (x TEXT); INSERT INTO t VALUES (\(texts.joined(separator: "), (")))")
+    let statements = String(decoding: try await written(.insert, "T", library), as: UTF8.self)
+    #expect(statements.hasPrefix("INSERT INTO \"t\" (\"x\") VALUES (('a' || char(0) || 'b'));\n"))
+    let other = try Library("PRAGMA encoding = '\(encoding)'; CREATE TABLE t (x TEXT)")
+    try Connection(path: other.file.path, access: .readWrite).execute(statements)
+    #expect(try other.rows("SELECT x FROM t") == library.rows("SELECT x FROM t"))
+    #expect(try other.rows("PRAGMA encoding") == [[.text(encoding)]])
+  }
+
+  @Test func `statements name the table whose columns they have, whatever was asked before`() async throws {
+    let library = try Library()
+    let session = try library.session { $0.screenRows = 20 }
+    func saved(_ input: String) async throws -> String {
+      let file = library.folder.appending(path: "a.sql").path
+      _ = try await session.replies(".save \(file) \(input)")
+      let text = try String(contentsOfFile: file, encoding: .utf8)
+      return String(text.prefix { $0 != ")" }.dropFirst("INSERT INTO ".count))
+    }
+    _ = try await session.replies("Author")
+    #expect(try await saved("") == #""author" ("id", "name", "born""#)
+    #expect(try await saved("Tag") == #""tag" ("id", "name""#)
+    #expect(try await saved("select id, name from author") == #""answer" ("id", "name""#)
+    #expect(try await saved("Book select title, year where id = 1") == #""book" ("title", "year""#)
+    #expect(try await saved("Book select title, author.name where id = 1") == #""answer" ("title", "author.name""#)
+    #expect(try await saved("Book select title as t where id = 1") == #""answer" ("t""#)
+    #expect(try await saved("Book select year, count(*) as n group by year") == #""answer" ("year", "n""#)
+    _ = try await session.replies("select 1 as one;")
+    #expect(try await saved("") == #""answer" ("one""#)
+    _ = try await session.replies(".as insert 'my table'")
+    #expect(try await saved("Tag") == #""my table" ("id", "name""#)
+    _ = try await session.replies(".as insert")
+    #expect(try await saved("Tag") == #""tag" ("id", "name""#)
+    #expect(await session.failure(".as csv book") == ".as insert takes a table, csv does not")
+  }
+
   @Test(arguments: AnswerFormat.allCases)
   func `nothing in data or names steers the terminal`(format: AnswerFormat) async throws {
     let hostile =

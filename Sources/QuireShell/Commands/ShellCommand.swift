@@ -30,7 +30,7 @@ struct ShellCommand: Sendable {
       kind: .set, name: "set", others: ["\\set"], argument: "NAME [VALUE]", help: "give :NAME a value, or none"),
     ShellCommand(
       kind: .format, name: "as", others: [".mode", "\\a"], argument: "[FORMAT]",
-      help: "the format of answers; shows the last one in it"),
+      help: "the format of answers; shows the last one in it; .as insert TABLE"),
     ShellCommand(kind: .wide, name: "wide", others: ["\\x"], argument: "[on|off]", help: "one value a line"),
     ShellCommand(kind: .all, name: "all", others: [], argument: "[on|off]", help: "all rows, not a screenful"),
     ShellCommand(

@@ -66,17 +66,20 @@ extension ShellSession {
     try await run.each(.written("\(what): \(isOn ? "on" : "off")"))
   }
 
-  private func format(_ word: String, _ run: Run) async throws {
-    if word.isEmpty {
+  private func format(_ argument: String, _ run: Run) async throws {
+    if argument.isEmpty {
       let all = AnswerFormat.allCases.map { $0 == settings.format ? "[\($0.rawValue)]" : $0.rawValue }
       return try await run.each(.lines([all.joined(separator: " ")]))
     }
+    let (word, table) = Self.file(in: argument)
     let name = ["column": "table", "markdown": "md", "tabs": "tsv", "ndjson": "jsonl", "list": "value"][word] ?? word
     guard let format = AnswerFormat(rawValue: name) else {
       let near = nearest(to: word, among: AnswerFormat.allCases.map(\.rawValue)).map { "did you mean \($0)?" }
       throw ShellFailure("there is no format \(word)", hint: near ?? ".as lists them", .usage)
     }
-    shared.withLock { ($0.settings.format, $0.settings.isFormatChosen) = (format, true) }
+    if !table.isEmpty, format != .insert { throw ShellFailure(".as insert takes a table, \(word) does not", .usage) }
+    let named = table.isEmpty ? nil : Self.file(in: table).file
+    shared.withLock { ($0.settings.format, $0.settings.table, $0.settings.isFormatChosen) = (format, named, true) }
     // On a screen the last answer is shown again.
     if kept == nil || options.screenRows == nil {
       return try await run.each(.written("answers as \(format.rawValue)"))
@@ -167,8 +170,7 @@ extension ShellSession {
     }
     let format = try format(ofFile: file)
     let target = try AnswerFile(file, besides: source.path)
-    var output = RowOutput(format) { try target.write($0) }
-    output.table = kept?.answer.model.flatMap { models.model(named: $0)?.table } ?? "answer"
+    let output = RowOutput(format) { try target.write($0) }
     if query.isEmpty {
       guard let kept else { throw ShellFailure("there is no answer yet to save", .usage) }
       let count = try write(kept.answer, to: output)

@@ -56,8 +56,9 @@ public struct RowOutput: Sendable {
   public var limit: Int?
   /// Whether rows are kept too, for `_`, `.as` and `.save`, and a model's bare name means a screenful.
   public var keepsRows = false
-  /// The table of `insert` statements.
-  public var table = "answer"
+  /// The table of `insert` statements; nil for the one whose columns are written, or `answer` if they are not columns of
+  /// one table.
+  public var table: String?
   /// Its columns, in lower case, that are computed, and into which nothing can be put.
   var computedColumns: Set<String> = []
   public var style: AnswerStyle

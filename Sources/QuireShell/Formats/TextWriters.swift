@@ -73,7 +73,8 @@ struct ValueWriter: AnswerWriter {
   }
 }
 
-/// Statements that put the rows into a table. A value is what it was: text that SQL cannot write goes in as its bytes.
+/// Statements that put the rows into a table. A value is what it was, in a file of any encoding, except that text that is
+/// not UTF-8, which goes in as its bytes, needs one of UTF-8.
 struct InsertWriter: AnswerWriter {
   private let start: String
   /// Of the columns that are put in.
@@ -86,7 +87,7 @@ struct InsertWriter: AnswerWriter {
     let kept = all.indices.filter { !output.computedColumns.contains(all[$0].lowercased()) }
     places = kept.map { Int32($0) }
     let names = try kept.map { try quoted(identifier: all[$0]) }.joined(separator: ", ")
-    let table = try quoted(identifier: output.table)
+    let table = try quoted(identifier: output.table ?? "answer")
     start = "INSERT INTO \(table) (\(names)) VALUES ("
   }
 
@@ -108,23 +109,78 @@ struct InsertWriter: AnswerWriter {
   }
 
   private static func put(_ text: UnsafeRawBufferPointer, _ bytes: inout ByteBuffer) {
-    let isPlain = text.allSatisfy { $0 >= 32 && $0 < 127 || $0 == 10 || $0 == 9 }
-    guard isPlain || isHarmless(text) else {
+    if text.allSatisfy({ $0 >= 32 && $0 < 127 || $0 == 10 || $0 == 9 }) { return bytes.put(quoted: text) }
+    guard let string = String(validating: text, as: UTF8.self) else {
       bytes.put("CAST(")
       bytes.putLiteral(blob: text)
       return bytes.put(" AS TEXT)")
     }
-    bytes.put(UInt8(ascii: "'"))
-    for byte in text {
-      if byte == UInt8(ascii: "'") { bytes.put(byte) }
-      bytes.put(byte)
-    }
-    bytes.put(UInt8(ascii: "'"))
+    let parts = parts(of: string)
+    if parts.count > 1 { bytes.put(UInt8(ascii: "(")) }
+    put(parts[...], &bytes)
+    if parts.count > 1 { bytes.put(UInt8(ascii: ")")) }
   }
 
-  /// Whether it is UTF-8 without anything that steers a terminal but lines and tabs.
-  private static func isHarmless(_ text: UnsafeRawBufferPointer) -> Bool {
-    guard let string = String(validating: text, as: UTF8.self) else { return false }
-    return !string.unicodeScalars.contains { isControl($0) && $0 != "\n" && $0 != "\t" }
+  /// Of a text, in order.
+  private enum Part {
+    case plain(Substring.UnicodeScalarView)
+    /// What steers a terminal, or what SQL cannot hold, in the numbers of its characters: unlike bytes, they are the same
+    /// text in a file of any encoding.
+    case controls([UInt32])
+  }
+
+  /// As many arguments as every SQLite takes.
+  private static let mostArguments = 100
+
+  private static func parts(of text: String) -> [Part] {
+    var parts: [Part] = []
+    var rest = text.unicodeScalars[...]
+    func isSteering(_ scalar: Unicode.Scalar) -> Bool { isControl(scalar) && scalar != "\n" && scalar != "\t" }
+    while let first = rest.first {
+      if isSteering(first) {
+        let run = rest.prefix(mostArguments).prefix(while: isSteering)
+        parts.append(.controls(run.map(\.value)))
+        rest = rest.dropFirst(run.count)
+      } else {
+        let run = rest.prefix { !isSteering($0) }
+        parts.append(.plain(Substring.UnicodeScalarView(run)))
+        rest = rest[run.endIndex...]
+      }
+    }
+    return parts
+  }
+
+  /// The parts joined. Halves of a long row are nested, as SQLite takes a thousand levels and each `||` is one.
+  private static func put(_ parts: ArraySlice<Part>, _ bytes: inout ByteBuffer) {
+    if parts.count > 64 {
+      let middle = parts.startIndex + parts.count / 2
+      for (place, half) in [parts[..<middle], parts[middle...]].enumerated() {
+        bytes.put(place == 0 ? "(" : " || (")
+        put(half, &bytes)
+        bytes.put(UInt8(ascii: ")"))
+      }
+      return
+    }
+    for (place, part) in parts.enumerated() {
+      if place > 0 { bytes.put(" || ") }
+      switch part {
+      case .plain(let text):
+        var text = String(text)
+        text.withUTF8 { bytes.put(quoted: UnsafeRawBufferPointer($0)) }
+      case .controls(let numbers):
+        bytes.put("char(\(numbers.map { "\($0)" }.joined(separator: ", ")))")
+      }
+    }
+  }
+}
+
+extension ByteBuffer {
+  fileprivate mutating func put(quoted text: UnsafeRawBufferPointer) {
+    put(UInt8(ascii: "'"))
+    for byte in text {
+      if byte == UInt8(ascii: "'") { put(byte) }
+      put(byte)
+    }
+    put(UInt8(ascii: "'"))
   }
 }

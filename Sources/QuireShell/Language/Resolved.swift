@@ -103,6 +103,13 @@ struct ResolvedQuery: Hashable, Sendable {
   /// The model of its rows, if they are whole rows of one.
   var model: Int?
 
+  /// The table whose columns are selected, each under its own name and in no group; nil if they are not of one table.
+  var table: String? {
+    guard let names else { return rows.tables.table }
+    let isPlain = zip(names, rows.values).allSatisfy { .column(alias: rows.tables.alias, $0) == $1 }
+    return isPlain && groups.isEmpty && !isDistinct ? rows.tables.table : nil
+  }
+
   struct Order: Hashable, Sendable {
     let value: Resolved
     let isDescending: Bool

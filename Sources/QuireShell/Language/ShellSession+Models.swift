@@ -125,7 +125,7 @@ extension ShellSession {
     let sql = try ModelSQL.select(resolved)
     let statement = try prepare(sql)
     try bind(statement, sql.values)
-    let result = try rows(of: statement, sql: sql.readable, run)
+    let result = try rows(of: statement, sql: sql.readable, table: resolved.table, run)
     guard var answer = result.answer else { return result.reply }
     if run.output != nil {
       answer.model = resolved.model.map { models[$0].name }
@@ -217,7 +217,7 @@ extension ShellSession {
   @discardableResult
   nonisolated public func write(_ answer: Answer, to output: RowOutput) throws -> Int {
     var bytes = ByteBuffer(output.write)
-    var writer = try writer(answer.columns, output)
+    var writer = try writer(answer, output)
     for row in answer.rows {
       writer.write(KeptRow(values: row), to: &bytes)
       try bytes.flushIfLarge()

@@ -82,15 +82,18 @@ extension ShellSession {
   }
 
   /// Reads a statement's rows: into the output, or kept, or both.
-  func rows(of statement: Statement, sql: String, _ run: Run) throws -> Rows {
+  ///
+  /// - Parameter table: Whose columns they have, if it is known.
+  func rows(of statement: Statement, sql: String, table: String? = nil, _ run: Run) throws -> Rows {
     defer { statement.reset() }
     let clock = ContinuousClock()
     let begin = clock.now
     var hasRow = try statement.step()
     var answer = Answer(columns: statement.columnNames, rows: [], sql: sql, elapsed: .zero)
+    answer.table = table
     if let output = run.output {
       if output.format == .insert { try refresh() }
-      var writer = try writer(answer.columns, output)
+      var writer = try writer(answer, output)
       let most = output.keepsRows ? options.keptRows : 0
       let (count, isCut) = try stream(statement, &hasRow, &writer, output, keeping: most, in: &answer.rows)
       answer.isWhole = !isCut && count == answer.rows.count
@@ -109,13 +112,16 @@ extension ShellSession {
     return Rows(reply: .answer(answer), answer: answer)
   }
 
-  /// What writes rows with these columns.
-  nonisolated func writer(_ columns: [String], _ output: RowOutput) throws -> any AnswerWriter {
+  /// What writes the rows of an answer.
+  nonisolated func writer(_ answer: Answer, _ output: RowOutput) throws -> any AnswerWriter {
     var output = output
-    if output.format == .insert, let model = models.all.first(where: { SQLName($0.table) == SQLName(output.table) }) {
-      output.computedColumns = Set(model.columns.filter(\.isGenerated).map { $0.column.lowercased() })
+    if output.format == .insert {
+      output.table = output.table ?? settings.table ?? answer.table
+      if let table = output.table, let model = models.all.first(where: { SQLName($0.table) == SQLName(table) }) {
+        output.computedColumns = Set(model.columns.filter(\.isGenerated).map { $0.column.lowercased() })
+      }
     }
-    return try output.format.writer(columns, output)
+    return try output.format.writer(answer.columns, output)
   }
 
   /// A function of its own, so that each writer is compiled for itself.

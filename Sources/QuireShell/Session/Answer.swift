@@ -13,6 +13,8 @@ public struct Answer: Sendable {
   public var elapsed: Duration
   /// The model its rows are whole rows of.
   public var model: String?
+  /// The table that all its columns are columns of, if that is known.
+  var table: String?
 
   public struct Total: Hashable, Sendable {
     public let count: Int

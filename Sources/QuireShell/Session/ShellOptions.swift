@@ -35,6 +35,8 @@ public struct ShellOptions: Sendable {
 public struct ShellSettings: Hashable, Sendable {
   public var format = AnswerFormat.table
   var isFormatChosen = false
+  /// The table of `insert` statements, if one was given.
+  var table: String?
   /// One value a line, whatever the format.
   public var isWide = false
   /// Whether all rows are shown instead of a screenful.

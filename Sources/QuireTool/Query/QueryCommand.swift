@@ -30,7 +30,9 @@ extension Command {
         Option(
           "--output", short: "-o", value: "FILE",
           "write the answer to a file, which is made or replaced, in the format of its extension"),
-        Option("--into", value: "TABLE", "with -f insert: the table of the statements (answer)"),
+        Option(
+          "--into", value: "TABLE",
+          "with -f insert: the table of the statements (that of the query's columns, or answer)"),
         Option("--no-header", "leave out the names of the columns"),
         Option("--exit-code", "exit with 3 if there is no row"),
         Option("--quiet", short: "-q", "print no rows: for --exit-code"),

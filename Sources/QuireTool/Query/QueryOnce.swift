@@ -70,7 +70,7 @@ extension QueryRun {
     }
     output.hasHeader = !invocation.flag("--no-header")
     output.limit = limit
-    output.table = invocation["--into"] ?? "answer"
+    output.table = invocation["--into"]
     return output
   }
 
