@@ -161,6 +161,29 @@ import Testing
     #expect(try ask("SELECT 1", "-p", "y").status == 2)
   }
 
+  @Test func `a query goes on in the next line if that is there and begins so`() throws {
+    let lines =
+      "printf '%s\\n' 'Book where id > 1' '  and title = \"Eden\"' 'order by id' 'limit 1' 'count Book' | quire library.db"
+    let ran = try quire.shell(lines)
+    #expect(ran.status == 0 && ran.output.hasSuffix("2,Eden,9.5,1\ncount\n3\n") && ran.error.isEmpty, "\(ran)")
+    // A program that waits for the answer before it goes on gets it.
+    let driven = """
+      mkfifo in; quire library.db < in > out & exec 3> in; echo 'Book where id > 1 select id' >&3
+      while [ $(wc -l < out) -lt 3 ]; do sleep 0.01; done; echo 'and title = "Eden"' >&3; exec 3>&-; wait $!; echo $?; cat out
+      """
+    let asked = try quire.shell(driven)
+    #expect(asked.output == "1\nid\n2\n10\n" && asked.error.hasPrefix("error: no query begins so\n"), "\(asked)")
+  }
+
+  @Test(.timeLimit(.minutes(5))) func `a statement of very many lines takes time in proportion to them`() throws {
+    // Far beyond the limit, if each line costs all those before it.
+    let script = """
+      (echo 'insert into book (title) values'; seq -f "('%g')," 20000; echo "('last');") | quire library.db --write
+      """
+    let ran = try quire.shell(script)
+    #expect(ran.status == 0 && ran.error.hasPrefix("20 001 rows added"), "\(ran)")
+  }
+
   @Test func `the query comes from standard input or a file too`() throws {
     try quire.write("q.sql", "SELECT count(*)", "FROM book -- all of them")
     #expect(try quire.shell("quire query library.db @q.sql --no-header").output == "3\n")

@@ -57,6 +57,47 @@ import Testing
     #expect(session.isComplete(text) == isComplete)
   }
 
+  /// What is read line by line is complete with the line with which the whole text is.
+  @Test(arguments: [
+    ["select 1", "from book", "where title = 'a;", "b'", ";"], ["select 1; /* a", "b */", "select 2;"],
+    ["/* a comment of many words, at the beginning of a text, that", "ends in the next line */", "begin"],
+    ["rollback", "to", "savepoint", "x"], ["savepoint", "x"], ["select 1, 2, 3, 4, 5, 6;", "begin"],
+    ["select 1, 2, 3, 4, 5, 6, 7; -- a", "begin"],
+    ["create trigger t after insert on book begin", "select 1;", "select 2;", "end;", "select 1;"],
+    ["insert into book (title) values ('a'),", "  ('b;'),", "  (\"c;", "\"), ('d')", "; select 1", ";"],
+    ["insert Book { title: \"a;", "b\" }", "Book where (", "year = 1", "and id = 1", ")"],
+    ["explain", "select 1", ";"],
+    ["live", "select 1;"], ["Book where", "year = 1"], ["select 1; select ';", "'", ";", "-- x", "Book"],
+  ])
+  func `a text that is read line by line is complete where it is as a whole`(lines: [String]) {
+    var growing = ScriptCompleteness(session)
+    var text: String?
+    for line in lines {
+      let whole = text.map { $0 + "\n" + line } ?? line
+      let isComplete = session.isComplete(whole)
+      #expect(growing.isComplete(whole) == isComplete, "\(whole)")
+      text = isComplete ? nil : whole
+    }
+  }
+
+  @Test(arguments: [
+    ("Book where year = 1", "and id = 2", true), ("Book", "  where id = 2", true), ("Book", "order by id", true),
+    ("Book", "order", false), ("count Book", "where id = 1", true), ("select 1;", "and 2;", false),
+    ("Book", "Author", false),
+    ("Book", "select 1;", false), ("Book", "Limit", false), ("Book", "and", false), ("Book", ".help", false),
+    ("delete Book where id = 1", "or id = 2", true), ("Book where id = 1", "set year = 2", true), ("Book", "", false),
+  ])
+  func `whether a line goes on with a query`(text: String, line: String, continues: Bool) {
+    #expect(session.continues(text, line) == continues)
+  }
+
+  @Test func `a line that only goes on with a query is refused with what to write`() async {
+    #expect(
+      await session.failure("and year = 1961")
+        == "no query begins so\n   1 │ and year = 1961\n     │ ^^^ a query of models ends with its line, unless the line ends with what needs more behind it"
+    )
+  }
+
   @Test(arguments: [
     ("Bo", ["Book", "BookTag"]), ("Book where aut", ["author", "author_id"]),
     ("Book where author.", ["books", "name"]),

@@ -12,6 +12,9 @@ public struct Language {
   public var hint: (String) -> String?
   /// Whether Enter runs the text, or begins a new line of it.
   public var isComplete: (String) -> Bool
+  /// Whether a line belongs to a text that is complete without it. Asked where lines are read without an editor, of the
+  /// next line if it is there already.
+  package var continues: (_ text: String, _ line: String) -> Bool = { _, _ in false }
 
   public init(
     highlight: @escaping (String) -> [Span] = { _ in [] },

@@ -10,14 +10,22 @@ struct PlainLines {
 
   /// The next line without its end; at the end of the input also an unterminated one. Nil if more input is needed.
   mutating func next() -> String? {
-    guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
-      guard isAtEnd, !bytes.isEmpty else { return nil }
-      defer { bytes = [] }
-      return String(decoding: bytes, as: UTF8.self)
-    }
-    defer { bytes.removeFirst(end + 1) }
-    return String(decoding: bytes[..<end].last == 13 ? bytes[..<(end - 1)] : bytes[..<end], as: UTF8.self)
+    let line = peek()
+    if line != nil { bytes.removeFirst(min(bytes.count, end + 1)) }
+    return line
   }
+
+  /// The same line, which stays the next.
+  func peek() -> String? {
+    guard end < bytes.count || isAtEnd && !bytes.isEmpty else { return nil }
+    let line = bytes[..<end]
+    return String(decoding: line.last == 13 ? line.dropLast() : line, as: UTF8.self)
+  }
+
+  /// Whether a line has begun to come, and its end has not.
+  var isInLine: Bool { !isAtEnd && !bytes.isEmpty && end == bytes.count }
+
+  private var end: Int { bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count }
 }
 
 extension Editor {
@@ -29,7 +37,9 @@ extension Editor {
     while true {
       if let line = plain.next() {
         text = text.map { $0 + "\n" + line } ?? line
-        if let text, language.isComplete(text) { return .text(text) }
+        if let complete = text, language.isComplete(complete) {
+          guard let line = lineThere(), language.continues(complete, line) else { return .text(complete) }
+        }
         ask(prompt.rest)
       } else if plain.isAtEnd {
         return text.map { .text($0) } ?? .left
@@ -41,6 +51,16 @@ extension Editor {
         }
         if ready.contains(input) { plain.add(input.read()) }
       }
+    }
+  }
+
+  /// The next line, if it has come, or begun to come. A program that waits for an answer has sent none.
+  private func lineThere() -> String? {
+    if input.isTerminal { return nil }
+    while true {
+      if let line = plain.peek() { return line }
+      if plain.isAtEnd || Descriptor.wait(for: [input], milliseconds: plain.isInLine ? -1 : 0).isEmpty { return nil }
+      plain.add(input.read())
     }
   }
 }

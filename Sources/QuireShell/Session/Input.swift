@@ -96,6 +96,20 @@ struct InputReader {
     }
   }
 
+  /// The word at the beginning of a line that can only continue a query of models.
+  func continuation(in line: String) -> Range<Int>? {
+    let tokens = Tokenizer.tokens(of: line)
+    guard let first = tokens.first, case .word(let word) = first.kind, tokens.count > 2 else { return nil }
+    switch word.lowercased() {
+    case "order", "group": return tokens[1].isWord("by") ? first.range : nil
+    case let word: return Self.continuing.contains(word) && models.place(of: word) == nil ? first.range : nil
+    }
+  }
+
+  private static let continuing: Set<String> = [
+    "where", "and", "or", "having", "limit", "offset", "set", "like", "in", "between", "is", "contains", "glob",
+  ]
+
   private func isModelWord(_ token: Token) -> Bool {
     switch token.kind {
     case .word(let word):

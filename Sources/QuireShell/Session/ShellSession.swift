@@ -125,6 +125,17 @@ public actor ShellSession {
     }
   }
 
+  nonisolated func isSQL(_ text: String) -> Bool { InputReader(models: models).kind(of: text) == .sql }
+
+  /// Whether a line goes on with a query of models that is complete without it.
+  nonisolated package func continues(_ text: String, _ line: String) -> Bool {
+    let reader = InputReader(models: models)
+    switch reader.kind(of: text) {
+    case .model, .verb: return reader.continuation(in: line) != nil
+    default: return false
+    }
+  }
+
   // MARK: Running
 
   /// Runs one input, of one or several statements, and delivers the result of each as it comes.
@@ -188,13 +199,20 @@ public actor ShellSession {
   private func answer(_ text: String, _ run: Run) async throws {
     if InputReader.isSurelySQL(text) { return try await sql(text, run) }
     try refresh()
-    switch InputReader(models: models).kind(of: text) {
+    let reader = InputReader(models: models)
+    switch reader.kind(of: text) {
     case .nothing: return
     case .command(let name, let argument, let sign): try await command(name, argument, sign, run)
     case .undo: try await run.each(.written(try undo()))
     case .redo: try await run.each(.written(try redo()))
     case .model(let start): try await model(text, from: start, run)
-    case .sql: try await sql(text, run)
+    case .sql:
+      if let word = reader.continuation(in: text) {
+        throw ShellFailure(
+          "no query begins so", at: word,
+          hint: "a query of models ends with its line, unless the line ends with what needs more behind it")
+      }
+      try await sql(text, run)
     case .foreign(let word, let hint, let range):
       throw ShellFailure("‘\(word)’ is not SQLite's", at: range, hint: hint, .usage)
     case .verb(let verb, let start): try await self.verb(verb, text, from: start, run)

@@ -15,7 +15,9 @@ struct ReplScript {
   /// - Returns: That of the first statement that failed.
   func run() async -> ExitStatus {
     let reader = Editor(environment: [:])
-    reader.language.isComplete = { [session] in session.isComplete($0) }
+    var completeness = ScriptCompleteness(session)
+    reader.language.isComplete = { completeness.isComplete($0) }
+    reader.language.continues = { [session] in session.continues($0, $1) }
     let hasLeft = Mutex(false)
     while case .text(let text) = reader.read(Prompt("")) {
       do {

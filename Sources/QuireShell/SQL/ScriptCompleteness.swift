@@ -1,0 +1,54 @@
+import QuireSQLite
+
+/// Whether a text that is read line by line is complete, at the cost of the last line for SQL: a statement may have
+/// as many lines as a table has rows.
+package struct ScriptCompleteness {
+  private let session: ShellSession
+  private var growing = GrowingSQL()
+  /// Whether the text is SQL; nil until enough of it is there.
+  private var isSQL: Bool?
+
+  package init(_ session: ShellSession) { self.session = session }
+
+  /// - Parameter text: What the previous one was the beginning of, unless that was complete.
+  package mutating func isComplete(_ text: String) -> Bool {
+    let mayBe = growing.mayBeComplete(text)
+    if isSQL == nil, growing.count > 2 { isSQL = session.isSQL(text) }
+    if isSQL == true, !mayBe { return false }
+    let isComplete = session.isComplete(text)
+    if isComplete { (growing, isSQL) = (GrowingSQL(), nil) }
+    return isComplete
+  }
+}
+
+/// Whether SQL that grows may have become complete by what was added.
+struct GrowingSQL {
+  /// The tokens up to here are closed.
+  private var scanned = 0
+  private var isOpen = false
+  /// How many significant tokens there are.
+  private(set) var count = 0
+  private var countAtSemicolon = 0
+
+  mutating func mayBeComplete(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    var tokens = SQLTokens(bytes: bytes, in: scanned..<bytes.count)
+    var mayBe = isOpen
+    while let token = tokens.next() {
+      if token.isOpen {
+        (scanned, isOpen) = (token.range.lowerBound, true)
+        return false
+      }
+      guard token.isSignificant else { continue }
+      count += 1
+      guard tokens.isMark(token, ";") else { continue }
+      mayBe = true
+      countAtSemicolon = count
+    }
+    (scanned, isOpen) = (bytes.count, false)
+    return mayBe || count - countAtSemicolon <= Self.longestTransaction
+  }
+
+  /// How many words `rollback transaction to savepoint x` has, which needs no semicolon.
+  private static let longestTransaction = 5
+}
