@@ -30,12 +30,14 @@ package final class RunWatch: Sendable {
 
   func look() -> Int32 {
     count.wrappingAdd(Int(Self.stride), ordering: .relaxed)
-    return isStopped.load(ordering: .relaxed) ? 1 : 0
+    return wasStopped ? 1 : 0
   }
 
   /// Steps since ``start()``, in thousands.
   package var steps: Int { count.load(ordering: .relaxed) }
-  package var wasStopped: Bool { isStopped.load(ordering: .relaxed) }
+  package var wasStopped: Bool {
+    isStopped.load(ordering: .relaxed) || heedsSignals.load(ordering: .relaxed) && Self.wasStoppedBySignal
+  }
 
   /// Resets the count and clears a stop.
   package func start() {
@@ -50,14 +52,23 @@ package final class RunWatch: Sendable {
 
   /// The connection that ``stopBySignal()`` stops; 0 for none.
   private static let stoppedBySignal = Atomic<UInt>(0)
+  private static let isSignaled = Atomic(false)
+  private let heedsSignals = Atomic(false)
 
-  /// Makes this the connection that ``stopBySignal()`` stops.
+  /// Whether ``stopBySignal()`` was called since ``standsForSignals()``.
+  package static var wasStoppedBySignal: Bool { isSignaled.load(ordering: .relaxed) }
+
+  /// Makes this the connection that ``stopBySignal()`` stops, and forgets an earlier stop.
   package func standsForSignals() {
+    Self.isSignaled.store(false, ordering: .relaxed)
+    heedsSignals.store(true, ordering: .relaxed)
     handle.withLock { Self.stoppedBySignal.store(UInt(bitPattern: $0), ordering: .releasing) }
   }
 
-  /// Stops the statement that is being run. May be called in a signal handler: it takes no lock and no memory.
+  /// Stops the statement that is being run, and those after it. May be called in a signal handler: it takes no lock and
+  /// no memory.
   package static func stopBySignal() {
+    isSignaled.store(true, ordering: .relaxed)
     let handle = OpaquePointer(bitPattern: stoppedBySignal.load(ordering: .acquiring))
     if let handle { sqlite3_interrupt(handle) }
   }

@@ -109,6 +109,9 @@ public actor ShellSession {
   /// Makes ``RunWatch/stopBySignal()`` stop what is being run in the present file.
   nonisolated package func standsForSignals() { shared.withLock { $0.watch }.standsForSignals() }
 
+  /// Whether ``RunWatch/stopBySignal()`` was called since ``standsForSignals()``.
+  nonisolated package static var wasStoppedBySignal: Bool { RunWatch.wasStoppedBySignal }
+
   /// The file's name in short, for a prompt: `lib` of `library.db`.
   nonisolated public var promptName: String {
     String(printable(FileName(file).bare).prefix(12))

@@ -50,6 +50,6 @@ extension Command {
     }
     return isTerminal
       ? await Repl.converse(session, invocation)
-      : await ReplScript(session, invocation.terminal).run()
+      : await ReplScript(session, invocation).run()
   }
 }

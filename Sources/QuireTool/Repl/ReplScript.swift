@@ -6,10 +6,13 @@ import Synchronization
 struct ReplScript {
   private let session: ShellSession
   private let terminal: Terminal
+  /// Whether the process is there for it alone, and signals are its own.
+  private let isWholeProcess: Bool
 
-  init(_ session: ShellSession, _ terminal: Terminal) {
+  init(_ session: ShellSession, _ invocation: Invocation) {
     self.session = session
-    self.terminal = terminal
+    terminal = invocation.terminal
+    isWholeProcess = invocation.isWholeProcess
   }
 
   /// - Returns: That of the first statement that failed.
@@ -21,11 +24,14 @@ struct ReplScript {
     let hasLeft = Mutex(false)
     while case .text(let text) = reader.read(Prompt("")) {
       do {
+        if isWholeProcess { StopSignal.stop(session) }
+        defer { if isWholeProcess { StopSignal.goOn() } }
         try await session.run(text, to: output) { reply in
           if case .quit = reply { hasLeft.withLock { $0 = true } }
           try show(reply)
         }
         if isUnread { return .done }
+        if isWholeProcess, StopSignal.hasCome { return .interrupted }
         if hasLeft.withLock({ $0 }) { break }
       } catch let failure as ShellFailure {
         if failure.kind == .stopped, isUnread { return .done }

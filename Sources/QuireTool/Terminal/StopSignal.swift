@@ -44,12 +44,26 @@ extension StopSignal {
   /// Makes no thread, which would take as long as a short query. For a process that is there for this session alone.
   static func stop(_ session: ShellSession) {
     session.standsForSignals()
-    for number in [SIGINT, SIGTERM, SIGHUP] {
+    for number in stopping {
       let before = signal(number) { number in
         signal(number, SIG_DFL)
         RunWatch.stopBySignal()
       }
-      if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(number, SIG_IGN) }
+      if isIgnored(before) { signal(number, SIG_IGN) }
     }
+  }
+
+  /// Lets such signals end the process again, while nothing is run.
+  static func goOn() {
+    for number in stopping where isIgnored(signal(number, SIG_DFL)) { signal(number, SIG_IGN) }
+  }
+
+  /// Whether one has come since ``stop(_:)``.
+  static var hasCome: Bool { ShellSession.wasStoppedBySignal }
+
+  private static let stopping = [SIGINT, SIGTERM, SIGHUP]
+
+  private static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
+    unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }

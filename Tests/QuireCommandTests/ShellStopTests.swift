@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+/// Signals to `quire query` and to the shell without a terminal.
+@Suite struct ShellStopTests {
+  private let quire: Scratch
+  private static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+  init() throws {
+    quire = try Scratch()
+    try quire.database("library.db", "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)")
+    let records = (0..<400_000).map { "\($0),a book with a title of some length \($0)" }
+    try quire.write("books.csv", (["id,title"] + records).joined(separator: "\n"))
+  }
+
+  /// Starts it, and sends the signal when it has begun to write.
+  private func end(_ words: [String], input: String, with signal: Int32) throws -> (status: Int32, error: String) {
+    let process = Process()
+    process.executableURL = Scratch.binary
+    process.arguments = words
+    process.currentDirectoryURL = quire.folder
+    let (given, said) = (Pipe(), Pipe())
+    process.standardInput = given
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = said
+    try process.run()
+    try given.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    while process.isRunning, !FileManager.default.fileExists(atPath: quire.path("library.db-journal")) {
+      Thread.sleep(forTimeInterval: 0.002)
+    }
+    kill(process.processIdentifier, signal)
+    let error = try said.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    let status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    return (status, String(decoding: error, as: UTF8.self))
+  }
+
+  /// Signals come as from a shell: Foundation's processes may begin with blocked ones.
+  @Test(arguments: ["TERM", "HUP"]) func `an import that is stopped adds nothing, and leaves nothing`(
+    signal: String
+  ) throws {
+    let ran = try quire.shell(
+      """
+      quire query library.db '.import books.csv Book' --write &
+      while [ ! -e library.db-journal ]; do sleep 0.01; done
+      kill -\(signal) $!; wait $!; echo $?
+      """)
+    #expect(ran.output == "130\n" && ran.error == "error: stopped; nothing was added\n", "\(ran)")
+    #expect(try quire.rows("library.db", "SELECT count(*) FROM book") == ["0"])
+    #expect(try quire.files == ["books.csv", "library.db"])
+  }
+
+  @Test(arguments: signals) func `a script that is stopped takes back what it was doing, and leaves nothing`(
+    signal: Int32
+  ) throws {
+    let statements = ".import books.csv Book\ninsert into book (id) values (-2);\n"
+    let ended = try end(["library.db", "--write"], input: statements, with: signal)
+    #expect(ended.status == 130 && ended.error.hasSuffix("error: stopped; nothing was added\n"), "\(ended)")
+    #expect(try quire.rows("library.db", "SELECT id FROM book").isEmpty)
+    #expect(try quire.files == ["books.csv", "library.db"])
+  }
+
+  @Test(arguments: signals) func `a shell that waits for its next line is ended by a signal`(signal: Int32) throws {
+    let process = Process()
+    process.executableURL = Scratch.binary
+    process.arguments = ["library.db"]
+    process.currentDirectoryURL = quire.folder
+    let (given, said) = (Pipe(), Pipe())
+    process.standardInput = given
+    process.standardOutput = said
+    try process.run()
+    try given.fileHandleForWriting.write(contentsOf: Data("select 1;\n".utf8))
+    var answer = Data()
+    while answer.count < 4 { answer += said.fileHandleForReading.availableData }
+    Thread.sleep(forTimeInterval: 0.1)
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
+  }
+}
