@@ -35,6 +35,10 @@ import Testing
     ("csv", "nope,a\n1,2\n", "line 1: T has no nope. Nothing was added"),
     ("csv", "nope,a\n", "line 1: T has no nope. Nothing was added"),
     ("csv", "a,A\n", "line 1: A is there twice. Nothing was added"),
+    (
+      "csv", "\"\",a\n\"1\",x\n",
+      "line 1: name 1 of 2 is empty. Nothing was added\nR writes numbers of rows without a name"
+    ),
     ("jsonl", "{\"a\":1,\"b\":007}\n", "line 1: the value of b is not JSON: 007. Nothing was added"),
     ("jsonl", "{\"a\":\"\\ud800\"}\n", "line 1: the value of a is not JSON: \"\\ud800\". Nothing was added"),
   ])
@@ -44,6 +48,14 @@ import Testing
     let path = try file(text, "t.\(ending)")
     #expect(await session.failure(".import \(path) t").hasPrefix(message))
     #expect(try library.rows("SELECT * FROM t").isEmpty)
+  }
+
+  @Test func `a file of UTF-16 is called so`() async throws {
+    let path = library.folder.appending(path: "t.csv")
+    for mark: [UInt8] in [[0xFF, 0xFE, 0x61, 0], [0xFE, 0xFF, 0, 0x61]] {
+      try Data(mark).write(to: path)
+      #expect(await session.failure(".import \(path.path) t").hasSuffix("t.csv is in UTF-16: save it as UTF-8"))
+    }
   }
 
   @Test func `only a field that is wholly written as bytes is bytes`() async throws {

@@ -148,6 +148,15 @@ import Testing
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "a\n1\n2\n")
     #expect(
       await session.failure(".save \(library.file.path)").hasSuffix("is the database itself; nothing was written"))
+    let log = library.file.path + "-wal"
+    try FileManager.default.createSymbolicLink(
+      atPath: library.folder.appending(path: "log.csv").path, withDestinationPath: log)
+    _ = try await session.replies(".as csv")
+    for path in [log, library.file.path + "-journal", library.folder.appending(path: "log.csv").path] {
+      let failure = await session.failure(".save \(path) Book")
+      #expect(failure == "SQLite would take \(path) for a file of \(library.file.path); nothing was written")
+    }
+    #expect(!FileManager.default.fileExists(atPath: log))
     let few = try library.session { $0.keptRows = 3 }
     let answer = try await few.answer("select * from book")
     #expect(answer.rows.count == 3 && !answer.isWhole)

@@ -28,6 +28,15 @@ package struct SidecarFiles: Sendable {
     sqlite3_close_v2(handle)
   }
 
+  /// The database for whose log SQLite would take a file of this name; nil if it would not.
+  package static func owner(of path: String) -> String? {
+    for end in ["-wal", "-shm", "-journal"] where path.hasSuffix(end) {
+      let owner = String(path.dropLast(end.count))
+      if size(of: owner) != nil { return owner }
+    }
+    return nil
+  }
+
   package static func size(of path: String) -> Int? {
     var info = stat()
     return stat(path, &info) == 0 ? Int(info.st_size) : nil

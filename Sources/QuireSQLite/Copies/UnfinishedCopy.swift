@@ -158,11 +158,8 @@ extension UnfinishedCopy {
         throw BackupError.inUse(path: path, file: resolved + end)
       }
     }
-    for end in ["-wal", "-shm", "-journal"] where resolved.hasSuffix(end) {
-      let owner = String(resolved.dropLast(end.count))
-      if SidecarFiles.size(of: owner) != nil {
-        throw BackupError.cannotWrite(path: path, reason: "SQLite would take it for a file of \(owner)")
-      }
+    if let owner = SidecarFiles.owner(of: resolved) {
+      throw BackupError.cannotWrite(path: path, reason: "SQLite would take it for a file of \(owner)")
     }
     return resolved
   }

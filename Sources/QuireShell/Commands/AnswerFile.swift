@@ -18,12 +18,27 @@ package final class AnswerFile: Sendable {
   }
 
   /// - Parameter database: The file being queried, which is never overwritten.
-  /// - Throws: ``ShellFailure`` if the path is the database's own.
+  /// - Throws: ``ShellFailure`` if the path is the database's own, or one that SQLite would take for the log of a database.
   package init(_ path: String, besides database: String) throws(ShellFailure) {
     self.path = path
-    if let own = Self.identity(database), own == Self.identity(path) {
-      throw ShellFailure("\(printable(path)) is the database itself; nothing was written", .refused)
+    if let obstacle = Self.obstacle(path, besides: database) {
+      throw ShellFailure("\(obstacle); nothing was written", .refused)
     }
+  }
+
+  /// Why a path is not written to; nil if it may be.
+  package static func obstacle(_ path: String, besides database: String) -> String? {
+    if let own = identity(database), own == identity(path) { return "\(printable(path)) is the database itself" }
+    var place = path
+    // As many links as Linux follows.
+    for _ in 0...40 {
+      if let owner = SidecarFiles.owner(of: place) {
+        return "SQLite would take \(printable(path)) for a file of \(printable(owner))"
+      }
+      guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: place) else { break }
+      place = next.hasPrefix("/") ? next : URL(filePath: place).deletingLastPathComponent().path + "/" + next
+    }
+    return nil
   }
 
   deinit {

@@ -22,6 +22,7 @@ struct ImportRecords {
       throw ShellFailure("\(printable(file)) cannot be read", .usage)
     }
     sizeInBytes = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
+    if bytes.isUTF16 { throw ShellFailure("\(printable(file)) is in UTF-16: save it as UTF-8", .usage) }
     try bytes.passMark()
     form =
       switch format {
@@ -134,6 +135,9 @@ struct FileBytes {
 
   /// To be called after ``peek()`` has found a byte.
   @inline(__always) mutating func pass() { place += 1 }
+
+  /// Whether it begins with the mark of UTF-16, as what spreadsheets call Unicode text does.
+  fileprivate var isUTF16: Bool { piece.starts(with: [0xFF, 0xFE]) || piece.starts(with: [0xFE, 0xFF]) }
 
   /// Passes over the mark that some programs begin a file of text with.
   fileprivate mutating func passMark() throws(ShellFailure) {

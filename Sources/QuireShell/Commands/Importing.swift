@@ -95,7 +95,12 @@ private struct Insertion {
 
   mutating func prepare(_ names: [String], line: Int) throws {
     columns = []
-    for name in names {
+    for (place, name) in names.enumerated() {
+      if name.isEmpty {
+        throw ShellFailure(
+          "line \(line): name \(place + 1) of \(names.count) is empty. Nothing was added",
+          hint: "R writes numbers of rows without a name, unless row.names = FALSE, and pandas, unless index=False")
+      }
       guard let column = model.column(named: name) else {
         let near =
           name.contains(";")

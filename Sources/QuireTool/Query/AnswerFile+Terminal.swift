@@ -3,13 +3,12 @@ import QuireShell
 extension AnswerFile {
   /// The file of `-o`.
   ///
-  /// - Throws: ``CommandFailure`` if the path is the database's own.
+  /// - Throws: ``CommandFailure`` if the path is the database's own, or its log's.
   convenience init(_ path: String, from database: String) throws {
-    do throws(ShellFailure) {
-      try self.init(path, besides: database)
-    } catch {
-      throw CommandFailure("\(path) is the database itself: give another file to -o", .usage)
+    if let obstacle = Self.obstacle(path, besides: database) {
+      throw CommandFailure("\(obstacle): give another file to -o", .usage)
     }
+    try self.init(path, besides: database)
   }
 
   /// - Returns: `terminal`, whose answers go here. What fails is thrown at the end.

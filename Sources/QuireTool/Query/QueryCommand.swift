@@ -144,7 +144,11 @@ struct QueryRun: Sendable {
 
   private static func text(_ argument: String) throws -> String {
     if argument == "-" {
-      return String(decoding: try FileHandle.standardInput.readToEnd() ?? Data(), as: UTF8.self)
+      do {
+        return String(decoding: try FileHandle.standardInput.readToEnd() ?? Data(), as: UTF8.self)
+      } catch {
+        throw CommandFailure("standard input cannot be read", .usage)
+      }
     }
     guard argument.hasPrefix("@") else { return argument }
     let path = String(argument.dropFirst())
