@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Signals to `quire query` and to the shell without a terminal.
+/// Signals to the shell without a terminal.
 @Suite struct ShellStopTests {
   private let quire: Scratch
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
@@ -33,21 +33,6 @@ import Testing
     process.waitUntilExit()
     let status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     return (status, String(decoding: error, as: UTF8.self))
-  }
-
-  /// Signals come as from a shell: Foundation's processes may begin with blocked ones.
-  @Test(arguments: ["TERM", "HUP"]) func `an import that is stopped adds nothing, and leaves nothing`(
-    signal: String
-  ) throws {
-    let ran = try quire.shell(
-      """
-      quire query library.db '.import books.csv Book' --write &
-      while [ ! -e library.db-journal ]; do sleep 0.01; done
-      kill -\(signal) $!; wait $!; echo $?
-      """)
-    #expect(ran.output == "130\n" && ran.error == "error: stopped; nothing was added\n", "\(ran)")
-    #expect(try quire.rows("library.db", "SELECT count(*) FROM book") == ["0"])
-    #expect(try quire.files == ["books.csv", "library.db"])
   }
 
   @Test(arguments: signals) func `a script that is stopped takes back what it was doing, and leaves nothing`(
