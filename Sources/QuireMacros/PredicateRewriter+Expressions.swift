@@ -76,6 +76,9 @@ extension PredicateRewriter {
       let a = try isLogic ? condition(infix.leftOperand, scope) : expression(infix.leftOperand, scope)
       let b = try isLogic ? condition(infix.rightOperand, scope) : expression(infix.rightOperand, scope)
       let isEquality = function == "Equal" || function == "NotEqual"
+      if function == "NotEqual", infix.leftOperand.isNil != infix.rightOperand.isNil {
+        return named(build("NotEqualToNil", infix.rightOperand.isNil ? a : b))
+      }
       // What has a name may be an object.
       if isEquality, infix.leftOperand.mentions(scope), infix.rightOperand.isName(outside: scope) {
         return named(build(function + "ToValue", "lhs: \(a)", "rhs: \(infix.rightOperand.trimmedDescription)"))
@@ -131,6 +134,9 @@ extension PredicateRewriter {
 }
 
 extension ExprSyntax {
+  /// Whether it is `nil`.
+  fileprivate var isNil: Bool { self.is(NilLiteralExprSyntax.self) }
+
   /// Whether it is a name of the source, or a member of one: `lem`, `self.author`.
   fileprivate func isName(outside scope: PredicateScope) -> Bool {
     if self.is(DeclReferenceExprSyntax.self) { return !mentions(scope) }

@@ -25,6 +25,39 @@ struct AcceptanceTests {
     #expect(found.isEmpty, "\(options): \(found)")
   }
 
+  @Test func `a predicate asks whether there is an object, though its file does not declare the model`() throws {
+    let use = """
+      import Foundation
+      import Quire
+
+      func ask(_ book: Book) {
+        _ = book.author?.name
+        _ = #Predicate<Book> { $0.author != nil && nil != $0.subtitle }
+      }
+      """
+    let models = """
+      import Quire
+
+      @Model final class Author {
+        var name: String
+        var books: [Book] = []
+        init(name: String) { self.name = name }
+      }
+      @Model final class Book {
+        var subtitle: String?
+        var author: Author?
+        init() {}
+      }
+      """
+    // The compiler reads the files in their order, or one after the other.
+    for options in [[], ["-no-whole-module-optimization"]] {
+      for sources in [[models, use], [use, models]] {
+        let found = try Compiler.shared!.check(sources, options)
+        #expect(found.joined().isEmpty, "\(options): \(found)")
+      }
+    }
+  }
+
   @Test func `a model of twice as many properties costs the compiler twice as much`() throws {
     func attempts(properties: Int) throws -> Int {
       let kinds = ["Genre = .novel", "Wide?", "[Wide] = []", "String = \"\"", "Date?", "[String] = []"]

@@ -60,4 +60,20 @@ extension PredicateExpressions {
   {
     build_NotEqual(lhs: identifier(of: lhs), rhs: build_Arg(rhs?.persistentModelID))
   }
+  /// Written by `#Predicate`: `!= nil`.
+  @_disfavoredOverload
+  public static func _build_NotEqualToNil<Base: PredicateExpression, Wrapped: Equatable>(_ base: Base)
+    -> NotEqual<Base, NilLiteral<Wrapped>> where Base.Output == Wrapped?
+  {
+    build_NotEqual(lhs: base, rhs: build_NilLiteral())
+  }
+
+  /// Written by `#Predicate`: `!= nil` of an object of the row. That it is `Equatable` follows from its being a model: the
+  /// compiler does not find that conformance if it meets the model, which is declared in another file, here for the first
+  /// time.
+  public static func _build_NotEqualToNil<Base: PredicateExpression, Model: PersistentModel>(_ base: Base)
+    -> NotEqual<Base, NilLiteral<Model>> where Base.Output == Model?
+  {
+    build_NotEqual(lhs: base, rhs: build_NilLiteral())
+  }
 }
