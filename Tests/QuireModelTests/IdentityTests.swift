@@ -244,4 +244,42 @@ import Testing
     let id = try JSONDecoder().decode(PersistentIdentifier.self, from: data)
     #expect(context.model(for: id) === eden)
   }
+
+  @MainActor @Test func `a decoded identifier means the store in use, also before others have closed their files`()
+    throws
+  {
+    func again(_ id: PersistentIdentifier) throws -> PersistentIdentifier {
+      try JSONDecoder().decode(PersistentIdentifier.self, from: try JSONEncoder().encode(id))
+    }
+    func used(_ context: ModelContext) throws -> PersistentIdentifier {
+      let drawer = Drawer("a")
+      context.insert(drawer)
+      try context.save()
+      return drawer.persistentModelID
+    }
+    func open() throws -> ModelContainer {
+      try ModelContainer(for: Drawer.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    }
+    // Neither has the main actor become free.
+    _ = try used(try open().mainContext)
+    _ = try used(ModelContext(try open()))
+    let closed = try open()
+    let gone = try used(closed.mainContext)
+    try closed.close()
+    var store: ModelContainer? = try open()
+    let context = try #require(store).mainContext
+    let id = try used(context)
+    #expect(try again(id) == id)
+    store = nil
+    #expect(try again(id) == id)  // its main context is used alone
+    let other = try open()
+    #expect(try again(id) != id)
+    _ = (other, gone)
+  }
+}
+
+/// A model of these tests alone: others run beside them, with stores of their own.
+@Model final class Drawer {
+  var name: String
+  init(_ name: String) { self.name = name }
 }

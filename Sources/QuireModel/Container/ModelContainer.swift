@@ -17,6 +17,7 @@ public final class ModelContainer: Sendable {
   /// The plan it was opened with, if any.
   public let migrationPlan: (any SchemaMigrationPlan.Type)?
   package let store: Store
+  private let use: StoreUse
   @MainActor private var main: ModelContext?
 
   /// Opens a file, or a store in memory, for these models.
@@ -93,6 +94,7 @@ public final class ModelContainer: Sendable {
     schema = parts.schema
     migrationPlan = parts.migrationPlan
     store = parts.store
+    use = StoreUse(store)
   }
 
   /// What a container is made of.
@@ -155,6 +157,7 @@ public final class ModelContainer: Sendable {
       name: configuration.file?.path ?? "memory:\(UUID().uuidString)", node: node
     )
     self.store = store
+    use = StoreUse(store)
     if configuration.allowsSave {
       try opened.read { try store.keys.start(store, on: $0) }
       opened.atDeletions { [keys = store.keys] in try keys.remember($1, of: entities, in: $0) }
@@ -257,6 +260,7 @@ public final class ModelContainer: Sendable {
       context.owner.close()
     }
     try store.database.close()
+    StoreRegistry.shared.close(store.number)
     store.node?.end()
   }
 

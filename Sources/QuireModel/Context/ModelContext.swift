@@ -11,6 +11,8 @@ public final class ModelContext {
   private let strongContainer: ModelContainer?
   private weak var weakContainer: ModelContainer?
   private let parts: ModelContainer.Parts
+  /// Of a main context, which may outlive its container.
+  private var use: StoreUse?
   /// The author name of its commits: see ``HistoryTransaction/author``.
   public var author: String? {
     get { owner.saver.author }
@@ -33,6 +35,7 @@ public final class ModelContext {
     strongContainer = nil
     weakContainer = container  // the container holds its main context
     parts = container.parts
+    use = StoreUse(container.store)
     owner = ContextCore(store: container.store, autosaves: true, isolation: MainActor.shared)
     owner.context = self
     follow(container)

@@ -8,8 +8,9 @@ import QuireSQLite
 ///
 /// It is encoded as the model's name and the row's key, `{"entity":"Book","key":7}`. It contains no path, so that it
 /// can be given to clients and still identifies the row when the file has been moved. Decoding selects the open store
-/// that has such a model. If there is none yet, or several, the identifier belongs to whichever store it is used with,
-/// and does not equal any object's identifier. The format of older versions, with the file's path, is decoded too. A
+/// that has such a model: the one whose container, or a context of it, is referenced and not closed. If there is none
+/// yet, or several, the identifier belongs to whichever store it is used with, and does not equal any object's
+/// identifier. The format of older versions, with the file's path, is decoded too. A
 /// temporary one is encoded for this run of the program: elsewhere, decoding it is an error.
 public struct PersistentIdentifier: Hashable, Sendable {
   /// Zero if no store is known: then `entity` is the number of a name in ``StoreRegistry``.
@@ -112,13 +113,19 @@ extension PersistentIdentifier: CustomStringConvertible {
   }
 }
 
-/// The open stores of the process, by number; identifiers are resolved with it.
+/// The stores of the process, by number; identifiers are resolved with it.
 final class StoreRegistry: Sendable {
   static let shared = StoreRegistry()
 
   private struct Store {
     let name: String
     let entities: [String]
+    /// How many containers and main contexts refer to it. After the last one has gone, a main context that waits for
+    /// its actor to empty it still holds the store, but no decoded identifier means it.
+    var users = 0
+    var isClosed = false
+
+    var isOpen: Bool { users > 0 && !isClosed }
   }
   private struct State {
     var next: UInt32 = 1
@@ -138,6 +145,10 @@ final class StoreRegistry: Sendable {
   }
 
   func remove(_ number: UInt32) { stores.withLock { _ = $0.open.removeValue(forKey: number) } }
+
+  func close(_ number: UInt32) { stores.withLock { $0.open[number]?.isClosed = true } }
+
+  fileprivate func addUsers(_ count: Int, of number: UInt32) { stores.withLock { $0.open[number]?.users += count } }
 
   func entityName(of id: PersistentIdentifier) -> String? {
     if id.store != 0 { return names(of: id)?.entity }
@@ -161,7 +172,7 @@ final class StoreRegistry: Sendable {
     if name.isEmpty { return nil }
     return stores.withLock { stores in
       var found: [(store: UInt32, entity: UInt32)] = []
-      for (number, store) in stores.open.sorted(by: { $0.key < $1.key }) {
+      for (number, store) in stores.open.sorted(by: { $0.key < $1.key }) where store.isOpen {
         guard let index = store.entities.firstIndex(of: name) else { continue }
         if store.name == path { return (number, UInt32(index)) }
         found.append((number, UInt32(index)))
@@ -176,4 +187,16 @@ final class StoreRegistry: Sendable {
       return (0, number)
     }
   }
+}
+
+/// One reference to an open store, of a container or a main context: see `StoreRegistry`.
+final class StoreUse: Sendable {
+  private let number: UInt32
+
+  init(_ store: Store) {
+    number = store.number
+    StoreRegistry.shared.addUsers(1, of: number)
+  }
+
+  deinit { StoreRegistry.shared.addUsers(-1, of: number) }
 }
