@@ -27,6 +27,34 @@ import Testing
     #expect(size.value == 20)
   }
 
+  @Test func `a kept value that a transaction assigns twice is the last of them`() throws {
+    let store = try makeStore()
+    let context = ModelContext(store)
+    let size = try context.setting("pageSize", default: 20)
+    try context.transaction { size.value = 20 }
+    #expect(try store.query("SELECT 1 FROM sqlite_schema WHERE name = 'kept_value'").isEmpty)
+    try context.transaction {
+      size.value = 50
+      size.value = 20
+    }
+    #expect(size.value == 20)
+    try size.set(30)
+    try context.transaction {
+      size.value = 50
+      size.value = 30
+    }
+    #expect(size.value == 30)
+    #expect(try ModelContext(store).setting("pageSize", default: 0).value == 30)
+  }
+
+  @Test func `a kept value may hold numbers that JSON has no words for, as a property may`() throws {
+    let store = try makeStore()
+    let numbers = try ModelContext(store).setting("numbers", default: [1.5])
+    try numbers.set([.infinity, -.infinity, .nan])
+    let again = try ModelContext(store).setting("numbers", default: [1.5]).value
+    #expect(again.count == 3 && again[0] == .infinity && again[1] == -.infinity && again[2].isNaN)
+  }
+
   @Test func `the latest of a sequence ends with its holder, and says what ended the sequence`() async throws {
     struct Failed: Error {}
     let (stream, input) = AsyncThrowingStream.makeStream(of: Int.self)

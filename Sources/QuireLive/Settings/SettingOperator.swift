@@ -45,7 +45,7 @@ final class SettingOperator<Value: Codable & Equatable>: LiveOperator {
   private func read(_ name: String, on connection: Connection) throws -> Delta {
     queriesRun += 1
     let text = try SettingsTable.value(of: name, on: connection)
-    let new = try text.map { try JSONDecoder().decode(Value.self, from: Data($0.utf8)) } ?? defaultValue
+    let new = try text.map { try JSONDecoder.ofColumns().decode(Value.self, from: Data($0.utf8)) } ?? defaultValue
     return Delta(name: name, value: new, changesContent: !isIdentical(new, value), old: value)
   }
 

@@ -42,12 +42,13 @@ public final class StoredSetting<Value: Codable & Equatable>: LiveResult {
   /// - Throws: ``DatabaseError``, ``SQLiteError``, or the encoder's error; then nothing has changed.
   public func set(_ value: Value) throws {
     let owner = node.owner
-    if isIdentical(value, node.content.value), node.isFollowing, !isPaused { return }
+    let isShown = isIdentical(value, node.content.value) && node.isFollowing && !isPaused
+    if isShown, !owner.saver.isInTransaction { return }
     let store = try owner.requireStore()
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+    let text = String(decoding: try JSONEncoder.ofColumns().encode(value), as: UTF8.self)
     func write(_ transaction: Transaction) throws {
+      // Inside a transaction, it may have been assigned before.
+      if isShown, try SettingsTable.value(of: name, on: transaction.connection) ?? text == text { return }
       try SettingsTable.set(name, to: text, on: transaction.connection)
     }
     if owner.saver.isInTransaction { return try owner.saver.write { transaction, _ in try write(transaction) } }

@@ -128,7 +128,7 @@ extension _Quire {
 }
 
 extension JSONEncoder {
-  static func ofColumns() -> JSONEncoder {
+  package static func ofColumns() -> JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
