@@ -203,10 +203,11 @@ import Testing
     let vacant = ghost.house
     #expect(vacant.isDeleted && vacant.name == "" && vacant.floors == 2 && vacant.kind == .hut)
     #expect(vacant.roof == .thatch && vacant.walls == .clay)
-    #expect(vacant.persistentModelID.rowKey == 1)
+    #expect(vacant.persistentModelID == house.persistentModelID)
     #expect(vacant.haunts.isEmpty)
     vacant.name = "assignments are ignored"
     #expect(vacant.name == "")
+    #expect(throws: ModelError.self) { try fresh.save() }
     try fresh.save()
     #expect(try store.value("SELECT house_id FROM haunt") == 1)
   }

@@ -29,11 +29,9 @@ struct UndecodableRows {
 }
 
 extension Fetcher {
-  /// The stand-in for a row that does not decode, always the same object; for a row that does not exist, an object that
-  /// belongs to no context.
+  /// The stand-in for a row that does not decode, always the same object, or for one that is gone.
   func standIn<Model: PersistentModel>(_: Model.Type, _ entity: Entity, _ key: Int64) -> Model {
     if let known = undecodable.standIn(entity.index, key) as? Model { return known }
-    if undecodable.error(entity.index, key) == nil { return ToOneAccess.vacant(key: key) }
     var state = ModelState(owner: core, key: key)
     state.flags = [.deleted, .vacant]
     let model = Model.vacant(state)
