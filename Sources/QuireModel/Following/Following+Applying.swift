@@ -104,8 +104,10 @@ extension Following {
     core.saver.open?.removed(step.gone + step.removed)
     for model in step.gone + step.removed {
       guard let entity = entity(of: model) else { continue }
-      maps[entity.index].remove(model._quireState.key)
-      core.editing.forgetPairs(of: entity, model._quireState.key)
+      let key = model._quireState.key
+      if !step.announcements.isEmpty { step.left[RowName(entity: entity.index, key: key)] = model }
+      maps[entity.index].remove(key)
+      core.editing.forgetPairs(of: entity, key)
     }
     for follower in step.followers {
       follower.apply()

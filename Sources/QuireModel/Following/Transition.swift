@@ -26,6 +26,8 @@ final class Transition {
   var isApplied = false
   /// Changes that object listeners were notified of before, and must be notified of after.
   var announcements: [_Announcement] = []
+  /// Once it is applied, the objects that have left the map, if there are announcements: they are still the old values'.
+  var left: [RowName: AnyObject] = [:]
   var announced = Cursor()
   var told = Cursor()
 

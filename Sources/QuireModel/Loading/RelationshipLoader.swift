@@ -66,7 +66,13 @@ package final class RelationshipLoader: ContextPart {
     guard let list = list(of: model, property), let entity = entity(of: model),
       let side = entity.properties[property].toMany
     else { return [] }
-    let missing = list.keys.filter { registered(side.target, $0) == nil }
+    // The value before the step under way, of which only its announcements have a copy, may have lost its objects.
+    let left = core.following.move?.left ?? [:]
+    let isOld = !left.isEmpty && maps[entity.index].find(model._quireState.key) !== model
+    func target(_ key: Int64) -> AnyObject? {
+      registered(side.target, key) ?? (isOld ? left[RowName(entity: side.target, key: key)] : nil)
+    }
+    let missing = list.keys.filter { target($0) == nil }
     if !missing.isEmpty, let store {
       reading { connection in
         for start in stride(from: 0, to: missing.count, by: 1000) {
@@ -75,7 +81,7 @@ package final class RelationshipLoader: ContextPart {
         }
       }
     }
-    let targets = list.keys.compactMap { registered(side.target, $0) }
+    let targets = list.keys.compactMap(target)
     guard let order = side.order, let store else { return targets }
     return ordered(targets, by: order, store.entities[side.target])
   }

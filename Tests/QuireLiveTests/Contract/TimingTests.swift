@@ -75,6 +75,10 @@ extension ContractTests {
       }
       try await library.make(source, .writer(1, 2))
       #expect(heard.sorted() == ["2 to 1", "Lem to Le Guin"] && tokens.count == 1)
+      heard = []
+      let last = try #require(lem.volumes.first)
+      try await library.make(source, .delete(try #require(last.persistentModelID.rowKey)))
+      #expect(heard == ["1 to 0"] && last.isDeleted)
       _ = list
     }
 
