@@ -29,7 +29,7 @@ public func observe<Value>(
   isolation: isolated any Actor = #isolation, file: String = #fileID, line: Int = #line,
   _ read: @escaping () -> Value, didChange: @escaping (_ old: Value, _ new: Value) -> Void
 ) -> ObservationToken {
-  ObservationToken(Reader(isolation, SourcePlace(file, line), read, willChange: { _ in }, didChange: didChange))
+  ObservationToken(Reader(isolation, SourcePlace(file, line), read, willChange: nil, didChange: didChange))
 }
 
 /// Runs a closure, and calls `willChange` before anything it read changes.
@@ -87,14 +87,11 @@ extension Reader {
   /// A reader that keeps the value it read last.
   fileprivate convenience init<Value>(
     _ isolation: (any Actor)?, _ place: SourcePlace, _ read: @escaping () -> Value,
-    willChange: @escaping (Value) -> Void, didChange: @escaping (Value, Value) -> Void
+    willChange: ((Value) -> Void)?, didChange: @escaping (Value, Value) -> Void
   ) {
     let last = Last<Value>()
-    self.init(isolation, place) {
-      last.next = read()
-    } willChange: {
-      if let value = last.value { willChange(value) }
-    } hasRead: {
+    let before = willChange.map { willChange in { if let value = last.value { willChange(value) } } }
+    self.init(isolation, place, read: { last.next = read() }, willChange: before) {
       guard let next = last.next.take() else { return }
       let old = last.value
       last.value = next

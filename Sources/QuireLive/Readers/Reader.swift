@@ -9,8 +9,9 @@ import QuireSQLite
 final class Reader: Sendable {
   // Called only on the isolation where it was made; for a reader in a context's turns, on the context's isolation.
   nonisolated(unsafe) private let read: () -> Void
-  nonisolated(unsafe) private let willChange: () -> Void
+  nonisolated(unsafe) private let willChange: (() -> Void)?
   nonisolated(unsafe) private let hasRead: () -> Void
+  private let before: BeforeObserver?
   private let place: SourcePlace
   /// The environment of the code that made the reader: a run must not use that of the code that made a change.
   private let environment = ModelEnvironment.current
@@ -41,13 +42,14 @@ final class Reader: Sendable {
   ///   - hasRead: Called after each run; its reads are not tracked.
   init(
     _ isolation: (any Actor)?, _ place: SourcePlace, read: @escaping () -> Void,
-    willChange: @escaping () -> Void = {}, hasRead: @escaping () -> Void = {}
+    willChange: (() -> Void)? = nil, hasRead: @escaping () -> Void = {}
   ) {
     // Called only in jobs of the given isolation, where they were made.
     nonisolated(unsafe) let (read, willChange, hasRead) = (read, willChange, hasRead)
     self.read = read
     self.willChange = willChange
     self.hasRead = hasRead
+    before = willChange == nil ? nil : BeforeObserver()
     self.place = place
     turn = isolation == nil ? .context : .isolation
     state = Locked(State(isolation: isolation))
@@ -85,7 +87,7 @@ final class Reader: Sendable {
   /// Before the change, called synchronously by the code that makes it: the run comes after the change.
   private func changes() {
     if state.withLock({ $0.isEnded || $0.isDue }) { return }
-    willChange()
+    willChange?()
     becomesDue()
   }
 

@@ -101,7 +101,7 @@ public final class Reference<Model: PersistentModel>: Observable {
   private func listen(
     _ moment: Moment, _ place: SourcePlace, _ body: @escaping (Change) -> Void
   ) -> ChangeToken {
-    let listener = Listener<(moment: Moment, change: Change)>(place) { told in
+    let listener = Listener<(moment: Moment, change: Change)>(place, isBefore: moment == .willSet) { told in
       if told.moment == moment { body(told.change) }
     }
     listeners.add(listener)

@@ -111,6 +111,7 @@ extension Editing {
   /// - Parameter brought: In the order of the arrivals and their properties; the lists of this arrival are removed.
   private func attach(_ arrival: Arrival, _ number: Int, _ brought: inout ArraySlice<BroughtList>) {
     for index in arrival.entity.relationships {
+      guard arrival.model._quireRowState.isOwned(by: core) else { break }  // an observer has rolled back
       if let side = arrival.entity.properties[index].toOne {
         attach(arrival.model, index, side)
       } else if let list = brought.first, list.arrival == number, list.property == index {
@@ -118,6 +119,7 @@ extension Editing {
         replace(index, of: arrival.model, with: list.targets)
       }
     }
+    brought = brought.drop { $0.arrival == number }
   }
 
   private func targets(broughtBy model: any PersistentModel, _ property: Int) -> [any PersistentModel] {
@@ -135,8 +137,10 @@ extension Editing {
     }
     if !old.hasKey || old.key != target._quireRowState.key { model._quireSetLink(index, link(to: target)) }
     guard let inverse = side.inverse else { return }
-    if side.isOneToOne { leaveOthers(target, inverse, index, but: model) }
-    let key = model._quireRowState.key
-    edit(inverse, of: target) { $0.insert(key) }
+    leaveOthers(target, index, side, but: model)
+    edit(inverse, of: target) { list in
+      let isThere = model._quireRowState.isOwned(by: core) && !model.isDeleted
+      if isThere, model._quireLink(index).object === object { list.insert(model._quireState.key) }
+    }
   }
 }

@@ -3,25 +3,34 @@ import QuireRow
 /// Keeps both sides of a relationship consistent while it is edited.
 extension Editing {
   /// Changes a loaded list and notifies its observers; a list that was never read needs no change.
+  ///
+  /// - Parameter change: Called more than once: the second time after observers were notified, who may have changed the
+  ///   list, or what it should show.
   func edit(_ property: Int, of model: any PersistentModel, _ change: (ToManyList) -> Void) {
+    let place = ListPlace(model: model, property: property)
+    guard model._quireRowState.hasTracking else { return editInSilence(place, change) }
     guard let list = model._quireLink(property).list else { return }
-    if !model._quireRowState.hasTracking {
-      // Without observers it is changed in place: copying a long list for each of its children would be quadratic.
-      let version = list.version
-      change(list)
-      if list.version != version { pending.editedLists.append(ListPlace(model: model, property: property)) }
-      return
-    }
     let before = list.keys
     change(list)
-    let after = list.keys
-    if before == after { return }
+    if before == list.keys { return }
     list.keys = before
-    telling(model, property) { list.keys = after }
-    pending.editedLists.append(ListPlace(model: model, property: property))
+    var notifications = JointChange()
+    _ = notifications.willChange([place])
+    editInSilence(place, change)
+    notifications.didChange()
   }
 
-  /// `book.author = author`: the column, and both authors' lists.
+  /// Changes a loaded list, whose observers are notified by the caller or are none.
+  ///
+  /// It is changed in place: copying a long list for each of its children would be quadratic.
+  func editInSilence(_ place: ListPlace, _ change: (ToManyList) -> Void) {
+    guard let list = place.model._quireLink(place.property).list else { return }
+    let version = list.version
+    change(list)
+    if list.version != version { pending.editedLists.append(place) }
+  }
+
+  /// `book.author = author`: the column, and both authors' lists, at once.
   func assign(_ target: (any PersistentModel)?, to property: Int, of model: any PersistentModel) {
     guard let entity = entity(of: model) else { return }
     if case .toMany = entity.properties[property].kind {  // the side of a one-to-one without the column
@@ -30,25 +39,58 @@ extension Editing {
     }
     guard let side = entity.properties[property].toOne else { return }
     if let target, !belongs(target, to: model, property) { return }
-    let old = model._quireLink(property)
-    let oldKey = old.currentKey
+    let oldKey = model._quireLink(property).currentKey
     let newKey = target?._quireState.key
     if oldKey == newKey { return }
     guard edit(model, property) else { return }
-    if let target, side.isOneToOne, let inverse = side.inverse {
-      leaveOthers(target, inverse, property, but: model)
+    var change = JointChange()
+    var rounds = 0
+    while leaveOthers(target, property, side, but: model)
+      || change.willChange(places(property, side, of: model, target))
+    {
+      rounds += 1
+      if rounds == ObservationLoop.limit { break }  // an observer takes the target back each time
     }
-    let isMade = telling(model, property) {
-      _ = edit(model, property)  // an observer may have saved
-      model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
-    }
-    if !isMade { return core.refuse(assignmentTo: property, of: model) }
-    guard let inverse = side.inverse else { return }
+    let isInContext = model._quireRowState.isOwned(by: core)
+    if isInContext, let target, !belongs(target, to: model, property) { return }
+    if model.isDeleted { return core.refuse(assignmentTo: property, of: model) }
+    _ = edit(model, property)  // an observer may have saved
+    let lists = isInContext ? places(property, side, of: model, target).dropFirst() : []
     let key = model._quireState.key
-    if let oldKey, let parent = registered(side.target, oldKey) as? any PersistentModel {
-      edit(inverse, of: parent) { $0.remove(key) }
+    model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
+    for place in lists {
+      editInSilence(place) { if place.model === target { $0.insert(key) } else { $0.remove(key) } }
     }
-    if let target { edit(inverse, of: target) { $0.insert(key) } }
+    change.didChange()
+    if !isInContext { rejoin(model, target.map { [$0] } ?? []) }
+  }
+
+  /// What an assignment changes: the reference, then the loaded lists of the target it has and of the one it gets.
+  private func places(
+    _ property: Int, _ side: ToOneSide, of model: any PersistentModel, _ target: (any PersistentModel)?
+  ) -> [ListPlace] {
+    var places = [ListPlace(model: model, property: property)]
+    guard let inverse = side.inverse else { return places }
+    let key = model._quireState.key
+    if let oldKey = model._quireLink(property).currentKey, oldKey != target?._quireState.key,
+      let former = registered(side.target, oldKey) as? any PersistentModel,
+      former._quireLink(inverse).list?.contains(key) == true
+    {
+      places.append(ListPlace(model: former, property: inverse))
+    }
+    if let target, target._quireLink(inverse).list?.contains(key) == false {
+      places.append(ListPlace(model: target, property: inverse))
+    }
+    return places
+  }
+
+  /// After an assignment to an object that an observer has taken out of the context, by a rollback: as any object of no
+  /// context, it joins that of what it is assigned.
+  private func rejoin(_ model: any PersistentModel, _ targets: [any PersistentModel]) {
+    if model._quireState.owner == nil, targets.contains(where: { $0._quireRowState.isOwned(by: core) && !$0.isDeleted })
+    {
+      insert(model)
+    }
   }
 
   /// `author.books = […]`
@@ -78,21 +120,52 @@ extension Editing {
         assign(model, to: foreignKey, of: target)
         if isGone(model, property) { return }
       }
-    case .join(let join, let own):
-      let key = model._quireState.key
-      edit(property, of: model) { list in
-        for target in leaving { list.remove(target._quireState.key) }
-        for target in added { list.insert(target._quireState.key) }
-      }
-      if isGone(model, property) { return }
-      for target in leaving { pending.joinEdits.unlink(pair(join, own, key, target._quireState.key)) }
-      for target in added { pending.joinEdits.link(pair(join, own, key, target._quireState.key)) }
-      if let inverse = side.inverse {
-        for target in leaving { edit(inverse, of: target) { $0.remove(key) } }
-        for target in added { edit(inverse, of: target) { $0.insert(key) } }
-      }
-      core.following.changed()
+    case .join(let join, let own): replacePairs(property, of: model, with: targets, side, join, own)
     }
+  }
+
+  /// A list that a join table keeps: its pairs, and the lists of the other side, at once.
+  private func replacePairs(
+    _ property: Int, of model: any PersistentModel, with targets: [any PersistentModel], _ side: ToManySide,
+    _ join: JoinTable, _ own: JoinSide
+  ) {
+    var change = JointChange()
+    var (leaving, added): ([any PersistentModel], [any PersistentModel]) = ([], [])
+    let given = targets.filter { !$0.isDeleted }
+    func places() -> [ListPlace] {
+      guard let list = core.loader.list(of: model, property) else { return [] }
+      let (old, new) = (Set(list.keys), Set(targets.map(\._quireState.key)))
+      leaving = old.subtracting(new).sorted().compactMap { core.loader.load(side.target, key: $0) }
+      added = targets.filter { !old.contains($0._quireState.key) }
+      if leaving.isEmpty, added.isEmpty { return [] }
+      let others = side.inverse.map { inverse in
+        (leaving + added).filter { $0._quireLink(inverse).list != nil }.map { ListPlace(model: $0, property: inverse) }
+      }
+      return [ListPlace(model: model, property: property)] + (others ?? [])
+    }
+    while change.willChange(places()) {}
+    if isGone(model, property) { return }
+    guard model._quireRowState.isOwned(by: core) else {
+      model._quireSetLink(property, Link(detached: targets))
+      change.didChange()
+      return rejoin(model, targets)
+    }
+    // What an observer has deleted is not linked any more.
+    added.removeAll { target in target.isDeleted && given.contains { $0 === target } }
+    for target in added where !belongs(target, to: model, property) { return }
+    let key = model._quireState.key
+    editInSilence(ListPlace(model: model, property: property)) { list in
+      for target in leaving { list.remove(target._quireState.key) }
+      for target in added { list.insert(target._quireState.key) }
+    }
+    for target in leaving { pending.joinEdits.unlink(pair(join, own, key, target._quireState.key)) }
+    for target in added { pending.joinEdits.link(pair(join, own, key, target._quireState.key)) }
+    if let inverse = side.inverse {
+      for target in leaving { editInSilence(ListPlace(model: target, property: inverse)) { $0.remove(key) } }
+      for target in added { editInSilence(ListPlace(model: target, property: inverse)) { $0.insert(key) } }
+    }
+    core.following.changed()
+    change.didChange()
   }
 
   /// Whether the object whose list is being assigned is deleted, by now or by an observer that was notified: then the
@@ -121,13 +194,17 @@ extension Editing {
     return begin(model)
   }
 
-  /// The previous owner of the target of a one-to-one relationship loses it.
-  func leaveOthers(
-    _ target: any PersistentModel, _ inverse: Int, _ property: Int, but model: any PersistentModel
-  ) {
-    for holder in core.loader.targets(of: target, inverse) where holder !== model {
-      if let holder = holder as? any PersistentModel { assign(nil, to: property, of: holder) }
-    }
+  /// Whoever else has the target of a one-to-one relationship loses it.
+  ///
+  /// - Returns: Whether there was another one.
+  @discardableResult func leaveOthers(
+    _ target: (any PersistentModel)?, _ property: Int, _ side: ToOneSide, but model: any PersistentModel
+  ) -> Bool {
+    guard let target, side.isOneToOne, let inverse = side.inverse else { return false }
+    let others = core.loader.targets(of: target, inverse).compactMap { $0 as? any PersistentModel }
+      .filter { $0 !== model && !$0.isDeleted }
+    for other in others { assign(nil, to: property, of: other) }
+    return !others.isEmpty
   }
 
   func pair(_ join: JoinTable, _ own: JoinSide, _ key: Int64, _ other: Int64) -> JoinEdits.Pair {

@@ -65,7 +65,7 @@ package final class Editing: ContextPart {
   /// - Parameter isCascade: Whether it is deleted because of another object: then changes made elsewhere are no
   ///   conflict.
   func delete(_ model: any PersistentModel, isCascade: Bool = false) {
-    let state = model._quireState
+    var state = model._quireState
     guard state.owner === core, let entity = entity(of: model) else { return }
     if core.fetcher.undecodable.standIn(entity.index, state.key) === model {
       pending.deferredErrors.append("the deletion of \(entity.name) \(state.key), whose row does not decode")
@@ -74,23 +74,33 @@ package final class Editing: ContextPart {
     if state.flags.contains(.deleted) { return }
     let announcement = _Announcement.ofVanishing(model)
     announcement?.tell(.willSet)
-    if model.isDeleted { return }  // by an observer that was notified
+    var lists = JointChange()
+    while lists.willChange(listsShowing(model, entity)) {}
+    // An observer may have deleted or saved it, or taken it out of the context.
+    state = model._quireState
+    if state.flags.contains(.deleted) || state.owner !== core { return }
     defer { announcement?.tell(.didSet) }
     if state.flags.isSavedAndThere {
       if isClosed { closed.keep(model) } else if core.saver.onConflict == .refuse, !isCascade { keepBase(of: model) }
     }
     model._quireState.flags.insert(.deleted)
     model._quireState.dirty = 0
-    cascade(from: model, entity)
-    leaveLists(model, entity)
+    remove(state.key, from: listsShowing(model, entity))
+    let position = pending.deleted.count
     if state.flags.contains(.inserted) {
       let place = Int(truncatingIfNeeded: state.key &- pending.firstTemporaryKey)
       if pending.inserted.indices.contains(place) { pending.inserted[place] = nil }
-      forgetPairs(of: entity, state.key)
-      return
+    } else {
+      pending.deleted.append(model)
+      core.following.changed()
     }
-    pending.deleted.append(model)
-    core.following.changed()
+    lists.didChange()
+    cascade(from: model, entity)
+    if state.flags.contains(.inserted) { forgetPairs(of: entity, state.key) }
+    // What goes with it is deleted before it.
+    if pending.deleted.count > position + 1, pending.deleted[position] === model {
+      pending.deleted.append(pending.deleted.remove(at: position))
+    }
   }
 
   /// Discards unsaved links of an object that will have no row.
@@ -170,30 +180,40 @@ package final class Editing: ContextPart {
     return core.loader.loadToOne(model, property, key: link.key) as? any PersistentModel
   }
 
-  /// Removes a deleted object from the loaded lists that show it.
+  /// Removes an object that is about to be deleted from the loaded lists that show it.
   func leaveLists(_ model: any PersistentModel, _ entity: Entity) {
+    var change = JointChange()
+    while change.willChange(listsShowing(model, entity)) {}
+    remove(model._quireState.key, from: listsShowing(model, entity))
+    change.didChange()
+  }
+
+  private func remove(_ key: Int64, from lists: [ListPlace]) {
+    for place in lists { editInSilence(place) { $0.remove(key) } }
+  }
+
+  /// The loaded lists that show an object.
+  private func listsShowing(_ model: any PersistentModel, _ entity: Entity) -> [ListPlace] {
     let key = model._quireState.key
-    for (index, property) in entity.properties.enumerated() {
-      switch property.kind {
-      case .toOne(let side):
-        let link = model._quireLink(index)
-        guard let inverse = side.inverse, let parentKey = link.currentKey,
-          let parent = registered(side.target, parentKey) as? any PersistentModel
-        else { continue }
-        edit(inverse, of: parent) { $0.remove(key) }
-      case .toMany(let side):
+    var places: [ListPlace] = []
+    func look(_ parent: AnyObject?, _ inverse: Int) {
+      guard let parent = parent as? any PersistentModel, let list = parent._quireLink(inverse).list, list.contains(key)
+      else { return }
+      places.append(ListPlace(model: parent, property: inverse))
+    }
+    for index in entity.relationships {
+      if let side = entity.properties[index].toOne {
+        guard let inverse = side.inverse, let parentKey = model._quireLink(index).currentKey else { continue }
+        look(registered(side.target, parentKey), inverse)
+      } else if let side = entity.properties[index].toMany {
         guard let inverse = side.inverse, case .join = side.via,
           core.loader.loadedLists.contains(.init(entity: side.target, property: inverse)),
           let list = core.loader.list(of: model, index)
         else { continue }
-        for other in list.keys {
-          if let target = registered(side.target, other) as? any PersistentModel {
-            edit(inverse, of: target) { $0.remove(key) }
-          }
-        }
-      case .value: continue
+        for other in list.keys { look(registered(side.target, other), inverse) }
       }
     }
+    return places
   }
 
   // MARK: Rolling back
@@ -260,15 +280,11 @@ package final class Editing: ContextPart {
 
   /// Each list once, leaving out those of objects without a row.
   func places(in lists: [ListPlace]) -> [ListPlace] {
-    struct Name: Hashable {
-      let model: ObjectIdentifier
-      let property: Int
-    }
-    var seen: Set<Name> = []
+    var seen: Set<ListPlace.Name> = []
     return lists.filter { place in
       let state = place.model._quireState
       return state.owner === core && !state.flags.contains(.inserted)
-        && seen.insert(Name(model: ObjectIdentifier(place.model), property: place.property)).inserted
+        && seen.insert(place.name).inserted
     }
   }
 

@@ -56,6 +56,13 @@ struct ListPlace {
     let entity: Int
     let property: Int
   }
+  /// What tells it from others; valid as long as its object is there.
+  struct Name: Hashable {
+    let model: ObjectIdentifier
+    let property: Int
+  }
   let model: any PersistentModel
   let property: Int
+
+  var name: Name { Name(model: ObjectIdentifier(model), property: property) }
 }

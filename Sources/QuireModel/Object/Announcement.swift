@@ -183,21 +183,6 @@ extension _Quire {
 
 @usableFromInline func tellDidSet(_ announcement: _Announcement) { announcement.tell(.didSet) }
 
-/// Notifies observers of a relationship's change before and after making it.
-///
-/// - Returns: False if an observer has deleted the object before the change: then it is not made.
-@discardableResult func telling(_ model: any PersistentModel, _ property: Int, _ change: () -> Void) -> Bool {
-  let wasDeleted = model.isDeleted
-  let announcement = _Announcement.of(model, [property])
-  announcement?.tell(.willSet)
-  model._quireTell(property, .willSet)
-  if model.isDeleted, !wasDeleted { return false }
-  change()
-  model._quireTell(property, .didSet)
-  announcement?.tell(.didSet)
-  return true
-}
-
 extension PersistentModel {
   /// Whether the object has listeners, in addition to trackers of its properties.
   var isListenedTo: Bool { _quireState.tracking?.listeners.isAny ?? false }

@@ -2,15 +2,19 @@
 package final class Listener<Event> {
   private let place: SourcePlace?
   private let body: (Event) -> Void
+  private let before: BeforeObserver?
   /// The number of nested notifications in progress.
   private var depth = 0
   /// The loop for which it was ended, if any.
   package private(set) var loop: ObservationLoop?
 
-  /// - Parameter place: Nil for a closure that only forwards events, and may do so without limit.
-  package init(_ place: SourcePlace?, _ body: @escaping (Event) -> Void) {
+  /// - Parameters:
+  ///   - place: Nil for a closure that only forwards events, and may do so without limit.
+  ///   - isBefore: Whether it is for events before a change.
+  package init(_ place: SourcePlace?, isBefore: Bool = false, _ body: @escaping (Event) -> Void) {
     self.place = place
     self.body = body
+    before = isBefore ? BeforeObserver() : nil
   }
 
   fileprivate func tell(_ event: Event) {

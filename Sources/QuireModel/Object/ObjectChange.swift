@@ -69,7 +69,7 @@ extension PersistentModel {
   private func listen(
     _ moment: Moment, _ place: SourcePlace, _ body: @escaping (ObjectChange<Self>) -> Void
   ) -> ChangeToken {
-    let listener = Listener<_Announcement>(place) { announcement in
+    let listener = Listener<_Announcement>(place, isBefore: moment == .willSet) { announcement in
       guard announcement.moment == moment, let model = announcement.model as? Self else { return }
       body(ObjectChange(model: model, announcement: announcement))
     }

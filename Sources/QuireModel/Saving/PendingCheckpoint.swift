@@ -61,7 +61,7 @@ extension Saver {
 
     let step = Transition(number: position.number)
     let known = Set(checkpoint.objects.map { ObjectIdentifier($0.model) })
-    let keptLists = Set(checkpoint.lists.map { ListName($0.place) })
+    let keptLists = Set(checkpoint.lists.map { $0.place.name })
     do {
       if !open.hasWritten(since: start) {
         try look(at: (left.edits + left.deleted).filter { !known.contains(ObjectIdentifier($0)) }, store, into: step)
@@ -74,7 +74,7 @@ extension Saver {
       if open.hasWritten(since: start) {
         try read { core.following.compare(store, on: $0, into: step) }
       } else {
-        for place in core.editing.places(in: left.editedLists) where !keptLists.contains(ListName(place)) {
+        for place in core.editing.places(in: left.editedLists) where !keptLists.contains(place.name) {
           guard let list = place.model._quireLink(place.property).list else { continue }
           let keys = try core.loader.currentKeys(of: place)
           if keys != list.keys { step.lists.append(.init(place, was: list.keys, keys: keys)) }
@@ -90,9 +90,9 @@ extension Saver {
       if differing == 0 { continue }
       step.refreshed.append(.init(model: kept.model, row: kept.copy, properties: differing, isPutBack: true))
     }
-    step.lists.removeAll { keptLists.contains(ListName(.init(model: $0.model, property: $0.property))) }
-    var seen: Set<ListName> = []
-    for (place, keys) in checkpoint.lists where seen.insert(ListName(place)).inserted {
+    step.lists.removeAll { keptLists.contains(ListPlace(model: $0.model, property: $0.property).name) }
+    var seen: Set<ListPlace.Name> = []
+    for (place, keys) in checkpoint.lists where seen.insert(place.name).inserted {
       guard let list = place.model._quireLink(place.property).list, list.keys != keys else { continue }
       step.lists.append(.init(place, was: list.keys, keys: keys))
     }
@@ -153,25 +153,14 @@ extension Saver {
   }
 
   /// Lists of unsaved objects that were empty before: no row says what is in them.
-  private func emptyLists(of model: any PersistentModel, but known: Set<ListName>, _ step: Transition) {
+  private func emptyLists(of model: any PersistentModel, but known: Set<ListPlace.Name>, _ step: Transition) {
     guard let entity = entity(of: model) else { return }
     for index in entity.relationships where entity.properties[index].toMany != nil {
       let place = ListPlace(model: model, property: index)
-      guard !known.contains(ListName(place)), let list = model._quireLink(index).list, !list.keys.isEmpty else {
+      guard !known.contains(place.name), let list = model._quireLink(index).list, !list.keys.isEmpty else {
         continue
       }
       step.lists.append(.init(place, was: list.keys, keys: []))
     }
-  }
-}
-
-/// One object's list, for as long as the object is held.
-private struct ListName: Hashable {
-  let model: ObjectIdentifier
-  let property: Int
-
-  init(_ place: ListPlace) {
-    model = ObjectIdentifier(place.model)
-    property = place.property
   }
 }

@@ -28,7 +28,7 @@ extension Saver {
       try core.following.catchUp(toWrite: true)
       do {
         let result = try store.database.transact(
-          origin: .context(core.number), author: author, leaving: position, waits: waits
+          origin: .context(core.number), author: author, leaving: BeforeObserver.isAny ? nil : position, waits: waits
         ) { transaction in
           let connection = transaction.connection
           guard try core.following.catchUpUnnotified(store, on: connection) else { throw MovedOn() }
