@@ -41,6 +41,9 @@ public final class LiveQuery<Model: PersistentModel>: LiveResult, RandomAccessCo
   ///
   /// Called on the context's isolation when the whole context shows the new commit. Ends with the token. While there
   /// are listeners, commits capture whole rows of the model's table (about 1 µs a row).
+  ///
+  /// After a commit of another process, or of another container on the file, without the change log, the old rows can
+  /// often not be read any more. Then every row that stays is an `update`, changed or not, and old rows have no values.
   public func onDifference(_ body: @escaping (Difference<ModelRow<Model>>) -> Void) -> ChangeToken {
     node.onDifference(body)
   }

@@ -49,7 +49,8 @@ public final class LiveSections<Model: PersistentModel, Key: StoredValue>: LiveR
   /// Calls `body` after each transition that changed the result, with what changed, by section and row, old and new.
   ///
   /// Called on the context's isolation when the whole context shows the new commit. Ends with the token. While there
-  /// are listeners, commits capture whole rows of the model's table (about 1 µs a row).
+  /// are listeners, commits capture whole rows of the model's table (about 1 µs a row). For commits of other processes
+  /// see ``LiveQuery/onDifference(_:)``.
   public func onDifference(_ body: @escaping (Difference) -> Void) -> ChangeToken { node.onDifference(body) }
 
   /// Replaces the query; see ``LiveQuery/update(_:)``. The property that forms the sections stays the same.
