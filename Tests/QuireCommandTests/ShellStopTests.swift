@@ -57,9 +57,17 @@ import Testing
     try given.fileHandleForWriting.write(contentsOf: Data("select 1;\n".utf8))
     var answer = Data()
     while answer.count < 4 { answer += said.fileHandleForReading.availableData }
-    Thread.sleep(forTimeInterval: 0.1)
+    while try handles(process.processIdentifier, signal) { Thread.sleep(forTimeInterval: 0.002) }
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
     #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
+  }
+
+  /// Whether a process has a handler for a signal.
+  private func handles(_ process: pid_t, _ signal: Int32) throws -> Bool {
+    let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") })
+    let caught = try #require(UInt64(line.dropFirst(7).trimmingCharacters(in: .whitespaces), radix: 16))
+    return caught & (1 << (UInt64(signal) - 1)) != 0
   }
 }
