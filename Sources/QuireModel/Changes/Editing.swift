@@ -6,6 +6,8 @@ import QuireSQLite
 package final class Editing: ContextPart {
   /// Edits made after the store was closed.
   var closed = ClosedEdits()
+  /// Objects whose deletion is being announced: to delete them once more is to wait for that.
+  private var leaving: Set<ObjectIdentifier> = []
 
   /// Keeps the object's values for a rollback, before an edit that can no longer be saved.
   func keepClosed(_ model: any PersistentModel) { closed.keep(model) }
@@ -71,11 +73,14 @@ package final class Editing: ContextPart {
       pending.deferredErrors.append("the deletion of \(entity.name) \(state.key), whose row does not decode")
       return core.following.changed()
     }
-    if state.flags.contains(.deleted) { return }
+    let name = ObjectIdentifier(model)
+    if state.flags.contains(.deleted) || leaving.contains(name) { return }
     let announcement = _Announcement.ofVanishing(model)
     announcement?.tell(.willSet)
     var lists = JointChange()
+    leaving.insert(name)
     while lists.willChange(listsShowing(model, entity)) {}
+    leaving.remove(name)
     // An observer may have deleted or saved it, or taken it out of the context.
     state = model._quireState
     if state.flags.contains(.deleted) || state.owner !== core { return }
