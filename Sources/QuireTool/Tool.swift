@@ -38,6 +38,11 @@ public struct Tool: Sendable {
     // Writing to a pipe whose reader has gone is an error instead of the process's end, so that files are closed. A
     // handler, because a program started by a command would inherit a signal that is ignored.
     signal(SIGPIPE) { _ in }
+    // Who starts a process from a thread that blocks signals, as those of Foundation and Dispatch do, hands that down.
+    var stopping = sigset_t()
+    sigemptyset(&stopping)
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&stopping, signal) }
+    pthread_sigmask(SIG_UNBLOCK, &stopping, nil)
     let command: @MainActor () async -> Void = {
       let terminal = Terminal.standard(environment: .process)
       // There is the program's own path at least; Swift reads them from /proc.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Signals to the shell without a terminal.
+/// Signals to `quire query` and to the shell without a terminal, also if whoever starts them has blocked those.
 @Suite struct ShellStopTests {
   private let quire: Scratch
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
@@ -33,6 +33,13 @@ import Testing
     process.waitUntilExit()
     let status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     return (status, String(decoding: error, as: UTF8.self))
+  }
+
+  @Test(arguments: signals) func `an import that is stopped adds nothing, and leaves nothing`(signal: Int32) throws {
+    let ended = try end(["query", "library.db", ".import books.csv Book", "--write"], input: "", with: signal)
+    #expect(ended.status == 130 && ended.error == "error: stopped; nothing was added\n", "\(ended)")
+    #expect(try quire.rows("library.db", "SELECT id FROM book").isEmpty)
+    #expect(try quire.files == ["books.csv", "library.db"])
   }
 
   @Test(arguments: signals) func `a script that is stopped takes back what it was doing, and leaves nothing`(
