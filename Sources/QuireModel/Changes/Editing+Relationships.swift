@@ -194,9 +194,9 @@ extension Editing {
     return begin(model)
   }
 
-  /// Whoever else has the target of a one-to-one relationship loses it.
+  /// Takes the target of a one-to-one relationship from any other object that refers to it.
   ///
-  /// - Returns: Whether there was another one.
+  /// - Returns: Whether there was such an object.
   @discardableResult func leaveOthers(
     _ target: (any PersistentModel)?, _ property: Int, _ side: ToOneSide, but model: any PersistentModel
   ) -> Bool {
