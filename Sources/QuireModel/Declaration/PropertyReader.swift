@@ -52,8 +52,8 @@ extension _Quire {
       throw UnstorableForm<V>.refusal
     }
 
-    /// The object that was read; throws the first error.
-    @inlinable public func finish<Model: AnyObject>(_ object: Model) throws(ValueError) -> AnyObject {
+    /// The object that was read; throws the first error. Mutating, so that it copies nothing.
+    @inlinable public mutating func finish<Model: AnyObject>(_ object: Model) throws(ValueError) -> AnyObject {
       if let failure { throw failure }
       return object
     }

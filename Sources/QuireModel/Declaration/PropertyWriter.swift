@@ -53,7 +53,8 @@ extension _Quire {
       failed(UnstorableForm<V>.refusal)
     }
 
-    @inlinable public func finish() throws(ValueError) {
+    /// Mutating, so that it copies nothing.
+    @inlinable public mutating func finish() throws(ValueError) {
       if let failure { throw failure }
     }
 
