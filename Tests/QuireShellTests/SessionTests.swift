@@ -80,6 +80,21 @@ import Testing
     }
   }
 
+  @Test func `of a statement that grows only what was added is looked at`() {
+    var growing = GrowingSQL()
+    var text = "insert into book (title) values"
+    for number in 0..<100 {
+      let mayBe = growing.mayBeComplete(text)
+      #expect(!mayBe && growing.scanned == text.utf8.count)
+      text += "\n('a book; number \(number)'),"
+    }
+    text += "\n('open"
+    let isOpen = !growing.mayBeComplete(text)
+    #expect(isOpen && growing.scanned == text.utf8.count - "'open".utf8.count)
+    let mayBe = growing.mayBeComplete(text + "');")
+    #expect(mayBe)
+  }
+
   @Test(arguments: [
     ("Book where year = 1", "and id = 2", true), ("Book", "  where id = 2", true), ("Book", "order by id", true),
     ("Book", "order", false), ("count Book", "where id = 1", true), ("select 1;", "and 2;", false),

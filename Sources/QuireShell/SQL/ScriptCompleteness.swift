@@ -23,20 +23,20 @@ package struct ScriptCompleteness {
 
 /// Whether SQL that grows may have become complete by what was added.
 struct GrowingSQL {
-  /// The tokens up to here are closed.
-  private var scanned = 0
+  /// How many bytes are known: the tokens up to there are closed, and are not looked at again.
+  private(set) var scanned = 0
   private var isOpen = false
   /// How many significant tokens there are.
   private(set) var count = 0
   private var countAtSemicolon = 0
 
   mutating func mayBeComplete(_ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    var tokens = SQLTokens(bytes: bytes, in: scanned..<bytes.count)
+    let added = Array(text.utf8.dropFirst(scanned))
+    var tokens = SQLTokens(bytes: added, in: 0..<added.count)
     var mayBe = isOpen
     while let token = tokens.next() {
       if token.isOpen {
-        (scanned, isOpen) = (token.range.lowerBound, true)
+        (scanned, isOpen) = (scanned + token.range.lowerBound, true)
         return false
       }
       guard token.isSignificant else { continue }
@@ -45,7 +45,7 @@ struct GrowingSQL {
       mayBe = true
       countAtSemicolon = count
     }
-    (scanned, isOpen) = (bytes.count, false)
+    (scanned, isOpen) = (scanned + added.count, false)
     return mayBe || count - countAtSemicolon <= Self.longestTransaction
   }
 
