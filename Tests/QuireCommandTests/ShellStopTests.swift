@@ -9,12 +9,16 @@ import Testing
   init() throws {
     quire = try Scratch()
     try quire.database("library.db", "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)")
-    let records = (0..<400_000).map { "\($0),a book with a title of some length \($0)" }
-    try quire.write("books.csv", (["id,title"] + records).joined(separator: "\n"))
   }
 
-  /// Starts it, and sends the signal when it has begun to write.
+  /// Starts it with a file of books that never ends, and sends the signal when it has begun to write.
   private func end(_ words: [String], input: String, with signal: Int32) throws -> (status: Int32, error: String) {
+    try #require(mkfifo(quire.path("books.csv"), 0o600) == 0)
+    let books = Process()
+    books.executableURL = URL(filePath: "/bin/sh")
+    books.arguments = ["-c", "{ echo id,title; exec seq -f '%.0f,a book' 0 1e15; } > books.csv 2> /dev/null"]
+    books.currentDirectoryURL = quire.folder
+    try books.run()
     let process = Process()
     process.executableURL = Scratch.binary
     process.arguments = words
@@ -31,6 +35,8 @@ import Testing
     kill(process.processIdentifier, signal)
     let error = try said.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
+    books.terminate()
+    books.waitUntilExit()
     let status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     return (status, String(decoding: error, as: UTF8.self))
   }
