@@ -168,7 +168,7 @@ import Testing
     #expect(ran.status == 0 && ran.output.hasSuffix("2,Eden,9.5,1\ncount\n3\n") && ran.error.isEmpty, "\(ran)")
     // A program that waits for the answer before it goes on gets it.
     let driven = """
-      mkfifo in; quire library.db < in > out & exec 3> in; echo 'Book where id > 1 select id' >&3
+      mkfifo in; touch out; quire library.db < in > out & exec 3> in; echo 'Book where id > 1 select id' >&3
       while [ $(wc -l < out) -lt 3 ]; do sleep 0.01; done; echo 'and title = "Eden"' >&3; exec 3>&-; wait $!; echo $?; cat out
       """
     let asked = try quire.shell(driven)
