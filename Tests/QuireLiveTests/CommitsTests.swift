@@ -124,13 +124,17 @@ import Testing
 
   @Test(.timeLimit(.minutes(60))) func `cancelling its task ends a reader, and no other that follows`() async throws {
     let commits = store.commits
+    let (taken, take) = AsyncStream<Void>.makeStream()
     let reader = Task.detached {
       var count = 0
-      for try await _ in commits { count += 1 }
+      for try await _ in commits {
+        count += 1
+        take.finish()
+      }
       return count
     }
     try insert("a")
-    try await Task.sleep(for: .milliseconds(50))
+    for await _ in taken {}
     reader.cancel()
     #expect(try await reader.value == 1)
     // The same sequence read on by another task waits as before, and does not spin.
