@@ -36,6 +36,15 @@ final class Scratch: Sendable {
     try Scratch.run("/bin/sh", ["-c", script], in: folder, environment: environment)
   }
 
+  /// `quire`, or another program, to be started: it ignores no signals, though who runs the tests may.
+  func process(_ words: [String], program: String = binary.path) -> Process {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["--default-signal", program] + words
+    process.currentDirectoryURL = folder
+    return process
+  }
+
   private static func run(
     _ program: String, _ words: [String], in folder: URL, environment: [String: String] = [:]
   ) throws -> Ran {

@@ -19,10 +19,7 @@ import Testing
     books.arguments = ["-c", "{ echo id,title; exec seq -f '%.0f,a book' 0 1e15; } > books.csv 2> /dev/null"]
     books.currentDirectoryURL = quire.folder
     try books.run()
-    let process = Process()
-    process.executableURL = Scratch.binary
-    process.arguments = words
-    process.currentDirectoryURL = quire.folder
+    let process = quire.process(words)
     let (given, said) = (Pipe(), Pipe())
     process.standardInput = given
     process.standardOutput = FileHandle.nullDevice
@@ -48,6 +45,17 @@ import Testing
     #expect(try quire.files == ["books.csv", "library.db"])
   }
 
+  @Test(arguments: signals) func `so does one that is stopped in the middle of a record`(signal: Int32) throws {
+    try quire.database(
+      "library.db",
+      """
+      CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n;
+      CREATE TRIGGER slow AFTER INSERT ON book BEGIN SELECT count(*) FROM endless; END;
+      """)
+    let ended = try end(["query", "library.db", ".import books.csv Book", "--write"], input: "", with: signal)
+    #expect(ended.status == 130 && ended.error == "error: stopped; nothing was added\n", "\(ended)")
+  }
+
   @Test(arguments: signals) func `a script that is stopped takes back what it was doing, and leaves nothing`(
     signal: Int32
   ) throws {
@@ -59,10 +67,7 @@ import Testing
   }
 
   @Test(arguments: signals) func `a shell that waits for its next line is ended by a signal`(signal: Int32) throws {
-    let process = Process()
-    process.executableURL = Scratch.binary
-    process.arguments = ["library.db"]
-    process.currentDirectoryURL = quire.folder
+    let process = quire.process(["library.db"])
     let (given, said) = (Pipe(), Pipe())
     process.standardInput = given
     process.standardOutput = said

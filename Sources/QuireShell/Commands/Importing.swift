@@ -8,6 +8,7 @@ import QuireSQLite
 extension ShellSession {
   /// What is undone is kept in memory until then: of files up to this size.
   static let undoableSizeInBytes = 64 << 20
+  private static let stoppedImport = ShellFailure("stopped; nothing was added", .stopped)
 
   /// Adds a file's rows to a model's table, all or none, as they are read. One write, which can be undone
   /// but for a large file's.
@@ -28,7 +29,7 @@ extension ShellSession {
       let keys = try DeferredKeys(source.connection)
       do {
         while let (record, line) = try records.next() {
-          if source.watch.wasStopped { throw ShellFailure("stopped; nothing was added", .stopped) }
+          if source.watch.wasStopped { throw Self.stoppedImport }
           try insertion.insert(record, line)
           keys.added(line)
           count += 1
@@ -37,7 +38,8 @@ extension ShellSession {
         try keys.check(model)
       } catch {
         try keys.end()
-        throw error
+        // It may have been stopped in the middle of a statement, which SQLite calls an error of its record.
+        throw source.watch.wasStopped ? Self.stoppedImport : error
       }
       if !keys.hadViolations { try keys.end() }
     }
