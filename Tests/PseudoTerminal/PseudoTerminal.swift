@@ -111,11 +111,14 @@ public final class PseudoTerminal {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // Threads that tests run on may hear no signals, and would hand that down.
-    var none = sigset_t()
+    // Threads that tests run on may hear no signals, and who runs the tests may ignore some: both would be handed down.
+    var (none, every) = (sigset_t(), sigset_t())
     sigemptyset(&none)
+    sigfillset(&every)
     posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(Self.newSession | Int32(POSIX_SPAWN_SETSIGMASK)))
+    posix_spawnattr_setsigdefault(&attributes, &every)
+    let flags = Self.newSession | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+    posix_spawnattr_setflags(&attributes, Int16(flags))
     var process = pid_t()
     let shell = "/bin/sh"
     let all = [shell, "-c", "cd \"$0\" && exec \"$@\"", folder.path, program] + words

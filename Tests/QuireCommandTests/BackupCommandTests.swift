@@ -78,10 +78,7 @@ import Testing
           INSERT INTO n SELECT zeroblob(4000) FROM c'
         """
       ).status == 0)
-    let process = Process()
-    process.executableURL = Scratch.binary
-    process.arguments = ["backup", "library.db", "copy.db"]
-    process.currentDirectoryURL = quire.folder
+    let process = quire.process(["backup", "library.db", "copy.db"])
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()

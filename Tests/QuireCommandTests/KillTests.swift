@@ -11,10 +11,7 @@ import Testing
     var killed = 0
     for _ in 0..<4 {
       let first = try quire.rows("library.db", "SELECT count(*) FROM book")
-      let process = Process()
-      process.executableURL = Scratch.binary
-      process.arguments = ["import", "library.db", "--books", "many.csv"]
-      process.currentDirectoryURL = quire.folder
+      let process = quire.process(["import", "library.db", "--books", "many.csv"])
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
       try process.run()

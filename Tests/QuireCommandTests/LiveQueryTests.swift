@@ -171,16 +171,14 @@ import Testing
 
 /// A program that goes on saying things, into files.
 private final class Following {
-  private let process = Process()
+  private let process: Process
   private let folder: URL
 
   init(_ quire: Scratch, program: String = Scratch.binary.path, _ words: String...) throws {
+    process = quire.process(words, program: program)
     folder = quire.folder.appending(path: "said-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for name in ["output", "error"] { try Data().write(to: folder.appending(path: name)) }
-    process.executableURL = URL(filePath: program)
-    process.arguments = words
-    process.currentDirectoryURL = quire.folder
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: folder.appending(path: "output"))
     process.standardError = try FileHandle(forWritingTo: folder.appending(path: "error"))
@@ -204,7 +202,7 @@ private final class Following {
 
   /// Waits, far longer than it can take, and holds no thread that others need meanwhile.
   func wait(on text: KeyPath<Following, String> = \.output, until isThere: (String) -> Bool) async throws {
-    for _ in 0..<6000 {
+    for _ in 0..<360_000 {
       if isThere(self[keyPath: text]) { return }
       try await Task.sleep(for: .milliseconds(5))
     }

@@ -23,10 +23,7 @@ import Testing
 
   /// Begins a run, and ends it when its copy of the database stands there.
   private func end(with number: Int32) throws -> (status: Int32, error: String) {
-    let process = Process()
-    process.executableURL = Scratch.binary
-    process.arguments = ["migrate", "apply", "--no-rehearse", "library.db"]
-    process.currentDirectoryURL = quire.folder
+    let process = quire.process(["migrate", "apply", "--no-rehearse", "library.db"])
     process.standardOutput = FileHandle.nullDevice
     try Data().write(to: quire.folder.appending(path: "said"))
     process.standardError = try FileHandle(forWritingTo: quire.folder.appending(path: "said"))

@@ -51,10 +51,7 @@ import Testing
       "CREATE TABLE n (i);",
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO n SELECT i FROM n;")
     let before = try quire.bytes("library.db")
-    let process = Process()
-    process.executableURL = Scratch.binary
-    process.arguments = ["migrate", "apply", "--no-rehearse", "--no-backup", "library.db"]
-    process.currentDirectoryURL = quire.folder
+    let process = quire.process(["migrate", "apply", "--no-rehearse", "--no-backup", "library.db"])
     process.standardInput = FileHandle.nullDevice
     let error = Pipe()
     process.standardError = error
