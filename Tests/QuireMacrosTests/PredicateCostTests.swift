@@ -26,16 +26,16 @@ struct PredicateCostTests {
     throws
   {
     var generator = GeneratedPredicates(seed: 7)
-    let predicates = (0..<200).map { _ in "#Predicate<Book> { \(generator.next("$0")) }" }
+    let predicates = (0..<80).map { _ in "#Predicate<Book> { \(generator.next("$0")) }" }
     let count = try attempts(predicates, Self.macro)
-    #expect(count < 200 * 1200, "\(count)")
+    #expect(count < 80 * 1200, "\(count)")
   }
 
   @Test func `generated predicates compile where their parameter has a type`() throws {
     var generator = GeneratedPredicates(seed: 7)
-    let predicates = (0..<200).map { _ in "#Predicate { (book: Book) in \(generator.next("book")) }" }
+    let predicates = (0..<80).map { _ in "#Predicate { (book: Book) in \(generator.next("book")) }" }
     let count = try attempts(predicates)
-    #expect(count < 200 * 1200, "\(count)")
+    #expect(count < 80 * 1200, "\(count)")
   }
 
   @Test func `twice as many comparisons cost the compiler twice as much`()

@@ -45,7 +45,7 @@ import Testing
 
   /// So deep that a walk through it would end the program, so deep that SQLite's parser ends, and somewhere between.
   @Test(
-    arguments: [30_000, 101, 60],
+    arguments: [10_000, 101, 60],
     [
       ("Book where ", "(", "id = 2", ")"),
       ("Book where ", "not ", "id = 2", ""),
