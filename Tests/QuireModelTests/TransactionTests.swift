@@ -58,6 +58,34 @@ import Testing
     try other.save()
   }
 
+  @Test func `so are those through another container of the file, which would wait for themselves`() async throws {
+    let file = try TemporaryFile()
+    var configuration = ModelConfiguration(url: file.url)
+    configuration.busyTimeout = .seconds(3600)
+    let stores = try (0..<2).map { _ in try ModelContainer(for: Writer.self, Volume.self, configurations: configuration)
+    }
+    let (one, two) = (stores[0], stores[1])
+    let other = ModelContext(two, isolation: nil)
+    func refused() {
+      other.insert(Volume("Eden"))
+      #expect(throws: DatabaseError.nestedWrite) { try other.save() }
+      #expect(throws: DatabaseError.nestedWrite) { try two.execute("DELETE FROM volume") }
+      #expect(throws: DatabaseError.nestedWrite) { try other.transaction {} }
+      other.rollback()
+    }
+    try one.writeSQL { _ in refused() }
+    try await one.write { _ in
+      #expect(throws: DatabaseError.nestedWrite) { try two.execute("DELETE FROM volume") }
+    }
+    // A write of another thread is waited for.
+    let writer = Thread { _ = try? one.writeSQL { _ in usleep(20_000) } }
+    writer.start()
+    other.insert(Volume("Solaris"))
+    try other.save()
+    #expect(try one.value("SELECT count(*) FROM volume") == 1)
+    while !writer.isFinished { usleep(500) }
+  }
+
   @Test func `a save inside writes into the transaction, seen by its fetches and by nobody else`() throws {
     let other = ModelContext(store)
     let number = store.database.commitNumber

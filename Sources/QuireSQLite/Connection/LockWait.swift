@@ -25,6 +25,8 @@ enum LockPatience {
 private struct LockWait {
   let timeout: Duration
   let patience: LockPatience
+  /// That of the store whose write waits.
+  let lock: WriteLock?
   /// Set at the first try that fails.
   private var deadline: ContinuousClock.Instant?
 
@@ -33,13 +35,15 @@ private struct LockWait {
   private static let delays: [UInt32] = [1_000, 2_000, 5_000, 10_000, 15_000]
   private static let longestDelay: UInt32 = 20_000
 
-  init(_ timeout: Duration, _ patience: LockPatience) {
+  init(_ timeout: Duration, _ patience: LockPatience, _ lock: WriteLock?) {
     self.timeout = timeout
     self.patience = patience
+    self.lock = lock
   }
 
   /// - Returns: Whether to try again.
   mutating func wait(_ tries: Int32) -> Bool {
+    if deadline == nil, let lock, OpenWriteLocks.isMine(besides: lock) { return false }
     let deadline = deadline ?? .now + timeout
     self.deadline = deadline
     if patience.isOver || .now >= deadline { return false }
@@ -51,9 +55,11 @@ private struct LockWait {
 
 extension Connection {
   /// Runs the body, in which a statement that meets another process's lock waits for the busy timeout, or for as long
-  /// as `patience` says.
-  func waitingForLock<Failure: Error>(_ patience: LockPatience, _ body: () throws(Failure) -> Void) throws(Failure) {
-    var wait = LockWait(options.busyTimeout, patience)
+  /// as `patience` says; not at all for the calling thread's own write to the file through another store.
+  func waitingForLock<Failure: Error>(
+    _ patience: LockPatience, under lock: WriteLock?, _ body: () throws(Failure) -> Void
+  ) throws(Failure) {
+    var wait = LockWait(options.busyTimeout, patience, lock)
     try withUnsafeMutablePointer(to: &wait) { wait throws(Failure) in
       sqlite3_busy_handler(
         handle,

@@ -100,7 +100,8 @@ extension Database {
   ///
   /// - Parameter patience: How long to wait while another process writes.
   /// - Returns: the writer, and who may refuse what is written: those that were there when it began.
-  /// - Throws: ``DatabaseError/busy(path:waited:)``; `CancellationError` if the task of the calling thread is canceled.
+  /// - Throws: ``DatabaseError/busy(path:waited:)``; ``DatabaseError/nestedWrite`` if the calling thread writes to the
+  ///   file through another store; `CancellationError` if its task is canceled.
   func begin(waiting patience: LockPatience) throws -> (Writer, validators: [UInt64]) {
     let writer = try readyWriter()
     let validators = validators.all
@@ -108,11 +109,12 @@ extension Database {
       checkpoint(writer)
     }
     do {
-      try writer.beginTransaction(waiting: patience)
+      try writer.beginTransaction(waiting: patience, under: lock)
     } catch {
       let explained = explained(error)
-      if let busy = explained as? DatabaseError, busy.isOthersWrite, Task.isCancelled { throw CancellationError() }
-      throw explained
+      guard let busy = explained as? DatabaseError, busy.isOthersWrite else { throw explained }
+      if OpenWriteLocks.isMine(besides: lock) { throw DatabaseError.nestedWrite }
+      throw Task.isCancelled ? CancellationError() : busy
     }
     numberForeign()
     return (writer, validators)

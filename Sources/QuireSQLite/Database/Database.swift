@@ -79,6 +79,7 @@ package final class Database: Sendable {
     }
     identity = configuration.location == .temporary ? nil : FileIdentity(of: path)
     readers.expect(identity)
+    if let identity { OpenWriteLocks.add(lock, of: identity) }
     if identity != nil { try startFollowing() }
     try startLog()
   }
@@ -168,6 +169,7 @@ package final class Database: Sendable {
 
   private func shut() {
     if closed.exchange(true, ordering: .sequentiallyConsistent) { return }
+    OpenWriteLocks.remove(lock)
     watcher.withLock { $0.take() }?.stop()
     clock.count.close()
     positions.close()

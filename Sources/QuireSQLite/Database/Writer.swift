@@ -83,10 +83,12 @@ final class Writer: ConnectionGuardian {
 // MARK: one transaction
 
 extension Writer {
-  /// - Parameter patience: How long to wait while another process holds the file's lock.
-  func beginTransaction(waiting patience: LockPatience) throws {
+  /// - Parameters:
+  ///   - patience: How long to wait while another process holds the file's lock.
+  ///   - lock: The store's own, with which it does not wait for a write of the calling thread through another store.
+  func beginTransaction(waiting patience: LockPatience, under lock: WriteLock? = nil) throws {
     events.follow(connection)
-    try connection.waitingForLock(patience) { () throws(SQLiteError) in try run(begin) }
+    try connection.waitingForLock(patience, under: lock) { () throws(SQLiteError) in try run(begin) }
     isInTransaction = true
     hasAlteredSchema = false
     loggedSchema = nil

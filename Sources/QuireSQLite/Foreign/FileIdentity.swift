@@ -20,6 +20,8 @@ final class FileIdentity: Sendable {
     moves = FileMoves(path)
   }
 
+  func isSameFile(as other: FileIdentity) -> Bool { (device, inode) == (other.device, other.inode) }
+
   /// Whether the file was found replaced, moved or deleted. It stays so.
   var isGone: Bool { gone.load(ordering: .relaxed) }
 
