@@ -77,4 +77,24 @@ import Testing
     #expect(await warnings.next()?.kind == .autosave)
     #expect(try SaveWhenReadyTests.titles(store) == ["Eden"])
   }
+
+  @Test func `an autosave of a row that is deleted before it is written is told, and saves the rest`() async throws {
+    let file = try TemporaryFile()
+    let store = try ServingTests.store(file.url)
+    let context = store.mainContext
+    for title in ["Eden", "Solaris"] { context.insert(Volume(title)) }
+    try context.save()
+    let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
+    let gate = await ServingTests.Gate(store)
+    let others = Task { try await store.write { _ = try $0.execute("DELETE FROM volume WHERE title = 'Eden'") } }
+    await ServingTests.waiting(1, in: store)
+    eden.title = "Eden 1"
+    solaris.title = "Solaris 1"
+    await ServingTests.waiting(2, in: store)
+    try await gate.open()
+    try await others.value
+    while context.hasChanges { await Task.yield() }
+    #expect(try SaveWhenReadyTests.titles(store) == ["Solaris 1"])
+    guard case ModelError.ignoredAssignments? = context.autosaveError else { throw CancellationError() }
+  }
 }

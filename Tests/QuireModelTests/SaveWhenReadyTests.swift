@@ -265,6 +265,26 @@ import Testing
     #expect(try store.value("SELECT price FROM volume WHERE id = 1") == .real(9))
   }
 
+  @Test func `an edit of a row that is deleted before it is written is told, and the rest can be saved`() async throws {
+    let (context, store) = try Self.context()
+    let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
+    let gate = await ServingTests.Gate(store)
+    let others = Task { try await store.write { _ = try $0.execute("DELETE FROM volume WHERE title = 'Eden'") } }
+    await ServingTests.waiting(1, in: store)
+    eden.title = "Eden 1"
+    solaris.title = "Solaris 1"
+    let save = Task { try await context.saveWhenReady() }
+    await ServingTests.waiting(2, in: store)
+    try await gate.open()
+    try await others.value
+    let error = await #expect(throws: ModelError.self) { try await save.value }
+    guard case .ignoredAssignments(let places)? = error else { throw error! }
+    #expect(places.count == 1 && places[0].hasPrefix("Volume.title of "))
+    #expect(try Self.titles(store) == ["Solaris"] && eden.isDeleted)
+    try await context.saveWhenReady()
+    #expect(try Self.titles(store) == ["Solaris 1"] && !context.hasChanges)
+  }
+
   @Test func `saves of several contexts and writes are committed together`() async throws {
     let (_, store) = try Self.context()
     let gate = await ServingTests.Gate(store)

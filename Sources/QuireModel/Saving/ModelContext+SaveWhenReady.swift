@@ -40,6 +40,9 @@ extension ModelContext {
     let save = try saver.beginSave(container, deadline: deadline)
     do {
       try await save.write()
+    } catch ModelError.ignoredAssignments {
+      saver.end(save)
+      return try self.save()  // a row was deleted elsewhere since: the context finds out which
     } catch {
       saver.end(save)
       throw error

@@ -53,6 +53,8 @@ extension Saver {
   private func autosaveEnded(_ save: SaveUnderWay, _ error: (any Error)?) {
     end(save)
     let announced = announcedLater.take()
+    // A row was deleted elsewhere since: the context finds out which, and saves the rest.
+    if case ModelError.ignoredAssignments? = error { return autosave() }
     if let error { autosaveFailed(error) } else { announceSaved(announced) }
     if error == nil, hasChanges { core.following.changed() }
   }

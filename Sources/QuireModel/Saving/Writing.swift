@@ -215,10 +215,11 @@ final class Writing {
       statement.bind(state.key, at: parameter)
       try write(model, statement)
       if connection.changes == 0 {
-        // In the other orders a delete of this save may have taken the row along.
-        if try order == .insertsFirst || isThere(entity, state.key, connection) {
+        if try isThere(entity, state.key, connection) {
           throw Writing.ignored("\(entity.name) \(state.key) was not updated")
         }
+        // In the other orders a delete of this save may have taken the row along.
+        if order == .insertsFirst { throw lost(model, entity, mask) }
       }
       written += 1
     }
@@ -279,6 +280,14 @@ final class Writing {
     if connection.changes == 0, try isThere(entity, model._quireState.key, connection) {
       throw Writing.ignored("\(entity.name) \(model._quireState.key) was not deleted")
     }
+  }
+
+  /// The row of an edited object was deleted elsewhere, after a copy of the object was made to be saved.
+  private func lost(_ model: any PersistentModel, _ entity: Entity, _ mask: PropertyMask) -> ModelError {
+    .ignoredAssignments(
+      entity.stored.filter { mask & 1 << PropertyMask($0) != 0 }.map {
+        "\(entity.name).\(entity.properties[$0].name) of \(model.persistentModelID)"
+      })
   }
 
   private func notStorable(
