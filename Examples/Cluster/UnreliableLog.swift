@@ -57,6 +57,11 @@ final class UnreliableLog: SharedLog {
     return answer
   }
 
+  func stay(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    try reach()
+    try log.stay(turn, by: deadline)
+  }
+
   func leave(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
     try reach()
     try log.leave(turn, by: deadline)

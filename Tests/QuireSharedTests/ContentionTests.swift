@@ -84,6 +84,44 @@ import Testing
         == [[.integer(Int64(3 * count)), .integer(Int64(3 * count))]], "seed \(seed)")
   }
 
+  @Test func `a long transaction gets its turn though others never pause`() throws {
+    let nodes = try TestNodes(2, patience: .seconds(2))
+    let isDone = Locked(false)
+    let group = DispatchGroup()
+    let thread = Thread {
+      while !isDone.withLock({ $0 }) { try? nodes[1].write("INSERT INTO loose VALUES (1, 'short')") }
+      group.leave()
+    }
+    group.enter()
+    thread.start()
+    defer {
+      isDone.withLock { $0 = true }
+      group.wait()
+    }
+    // Longer than a node that is silent is waited for.
+    try nodes[0].database.write { transaction in
+      try transaction.connection.execute("INSERT INTO loose VALUES (1, 'long')")
+      Thread.sleep(forTimeInterval: 0.7)
+    }
+    #expect(try nodes[0].query("SELECT count(*) FROM loose WHERE b = 'long'") == [[1]])
+  }
+
+  @Test func `a node that has died in the queue is waited for once`() throws {
+    let nodes = try TestNodes(2)
+    let dead = nodes.log.connection()
+    // It was not first, waits for its turn, and is not heard of any more.
+    try nodes[0].write("INSERT INTO loose VALUES (0, 0)")
+    guard
+      case .behind = try dead.append(
+        [1], after: .start, mark: LogEnd.start.mark, turn: Turn(node: "dead"),
+        isNext: false, by: .now + .seconds(60))
+    else { throw CancellationError() }
+    #expect(nodes.log.turns == [Turn(node: "dead")])
+    // More often than once if it is told of the queue late.
+    for _ in 0..<20 where nodes.log.turns != [] { try nodes[1].write("INSERT INTO loose VALUES (1, 1)") }
+    #expect(nodes.log.turns == [])
+  }
+
   @Test func `a write that ends without an entry leaves the queue`() throws {
     let nodes = try TestNodes(2)
     nodes[1].log.holdsNews = true

@@ -41,7 +41,15 @@ struct EtcdTests {
     let id = try log.status(by: soon).log
     #expect(id == made)
     let (news, told) = AsyncStream.makeStream(of: LogNews.self)
-    let subscription = log.follow(after: 0) { told.yield($0) }
+    let signs = Locked(Set<Int64>())
+    let subscription = log.follow(after: 0) { news in
+      var news = news
+      if case .turns(let turns, let sign) = news {
+        signs.withLock { _ = $0.insert(sign) }
+        news = .turns(turns, sign: 0)
+      }
+      told.yield(news)
+    }
     var heard = news.makeAsyncIterator()
     #expect(await heard.next() == .reachable(true))
     #expect(try log.append([1], after: 0, turn: me, isNext: false, by: soon) == .added(1))
@@ -49,22 +57,28 @@ struct EtcdTests {
     #expect(
       try log.append([2], after: 0, turn: you, isNext: false, by: soon)
         == .behind([LoggedEntry(position: 1, bytes: [1])]))
-    #expect(await heard.next() == .turns([you]))
+    #expect(await heard.next() == .turns([you], sign: 0))
     #expect(try log.append([3], after: 1, turn: me, isNext: false, by: soon) == .queued)
-    #expect(await heard.next() == .turns([you, me]))
+    #expect(await heard.next() == .turns([you, me], sign: 0))
+    // One that says that it goes on keeps its place.
+    let before = signs.withLock(\.count)
+    try log.stay(you, by: soon)
+    #expect(await heard.next() == .turns([you, me], sign: 0))
+    #expect(signs.withLock(\.count) == before + 1)
     #expect(try log.append([2], after: 1, turn: you, isNext: true, by: soon) == .added(2))
     #expect(await heard.next() == .entries([LoggedEntry(position: 2, bytes: [2])]))
-    #expect(await heard.next() == .turns([me]))
+    #expect(await heard.next() == .turns([me], sign: 0))
     #expect(try log.append([3], after: 9, turn: me, isNext: true, by: soon) == .forked(last: 2))
     let other = LogEnd(position: 2, mark: LogEnd.start.mark)  // the same position, and another history
     #expect(try log.append([3], after: other, mark: other.mark, turn: me, isNext: true, by: soon) == .forked(last: 2))
     #expect(try log.append([3], after: 2, turn: me, isNext: true, by: soon) == .added(3))
     #expect(await heard.next() == .entries([LoggedEntry(position: 3, bytes: [3])]))
-    #expect(await heard.next() == .turns([]))
+    #expect(await heard.next() == .turns([], sign: 0))
     #expect(try log.append([4], after: 2, turn: you, isNext: false, by: soon) != .added(4))
-    #expect(await heard.next() == .turns([you]))
+    #expect(await heard.next() == .turns([you], sign: 0))
     try log.leave(you, by: soon)
-    #expect(await heard.next() == .turns([]))
+    #expect(await heard.next() == .turns([], sign: 0))
+    try log.stay(you, by: soon)  // not in the queue
     #expect(try log.entries(after: 1, limit: 1, by: soon) == [LoggedEntry(position: 2, bytes: [2])])
     #expect(try log.entries(after: 3, limit: 9, by: soon) == [])
     try log.trim(through: 2, by: soon)

@@ -46,7 +46,7 @@ struct MemoryLogTests {
     #expect(
       heard == [
         .entries([LoggedEntry(position: 1, bytes: [1])]), .entries([LoggedEntry(position: 2, bytes: [2])]),
-        .turns([Turn(node: "attic")]), .entries([LoggedEntry(position: 3, bytes: [3])]), .turns([]),
+        .turns([Turn(node: "attic")], sign: 0), .entries([LoggedEntry(position: 3, bytes: [3])]), .turns([], sign: 0),
       ])
     withExtendedLifetime(subscription) {}
   }

@@ -273,6 +273,29 @@ import Testing
     #expect(try await shared.problem() == nil)
   }
 
+  @Test func `a write with a deadline, and one that is canceled, do not wait for a log that is cut off`() async throws {
+    let shared = try SharedContainers(1, patience: .seconds(3600))
+    let store = shared[0].store
+    shared[0].connection.isCutOff = true
+    let error = await #expect(throws: ModelError.self) {
+      try await store.write(deadline: .now + .milliseconds(50)) { $0.insert(Branch("late")) }
+    }
+    guard case .deadlineExceeded? = error else { throw error! }
+    let (begun, begin) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await store.write { context in
+        begin.finish()
+        context.insert(Branch("canceled"))
+      }
+    }
+    for await _ in begun {}
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    shared[0].connection.isCutOff = false
+    try await store.write { $0.insert(Branch("North")) }
+    #expect(try store.query("SELECT name FROM branch").map { try $0.value("name", as: String.self) } == ["North"])
+  }
+
   @Test func `settings travel, and the state of a node is observable`() async throws {
     let shared = try SharedContainers(2, patience: .milliseconds(50))
     let size = try shared[0].context.setting("pageSize", default: 20)

@@ -1,5 +1,6 @@
 import QuireRow
 import QuireSQLite
+import QuireShared
 
 /// A block of `store.write` in the queue of its database.
 // @unchecked: `author` is changed by the thread that runs the block, and read there.
@@ -52,8 +53,16 @@ final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
       return block.finish(
         ModelError.relationshipRefused("a reference to an object that is not there was refused. Nothing was saved."))
     }
-    if error is DatabaseError, let over = block.limit.error { return block.finish(over) }
+    if error.map(wasOverBefore) == true, let over = block.limit.error { return block.finish(over) }
     block.finish(error)
+  }
+}
+
+/// Whether it may come of not having waited any longer; nothing was written.
+private func wasOverBefore(_ error: any Error) -> Bool {
+  switch error {
+  case is DatabaseError, SharedStoreError.cutOff, SharedStoreError.contended: true
+  default: false
   }
 }
 

@@ -54,7 +54,7 @@ extension Database {
     do {
       result = try body(Transaction(writer: writer))
       folded = try finish(writer, from: 0, validators, origin, author, number: clock.number + 1)
-      if writer.isNew() { try gate?.pass([(0..<writer.capture.eventCount, author)], writer) }
+      if writer.isNew() { try gate?.pass([(0..<writer.capture.eventCount, author)], writer) { Task.isCancelled } }
     } catch {
       takeBack(writer)
       throw isTrial ? explained(error) : settled(error)

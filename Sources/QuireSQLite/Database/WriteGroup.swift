@@ -108,7 +108,7 @@ struct WriteGroup {
     members.removeAll()
     database.takeBack(writer)
     do {
-      try gate.decider.catchUp(with: gate.replayer)
+      try gate.decider.catchUp(with: gate.replayer) { writes.allSatisfy(\.isOver) }
       return writes
     } catch {
       let error = database.explained(error)
@@ -119,7 +119,9 @@ struct WriteGroup {
 
   private func pass(_ writer: Writer) throws {
     let changes = members.filter { $0.number != nil }.map { (events: $0.events, author: $0.author) }
-    if let gate = database.gate, !changes.isEmpty { try gate.pass(changes, writer) }
+    if let gate = database.gate, !changes.isEmpty {
+      try gate.pass(changes, writer) { members.allSatisfy(\.write.isOver) }
+    }
   }
 
   /// The file was locked for the whole of the busy timeout: so it was for writes that have waited as long.

@@ -10,15 +10,19 @@ package protocol CommitGate: AnyObject, Sendable {
   /// - Parameters:
   ///   - writes: What becomes a commit of its own each, in order.
   ///   - connection: The writing connection, inside the transaction.
+  ///   - isOver: Whether nobody waits for the writes any more: then the log is not waited for.
   /// - Throws: The transaction is rolled back then. ``ErrorOfEachCommit`` if each of the writes has an error of its own.
-  func pass(_ writes: [GatedWrite], on connection: Connection) throws
+  func pass(_ writes: [GatedWrite], on connection: Connection, isOver: () -> Bool) throws
 
   /// Whether an error of a transaction comes of what other nodes have committed, or may come of it: then that is to be
   /// repeated, and the transaction run again.
   func isOutdated(_ error: any Error) -> Bool
 
   /// Repeats what other nodes have committed. No transaction is open.
-  func catchUp(with replayer: Replayer) throws
+  ///
+  /// - Parameter isOver: Whether nobody waits for the writes that are to be run again: then this node's turn is not waited
+  ///   for.
+  func catchUp(with replayer: Replayer, isOver: () -> Bool) throws
 
   /// COMMIT has succeeded, of a transaction that has passed or did not have to.
   func committed()
@@ -50,7 +54,7 @@ package protocol ErrorAboutRows: Error {}
 package protocol ErrorOfEachCommit: Error {
   /// The error of the commit that a write has become.
   ///
-  /// - Parameter index: The place of the write among those of ``CommitGate/pass(_:on:)``; nil for a part of the transaction
+  /// - Parameter index: The place of the write among those of ``CommitGate/pass(_:on:isOver:)``; nil for a part of the transaction
   ///   that the log does not get.
   func ofWrite(_ index: Int?) -> any Error
 }
@@ -77,8 +81,10 @@ final class Gate {
     try writer.connection.addGuardFunction()
   }
 
-  /// - Parameter members: The row events of each commit, and its author.
-  func pass(_ members: [(events: Range<Int>, author: String?)], _ writer: Writer) throws {
+  /// - Parameters:
+  ///   - members: The row events of each commit, and its author.
+  ///   - isOver: As of ``CommitGate/pass(_:on:isOver:)``.
+  func pass(_ members: [(events: Range<Int>, author: String?)], _ writer: Writer, isOver: () -> Bool) throws {
     if writer.hasAlteredSchema { throw SharedWriteError.schemaChange }
     try writer.refuseViolations()  // COMMIT would, when the log has the transaction already
     if hasVirtualTables { try writer.savepoint {} }
@@ -95,7 +101,7 @@ final class Gate {
       return writes.count - 1
     }
     try writer.check()
-    if !writes.isEmpty { try decider.pass(writes, on: writer.connection) }
+    if !writes.isEmpty { try decider.pass(writes, on: writer.connection, isOver: isOver) }
   }
 
   /// Why a member of the last transaction was not committed.
@@ -145,7 +151,7 @@ extension Database {
     guard let gate else { return explained(error) }
     guard gate.decider.isOutdated(error) else { return explained(gate.error(error, ofMember: 0)) }
     do {
-      try gate.decider.catchUp(with: gate.replayer)
+      try gate.decider.catchUp(with: gate.replayer) { Task.isCancelled }
       return OutdatedTransaction()
     } catch {
       return explained(error)

@@ -183,6 +183,15 @@ package final class EtcdLog: SharedLog {
 
   /// Puts a node behind those that wait; it stays where it is if it waits already.
   private func queue(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    try keep(turn, ifThereIsNone: true, by: deadline)
+  }
+
+  package func stay(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    // Its order among the turns is that of its creation, which this leaves as it is.
+    try keep(turn, ifThereIsNone: false, by: deadline)
+  }
+
+  private func keep(_ turn: Turn, ifThereIsNone: Bool, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
     var lease = state.withLock { $0.lease.flatMap { $0.end > .now ? $0.id : nil } }
     if lease == nil {
       let answer = try call("/v3/lease/grant", by: deadline, ["TTL": "\(leaseSeconds)"])
@@ -196,7 +205,11 @@ package final class EtcdLog: SharedLog {
       _ = try call(
         "/v3/kv/txn", by: deadline,
         [
-          "compare": [["key": name, "target": "CREATE", "result": "EQUAL", "create_revision": "0"]],
+          "compare": [
+            [
+              "key": name, "target": "CREATE", "result": ifThereIsNone ? "EQUAL" : "GREATER", "create_revision": "0",
+            ]
+          ],
           "success": [["request_put": ["key": name, "value": "", "lease": .text(lease)]]],
         ])
     } catch {
@@ -260,19 +273,21 @@ package final class EtcdLog: SharedLog {
         if event["type"] == nil, let entry = entry(key, value) { entries.append(entry) }
       }
       if !entries.isEmpty, !told(.entries(entries)) { return false }
-      if areTurnsNew, let turns = try? turns() { return told(.turns(turns)) }
+      if areTurnsNew, let turns = try? turns() { return told(turns) }
       return true
     }
   }
 
-  private func turns() throws(SharedLogError) -> [Turn] {
+  private func turns() throws(SharedLogError) -> LogNews {
     let answer = try call(
       "/v3/kv/range", by: .now + client.patience,
       [
         "key": key("turn/"), "range_end": key("turn0"), "sort_order": "ASCEND", "sort_target": "CREATE",
         "keys_only": true,
       ])
-    return EtcdLog.pairs(answer).map { Turn(node: String($0.key.dropFirst(prefix.count + 5))) }
+    return .turns(
+      EtcdLog.pairs(answer).map { Turn(node: String($0.key.dropFirst(prefix.count + 5))) },
+      sign: answer["kvs"]?.items.first?["mod_revision"]?.string.flatMap { Int64($0) } ?? 0)
   }
 
   // MARK: Keys and values

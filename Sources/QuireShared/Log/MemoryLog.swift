@@ -11,7 +11,7 @@ package final class MemoryLog: Sendable {
     /// The history after each entry that there ever was, from before the first.
     var marks = [LogEnd.start.mark]
     var oldest: Int64 = 1
-    var turns: [(turn: Turn, end: ContinuousClock.Instant)] = []
+    var turns: [(turn: Turn, end: ContinuousClock.Instant, sign: Int64)] = []
     var parts: [Part: [UInt8]] = [:]
     var followers: [UInt64: Follower] = [:]
     var nextFollower: UInt64 = 0
@@ -68,7 +68,7 @@ package final class MemoryLog: Sendable {
 
 extension MemoryLog {
   /// How long a node has a place among those that wait.
-  private static let turnLength = Duration.seconds(1)
+  private static let turnLength = Duration.seconds(10)
 
   /// It always has an identity, as if it had been made before.
   func create(_ id: UUID, replacing old: UUID?) -> Bool {
@@ -89,7 +89,7 @@ extension MemoryLog {
       guard state.end == end, !mustWait else {
         if state.last < position || state.last == position && state.end != end { return .forked(last: state.last) }
         if !state.turns.contains(where: { $0.turn == turn }) {
-          state.turns.append((turn, .now + MemoryLog.turnLength))
+          state.turns.append((turn, .now + MemoryLog.turnLength, 0))
           tellTurns(state)
         }
         return state.last == position ? .queued : .behind(try entries(after: position, limit: .max, state))
@@ -103,6 +103,14 @@ extension MemoryLog {
     }
   }
 
+  func stay(_ turn: Turn) {
+    state.withLock { state in
+      guard let place = state.turns.firstIndex(where: { $0.turn == turn }) else { return }
+      state.turns[place] = (turn, .now + MemoryLog.turnLength, state.turns[place].sign + 1)
+      tellTurns(state)
+    }
+  }
+
   func leave(_ turn: Turn) { state.withLock { leave(turn, &$0) } }
 
   private func leave(_ turn: Turn, _ state: inout State) {
@@ -111,7 +119,11 @@ extension MemoryLog {
     tellTurns(state)
   }
 
-  private func tellTurns(_ state: State) { tell(.turns(state.turns.map(\.turn)), state) }
+  private func tellTurns(_ state: State) { tell(MemoryLog.turns(state), state) }
+
+  private static func turns(_ state: State) -> LogNews {
+    .turns(state.turns.map(\.turn), sign: state.turns.first?.sign ?? 0)
+  }
 
   private func tell(_ news: LogNews, _ state: State) {
     for follower in state.followers.values { follower.tell(news) }
@@ -137,7 +149,7 @@ extension MemoryLog {
       state.followers[state.nextFollower] = follower
       let missed = (try? entries(after: position, limit: .max, state)) ?? []
       if !missed.isEmpty { follower.tell(.entries(missed)) }
-      if !state.turns.isEmpty { follower.tell(.turns(state.turns.map(\.turn))) }
+      if !state.turns.isEmpty { follower.tell(MemoryLog.turns(state)) }
       return state.nextFollower
     }
     return LogSubscription { [weak self] in self?.state.withLock { _ = $0.followers.removeValue(forKey: number) } }

@@ -21,7 +21,7 @@ package final class MemoryLogConnection: SharedLog {
   }
 
   package enum Call: Hashable, Sendable, CaseIterable {
-    case create, status, append, leave, entries, trim, store, part
+    case create, status, append, stay, leave, entries, trim, store, part
   }
 
   private struct State {
@@ -134,6 +134,10 @@ package final class MemoryLogConnection: SharedLog {
       if let expected, log.id != expected { throw .otherLog(log.id) }
       return try log.append(entry, after: end, mark: mark, turn: turn, isNext: isNext)
     }
+  }
+
+  package func stay(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
+    try run(.stay) { [log] in log.stay(turn) }
   }
 
   package func leave(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {

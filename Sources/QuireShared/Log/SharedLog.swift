@@ -30,7 +30,11 @@ package protocol SharedLog: Sendable {
     _ entry: [UInt8], after end: LogEnd, mark: [UInt8], turn: Turn, isNext: Bool, by deadline: ContinuousClock.Instant
   ) throws(SharedLogError) -> Appended
 
-  /// Takes a node out of the queue of those that wait: its write has ended without an entry.
+  /// Says that a node that waits for its turn, or has it, goes on: it keeps its place in the queue, and followers receive the
+  /// queue again, with another ``LogNews/turns(_:sign:)``. Nothing happens if it is not in the queue.
+  func stay(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError)
+
+  /// Takes a node out of the queue of those that wait: its write has ended without an entry, or it is silent.
   func leave(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError)
 
   /// The entries after a position, in order, as many as there are, up to a limit.
@@ -119,8 +123,9 @@ package enum Appended: Hashable, Sendable {
 /// What a log sends to its followers.
 package enum LogNews: Hashable, Sendable {
   case entries([LoggedEntry])
-  /// All nodes that wait for their turn to append, the one that has waited longest first.
-  case turns([Turn])
+  /// All nodes that wait for their turn to append, the one that has waited longest first. The sign is another one after
+  /// each ``SharedLog/stay(_:by:)`` of that one.
+  case turns([Turn], sign: Int64)
   /// Whether the log answers; when it does again, news may have been missed.
   case reachable(Bool)
 }

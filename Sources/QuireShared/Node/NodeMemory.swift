@@ -16,10 +16,14 @@ struct NodeMemory {
   var passed: [SharedCommit] = []
   /// The nodes that wait to append.
   var turns: [Turn] = []
+  /// Another one whenever the first of them says that it goes on.
+  var turnSign: Int64 = 0
   /// Whether this node has been put there.
   var isQueued = false
   /// Whether it is this node's turn.
   var isNext = false
+  /// How many waits for a turn there were.
+  var waits = 0
   /// Since when others were first.
   var losingSince: ContinuousClock.Instant?
   /// When they were last.

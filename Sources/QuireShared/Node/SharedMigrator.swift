@@ -26,7 +26,7 @@ package final class SharedMigrator: Sendable {
   /// Repeats what other nodes have committed, and waits for this node's turn.
   package func catchUp() throws {
     try node.catchUpWithLog(by: .now + node.patience)
-    try database.replaying { try node.catchUp(with: $0) }
+    try database.replaying { try node.catchUp(with: $0) { false } }
   }
 
   /// After a migration's statements and before its COMMIT: appends it to the log, and writes into the file that it is there.

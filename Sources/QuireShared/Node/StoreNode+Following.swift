@@ -13,8 +13,8 @@ extension StoreNode {
         let before = memory.heard
         memory.hear(entries)
         return memory.heard > before
-      case .turns(let turns):
-        memory.turns = turns
+      case .turns(let turns, let sign):
+        (memory.turns, memory.turnSign) = (turns, sign)
         return false
       case .reachable(let isReachable):
         if isReachable { memory.reached() } else { memory.unreached() }

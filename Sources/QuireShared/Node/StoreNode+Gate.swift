@@ -16,7 +16,7 @@ extension StoreNode: CommitGate {
     func ofWrite(_ index: Int?) -> any Error { index.map { error(commits[$0]) } ?? rest }
   }
 
-  package func pass(_ writes: [GatedWrite], on connection: Connection) throws {
+  package func pass(_ writes: [GatedWrite], on connection: Connection, isOver: () -> Bool) throws {
     if let stop = memory.withLock({ $0.isHalted ? $0.stop : nil }) { throw SharedStoreError.stopped(stop) }
     // In the transaction: another process of this machine may have moved the file.
     var place = try NodePlace(sharedOn: connection)
@@ -30,7 +30,7 @@ extension StoreNode: CommitGate {
       memory.inFlight = bytes
     }
     do {
-      try append(bytes, after: place.position, chain, next, commits)
+      try append(bytes, after: place.position, chain, next, commits, isOver: isOver)
     } catch {
       memory.withLock { $0.inFlight = nil }
       show()
@@ -92,7 +92,7 @@ extension StoreNode: CommitGate {
             bytes, after: place.position, chain, chain.after(bytes),
             [SharedCommit(position: place.position + 1, id: transaction.id)])
         } catch is Behind {
-          try catchUp(with: replayer)
+          try catchUp(with: replayer) { false }
           continue
         }
         memory.withLock { memory in
@@ -163,9 +163,9 @@ extension StoreNode: CommitGate {
     }
   }
 
-  package func catchUp(with replayer: Replayer) throws {
+  package func catchUp(with replayer: Replayer, isOver: () -> Bool) throws {
     try repeatWaiting(with: replayer)
-    try waitForTurn(with: replayer)
+    try waitForTurn(with: replayer, isOver: isOver)
     show()
   }
 
@@ -207,9 +207,12 @@ extension StoreNode: CommitGate {
   /// After an unknown outcome it asks what is there: the entry, which was added then; another one; or nothing, and then it
   /// is sent again. It can be added at this place alone, so that it is never there twice.
   ///
-  /// - Parameter next: The chain with the entry.
+  /// - Parameters:
+  ///   - next: The chain with the entry.
+  ///   - isOver: Whether nobody waits for it any more: then it is not sent again, unless it may be there.
   private func append(
-    _ bytes: [UInt8], after position: Int64, _ chain: Chain, _ next: Chain, _ commits: [SharedCommit]
+    _ bytes: [UInt8], after position: Int64, _ chain: Chain, _ next: Chain, _ commits: [SharedCommit],
+    isOver: () -> Bool = { false }
   ) throws {
     let end = LogEnd(position: position, mark: chain.mark)
     let deadline = ContinuousClock.now + patience
@@ -228,7 +231,7 @@ extension StoreNode: CommitGate {
         if there?.isEmpty == true, !isUnknown { throw SharedStoreError.refused(reason: reason) }
         isUnknown = true
       }
-      if ContinuousClock.now >= deadline {
+      if ContinuousClock.now >= deadline || !isUnknown && isOver() {
         let since = memory.withLock { memory in
           memory.unreached()
           return memory.cutOffSince ?? Date()
@@ -310,25 +313,50 @@ extension StoreNode: CommitGate {
 
   // MARK: Turns
 
-  /// How long a turn is waited for while nothing happens: its node may have died.
+  /// How long the node whose turn it is may be silent: it may have died.
   private static let turnPatience = Duration.milliseconds(250)
+  /// How often a node says that it goes on.
+  private static let signInterval = DispatchTimeInterval.milliseconds(50)
 
   /// Once the log has put this node into the queue: waits, and repeats what others commit meanwhile.
-  private func waitForTurn(with replayer: Replayer) throws {
-    guard memory.withLock({ $0.isQueued }) else { return }
+  ///
+  /// A node whose turn it is runs its transaction, for as long as that takes. It is waited for while it says so, for at most
+  /// three times the patience. One that is silent loses its turn.
+  private func waitForTurn(with replayer: Replayer, isOver: () -> Bool) throws {
+    let wait = memory.withLock { memory -> Int? in
+      guard memory.isQueued else { return nil }
+      memory.waits += 1
+      return memory.waits
+    }
+    guard let wait else { return }
+    keepTurn(wait)
     while news.wait(timeout: .now()) == .success {}
-    let latest = ContinuousClock.now + patience
+    let latest = ContinuousClock.now + patience * 3
     var end = ContinuousClock.now + StoreNode.turnPatience
-    var seen = memory.withLock { ($0.heard, $0.turns) }
-    while memory.withLock({ $0.turns.first?.node != name }), ContinuousClock.now < min(end, latest) {
-      _ = news.wait(timeout: .now() + ContinuousClock.now.duration(to: end).seconds)
+    var seen = memory.withLock { ($0.heard, $0.turns, $0.turnSign) }
+    while memory.withLock({ $0.turns.first?.node != name }), ContinuousClock.now < latest, !isOver() {
+      _ = news.wait(timeout: .now() + ContinuousClock.now.duration(to: min(end, latest)).seconds)
       try repeatWaiting(with: replayer)
-      let now = memory.withLock { ($0.heard, $0.turns) }
+      let now = memory.withLock { ($0.heard, $0.turns, $0.turnSign) }
       // A node that is not in the queue, because the log could not put it there, does not wait for others to pause.
-      if now != seen, now.1.contains(Turn(node: name)) { end = .now + StoreNode.turnPatience }
+      let isInQueue = now.1.contains(Turn(node: name))
+      if now != seen, isInQueue { end = .now + StoreNode.turnPatience }
       seen = now
+      if ContinuousClock.now < end { continue }
+      guard isInQueue, let first = now.1.first, (try? log.leave(first, by: .now + min(patience, .seconds(1)))) != nil
+      else { break }
+      end = .now + StoreNode.turnPatience
     }
     memory.withLock { $0.isNext = true }
     try repeatWaiting(with: replayer)
+  }
+
+  /// Says from time to time that this node goes on, until its write has ended or it waits again.
+  private func keepTurn(_ wait: Int) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + StoreNode.signInterval) { [weak self] in
+      guard let self, memory.withLock({ $0.isQueued && $0.waits == wait }) else { return }
+      try? log.stay(Turn(node: name), by: .now + min(patience, .seconds(1)))
+      keepTurn(wait)
+    }
   }
 }
