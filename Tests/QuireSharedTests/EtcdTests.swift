@@ -111,6 +111,28 @@ struct EtcdTests {
     }
   }
 
+  @Test func `a member that has lost the others refuses, so that nothing is in doubt`() throws {
+    let cluster = try EtcdCluster(3)
+    try cluster.waitForLeader()
+    let log = EtcdLog("library", at: [cluster.addresses[0]])
+    let id = UUID()
+    #expect(try log.create(id, replacing: nil, by: .now + .seconds(60)))
+    log.expect(id)
+    for number in [1, 2] { cluster.kill(number) }
+    // It notices within some seconds.
+    var last: SharedLogError?
+    for _ in 0..<30 where last == nil || last == .outcomeUnknown {
+      do throws(SharedLogError) {
+        _ = try log.append([1], after: 0, turn: Turn(node: "attic"), isNext: false, by: .now + .seconds(2))
+      } catch {
+        last = error
+      }
+    }
+    guard case .unreachable(let reason)? = last else { throw EtcdFailure.refused("\(last as Any)") }
+    #expect(reason.contains("no leader"))
+    #expect(log.members(by: .now + .seconds(60))[0].version != nil)
+  }
+
   @Test func `three nodes on three members lose nothing while members are killed`() throws {
     let cluster = try EtcdCluster(3)
     let scratch = try Scratch()

@@ -33,13 +33,16 @@ final class EtcdClient: Sendable {
   /// Codes of gRPC with which etcd says so: an argument, a permission, an exhausted resource, a missing password.
   private static let refusals = [3, 7, 8, 16]
 
-  func post(_ path: String, _ body: JSON, by deadline: ContinuousClock.Instant)
+  /// - Parameter needsLeader: Whether a member that knows of no leader is to say so at once, and do nothing. Otherwise it is
+  ///   silent, and what becomes of the request is not known.
+  func post(_ path: String, _ body: JSON, needsLeader: Bool = true, by deadline: ContinuousClock.Instant)
     throws(Failure) -> JSON
   {
     let connection = try connect(by: deadline)
     let (status, answer): (Int, JSON)
     do throws(Failure) {
-      (status, answer) = try connection.post(path, body, by: min(deadline, .now + patience))
+      (status, answer) = try connection.post(
+        path, body, header: needsLeader ? EtcdConnection.needsLeader : "", by: min(deadline, .now + patience))
     } catch {
       giveUp(connection.place)
       throw error
@@ -50,6 +53,9 @@ final class EtcdClient: Sendable {
     if message.contains("too large") { throw .tooLarge }
     if let code = answer["code"]?.integer, EtcdClient.refusals.contains(code) { throw .refused(message) }
     giveUp(connection.place)
+    if needsLeader, message == "etcdserver: no leader" {
+      throw .unreachable("\(endpoints[connection.place]) knows of no leader")
+    }
     throw .unanswered(message)
   }
 
@@ -193,10 +199,13 @@ final class EtcdConnection: @unchecked Sendable {
   /// Of an answer or a part of one: more than etcd has of anything.
   private static let lengthLimit = 1 << 30
 
-  func post(_ path: String, _ body: JSON, by deadline: ContinuousClock.Instant) throws(EtcdClient.Failure)
-    -> (status: Int, answer: JSON)
+  /// What asks a member whether it knows of a leader, before anything is done.
+  static let needsLeader = "Grpc-Metadata-hasleader: true\r\n"
+
+  func post(_ path: String, _ body: JSON, header: String, by deadline: ContinuousClock.Instant)
+    throws(EtcdClient.Failure) -> (status: Int, answer: JSON)
   {
-    try send(path, body, by: deadline)
+    try send(path, body, by: deadline, header: header)
     let (status, length) = try head(by: deadline)
     var content: [UInt8] = []
     if let length {
@@ -209,7 +218,7 @@ final class EtcdConnection: @unchecked Sendable {
 
   func stream(_ path: String, _ body: JSON, _ told: (JSON) -> Bool) throws(EtcdClient.Failure) {
     // A member without a leader would keep the stream and say nothing.
-    try send(path, body, by: .now + .seconds(2), header: "Grpc-Metadata-hasleader: true\r\n")
+    try send(path, body, by: .now + .seconds(2), header: EtcdConnection.needsLeader)
     guard try head(by: .now + .seconds(5)).length == nil else { throw .unanswered("the answer is not a stream") }
     var content: [UInt8] = []
     while let chunk = try chunk(by: nil) {
@@ -229,7 +238,7 @@ final class EtcdConnection: @unchecked Sendable {
   }
 
   private func send(
-    _ path: String, _ body: JSON, by deadline: ContinuousClock.Instant, header: String = ""
+    _ path: String, _ body: JSON, by deadline: ContinuousClock.Instant, header: String
   ) throws(EtcdClient.Failure) {
     let content = body.bytes
     let head =
