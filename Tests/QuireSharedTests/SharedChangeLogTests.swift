@@ -97,6 +97,26 @@ import Testing
     }
   }
 
+  @Test func `what another process does beside the rows is not a commit`() throws {
+    let nodes = try TestNodes(
+      1, schema: "CREATE TABLE place (code TEXT PRIMARY KEY, number INTEGER)", keepsLog: true)
+    nodes[0].log.holdsNews = true
+    let told = Locked([ChangeSet]())
+    let subscription = nodes[0].database.subscribe { changes in told.withLock { $0.append(changes) } }
+    let other = try TestNode(nodes[0].database.path, nodes.log.connection(), patience: .seconds(60))
+    try other.write("INSERT INTO place VALUES ('a', 1)")
+    nodes[0].database.lookForForeignCommits()
+    _ = try other.node.appendCheck()
+    nodes[0].database.lookForForeignCommits()
+    _ = try other.node.trim(keeping: .zero)
+    nodes[0].database.lookForForeignCommits()
+    try other.write("UPDATE place SET number = 2")
+    nodes[0].database.lookForForeignCommits()
+    #expect(told.withLock { $0.map(\.rowsUnknown) } == [false, false])
+    #expect(told.withLock { $0.map(\.number) } == [1, 2])
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test func `what one node trims is gone on all`() throws {
     let nodes = try TestNodes(2, keepsLog: true)
     let start = try #require(nodes[0].database.latestToken)

@@ -61,7 +61,8 @@ struct LogPlace {
   /// What others have committed since, on a connection that shows one of their commits.
   ///
   /// One set with unknown rows if the log is not sufficient: there is none, tables were altered, triggers are missing,
-  /// the log was trimmed past this position, or a commit has left nothing in it.
+  /// the log was trimmed past this position, or a commit has left nothing in it. The latter is nothing if the file is
+  /// shared: what sharing keeps beside the rows is written without the log. Rows are not, but for those of virtual tables.
   mutating func follow(_ connection: Connection, process: String?, known: ChangedTables) throws -> [LoggedSet] {
     if try schema != LogState.schema(of: connection) {
       let now = try LogPlace(on: connection)
@@ -83,6 +84,7 @@ struct LogPlace {
         last = end.place
         return forgetsDeletes ? sets.map(\.withoutDeletes) : sets
       }
+      if try NodePlace(on: connection) != nil, try !NodeTables.sharedInternals(of: connection).hasShadows { return [] }
     }
     last = try LogState.last(on: connection)
     return [unknown]
