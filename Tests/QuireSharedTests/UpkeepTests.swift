@@ -356,6 +356,12 @@ struct UpkeepTests {
     #expect(throws: DatabaseError.shared(path: path)) {
       try database.write { try $0.connection.execute("INSERT INTO loose VALUES (1, 1)") }
     }
+    #expect(throws: DatabaseError.shared(path: path)) {
+      try database.write { try $0.connection.execute("CREATE TABLE other (x)") }
+    }
+    #expect(throws: DatabaseError.shared(path: path)) {
+      try RecordingConnection(path: path, busyTimeout: .zero, own: LocalCommits())
+    }
     #expect(try nodes[0].query("SELECT count(*) FROM loose") == [[0]])
   }
 

@@ -25,6 +25,8 @@ package final class RecordingConnection {
   /// - Parameters:
   ///   - own: Is notified of its commits.
   ///   - author: The author of its commits, for the change log.
+  /// - Throws: ``DatabaseError/shared(path:)`` if the file is shared: triggers refuse to change its rows, and nothing would
+  ///   keep its schema as it is on other machines.
   package init(path: String, busyTimeout: Duration, own: LocalCommits, author: String? = nil) throws {
     var options = ConnectionOptions()
     options.keepsJournalMode = true
@@ -32,6 +34,7 @@ package final class RecordingConnection {
     options.trustsSchema = true  // triggers must maintain full-text indexes
     options.busyTimeout = busyTimeout
     connection = try Connection(path: path, access: .readWrite, options: options)
+    if try NodePlace(on: connection) != nil { throw DatabaseError.shared(path: path) }
     everything = interests.add(.everything)
     capture = try Capture(on: connection, interests: interests, tables: ChangedTables(), prefersRowID: true)
     enlist = try connection.prepare("INSERT INTO _quire_sensor VALUES (0)")

@@ -133,6 +133,10 @@ extension Database {
     if !deleted.isEmpty { try closing.withLock { $0 }?.run(Transaction(writer: writer), deleted) }
     try writer.check()
     guard writer.isNew(since: first) else { return nil }
+    // Triggers refuse to change rows.
+    if writer.hasAlteredSchema, gate == nil, try NodePlace(on: writer.connection) != nil {
+      throw DatabaseError.shared(path: path)
+    }
     var folded: [TableChanges]?
     if !validators.isEmpty {
       folded = try examine(writer, from: first, validators, origin: origin, author: author)
