@@ -124,6 +124,79 @@ struct SharedMigrationTests {
         == .integer(Int64(count.withLock { $0 })))
   }
 
+  @Test func `a migration of a shared file is tried on a copy, and what is not shareable is refused there`() throws {
+    let (nodes, first, _) = try nodes()
+    try nodes[0].database.close()
+    let before = try Connection(path: first, access: .readOnly).digest()
+    let whole = migrator(nodes, first, try file(1, Self.rebuild))
+    let entries = try whole.rehearse().entries
+    #expect(entries.count == 1 && entries[0].forgotten.isEmpty)
+    #expect(entries[0].rows.map(\.table).contains("tally"))
+    #expect(try whole.rehearse(isSchemaOnly: true).entries.count == 1)
+    let unrepeatable = migrator(nodes, first, try file(1, "INSERT INTO loose VALUES (random(), 1)"))
+    #expect(throws: MigrationError.self) { try unrepeatable.rehearse() }
+    #expect(try Connection(path: first, access: .readOnly).digest() == before)
+    #expect(nodes.log.last == 10)
+  }
+
+  @Test func `an undo gets its place though others were first`() throws {
+    let (nodes, first, second) = try nodes()
+    try nodes[0].database.close()
+    var migrator = migrator(
+      nodes, first, try file(1, "ALTER TABLE loose ADD COLUMN c;\n-- migrate: undo\nALTER TABLE loose DROP COLUMN c;"))
+    try migrator.apply()
+    try nodes[1].database.close()
+    try StoreNode.prepare(second, for: store(nodes))
+    let node = try TestNode(second, nodes.log.connection(), patience: .seconds(60))
+    var count = 0
+    migrator.backsUp = true
+    let undone = try migrator.undo(UndoPlan(last: 1, of: migrator.history(), format: .quire)) {
+      guard case .begins = $0, count < 2 else { return }
+      count += 1
+      try node.write("INSERT INTO loose (a, b) VALUES (1, 1)")
+    }
+    #expect(undone.count == 1 && count == 2 && nodes.log.last == 14)
+    // Of the rows that were there in the end alone.
+    let backups = MigrationBackup.all(of: first)
+    #expect(backups.count == 1)
+    #expect(
+      try Connection(path: #require(backups.first).path, access: .readOnly).query("SELECT count(*) FROM loose").first
+        == .integer(2))
+    #expect(try Connection(path: first, access: .readOnly).query("SELECT count(*) FROM loose").first == .integer(2))
+  }
+
+  @Test func `of two machines that migrate at once one runs it, and the other finds it done`() throws {
+    let (nodes, first, second) = try nodes()
+    for node in nodes.nodes { try node.database.close() }
+    let files = [try file(1, "ALTER TABLE loose ADD COLUMN c"), try file(2, "ALTER TABLE loose ADD COLUMN d")]
+    let (here, there) = (
+      migrator(nodes, first, files[0], files[1]), migrator(nodes, second, files[0], files[1])
+    )
+    var others: [AppliedMigration]?
+    let applied = try here.apply {
+      if case .begins = $0, others == nil { others = try there.apply(to: files[0].version) }
+    }
+    #expect(others?.map(\.version) == [files[0].version] && applied.map(\.version) == [files[1].version])
+    #expect(nodes.log.last == 12)
+    try StoreNode.prepare(second, for: store(nodes))
+    let digests = try [first, second].map { try Connection(path: $0, access: .readOnly).digest() }
+    #expect(digests[0] == digests[1])
+  }
+
+  @Test func `a backup does not replace a shared file`() throws {
+    let (nodes, first, _) = try nodes()
+    let copy = nodes.scratch.file("copy.db")
+    try nodes[0].database.close()
+    let before = try Connection(path: first, access: .readOnly).digest()
+    try FileManager.default.copyItem(atPath: first, toPath: copy)
+    _ = try StoreNode.leave(copy)
+    let error = #expect(throws: MigrationError.self) { try migrator(nodes, first).restore(copy) }
+    guard case .database(.shared(path: first))? = error else { throw error! }
+    #expect(try Connection(path: first, access: .readOnly).digest() == before)
+    // A file that is gone is made of it.
+    try migrator(nodes, nodes.scratch.file("new.db")).restore(copy)
+  }
+
   @Test func `what has another outcome elsewhere stops there, and its file stays as it was`() throws {
     let (nodes, first, second) = try nodes()
     try nodes[0].database.close()

@@ -58,7 +58,8 @@ extension Migrator {
   ///     the application has, such as a collation; each with SQLite's message.
   ///   - progress: Receives the pages copied and the total.
   /// - Returns: The backup of the previous content; nil if the database was missing.
-  /// - Throws: ``MigrationError``; then the database is unchanged.
+  /// - Throws: ``MigrationError``, also if the database is shared with other machines: they would not go back. Then the
+  ///   database is unchanged.
   @discardableResult
   public func restore(
     _ backup: String, unchecked: ([String: String]) -> Void = { _ in }, _ progress: (Int, Int) -> Void = { _, _ in }
@@ -66,6 +67,9 @@ extension Migrator {
     let (source, tables) = try opened(backup)
     if !tables.isEmpty { unchecked(tables) }
     let isMissing = !FileManager.default.fileExists(atPath: database)
+    if !isMissing, try translating({ try NodePlace(on: open(.readOnly)) }) != nil {
+      throw MigrationError.database(.shared(path: database))
+    }
     let kept = try isMissing ? nil : translating { try copied(before: "restore").finish(keeping: backup) }
     let destination = try open(isMissing ? .create : .readWrite)
     let hasLog = try translating { try leaveLog(of: destination, for: source, backup) }

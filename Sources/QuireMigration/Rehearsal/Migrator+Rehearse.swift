@@ -70,7 +70,7 @@ extension Migrator {
     _ file: MigrationFile, sequence: Int, knowsKeys: Bool, on copy: Connection, before: State
   ) throws -> (Rehearsal.Entry, State) {
     let start = ContinuousClock.now
-    let (_, losses, keys) = try inTransaction(on: copy, keys: file.directives.contains(.foreignKeysOn)) {
+    let (_, losses, keys) = try inTransaction(on: copy, isCopy: true, keys: file.directives.contains(.foreignKeysOn)) {
       try run(on: copy, knowsKeys: knowsKeys).upAndLosses(file, sequence: sequence)
     }
     let milliseconds = Int((start.duration(to: .now) / .milliseconds(1)).rounded())

@@ -21,9 +21,11 @@ extension Migrator {
     for (index, group) in groups.enumerated() where !group.isEmpty {
       let connection = try open(.readWrite)
       let keys = group.contains { Self.directives(of: $0).contains(.foreignKeysOn) }
-      let lost = try knowingKeys(&knowsKeys) { knowsKeys in
-        try inTransaction(on: connection, keys: keys) {
-          try undo(group, isFirst: index == 0, knowsKeys: knowsKeys, on: connection, happened)
+      let lost = try repeating {
+        try knowingKeys(&knowsKeys) { knowsKeys in
+          try inTransaction(on: connection, keys: keys) {
+            try undo(group, isFirst: index == 0, knowsKeys: knowsKeys, on: connection, happened)
+          }
         }
       }
       for (migration, losses) in lost {
@@ -76,26 +78,28 @@ extension Migrator {
     let isOne = !last.isUndoneAlone && !file.runsAlone
     let connection = try open(.readWrite)
     var knowsKeys = false
-    let applied = try knowingKeys(&knowsKeys) { knowsKeys in
-      try inTransaction(on: connection, keys: directives.contains(.foreignKeysOn)) {
-        let history = try MigrationHistory.read(from: connection)
-        guard history.last == last else { throw MigrationError.changedMeanwhile(history.last ?? last) }
-        let backup = try backUpIfNeeded(before: "redo-\(last.version)", connection)
-        try happened(.begins(file.version, title: file.title))
-        let run = run(on: connection, knowsKeys: knowsKeys)
-        let losses = try run.undo(last, file: file)
-        if !losses.isEmpty, !allowsLosses {
-          throw MigrationError.destructive(losses, file: "undo of \(last.version) \(last.title)")
+    let applied = try repeating {
+      try knowingKeys(&knowsKeys) { knowsKeys in
+        try inTransaction(on: connection, keys: directives.contains(.foreignKeysOn)) {
+          let history = try MigrationHistory.read(from: connection)
+          guard history.last == last else { throw MigrationError.changedMeanwhile(history.last ?? last) }
+          let backup = try backUpIfNeeded(before: "redo-\(last.version)", connection)
+          try happened(.begins(file.version, title: file.title))
+          let run = run(on: connection, knowsKeys: knowsKeys)
+          let losses = try run.undo(last, file: file)
+          if !losses.isEmpty, !allowsLosses {
+            throw MigrationError.destructive(losses, file: "undo of \(last.version) \(last.title)")
+          }
+          if !isOne, let backup { try happened(.backedUp(backup.finish())) }
+          if file.runsAlone {
+            // The statement ends the transaction, so the undo must be committed before.
+            try connection.execute("COMMIT")
+            try connection.execute("BEGIN IMMEDIATE")
+          }
+          let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
+          if isOne, let backup { try happened(.backedUp(backup.finish())) }
+          return applied
         }
-        if !isOne, let backup { try happened(.backedUp(backup.finish())) }
-        if file.runsAlone {
-          // The statement ends the transaction, so the undo must be committed before.
-          try connection.execute("COMMIT")
-          try connection.execute("BEGIN IMMEDIATE")
-        }
-        let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
-        if isOne, let backup { try happened(.backedUp(backup.finish())) }
-        return applied
       }
     }
     try happened(.applied(applied))

@@ -75,19 +75,13 @@ public struct Migrator: Sendable {
     if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
     if backsUp { MigrationBackup.removeUnfinished(of: database) }
     var applied: [AppliedMigration] = []
-    var tries = 0
     do {
       var connection = try open(createsDatabase ? .create : .readWrite)
       var outlook = try translating { try look(to: last, on: connection) }
       for file in outlook.pending { try file.checkStatements(steps: steps) }
       while let file = outlook.pending.first {
-        let next: AppliedMigration?
-        do {
-          next = try run(file, &outlook, to: last, isFirst: applied.isEmpty, on: connection, happened)
-        } catch is OutdatedTransaction where tries < 20 {
-          tries += 1
-          try gate?.catchUp()
-          continue  // the file has other commits now, and is looked at again
+        let next = try repeating {
+          try run(file, &outlook, to: last, isFirst: applied.isEmpty, on: connection, happened)
         }
         guard let next else { continue }
         applied.append(next)
@@ -113,6 +107,29 @@ public struct Migrator: Sendable {
     var sharing = self
     sharing.gate = try SharedMigrator(database, of: shared, patience: wait)
     return sharing
+  }
+
+  /// Runs `body`, again on the newest rows if the file is shared and another machine was first.
+  ///
+  /// A backup that it has made is removed if the log does not take the migration.
+  func repeating<T>(_ body: () throws -> T) throws -> T {
+    guard let gate else { return try body() }
+    return try gate.repeating {
+      let before = Set(MigrationBackup.all(of: database).map(\.path))
+      do {
+        return try body()
+      } catch {
+        switch error {
+        case SharedStoreError.outcomeUnknown, SharedStoreError.committedNotHere: break
+        case is OutdatedTransaction, is SharedStoreError:
+          for backup in MigrationBackup.all(of: database) where !before.contains(backup.path) {
+            try? FileManager.default.removeItem(atPath: backup.path)
+          }
+        default: break
+        }
+        throw error
+      }
+    }
   }
 
   /// The pending migrations as of one moment.
@@ -205,30 +222,20 @@ public struct Migrator: Sendable {
 
   /// Runs `body` under the write lock and commits; an error rolls back.
   ///
-  /// - Parameter keys: Whether foreign keys are enforced statement by statement. SQLite ignores this setting inside a
-  ///   transaction, so it is set before.
-  func inTransaction<T>(on connection: Connection, keys: Bool, _ body: () throws -> T) throws -> T {
+  /// - Parameters:
+  ///   - isCopy: Whether it is a temporary copy of the database.
+  ///   - keys: Whether foreign keys are enforced statement by statement. SQLite ignores this setting inside a transaction,
+  ///     so it is set before.
+  func inTransaction<T>(on connection: Connection, isCopy: Bool = false, keys: Bool, _ body: () throws -> T) throws -> T
+  {
     try translating {
       try connection.execute("PRAGMA foreign_keys = \(keys ? "ON" : "OFF")")
       try connection.execute("BEGIN IMMEDIATE")
     }
     do {
-      let isShared = try NodePlace(on: connection) != nil
-      if isShared, gate == nil { throw DatabaseError.shared(path: database) }
-      let recorder = isShared ? MigrationRecorder() : nil
-      connection.recorder = recorder
-      let result = try body()
-      if let recorder, !recorder.steps.isEmpty { try gate?.pass(enforcesKeys: keys, recorder.steps, on: connection) }
-      connection.recorder = nil
-      do {
-        try connection.execute("COMMIT")
-      } catch {
-        throw gate?.commitFailed(error) ?? error
-      }
-      if recorder?.steps.isEmpty == false { gate?.committed() }
-      return result
+      return try SharedMigrator.committing(
+        connection, of: database, isCopy: isCopy, through: gate, enforcesKeys: keys, body)
     } catch {
-      connection.recorder = nil
       if !connection.isAutocommit { _ = try? connection.execute("ROLLBACK") }
       throw translated(error)
     }

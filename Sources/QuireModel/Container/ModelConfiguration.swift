@@ -64,6 +64,12 @@ public struct ModelConfiguration: Sendable {
     self.schema = schema
   }
 
+  /// Makes the folder of the file if it does not exist.
+  func makeFolder() throws {
+    guard let file else { return }
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+  }
+
   /// - Throws: ``ModelError/unusableSetting(_:reason:)`` for the first setting that cannot be used.
   func checkSettings() throws(ModelError) {
     func check(_ name: String, _ isUsable: Bool, _ reason: String) throws(ModelError) {

@@ -83,6 +83,7 @@ public final class ModelContainer: Sendable {
     let schema = schema.types.isEmpty ? configuration.schema ?? schema : schema
     let (entities, joins) = try SchemaResolution.resolve(schema.types)
     if let plan, let file = configuration.file?.path(percentEncoded: false) {
+      try configuration.checkSettings()
       try PlannedMigration(plan, configuration).run(file)
     }
     try self.init(entities, joins, configuration, schema, plan)
@@ -120,10 +121,7 @@ public final class ModelContainer: Sendable {
     let location: DatabaseConfiguration.Location
     if let url = configuration.file {
       let file = url.path(percentEncoded: false)
-      if configuration.allowsSave {
-        try FileManager.default.createDirectory(
-          at: URL(filePath: file).deletingLastPathComponent(), withIntermediateDirectories: true)
-      }
+      if configuration.allowsSave { try configuration.makeFolder() }
       try configuration.prepareShared()
       try ModelContainer.check(file, entities, joins)
       location = .file(file)

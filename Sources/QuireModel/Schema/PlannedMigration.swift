@@ -1,12 +1,15 @@
 import Foundation
 import QuireRow
 import QuireSQLite
+import QuireShared
 
 /// Migrates a file through the remaining stages of a plan, before a container opens it.
 ///
 /// Each stage changes its tables in one transaction, together with the version recorded in `_quire_version`. Saves of a
 /// stage's closures are separate commits: a `willMigrate` that was interrupted runs again, and so does a `didMigrate`,
 /// which is noted in `_quire_stage` until it has ended.
+///
+/// If the store is shared, a change of the tables is an entry of its log, which other machines run when they are opened.
 struct PlannedMigration {
   private struct Version {
     let type: any VersionedSchema.Type
@@ -33,11 +36,16 @@ struct PlannedMigration {
     let version: Version
     /// The version before it, if the `didMigrate` of the stage from there has not ended.
     let unfinished: String?
+
+    func isSame(as other: State) -> Bool {
+      version.number == other.version.number && unfinished == other.unfinished
+    }
   }
 
   func run(_ file: String) throws {
     guard let newest = versions.last else { return }
     func state() throws -> State? {
+      try configuration.prepareShared()  // another machine may have done it
       guard FileManager.default.fileExists(atPath: file) else { return nil }
       let connection = try Connection(path: file, access: .readOnly)
       guard let version = try version(of: file, connection) else { return nil }
@@ -48,7 +56,14 @@ struct PlannedMigration {
     guard try state() != nil else { return }
     if !configuration.allowsSave { throw ModelError.readOnly }
     try PlanLock.holding(folderOf: file) {
-      while let state = try state() { try advance(file, from: state, to: newest) }
+      while let present = try state() {
+        do {
+          try advance(file, from: present, to: newest)
+        } catch  where configuration.shared != nil {
+          // If another machine was first, the store that a closure writes to has stopped.
+          if let next = try state(), next.isSame(as: present) { throw error }
+        }
+      }
     }
   }
 
@@ -61,9 +76,10 @@ struct PlannedMigration {
       }
       guard let stage else { throw SchemaError(.noStage(from: before, to: "\(present.number)")) }
       if case .custom(_, _, _, let didMigrate?) = stage { try call(didMigrate, present) }
-      let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: .seconds(5))
-      try connection.execute("DROP TABLE IF EXISTS _quire_stage")
-      return
+      return try committing(file) { connection in
+        if try PlannedMigration.text("_quire_stage", on: connection) == nil { return }
+        try connection.executeInMigration("DROP TABLE _quire_stage")
+      }
     }
     guard let stage = stages.first(where: { $0.versions.from.versionIdentifier == present.number }),
       let next = versions.first(where: { $0.number == stage.versions.to.versionIdentifier }),
@@ -115,17 +131,11 @@ struct PlannedMigration {
 
   /// - Parameter hasMore: Whether the stage's `didMigrate` is to follow.
   private func change(_ file: String, from old: Version, to new: Version, hasMore: Bool) throws {
-    let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: .seconds(5))
-    try connection.execute("PRAGMA foreign_keys = OFF")
-    // Views may name a table that is temporarily missing, and other tables' references must not be rewritten.
-    try connection.execute("PRAGMA legacy_alter_table = ON")
-    try connection.execute("BEGIN IMMEDIATE")
-    do {
+    try committing(file) { connection in
       // Where folders have no locks, another process may have done it.
-      if let now = try PlannedMigration.recorded(on: connection), now != "\(old.number)" {
-        try connection.execute("ROLLBACK")
-        return
-      }
+      if let now = try PlannedMigration.recorded(on: connection), now != "\(old.number)" { return }
+      // Views may name a table that is temporarily missing, and other tables' references must not be rewritten.
+      try connection.executeInMigration("PRAGMA legacy_alter_table = ON")
       let before = (try? brokenKeys(connection)) ?? [:]
       try SchemaRebuild(
         old: (old.entities, old.joins), new: (new.entities, new.joins), connection: connection,
@@ -138,16 +148,29 @@ struct PlannedMigration {
       {
         throw SchemaError(.brokenReferences(table: table, to: "\(new.number)"))
       }
-      try PlannedMigration.record(new.number) { try connection.execute($0, $1) }
+      try PlannedMigration.record(new.number) { try connection.executeInMigration($0, $1) }
       if hasMore {
-        try connection.execute("CREATE TABLE _quire_stage (version TEXT NOT NULL) STRICT")
-        try connection.execute("INSERT INTO _quire_stage VALUES (?)", [.text("\(old.number)")])
+        try connection.executeInMigration("CREATE TABLE _quire_stage (version TEXT NOT NULL) STRICT")
+        try connection.executeInMigration("INSERT INTO _quire_stage VALUES (?)", [.text("\(old.number)")])
       }
-      try connection.execute("COMMIT")
-    } catch {
-      if !connection.isAutocommit { try connection.execute("ROLLBACK") }
-      throw error
     }
+  }
+
+  /// Runs the body in a transaction, on a connection with the settings of a migration and without foreign keys.
+  private func committing(_ file: String, _ body: (Connection) throws -> Void) throws {
+    let gate = try configuration.shared.map { try SharedMigrator(file, of: $0, patience: $0.patience) }
+    let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: .seconds(5))
+    try connection.execute("PRAGMA foreign_keys = OFF")
+    func run() throws {
+      try connection.execute("BEGIN IMMEDIATE")
+      do {
+        try SharedMigrator.committing(connection, of: file, through: gate, enforcesKeys: false) { try body(connection) }
+      } catch {
+        if !connection.isAutocommit { try connection.execute("ROLLBACK") }
+        throw error
+      }
+    }
+    if let gate { try gate.repeating(run) } else { try run() }
   }
 
   /// How many rows of each table refer to rows that are not there.

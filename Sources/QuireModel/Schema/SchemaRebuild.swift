@@ -20,27 +20,27 @@ struct SchemaRebuild {
     try renameTables()
     for entity in new.entities {
       if try sql(of: entity.table) == nil {
-        try connection.execute(try target.table(entity))
+        try connection.executeInMigration(try target.table(entity))
       } else {
         try rebuild(entity, target, dropping: own)
       }
     }
     for join in new.joins where try sql(of: join.name) == nil {
       if let former = try formerName(of: join) {
-        try connection.execute(
+        try connection.executeInMigration(
           "ALTER TABLE \(try quoted(identifier: former)) RENAME TO \(try quoted(identifier: join.name))")
       } else {
-        try connection.execute(try target.table(join))
+        try connection.executeInMigration(try target.table(join))
       }
     }
     for join in new.joins { try rebuild(join, target) }
     let kept = Set(new.entities.map(\.table) + new.joins.map(\.name))
     for table in old.joins.map(\.name) + old.entities.map(\.table) where !kept.contains(table) {
-      try connection.execute("DROP TABLE IF EXISTS \(try quoted(identifier: table))")
+      try connection.executeInMigration("DROP TABLE IF EXISTS \(try quoted(identifier: table))")
     }
     let made = Set(try reader.objects(.index).map(\.name))
     for (name, statement) in try target.namedIndexes() where !made.contains(name) {
-      try connection.execute(statement)
+      try connection.executeInMigration(statement)
     }
     try arrangeObjects(target)
   }
@@ -51,7 +51,7 @@ struct SchemaRebuild {
       guard let former = old.entities.first(where: { $0.name == entity.name })?.table,
         SQLName(former) != SQLName(entity.table), try sql(of: former) != nil, try sql(of: entity.table) == nil
       else { continue }
-      try connection.execute(
+      try connection.executeInMigration(
         "ALTER TABLE \(try quoted(identifier: former)) RENAME TO \(try quoted(identifier: entity.table))")
     }
   }
@@ -62,20 +62,20 @@ struct SchemaRebuild {
     let former = SchemaSQL(entities: old.entities, joins: old.joins)
     let triggers = try target.triggers()
     for trigger in try former.triggers() where try !triggers.contains(where: { try $0.sql == trigger.sql }) {
-      try connection.execute("DROP TRIGGER IF EXISTS \(try quoted(identifier: trigger.name))")
+      try connection.executeInMigration("DROP TRIGGER IF EXISTS \(try quoted(identifier: trigger.name))")
     }
     let texts = try new.entities.compactMap { try $0.fullText?.creation(for: $0) }
     for entity in old.entities {
       guard let index = entity.fullText, try !texts.contains(index.creation(for: entity)) else { continue }
-      try connection.execute("DROP TABLE IF EXISTS \(try quoted(identifier: index.table))")
+      try connection.executeInMigration("DROP TABLE IF EXISTS \(try quoted(identifier: index.table))")
     }
     for entity in new.entities {
       guard let index = entity.fullText else { continue }
-      if try sql(of: index.table) == nil { try connection.execute(try index.creation(for: entity)) }
-      try connection.execute(try index.rebuilding())
+      if try sql(of: index.table) == nil { try connection.executeInMigration(try index.creation(for: entity)) }
+      try connection.executeInMigration(try index.rebuilding())
     }
     let made = Set(try reader.objects(.trigger).map(\.name))
-    for trigger in triggers where !made.contains(trigger.name) { try connection.execute(try trigger.sql) }
+    for trigger in triggers where !made.contains(trigger.name) { try connection.executeInMigration(try trigger.sql) }
   }
 
   // MARK: One table
@@ -114,8 +114,8 @@ struct SchemaRebuild {
         rebuild.arguments.append(value)
       }
     }
-    for statement in rebuild.statements { try connection.execute(statement.sql, statement.arguments) }
-    for statement in others { try connection.execute(statement) }
+    for statement in rebuild.statements { try connection.executeInMigration(statement.sql, statement.arguments) }
+    for statement in others { try connection.executeInMigration(statement) }
   }
 
   /// A join table whose references have other rules, or lead to tables or keys of other names.
@@ -130,7 +130,7 @@ struct SchemaRebuild {
     var rebuild = TableRebuild(
       of: SQLName(join.name), by: SQLName(scratch), creation: try target.table(join, named: scratch))
     rebuild.columns = try columns.map { (SQLName($0), try quoted(identifier: $0)) }
-    for statement in rebuild.statements { try connection.execute(statement.sql, statement.arguments) }
+    for statement in rebuild.statements { try connection.executeInMigration(statement.sql, statement.arguments) }
   }
 
   private func sql(of table: String) throws -> String? { try reader.objects(.table, named: table).first?.sql }

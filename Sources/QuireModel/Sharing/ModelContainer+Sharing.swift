@@ -20,6 +20,7 @@ extension ModelConfiguration {
   /// Before the file is opened.
   func prepareShared() throws {
     guard let shared, let file, allowsSave else { return }
+    try makeFolder()
     try StoreNode.prepare(file.path(percentEncoded: false), for: shared)
   }
 }

@@ -5,35 +5,110 @@ package import QuireSQLite
 /// Migrates one file of a shared store, and with it the store: each migration is an entry of the log, which other nodes run
 /// when they are opened.
 package final class SharedMigrator: Sendable {
-  private let database: Database
-  private let node: StoreNode
+  private let file: String
+  private let store: SharedStore
+  private let patience: Duration
+  /// The file as it follows the log; another one after a migration of another node, at which it has stopped.
+  private let following: Locked<Following>
+
+  private struct Following {
+    let database: Database
+    let node: StoreNode
+
+    func end() {
+      node.end()
+      try? database.close()
+    }
+  }
+
+  private var node: StoreNode { following.withLock { $0.node } }
 
   /// Brings the file to the end of the log, and keeps it there.
   ///
   /// - Throws: ``SharedStoreError``.
   package init(_ file: String, of store: SharedStore, patience: Duration) throws {
-    try StoreNode.prepare(file, for: store)
-    database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
-    node = try StoreNode.attach(database, to: store.log, named: store.name, patience: patience)
-    try node.catchUpWithLog(by: .now + patience)
+    (self.file, self.store, self.patience) = (file, store, patience)
+    following = Locked(try SharedMigrator.follow(file, store, patience))
   }
 
-  deinit {
-    node.end()
-    try? database.close()
+  private static func follow(_ file: String, _ store: SharedStore, _ patience: Duration) throws -> Following {
+    try StoreNode.prepare(file, for: store)
+    let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
+    let node = try StoreNode.attach(database, to: store.log, named: store.name, patience: patience)
+    let following = Following(database: database, node: node)
+    do {
+      try node.catchUpWithLog(by: .now + patience)
+    } catch {
+      following.end()
+      throw error
+    }
+    return following
+  }
+
+  deinit { following.withLock { $0.end() } }
+
+  /// Runs what makes a migration, again on the newest rows if other nodes have committed meanwhile.
+  ///
+  /// - Throws: What the body throws; ``SharedStoreError/contended(waited:)`` if others are first time and again.
+  package func repeating<Result>(_ body: () throws -> Result) throws -> Result {
+    while true {
+      do {
+        return try body()
+      } catch is OutdatedTransaction {
+        try catchUp()
+      }
+    }
   }
 
   /// Repeats what other nodes have committed, and waits for this node's turn.
-  package func catchUp() throws {
-    try node.catchUpWithLog(by: .now + node.patience)
-    try database.replaying { try node.catchUp(with: $0) { false } }
+  private func catchUp() throws {
+    let present = following.withLock { $0 }
+    do {
+      try present.node.catchUpWithLog(by: .now + patience)
+      try present.database.replaying { try present.node.catchUp(with: $0) { false } }
+    } catch SharedStoreError.stopped(.migrated) {
+      present.end()
+      let next = try SharedMigrator.follow(file, store, patience)
+      following.withLock { $0 = next }
+    }
+  }
+
+  /// Runs the body, and commits the open transaction; if the file is shared, what the body did as a migration is an entry
+  /// of the log before. If this throws, the transaction is the caller's to roll back.
+  ///
+  /// - Parameters:
+  ///   - isCopy: Whether it is a temporary copy of the file, on which migrations are tried: what a shared file does not take
+  ///     is refused there too, and nothing is appended.
+  ///   - gate: Nil if the file is not known to be shared.
+  ///   - enforcesKeys: Whether foreign keys are enforced statement by statement.
+  /// - Throws: ``QuireSQLite/DatabaseError/shared(path:)`` if it is shared all the same; what the body throws;
+  ///   ``QuireSQLite/OutdatedTransaction``, see ``repeating(_:)``.
+  package static func committing<Result>(
+    _ connection: Connection, of file: String, isCopy: Bool = false, through gate: SharedMigrator?, enforcesKeys: Bool,
+    _ body: () throws -> Result
+  ) throws -> Result {
+    // A copy of the schema has the table without its row.
+    let isShared = try isCopy ? SchemaReader(connection).hasTable("_quire_node") : NodePlace(on: connection) != nil
+    if isShared, gate == nil, !isCopy { throw DatabaseError.shared(path: file) }
+    let recorder = isShared ? MigrationRecorder() : nil
+    connection.recorder = recorder
+    defer { connection.recorder = nil }
+    let result = try body()
+    let steps = recorder?.steps ?? []
+    if !steps.isEmpty, !isCopy { try gate?.pass(enforcesKeys: enforcesKeys, steps, on: connection) }
+    do {
+      try connection.execute("COMMIT")
+    } catch {
+      throw gate?.commitFailed(error) ?? error
+    }
+    if !steps.isEmpty, !isCopy { gate?.node.committed() }
+    return result
   }
 
   /// After a migration's statements and before its COMMIT: appends it to the log, and writes into the file that it is there.
   ///
-  /// - Throws: ``QuireSQLite/OutdatedTransaction`` if other nodes have committed since; then ``catchUp()`` and a second try
-  ///   are due.
-  package func pass(enforcesKeys: Bool, _ steps: [SharedMigration.Step], on connection: Connection) throws {
+  /// - Throws: ``QuireSQLite/OutdatedTransaction`` if other nodes have committed since.
+  private func pass(enforcesKeys: Bool, _ steps: [SharedMigration.Step], on connection: Connection) throws {
     var place = try NodePlace(sharedOn: connection)
     guard let chain = Chain(place.chain) else { throw NodePlaceError.damaged }
     try NodeTables(connection).settleTriggers()
@@ -54,13 +129,10 @@ package final class SharedMigrator: Sendable {
     }
   }
 
-  /// COMMIT has succeeded.
-  package func committed() { node.committed() }
-
   /// COMMIT has failed.
   ///
   /// - Returns: the error to throw, which says so if the log has the migration.
-  package func commitFailed(_ error: any Error) -> any Error {
+  private func commitFailed(_ error: any Error) -> any Error {
     (node.commitFailed(error) as? any ErrorOfEachCommit)?.ofWrite(0) ?? error
   }
 }
