@@ -114,23 +114,31 @@ struct EtcdTests {
   @Test func `a member that has lost the others refuses, so that nothing is in doubt`() throws {
     let cluster = try EtcdCluster(3)
     try cluster.waitForLeader()
+    let scratch = try Scratch()
+    let file = scratch.file("node.db")
     let log = EtcdLog("library", at: [cluster.addresses[0]])
-    let id = UUID()
-    #expect(try log.create(id, replacing: nil, by: .now + .seconds(60)))
-    log.expect(id)
+    _ = try Connection(path: file, access: .create).execute("CREATE TABLE loose (a)")
+    try StoreNode.share(file, on: log, named: "library", as: "node", patience: .seconds(60))
+    let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
+    let node = try StoreNode.attach(database, to: log, named: "library", patience: .seconds(5))
+    func write() throws { try database.write { _ = try $0.connection.execute("INSERT INTO loose VALUES (1)") } }
+    try write()
     for number in [1, 2] { cluster.kill(number) }
     // It notices within some seconds.
-    var last: SharedLogError?
-    for _ in 0..<30 where last == nil || last == .outcomeUnknown {
+    var isKnown = false
+    while !isKnown {
       do throws(SharedLogError) {
-        _ = try log.append([1], after: 0, turn: Turn(node: "attic"), isNext: false, by: .now + .seconds(2))
+        _ = try log.entries(after: 0, limit: 1, by: .now + .seconds(60))
       } catch {
-        last = error
+        if case .unreachable(let reason) = error { isKnown = reason.contains("no leader") }
       }
     }
-    guard case .unreachable(let reason)? = last else { throw EtcdFailure.refused("\(last as Any)") }
-    #expect(reason.contains("no leader"))
+    for _ in 0..<2 {
+      let error = #expect(throws: SharedStoreError.self) { try write() }
+      guard case .cutOff? = error else { throw error! }
+    }
     #expect(log.members(by: .now + .seconds(60))[0].version != nil)
+    withExtendedLifetime(node) {}
   }
 
   @Test func `three nodes on three members lose nothing while members are killed`() throws {

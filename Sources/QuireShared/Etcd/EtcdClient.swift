@@ -39,6 +39,7 @@ final class EtcdClient: Sendable {
     throws(Failure) -> JSON
   {
     let connection = try connect(by: deadline)
+    if ContinuousClock.now >= deadline { throw .unreachable("there was no time left") }
     let (status, answer): (Int, JSON)
     do throws(Failure) {
       (status, answer) = try connection.post(

@@ -216,6 +216,8 @@ extension StoreNode: CommitGate {
   ) throws {
     let end = LogEnd(position: position, mark: chain.mark)
     let deadline = ContinuousClock.now + patience
+    // What is sent later may be answered too late, and would leave in doubt what is certain until then.
+    let last = deadline - patience / 10
     var isUnknown = false
     var pause = 0.002
     while true {
@@ -231,7 +233,7 @@ extension StoreNode: CommitGate {
         if there?.isEmpty == true, !isUnknown { throw SharedStoreError.refused(reason: reason) }
         isUnknown = true
       }
-      if ContinuousClock.now >= deadline || !isUnknown && isOver() {
+      if ContinuousClock.now + .seconds(pause) >= last || !isUnknown && isOver() {
         let since = memory.withLock { memory in
           memory.unreached()
           return memory.cutOffSince ?? Date()
