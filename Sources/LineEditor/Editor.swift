@@ -23,6 +23,8 @@ public final class Editor {
   /// Whether keys are edited, rather than lines read.
   public let isInteractive: Bool
   public let usesColor: Bool
+  /// The number of the first line that was read without a terminal and is not UTF-8: its text is not what it was.
+  package var invalidLine: Int? { plain.invalidLine }
 
   let input: Descriptor
   let output: Descriptor

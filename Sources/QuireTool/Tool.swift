@@ -50,6 +50,14 @@ public struct Tool: Sendable {
         terminal.printError("the program's arguments cannot be read, because /proc is not mounted. Nothing was done.")
         exit(ExitStatus.usage.rawValue)
       }
+      // Swift has this character in the place of bytes that are not UTF-8.
+      if CommandLine.arguments.contains(where: { $0.contains("\u{FFFD}") }),
+        let words = FileManager.default.contents(atPath: "/proc/self/cmdline"),
+        String(validating: words, as: UTF8.self) == nil
+      {
+        terminal.printError("an argument is not UTF-8. Nothing was done.")
+        exit(ExitStatus.usage.rawValue)
+      }
       exit(await run(Array(CommandLine.arguments.dropFirst()), terminal, .process, true))
     }
     if #available(macOS 26, *) {

@@ -190,6 +190,25 @@ import Testing
     #expect(try quire.shell("quire query library.db @nosuch.sql").status == 2)
   }
 
+  @Test(arguments: [
+    ("query library.db --write @wrong.sql", "line 2 of wrong.sql is not UTF-8 from the byte E9 after “"),
+    ("query library.db --write - < wrong.sql", "line 2 of standard input is not UTF-8 from the byte E9 after “"),
+    ("library.db --write < wrong.sql", "line 2 of standard input is not UTF-8"),
+    ("query library.db --write \"$(cat wrong.sql)\"", "an argument is not UTF-8"),
+    ("query library.db -p \"x=$(cat wrong.sql)\" 'select :x'", "an argument is not UTF-8"),
+  ]) func `text that is not UTF-8 is refused, and not written with other characters`(words: String, message: String)
+    throws
+  {
+    try Data("insert into book (title)\n values ('caf".utf8 + [0xE9] + Data("');\n".utf8)).write(
+      to: quire.folder.appending(path: "wrong.sql"))
+    let before = try quire.bytes("library.db")
+    let ran = try quire.shell("quire " + words)
+    #expect(ran.status == 2 && ran.error.contains(message) && ran.output.isEmpty, "\(ran)")
+    #expect(try quire.bytes("library.db") == before)
+    // The character that Swift has for it is one as all others.
+    #expect(try quire.shell("quire query library.db \"select '\u{FFFD}' as x\" --no-header").output == "\u{FFFD}\n")
+  }
+
   @Test func `a limit is told, and no row is a status where that is asked`() throws {
     let ran = try ask("SELECT id FROM book", "--limit", "2", "--no-header")
     #expect(ran.output == "1\n2\n" && ran.error == "the first 2 rows; there are more (--limit)\n")

@@ -56,6 +56,31 @@ import Testing
     #expect(ended.status == 130 && ended.error == "error: stopped; nothing was added\n", "\(ended)")
   }
 
+  @Test(arguments: [SIGINT, SIGTERM], ["", "id,title\n1,Eden\n"])
+  func `an import is stopped while it waits for a pipe`(signal: Int32, text: String) throws {
+    try #require(mkfifo(quire.path("books.csv"), 0o600) == 0)
+    // Nobody has it open if there is no text, and otherwise it is neither written to nor closed.
+    let pipe = text.isEmpty ? -1 : open(quire.path("books.csv"), O_RDWR)
+    defer { if pipe >= 0 { close(pipe) } }
+    if pipe >= 0 { try #require(write(pipe, text, text.utf8.count) == text.utf8.count) }
+    let process = quire.process(["query", "library.db", ".import books.csv Book", "--write"])
+    let said = Pipe()
+    process.standardError = said
+    try process.run()
+    func hasBegun() -> Bool {
+      text.isEmpty
+        ? hasOpen("books.csv", process.processIdentifier)
+        : FileManager.default.fileExists(atPath: quire.path("library.db-journal"))
+    }
+    while process.isRunning, !hasBegun() { Thread.sleep(forTimeInterval: 0.002) }
+    kill(process.processIdentifier, signal)
+    let error = try said.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+    #expect(String(decoding: error, as: UTF8.self) == "error: stopped; nothing was added\n")
+    #expect(try quire.rows("library.db", "SELECT id FROM book").isEmpty)
+  }
+
   @Test(arguments: signals) func `a script that is stopped takes back what it was doing, and leaves nothing`(
     signal: Int32
   ) throws {
@@ -79,6 +104,14 @@ import Testing
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
     #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
+  }
+
+  private func hasOpen(_ name: String, _ process: pid_t) -> Bool {
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []
+    return files.contains { file in
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\(file)"))?.hasSuffix(name)
+        == true
+    }
   }
 
   /// Whether a process has a handler for a signal.

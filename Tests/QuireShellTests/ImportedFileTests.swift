@@ -50,14 +50,6 @@ import Testing
     #expect(try library.rows("SELECT * FROM t").isEmpty)
   }
 
-  @Test func `a file of UTF-16 is called so`() async throws {
-    let path = library.folder.appending(path: "t.csv")
-    for mark: [UInt8] in [[0xFF, 0xFE, 0x61, 0], [0xFE, 0xFF, 0, 0x61]] {
-      try Data(mark).write(to: path)
-      #expect(await session.failure(".import \(path.path) t").hasSuffix("t.csv is in UTF-16: save it as UTF-8"))
-    }
-  }
-
   @Test func `only a field that is wholly written as bytes is bytes`() async throws {
     let path = try file("a,b\n1,x''(t)+x=0\n2,x'ab' and more\n3,x'ab'\n4,x'a'\n", "t.csv")
     _ = try await session.replies(".import \(path) t")

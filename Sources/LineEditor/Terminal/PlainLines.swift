@@ -2,6 +2,10 @@
 struct PlainLines {
   private var bytes: [UInt8] = []
   private(set) var isAtEnd = false
+  /// How many lines were taken.
+  private var count = 0
+  /// The number of the first line that was taken and is not UTF-8.
+  private(set) var invalidLine: Int?
 
   mutating func add(_ more: [UInt8]) {
     isAtEnd = more.isEmpty
@@ -10,8 +14,10 @@ struct PlainLines {
 
   /// The next line without its end; at the end of the input also an unterminated one. Nil if more input is needed.
   mutating func next() -> String? {
-    let line = peek()
-    if line != nil { bytes.removeFirst(min(bytes.count, end + 1)) }
+    guard let line = peek() else { return nil }
+    count += 1
+    if invalidLine == nil, String(validating: bytes[..<end], as: UTF8.self) == nil { invalidLine = count }
+    bytes.removeFirst(min(bytes.count, end + 1))
     return line
   }
 

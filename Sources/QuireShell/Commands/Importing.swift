@@ -13,12 +13,12 @@ extension ShellSession {
   /// Adds a file's rows to a model's table, all or none, as they are read. One write, which can be undone
   /// but for a large file's.
   func load(_ argument: String) throws -> String {
-    let (file, name) = Self.file(in: argument)
-    if file.isEmpty || name.isEmpty { throw ShellFailure(".import FILE MODEL", .usage) }
-    let model = try find(name)
+    let request = try ImportRequest(argument) { models.model(named: $0) != nil }
+    let model = try find(request.model)
     guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
     if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
-    var records = try ImportRecords(file)
+    let watch = source.watch
+    var records = try ImportRecords(request.file, request.encoding) { watch.wasStopped }
     var insertion = Insertion(into: model, source.connection)
     if let names = records.header { try insertion.prepare(names, line: 1) }
     begin(.writing)
@@ -87,6 +87,9 @@ private struct Insertion {
     do {
       try connection.execute(sql, values)
     } catch {
+      if error.isInterrupted { throw ShellFailure("stopped; nothing was added", .stopped) }
+      // The file or its disk is at fault, and not the record.
+      if error.databaseError(path: model.table, waited: .zero) != nil { throw error }
       let reason =
         error.isForeignKey
         ? "it refers to a row that does not exist"

@@ -26,6 +26,8 @@ struct SeparatedReader {
       }
     }
 
+    var isMalformed: Bool { if case .malformed = self { true } else { false } }
+
     /// As a value of a column; bytes are as SQL writes them.
     var imported: ImportedField {
       switch self {

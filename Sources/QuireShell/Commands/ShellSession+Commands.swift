@@ -138,6 +138,8 @@ extension ShellSession {
 
   private func open(_ argument: String) throws -> [String] {
     if argument.isEmpty { throw ShellFailure("which file?", .usage) }
+    let quoted = Self.file(in: argument)
+    let argument = quoted.rest.isEmpty ? quoted.file : argument
     if !source.connection.isAutocommit { throw ShellFailure("a transaction is open: commit or rollback first", .usage) }
     let opened = try Source(opening: argument, isWriting: isWriting, options)
     let found = try opened.look(options.models)
@@ -158,6 +160,12 @@ extension ShellSession {
   private func save(_ argument: String, _ run: Run) async throws {
     let (file, query) = Self.file(in: argument)
     if file.isEmpty { throw ShellFailure(".save FILE, or .save FILE QUERY", .usage) }
+    let next = query.prefix { !$0.isWhitespace }
+    if AnswerFormat(ofFile: file) == nil, next.contains("."), AnswerFormat(ofFile: String(next)) != nil {
+      throw ShellFailure(
+        "no query begins with \(printable(String(next)))",
+        hint: "a file's name with spaces is in quotes: .save \"\(printable("\(file) \(next)"))\"", .usage)
+    }
     if query.hasPrefix(".schema"),
       let diagram = DiagramRequest(
         String(query.dropFirst(".schema".count)), isPicture: file.lowercased().hasSuffix(".svg"))

@@ -145,7 +145,9 @@ struct QueryRun: Sendable {
   private static func text(_ argument: String) throws -> String {
     if argument == "-" {
       do {
-        return String(decoding: try FileHandle.standardInput.readToEnd() ?? Data(), as: UTF8.self)
+        return try text(of: try FileHandle.standardInput.readToEnd() ?? Data(), "standard input")
+      } catch let failure as CommandFailure {
+        throw failure
       } catch {
         throw CommandFailure("standard input cannot be read", .usage)
       }
@@ -153,7 +155,16 @@ struct QueryRun: Sendable {
     guard argument.hasPrefix("@") else { return argument }
     let path = String(argument.dropFirst())
     guard let data = FileManager.default.contents(atPath: path) else {
-      throw CommandFailure("\(path) cannot be read", .usage)
+      let reason = access(path, R_OK) == 0 ? "" : ": \(String(cString: strerror(errno)))"
+      throw CommandFailure("\(printable(path)) cannot be read\(reason)", .usage)
+    }
+    return try text(of: data, printable(path))
+  }
+
+  private static func text(of data: Data, _ name: String) throws(CommandFailure) -> String {
+    if let invalid = InvalidUTF8(data) {
+      throw CommandFailure(
+        "line \(invalid.line) of \(name) is not UTF-8 from \(invalid.place). Nothing was run", .usage)
     }
     return String(decoding: data, as: UTF8.self)
   }

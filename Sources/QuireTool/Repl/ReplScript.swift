@@ -23,6 +23,10 @@ struct ReplScript {
     reader.language.continues = { [session] in session.continues($0, $1) }
     let hasLeft = Mutex(false)
     while case .text(let text) = reader.read(Prompt("")) {
+      if let line = reader.invalidLine {
+        terminal.printError("line \(line) of standard input is not UTF-8. Nothing of its statement was run")
+        return .usage
+      }
       do {
         if isWholeProcess { StopSignal.stop(session) }
         defer { if isWholeProcess { StopSignal.goOn() } }

@@ -1,0 +1,78 @@
+/// The bytes of a file in order, as UTF-8, a piece of it in memory.
+struct FileBytes {
+  /// What the file is converted from.
+  private(set) var encoding = ImportEncoding.utf8
+  /// Nil at the end of the file.
+  private var file: InputFile?
+  private var piece: [UInt8] = []
+  private var place = 0
+  /// What is behind the last whole character of the piece, before it is converted.
+  private var rest: [UInt8] = []
+  private static let size = 1 << 18
+
+  /// - Parameter encoding: The file's; a mark at its beginning has precedence.
+  init(_ file: InputFile, _ encoding: ImportEncoding?) throws(ShellFailure) {
+    self.file = file
+    var start = try file.read(Self.size)
+    // Pipes return few bytes at a time; a mark has up to four.
+    while start.count < 4 {
+      let more = try file.read(Self.size)
+      if more.isEmpty { break }
+      start += more
+    }
+    let (marked, count) = try ImportEncoding.marked(start, of: file.path)
+    if let marked {
+      self.encoding = encoding == .raw && marked == .utf8 ? .raw : marked
+    } else {
+      self.encoding = encoding ?? .utf8
+    }
+    if encoding == nil, marked == nil { try ImportEncoding.checkIsOfBytes(start, of: file.path) }
+    piece = self.encoding.utf8(start.dropFirst(count), rest: &rest)
+  }
+
+  /// These bytes, of no file.
+  init(_ bytes: some Sequence<UInt8>) { piece = Array(bytes) }
+
+  private mutating func fill() throws(ShellFailure) {
+    (piece, place) = ([], 0)
+    while piece.isEmpty, let file {
+      let read = try file.read(Self.size)
+      if read.isEmpty {
+        self.file = nil
+        // Half a character cannot be converted.
+        if !rest.isEmpty { (piece, rest) = ([0xFF], []) }
+      } else {
+        piece = encoding.utf8(read[...], rest: &rest)
+      }
+    }
+  }
+
+  /// The next byte, which stays the next; nil at the end.
+  @inline(__always) mutating func peek() throws(ShellFailure) -> UInt8? {
+    if place < piece.count { return piece[place] }
+    if file == nil { return nil }
+    try fill()
+    return piece.first
+  }
+
+  /// To be called after ``peek()`` has found a byte.
+  @inline(__always) mutating func pass() { place += 1 }
+
+  /// The rest of the line, without its end; nil at the end of the file.
+  mutating func line() throws(ShellFailure) -> [UInt8]? {
+    guard try peek() != nil else { return nil }
+    var line: [UInt8] = []
+    while try peek() != nil {
+      let rest = piece[place...]
+      guard let end = rest.firstIndex(of: 10) else {
+        line += rest
+        place = piece.count
+        continue
+      }
+      line += rest[..<end]
+      place = end + 1
+      break
+    }
+    return line
+  }
+}

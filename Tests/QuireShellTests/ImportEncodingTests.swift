@@ -1,0 +1,114 @@
+import Foundation
+import QuireRow
+import TestSupport
+import Testing
+
+@testable import QuireShell
+
+/// Files that `.import` is given and that are not in UTF-8, and names of files.
+@Suite(.fewAtOnce) struct ImportEncodingTests {
+  private let library: Library
+  private let session: ShellSession
+
+  init() throws {
+    library = try Library("CREATE TABLE t (a TEXT, b TEXT)")
+    session = try library.writing()
+  }
+
+  private func file(_ bytes: some Sequence<UInt8>, _ name: String = "t.csv") throws -> String {
+    let file = library.folder.appending(path: name)
+    try Data(bytes).write(to: file)
+    return file.path
+  }
+
+  private func utf16(_ text: String, isBigEndian: Bool, mark: Bool = true) -> [UInt8] {
+    ((mark ? [0xFEFF] : []) + text.utf16).flatMap { unit in
+      let bytes = [UInt8(unit & 0xFF), UInt8(unit >> 8)]
+      return isBigEndian ? bytes.reversed() : bytes
+    }
+  }
+
+  private func rows() throws -> [[Value]] { try library.rows("SELECT a, b FROM t") }
+
+  /// `café` and so on, as Windows writes it.
+  private static let windows = Array("a,b\nplain,1\n".utf8) + [0x63, 0x61, 0x66, 0xE9, 0x2C, 0x22, 0x80, 0x22, 0x0A]
+
+  @Test func `bytes that are not UTF-8 are refused with line, column and byte, and read if their encoding is given`()
+    async throws
+  {
+    let path = try file(Self.windows)
+    let said = await session.failure(".import \(path) t")
+    #expect(said.hasPrefix("line 3: a is not UTF-8 from the byte E9 after “caf”. Nothing was added\n"), "\(said)")
+    #expect(said.contains("--encoding windows-1252") && said.contains("--encoding raw"))
+    #expect(try rows().isEmpty)
+    for name in ["windows-1252", "Latin1", "ISO-8859-1"] {
+      _ = try await session.replies(".import \(path) t --encoding \(name)")
+      #expect(try rows() == [["plain", "1"], ["café", "€"]])
+      _ = try await session.replies("undo")
+    }
+    _ = try await session.replies(".import \(path) t --encoding=raw")
+    #expect(try rows()[1] == [.malformedText(Data([0x63, 0x61, 0x66, 0xE9])), .malformedText(Data([0x80]))])
+  }
+
+  @Test func `a name that is not UTF-8 is refused, and so is an object of JSON`() async throws {
+    let name = try file([0xE9, 0x2C, 0x62, 0x0A])
+    #expect(
+      await session.failure(".import \(name) t --encoding raw").hasPrefix(
+        "line 1: name 1 of 2 is not UTF-8 from the byte E9. Nothing was added"))
+    let object = try file(Array("{\"a\": 1}\n{\"a\": \"caf".utf8) + [0xE9] + Array("\"}\n".utf8), "t.jsonl")
+    let said = await session.failure(".import \(object) t")
+    #expect(
+      said.hasPrefix("line 2: this is not UTF-8 from the byte E9 after “{\"a\": \"caf”. Nothing was added"), "\(said)")
+    #expect(!said.contains("raw"))
+    _ = try await session.replies(".import \(object) t --encoding windows-1252")
+    #expect(try rows() == [["1", .null], ["café", .null]])
+  }
+
+  @Test(arguments: [true, false]) func `a file of UTF-16 is read by its mark, or as it is said to be`(isBigEndian: Bool)
+    async throws
+  {
+    // Across the pieces that a file is read in.
+    let long = String(repeating: "👩‍👩‍👧ł", count: 30_000)
+    let text = "a,b\r\ncafé,\"\(long)\"\r\n"
+    let marked = try file(utf16(text, isBigEndian: isBigEndian))
+    _ = try await session.replies(".import \(marked) t")
+    let plain = try file(utf16(text, isBigEndian: isBigEndian, mark: false))
+    let name = isBigEndian ? "utf-16be" : "utf-16le"
+    let said = await session.failure(".import \(plain) t")
+    #expect(said.contains("begins with a NUL byte") && said.contains("--encoding \(name)"), "\(said)")
+    _ = try await session.replies(".import \(plain) t --encoding \(name)")
+    #expect(try rows() == [["café", .text(long)], ["café", .text(long)]])
+  }
+
+  @Test func `half a character of UTF-16 is refused`() async throws {
+    for broken in [[0x3D, 0xD8], [0x61, 0, 0x62]] as [[UInt8]] {
+      let path = try file(utf16("a,b\nx,", isBigEndian: false) + broken)
+      #expect(await session.failure(".import \(path) t") == "line 2: b is not valid UTF-16. Nothing was added")
+    }
+    let path = try file([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0])
+    #expect(await session.failure(".import \(path) t").contains("is in UTF-32, which is not read here"))
+  }
+
+  @Test func `NUL bytes, a mark and line ends of other systems are read`() async throws {
+    _ = try await session.replies(".import \(try file(Array("\u{FEFF}\"a\",b\rx\u{0}y,\"1\r2\"\rz,\r".utf8))) t")
+    #expect(try rows() == [["x\u{0}y", "1\r2"], ["z", .null]])
+  }
+
+  @Test func `an encoding that is not read is refused with those that are`() async throws {
+    let path = try file(Self.windows)
+    let said = await session.failure(".import \(path) t --encoding shift-jis")
+    #expect(said.contains("windows-1252") && said.contains("iconv -f shift-jis"), "\(said)")
+    #expect(await session.failure(".import \(path) t --encoding").hasPrefix("which encoding?"))
+    #expect(await session.failure(".import \(path) t --latin1").hasPrefix("unknown option --latin1"))
+  }
+
+  @Test func `a file's name with spaces needs quotes, and the message says so`() async throws {
+    let path = try file(Array("a,b\n1,2\n".utf8), "my books.csv")
+    let said = await session.failure(".import \(path) t")
+    #expect(said.contains("a file's name with spaces is in quotes: .import \"\(path)\" t"), "\(said)")
+    _ = try await session.replies(".import \"\(path)\" t")
+    #expect(try rows() == [["1", "2"]])
+    #expect(await session.failure(".save my books.csv T").contains(".save \"my books.csv\""))
+    #expect(await session.failure(".import missing.csv t").contains("missing.csv cannot be read: No such file"))
+  }
+}
