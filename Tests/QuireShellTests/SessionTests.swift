@@ -287,4 +287,28 @@ import Testing
     try Connection(path: library.file.path, access: .readWrite).execute("CREATE TABLE novel (id INTEGER PRIMARY KEY)")
     #expect(try await session.rows("Novel").isEmpty)
   }
+
+  @Test func `a full disk that a query meets is that of the folder for temporary files`() {
+    let error = SQLiteError(code: 13, message: "database or disk is full")
+    var failure = SQLFailure(input: "", file: "library.db", names: { [] })
+    let said = failure.explained(error, nil)
+    #expect(said.message.contains("the disk of \(TemporaryFiles.folder) is full, where SQLite keeps what it sorts"))
+    #expect(said.hint?.contains("SQLITE_TMPDIR") == true)
+    failure.work = .writing
+    #expect(failure.explained(error, nil).message.hasPrefix("the disk of library.db is full"))
+  }
+
+  @Test func `an error that ends the open transaction says so`() async throws {
+    let library = try Library("CREATE TABLE t (x UNIQUE); INSERT INTO t VALUES (1);")
+    let session = try library.writing()
+    _ = try await session.replies("begin")
+    _ = try await session.replies("insert into t values (2);")
+    #expect(await !session.failure("insert into t values (1);").contains("transaction"))
+    #expect(
+      await session.failure("insert or rollback into t values (1);").contains(
+        "The transaction that was open was rolled back"))
+    #expect(!session.isInTransaction)
+    _ = try await session.replies("begin")
+    #expect(await !session.failure("commit; selec;").contains("rolled back"))
+  }
 }

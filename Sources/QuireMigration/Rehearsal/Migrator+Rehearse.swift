@@ -20,7 +20,7 @@ extension Migrator {
       return try rehearseOnCopy(to: last, isSchemaOnly: isSchemaOnly, progress)
     } catch MigrationError.database(.diskFull) {
       // Only the copy has been written.
-      throw MigrationError.temporaryFull(folder: TemporaryFolder.path)
+      throw MigrationError.temporaryFull(folder: TemporaryFiles.folder)
     }
   }
 

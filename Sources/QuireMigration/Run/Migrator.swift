@@ -278,8 +278,8 @@ public struct Migrator: Sendable {
     case let error as SQLiteError:
       if interruption?.isStopped == true, error.isInterrupted || error.isBusy { return MigrationError.interrupted }
       if error.isBusy { return MigrationError.busy(path: database, seconds: wait / .seconds(1)) }
-      if error.isFull, TemporaryFolder.isFull(beside: database) {
-        return MigrationError.temporaryFull(folder: TemporaryFolder.path)
+      if error.isFull, TemporaryFiles.isFull(beside: database) {
+        return MigrationError.temporaryFull(folder: TemporaryFiles.folder)
       }
       if let error = error.databaseError(path: database, waited: wait) { return MigrationError.database(error) }
       return MigrationError.sqlite(error)

@@ -128,7 +128,7 @@ extension DatabaseError {
     case 11 where error.message.hasPrefix("malformed database schema"):
       self = .unreadable(path: path, reason: error.message)
     case 11, 26: self = .corrupt(path: path, sql: error.sql)
-    case 13: self = .diskFull(path: path)
+    case 13: self = .diskFull(path: TemporaryFiles.isFull(beside: path) ? TemporaryFiles.folder : path)
     default: return nil
     }
   }

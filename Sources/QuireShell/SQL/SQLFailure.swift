@@ -14,6 +14,8 @@ struct SQLFailure {
   var work = Work.reading
   /// How long it took to fail, if that is known.
   var elapsed: Duration?
+  /// Whether SQLite has ended the transaction that was open.
+  var hasEndedTransaction = false
 
   enum Work {
     case reading, writing, committing
@@ -28,11 +30,28 @@ struct SQLFailure {
       if error.isInterrupted || watch?.wasStopped == true { return ShellFailure("stopped", .stopped) }
       if error.isBusy { return ShellFailure(isSnapshotPassed: error.isSnapshotPassed, file, work, elapsed) }
       if error.isUnfinished { return ShellFailure(.unreadable(path: file, reason: DatabaseError.unfinished)) }
-      if let whole = error.databaseError(path: file, waited: .zero) { return ShellFailure(whole) }
-      return placed(error)
+      return withState(whole(error) ?? placed(error))
     case let error as DatabaseError: return ShellFailure(error)
     default: return ShellFailure("\(error)")
     }
+  }
+
+  /// An error of the file or a disk, and not of the statement; nil for all others.
+  private func whole(_ error: SQLiteError) -> ShellFailure? {
+    if error.isFull, work == .reading || TemporaryFiles.isFull(beside: file) {
+      return ShellFailure(
+        "the disk of \(printable(TemporaryFiles.folder)) is full, where SQLite keeps what it sorts. "
+          + "\(printable(file)) is \(work == .reading ? "not at fault" : "as it was before the statement")",
+        hint: "make room there, or name another folder in SQLITE_TMPDIR")
+    }
+    return error.databaseError(path: file, waited: .zero).map { ShellFailure($0) }
+  }
+
+  private func withState(_ failure: ShellFailure) -> ShellFailure {
+    guard hasEndedTransaction else { return failure }
+    var failure = failure
+    failure.message += ". The transaction that was open was rolled back"
+    return failure
   }
 
   /// SQLite reports the offset of many errors, but not of a missing table: then the name in the message is searched.

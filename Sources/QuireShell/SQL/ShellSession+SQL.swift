@@ -11,6 +11,7 @@ extension ShellSession {
     var opening: Range<Int>?
     while true {
       let begin = script.position
+      self.begin(source.recording == nil ? .reading : .either)
       guard let statement = try source.connection.next(of: &script) else { break }
       isFirst = false
       let words = StatementWords(text, begin..<script.position)

@@ -31,6 +31,7 @@ public actor ShellSession {
   /// What is being done, and since when.
   private var work = SQLFailure.Work.reading
   private var begun = ContinuousClock.now
+  private var wasInTransaction = false
 
   struct Shared {
     var file: String
@@ -225,13 +226,17 @@ public actor ShellSession {
   func explained(_ error: any Error) -> ShellFailure {
     let connection = source.connection
     let names = { (try? SchemaReader(connection).names()) ?? [] }
-    return SQLFailure(
-      input: input, file: source.path, names: names, work: work, elapsed: ContinuousClock.now - begun
-    ).explained(error, source.watch)
+    var failure = SQLFailure(
+      input: input, file: source.path, names: names, work: work, elapsed: ContinuousClock.now - begun)
+    failure.hasEndedTransaction = wasInTransaction && connection.isAutocommit
+    return failure.explained(error, source.watch)
   }
 
   /// Records the work from now on, for the message if it fails.
-  func begin(_ work: SQLFailure.Work) { (self.work, begun) = (work, .now) }
+  func begin(_ work: SQLFailure.Work) {
+    (self.work, begun) = (work, .now)
+    wasInTransaction = !source.connection.isAutocommit
+  }
 
   private func noteEnd() {
     let isOpen = !source.connection.isAutocommit

@@ -1,17 +1,17 @@
-import Foundation
+internal import Foundation
 
-/// The folder for SQLite's temporary files: a rehearsal's copy, and the sorting of a large index.
-enum TemporaryFolder {
+/// The folder for SQLite's temporary files: what it sorts if that is much, what VACUUM makes, a rehearsal's copy.
+package enum TemporaryFiles {
   /// The first writable one, in SQLite's order.
-  static var path: String {
+  package static var folder: String {
     let named = ["SQLITE_TMPDIR", "TMPDIR"].compactMap { ProcessInfo.processInfo.environment[$0] }
     return (named + ["/var/tmp", "/usr/tmp", "/tmp"]).first { access($0, W_OK | X_OK) == 0 } ?? "."
   }
 
   /// Whether this folder's disk is full, and not that of the database.
-  static func isFull(beside database: String) -> Bool {
-    let folder = URL(filePath: database).deletingLastPathComponent().path
-    guard let here = free(path), let there = free(folder) else { return false }
+  package static func isFull(beside database: String) -> Bool {
+    let home = URL(filePath: database).deletingLastPathComponent().path
+    guard let here = free(folder), let there = free(home) else { return false }
     return here < small && there >= small
   }
 
