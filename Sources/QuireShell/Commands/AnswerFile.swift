@@ -28,7 +28,7 @@ package final class AnswerFile: Sendable {
 
   /// Why a path is not written to; nil if it may be.
   package static func obstacle(_ path: String, besides database: String) -> String? {
-    if let own = identity(database), own == identity(path) { return "\(printable(path)) is the database itself" }
+    if let own = FileNumbers(database), own == FileNumbers(path) { return "\(printable(path)) is the database itself" }
     var place = path
     // As many links as Linux follows.
     for _ in 0...40 {
@@ -85,11 +85,6 @@ package final class AnswerFile: Sendable {
 
   private func cannotBeWritten(_ code: Int32) -> ShellFailure {
     ShellFailure("\(printable(path)) cannot be written: \(String(cString: strerror(code)))")
-  }
-
-  private static func identity(_ path: String) -> [UInt64]? {
-    var found = stat()
-    return stat(path, &found) == 0 ? [UInt64(found.st_dev), UInt64(found.st_ino)] : nil
   }
 }
 

@@ -16,6 +16,7 @@ extension ShellSession {
     let request = try ImportRequest(argument) { models.model(named: $0) != nil }
     let model = try find(request.model)
     guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
+    try checkPlace(writing: true)
     if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
     let watch = source.watch
     var records = try ImportRecords(request.file, request.encoding) { watch.wasStopped }

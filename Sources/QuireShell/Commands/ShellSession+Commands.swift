@@ -140,6 +140,8 @@ extension ShellSession {
     if argument.isEmpty { throw ShellFailure("which file?", .usage) }
     let quoted = Self.file(in: argument)
     let argument = quoted.rest.isEmpty ? quoted.file : argument
+    // Two files of one path share the log and the index beside it.
+    if argument == source.path { try checkPlace(writing: false) }
     if !source.connection.isAutocommit { throw ShellFailure("a transaction is open: commit or rollback first", .usage) }
     let opened = try Source(opening: argument, isWriting: isWriting, options)
     let found = try opened.look(options.models)

@@ -31,6 +31,7 @@ extension ShellSession {
   private static let limits = ["stack overflow", "too large", "too many", "at most", "too big"]
 
   func model(_ text: String, from start: Int, _ run: Run) async throws {
+    try checkPlace(writing: false)
     switch try parse(text, from: start) {
     case .query(let query) where !query.assignments.isEmpty: try await update(query, run)
     case .query(let query): try await ask(query, run)
@@ -60,6 +61,7 @@ extension ShellSession {
   private func write(
     _ statement: ResolvedWrite, isWhole: Bool, at place: Int, _ failure: WriteFailure, _ run: Run
   ) async throws {
+    try checkPlace(writing: true)
     let sql = try ModelSQL.write(statement)
     guard source.recording != nil else { throw ShellFailure(Self.onlyReads, .refused) }
     if isWhole, try await !mayChangeAll(of: models[place].table, run, verb: statement.verb) {

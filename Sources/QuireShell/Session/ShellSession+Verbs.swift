@@ -8,6 +8,7 @@ extension ShellSession {
   func verb(_ verb: Input.Verb, _ text: String, from start: Int, _ run: Run) async throws {
     let rest = text.utf8Suffix(from: start)
     let isModel = if case .model = InputReader(models: models).kind(of: rest) { true } else { false }
+    try checkPlace(writing: false)
     switch verb {
     case .live: try await run.each(.live(try livePlan(text, from: start)))
     case .sql where !isModel: try await sql(text, from: start, run)

@@ -223,6 +223,22 @@ public actor ShellSession {
     }
   }
 
+  /// To be called before the file is read or written. With a write-ahead log, SQLite itself does not look.
+  ///
+  /// - Throws: ``ShellFailure`` if another file is at the path, whose rows an answer would not have; for a write, also if
+  ///   there is none. What a deleted file has can still be read.
+  func checkPlace(writing: Bool) throws(ShellFailure) {
+    switch source.place {
+    case .atItsPath: return
+    case .nowhere where !writing: return
+    default:
+      throw ShellFailure(
+        "\(printable(source.path)) was replaced, moved or deleted while it was open. "
+          + (writing ? "Nothing was written, because it would be lost" : "The answer would be the old file's"),
+        hint: "leave, and open the file that is to be used")
+    }
+  }
+
   func explained(_ error: any Error) -> ShellFailure {
     let connection = source.connection
     let names = { (try? SchemaReader(connection).names()) ?? [] }

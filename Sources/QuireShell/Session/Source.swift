@@ -12,6 +12,7 @@ struct Source {
   let watch: RunWatch
   /// What is committed here, for live answers that must know it from others' commits.
   let own: LocalCommits
+  private let numbers: FileNumbers?
 
   init(opening path: String, _ options: ShellOptions) throws(ShellFailure) {
     try self.init(opening: path, isWriting: options.allowsWriting, options)
@@ -23,6 +24,7 @@ struct Source {
   {
     self.path = path
     self.own = own
+    numbers = FileNumbers(path)
     do {
       if isWriting {
         let opened = try RecordingConnection(path: path, busyTimeout: options.busyTimeout, own: own, author: "quire")
@@ -42,6 +44,14 @@ struct Source {
       throw ShellFailure("\(path) cannot be opened: \(error)", .usage)
     }
     watch = connection.watched()
+  }
+
+  /// Where the file is that was opened.
+  enum Place { case atItsPath, nowhere, replaced }
+
+  var place: Place {
+    guard let found = FileNumbers(path) else { return .nowhere }
+    return found == numbers ? .atItsPath : .replaced
   }
 
   // MARK: What it has

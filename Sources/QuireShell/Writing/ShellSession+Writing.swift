@@ -165,6 +165,7 @@ extension ShellSession {
   }
 
   private func requireRecording() throws(ShellFailure) -> RecordingConnection {
+    try checkPlace(writing: true)
     if let recording = source.recording { return recording }
     throw ShellFailure("nothing was written in this session", .usage)
   }
@@ -178,6 +179,7 @@ extension ShellSession {
 
   /// Switches writing. What was written before can no longer be undone.
   func setWriting(_ isOn: Bool) throws -> String {
+    try checkPlace(writing: true)
     if isOn == (source.recording != nil) { return isOn ? "writing is on already" : "writing is off already" }
     if !source.connection.isAutocommit { throw ShellFailure("a transaction is open: commit or rollback first", .usage) }
     let opened = try Source(opening: source.path, isWriting: isOn, own: source.own, options)
