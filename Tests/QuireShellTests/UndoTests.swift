@@ -185,4 +185,26 @@ import Testing
         "cannot be undone: it changed the index in words_"))
     #expect(await session.failure("undo").hasPrefix("cannot undo: it changed the index"))
   }
+
+  @Test func `a write to another file or a temporary table asks as others do, and is not passed over by undo`()
+    async throws
+  {
+    let library = try Library("CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'old')")
+    let other = try Library("CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'other')")
+    let session = try library.writing()
+    _ = try await session.replies("attach '\(other.file.path)' as o;")
+    _ = try await session.replies("create temp table aside (a);")
+    _ = try await session.replies("T where id = 1 set a = 'new'")
+    for write in [
+      "update o.t set a = 'x' where id = 1;", "insert into aside values (1);", "insert into temp.aside values (2);",
+    ] {
+      #expect(try await session.said(write).contains("cannot be undone: its rows are temporary or in another file"))
+      #expect(await session.failure("undo").contains("cannot undo: its rows are temporary or in another file"))
+    }
+    #expect(try library.rows("SELECT a FROM t") == [["new"]])
+    #expect(await session.failure("update o.t set a = 'y';").contains("it would change all 1 rows of t"))
+    #expect(await session.failure("drop table o.t;").contains("this drops the table t with 1 row"))
+    #expect(try other.rows("SELECT a FROM t") == [["x"]])
+    #expect(try await !session.said("update t set a = 'new' where id = 1;").contains("cannot be undone"))
+  }
 }

@@ -64,7 +64,10 @@ extension ShellSession {
     try checkPlace(writing: true)
     let sql = try ModelSQL.write(statement)
     guard source.recording != nil else { throw ShellFailure(Self.onlyReads, .refused) }
-    if isWhole, try await !mayChangeAll(of: models[place].table, run, verb: statement.verb) {
+    if isWhole,
+      try await !mayChangeAll(
+        of: StatementWords.Table(schema: nil, name: models[place].table), run, verb: statement.verb)
+    {
       throw ShellFailure("nothing was changed", .refused)
     }
     let prepared = try prepare(sql)

@@ -51,8 +51,15 @@ struct StatementWords {
 
   var altersSchema: Bool { ["create", "alter", "drop"].contains(verb) }
 
+  /// A table as a statement names it.
+  struct Table: Hashable {
+    /// `main`, `temp`, or the name that ATTACH has given; nil if none is named.
+    let schema: String?
+    let name: String
+  }
+
   /// The table whose rows are written.
-  var target: String? {
+  var target: Table? {
     guard writesRows, let start = words.indices.first(where: { isKeyword(verb, at: $0) }) else { return nil }
     return table(
       behind: start + 1, passing: ["into", "from", "or", "rollback", "abort", "replace", "fail", "ignore"])
@@ -65,7 +72,7 @@ struct StatementWords {
   }
 
   /// The table of which all rows are deleted or updated, if there is no condition.
-  var wholeTable: String? {
+  var wholeTable: Table? {
     guard verb == "update" || verb == "delete", !words.indices.contains(where: { isKeyword("where", at: $0) }),
       !words.indices.contains(where: { isKeyword("limit", at: $0) }),
       let start = words.indices.first(where: { isKeyword(verb, at: $0) })
@@ -73,19 +80,27 @@ struct StatementWords {
     return table(behind: start + 1, passing: ["from", "or", "rollback", "abort", "replace", "fail", "ignore"])
   }
 
-  var droppedTable: String? {
+  var droppedTable: Table? {
     guard isKeyword("drop", at: 0), isKeyword("table", at: 1) else { return nil }
     return table(behind: 2, passing: ["if", "exists"])
   }
 
-  private func table(behind start: Int, passing: Set<String>) -> String? {
+  private func table(behind start: Int, passing: Set<String>) -> Table? {
     var place = start
     while words.indices.contains(place), !isQuoted[place], passing.contains(words[place]) { place += 1 }
     guard words.indices.contains(place) else { return nil }
-    // A name after `main.`: the last of the two.
-    if words[place] == "main", words.indices.contains(place + 1), words[place + 1] != "set" { place += 1 }
-    return words[place]
+    // Without the period between them, two names are a schema's and a table's, as an alias stands behind AS.
+    if words.indices.contains(place + 1), isQuoted[place + 1] || !Self.behindTable.contains(words[place + 1]) {
+      return Table(schema: words[place].lowercased(), name: words[place + 1])
+    }
+    return Table(schema: nil, name: words[place])
   }
+
+  /// Keywords that may follow a table's name.
+  private static let behindTable: Set<String> = [
+    "set", "as", "indexed", "not", "where", "returning", "order", "limit", "values", "select", "with", "default",
+    "from",
+  ]
 
   /// The name after a word.
   func name(behind word: String) -> String? {

@@ -19,8 +19,9 @@ extension ShellSession {
       return (rows: rows, count: connection.totalChanges == before ? 0 : connection.changes)
     }
     statement.reset()
-    let obstacle = options.staysOpen ? try obstacle(tables) : nil
-    if !tables.isEmpty {
+    var obstacle = options.staysOpen ? try obstacle(tables) : nil
+    if tables.isEmpty, done.count > 0, try isElsewhere(words) { obstacle = "its rows are temporary or in another file" }
+    if !tables.isEmpty || obstacle != nil {
       undone.add(UndoLog.Entry(tables: tables.filter { !$0.table.isInternal }, obstacle: obstacle))
     }
     if let rows = done.rows { return rows.reply }
@@ -37,7 +38,7 @@ extension ShellSession {
   /// What triggers and keys' actions have changed besides the rows that the statement is about:
   /// `with it 80 rows of Book deleted`.
   private func besides(_ tables: [TableChanges], _ words: StatementWords, _ count: Int) -> String? {
-    let target = words.target?.lowercased()
+    let target = words.target?.name.lowercased()
     var parts: [String] = []
     for changes in tables where !changes.table.isInternal {
       var counts: [RowChange.Kind: Int] = [:]
@@ -98,6 +99,16 @@ extension ShellSession {
     }
   }
 
+  /// Whether a statement writes to another file than this, or to a temporary table.
+  private func isElsewhere(_ words: StatementWords) throws -> Bool {
+    guard let table = words.target else { return false }
+    if let schema = table.schema { return schema != "main" }
+    return try SchemaReader(source.connection).objects(of: table.name).isEmpty
+      || source.connection.query(
+        "SELECT 1 FROM sqlite_temp_schema WHERE name = ? COLLATE NOCASE", [.text(table.name)]
+      ).first != nil
+  }
+
   private func obstacle(_ tables: [TableChanges]) throws -> String? {
     try refresh()
     if let hidden = tables.first(where: \.table.isInternal) {
@@ -120,13 +131,16 @@ extension ShellSession {
     guard let table = words.droppedTable, let count = try count(table) else { return true }
     if count == 0 { return true }
     return try await asks(
-      "this drops the table \(table) with \(count.grouped) \(count == 1 ? "row" : "rows"), and cannot be undone", run)
+      "this drops the table \(table.name) with \(count.grouped) \(count == 1 ? "row" : "rows"), and cannot be undone",
+      run)
   }
 
-  func mayChangeAll(of table: String, _ run: Run, verb: String = "update") async throws -> Bool {
+  func mayChangeAll(of table: StatementWords.Table, _ run: Run, verb: String = "update") async throws -> Bool {
     if options.answersYes { return true }
     guard let count = try count(table), count > 0 else { return true }
-    let name = models.all.first { $0.table.lowercased() == table.lowercased() }?.name ?? table
+    let isOfFile = table.schema == nil || table.schema == "main"
+    let model = isOfFile ? models.all.first { $0.table.lowercased() == table.name.lowercased() } : nil
+    let name = model?.name ?? table.name
     let what = verb == "delete" ? "delete" : "change"
     return try await asks("this has no WHERE: it would \(what) all \(count.grouped) rows of \(name)", run)
   }
@@ -136,8 +150,9 @@ extension ShellSession {
     throw ShellFailure("\(question). Nothing was changed", .refused)
   }
 
-  private func count(_ table: String) throws -> Int? {
-    guard let name = try? quoted(identifier: table),
+  private func count(_ table: StatementWords.Table) throws -> Int? {
+    let names = [table.schema, table.name].compactMap { $0 }
+    guard let name = try? names.map({ try quoted(identifier: $0) }).joined(separator: "."),
       case .integer(let count)? = try? source.connection.query("SELECT count(*) FROM \(name)").first
     else { return nil }
     return Int(count)
