@@ -163,6 +163,20 @@ import Testing
     #expect(try await other.writing().rows("select * from t;") == [[1]])
   }
 
+  @Test func `text in a column of integers leads to the row that the column's collation finds`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE word (id INTEGER PRIMARY KEY, code INTEGER UNIQUE COLLATE NOCASE, name);
+      CREATE TABLE used (id INTEGER PRIMARY KEY, code INTEGER REFERENCES word(code));
+      INSERT INTO word VALUES (1, 'a', 'text'), (2, 7, 'number');
+      INSERT INTO used VALUES (1, 'A'), (2, 7), (3, '7');
+      """)
+    #expect(try library.rows("PRAGMA foreign_key_check").isEmpty)
+    let session = try library.session()
+    #expect(try await session.column("Used select code.name order by id") == ["text", "number", "number"])
+    #expect(try await session.column("Word 1 .useds") == [1])
+  }
+
   @Test func `a relation that is called like a keyword is followed behind a point, and stands in backticks elsewhere`()
     async throws
   {

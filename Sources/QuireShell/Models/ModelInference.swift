@@ -85,7 +85,8 @@ struct ModelInference {
   /// The collation by which a column's values are compared with the parent's; nil if by their bytes.
   private func collation(_ own: FileModel, _ parent: FileModel, _ column: String) -> String? {
     if own.comparesBytes, parent.comparesBytes { return nil }
-    if parent.column(named: column)?.affinity == .integer { return nil }
+    // Row ids are never text, nor are integers of a table that is STRICT.
+    if parent.rowID == column || parent.isStrict && parent.column(named: column)?.affinity == .integer { return nil }
     let found = collations[SQLName(parent.table)]?[SQLName(column)] ?? "BINARY"
     return own.comparesBytes && found == "BINARY" ? nil : found
   }
