@@ -163,6 +163,18 @@ import Testing
     #expect(try await other.writing().rows("select * from t;") == [[1]])
   }
 
+  @Test func `a step behind a condition that ends with a name is no part of its path`() async throws {
+    #expect(
+      try await session.column("Author where id < born .books where year > 1960 select id order by id") == [1, 4])
+    #expect(try await session.column("Book where year > author.born .author select id") == [1, 2])
+    #expect(
+      try await session.column("Book where (year > author .born) and price > translator.id .author select id") == [
+        1, 2,
+      ])
+    #expect(
+      try await session.column("Author where none(books where year < author .born) .profile select site") == ["lem.pl"])
+  }
+
   @Test func `text in a column of integers leads to the row that the column's collation finds`() async throws {
     let library = try Library(
       """
@@ -197,6 +209,31 @@ import Testing
       await session.failure("Detail select order").hasSuffix(
         "^^^^^ a name that is a keyword stands in backticks: `order`"))
     #expect(try await session.column("Detail where true select id") == [1])
+  }
+
+  @Test func `models that are called like words that begin a statement are asked as all others are`() async throws {
+    let words = [
+      "Select", "Values", "With", "Replace", "Update", "Create", "Pragma", "Commit", "Analyze", "Live", "Explain",
+    ]
+    let library = try Library(
+      words.map { "CREATE TABLE \"\($0)\" (id INTEGER PRIMARY KEY, x); INSERT INTO \"\($0)\" VALUES (1, 'of \($0)');" }
+        .joined())
+    let session = try library.writing()
+    for word in words {
+      #expect(try await session.column("\(word) where id = 1 select x") == [.text("of \(word)")])
+      #expect(try await session.column("\(word) order by id select x") == [.text("of \(word)")])
+      _ = try await session.replies("\(word) set x = 2 where id = 1")
+      if word == "Live" || word == "Explain" { continue }
+      #expect(try await session.column("\(word) select x") == [2])
+      if word == "Commit" || word == "Analyze" { continue }
+      #expect(try await session.rows(word) == [[1, 2]])
+    }
+    // What SQL has so stays SQL.
+    #expect(try await session.column("Select 5;") == [5])
+    #expect(try await session.column("select x from \"Live\";") == [2])
+    #expect(try await !session.rows("explain select x from \"Live\";").isEmpty)
+    #expect(!session.isComplete("select"))
+    #expect(try await session.column("`Live` select x") == [2])
   }
 
   @Test func `values are selected by path, and named as they were written`() async throws {

@@ -222,7 +222,7 @@ extension Parser {
 
   private mutating func path() throws(ShellFailure) -> Syntax {
     var names = [try name("a column")]
-    while current.isSign(".") {
+    while isPeriodOfPath {
       advance()
       names.append(try name("a column"))
     }

@@ -9,6 +9,8 @@ struct Parser {
   private(set) var place: Int
   /// How many values are open around the present place.
   private var depth = 0
+  /// Whether steps may follow the present condition: `Author where born < 1900 .books`.
+  private var isBeforeSteps = false
   /// The deepest nesting of values, and its depth: if SQLite refuses a query as too deep, the reason is there.
   private(set) var deepest = (depth: 0, range: 0..<0)
   let isModel: (String) -> Bool
@@ -45,6 +47,13 @@ struct Parser {
     guard current.isWord(word) else { return false }
     advance()
     return true
+  }
+
+  /// Whether a period is here that goes on with a path, and does not begin a step behind a condition, before which there
+  /// is a space.
+  var isPeriodOfPath: Bool {
+    guard current.isSign(".") else { return false }
+    return !isBeforeSteps || depth > 1 || tokens[place - 1].range.upperBound == current.range.lowerBound
   }
 
   mutating func take(sign: String) -> Bool {
@@ -186,7 +195,9 @@ extension Parser {
       let start = place
       if take(word: "where") {
         try refuseSecond(query.filter != nil, "wheres", start, hint: "join them with and")
+        isBeforeSteps = true
         query.filter = try expression()
+        isBeforeSteps = false
         if current.isSign(".") {
           query.sourceFilter = query.filter
           query.filter = nil

@@ -1,3 +1,4 @@
+import Foundation
 import QuireMigration
 import QuireSQLite
 
@@ -40,17 +41,36 @@ struct InputReader {
     let tokens = SQLTokens(text)
     let begin = Array(tokens.lazy.filter(\.isSignificant).prefix(2))
     guard let first = begin.first, first.kind == .word else { return false }
+    let word = tokens.text(of: first).lowercased()
     // A table may be called `commit`.
     if let next = begin.last, begin.count == 2,
-      tokens.isMark(next, ".") || modelClauses.contains(tokens.text(of: next).lowercased())
+      tokens.isMark(next, ".") || clauses(behind: word).contains(tokens.text(of: next).lowercased())
     {
       return false
     }
-    return statementWords.subtracting(["insert", "delete", "explain"]).contains(tokens.text(of: first).lowercased())
+    if begin.count == 1, !statementsOfOneWord.contains(word) { return false }
+    return statementWords.subtracting(["insert", "delete", "explain"]).contains(word)
   }
 
-  /// Words that follow a model's name, and no word that begins a statement.
-  private static let modelClauses: Set<String> = ["where", "order", "limit", "group", "offset"]
+  /// Words that follow a model's name, and not this word if it begins a statement.
+  private static func clauses(behind word: String) -> Set<String> {
+    ["explain", "live", "sql"].contains(word.lowercased()) ? modelClauses : modelClauses.union(["select"])
+  }
+
+  private static let modelClauses: Set<String> = ["where", "order", "limit", "group", "offset", "set", "having"]
+
+  private static let statementsOfOneWord: Set<String> = [
+    "begin", "commit", "end", "rollback", "vacuum", "analyze", "reindex",
+  ]
+
+  /// Whether no statement begins with these words, so that they mean a model of that name.
+  private func isSurelyModel(_ word: String, _ next: Token) -> Bool {
+    if models.model(named: word) == nil { return false }
+    if next.isSign(".") || Self.clauses(behind: word).contains(where: next.isWord) { return true }
+    // `select` and `SELECT` may be a statement's first line.
+    return next.kind == .end && word.lowercased().capitalized == word
+      && !Self.statementsOfOneWord.contains(word.lowercased())
+  }
 
   private func command(_ text: Substring) -> Input {
     let sign = text.first ?? "."
@@ -75,16 +95,16 @@ struct InputReader {
       if Parser.kept(word) != nil { return .model(start: start) }
       let next = tokens[1]
       // `Live where …`, if there is such a model: no statement continues like that.
-      if models.place(of: word) != nil, next.isSign(".") || Self.modelClauses.contains(where: next.isWord) {
-        return .model(start: start)
-      }
+      if isSurelyModel(word, next) { return .model(start: start) }
       switch word.lowercased() {
       case "insert" where !next.isWord("into") && !next.isWord("or"): return .model(start: start)
       case "delete" where !next.isWord("from"): return .model(start: start)
-      case "explain" where isModelWord(next): return .verb(.explain, start: next.range.lowerBound)
+      case "explain" where isModelWord(next, before: tokens[min(2, tokens.count - 1)]):
+        return .verb(.explain, start: next.range.lowerBound)
       case "live" where next.kind != .end: return .verb(.live, start: next.range.lowerBound)
       case "sql" where next.kind != .end: return .verb(.sql, start: next.range.lowerBound)
-      case "count" where isModelWord(next): return .verb(.count, start: next.range.lowerBound)
+      case "count" where isModelWord(next, before: tokens[min(2, tokens.count - 1)]):
+        return .verb(.count, start: next.range.lowerBound)
       default: break
       }
       if statementWords.contains(word.lowercased()) { return .sql }
@@ -110,11 +130,12 @@ struct InputReader {
     "where", "and", "or", "having", "limit", "offset", "set", "like", "in", "between", "is", "contains", "glob",
   ]
 
-  private func isModelWord(_ token: Token) -> Bool {
+  private func isModelWord(_ token: Token, before next: Token) -> Bool {
     switch token.kind {
+    case .word(let word) where statementWords.contains(word.lowercased()): isSurelyModel(word, next)
     case .word(let word):
       models.place(of: word) != nil || Parser.kept(word) != nil
-        || !statementWords.contains(word.lowercased()) && !["query"].contains(word.lowercased())
+        || !["query"].contains(word.lowercased())
     case .quotedName: true
     default: false
     }
