@@ -27,6 +27,14 @@ import Testing
     try connection.execute("INSERT INTO t (\"my n\") VALUES (7)")
   }
 
+  @Test func `a column whose name has quotes of its own keeps them`() throws {
+    try connection.execute("CREATE TABLE q (\"`q`\" INT, \"[q]\" INT, \"\"\"q\"\"\" INT)")
+    let names = ["`q`", "[q]", "\"q\""]
+    #expect(try connection.query("SELECT * FROM \"q\"").columns == names)
+    #expect(try connection.query("SELECT \"q\".* FROM \"q\"").columns == names)
+    #expect(try connection.query("SELECT \"[q]\" + 1 FROM \"q\"").columns == ["\"[q]\" + 1"])
+  }
+
   @Test func `a file's own views, triggers, checks and indexes may hold strings in double quotes`() throws {
     #expect(try connection.query("SELECT y FROM v").rows == [["x1"]])
     #expect(try connection.query("SELECT m FROM log").rows == [["inserted 1"]])

@@ -79,7 +79,10 @@ extension QuotedNames {
   /// it.
   static func column(_ name: String, of text: [UInt8], written: String) -> String {
     let bytes = Array(name.utf8)
-    guard bytes.contains(backtick) || bytes.contains(UInt8(ascii: "[")), let range = text.firstRange(of: bytes) else {
+    // One name alone is no expression, but a column that is called so, with the quotes.
+    guard SQLTokens(bytes: bytes).first(where: { _ in true })?.range != bytes.indices,
+      bytes.contains(backtick) || bytes.contains(UInt8(ascii: "[")), let range = text.firstRange(of: bytes)
+    else {
       return name
     }
     return String(decoding: Array(written.utf8)[range], as: UTF8.self)
