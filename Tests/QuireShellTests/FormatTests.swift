@@ -197,6 +197,17 @@ import Testing
     #expect(shown > 4 && lines.last?.hasSuffix("\(1000 - shown) columns more (-f line)") == true, "\(lines)")
   }
 
+  @Test func `on a narrow terminal there is a text beside the numbers`() async throws {
+    let bytes = Locked(Data())
+    var style = AnswerStyle()
+    (style.isTerminal, style.columns) = (true, 20)
+    let output = RowOutput(.table, style: style) { piece in bytes.withLock { $0.append(contentsOf: piece) } }
+    try await Library().session().run("Book 1 select id, title || title as title, title || id, year", to: output) { _ in
+    }
+    let lines = String(decoding: bytes.withLock { $0 }, as: UTF8.self).split(separator: "\n")
+    #expect(lines.prefix(2) == ["id  title          …", " 1  SolarisSolar…  …"])
+  }
+
   @Test func `a long table is written in the widths of its first rows`() async throws {
     let library = try Library()
     let many =

@@ -35,6 +35,11 @@ package struct ColumnFit: Sendable {
       if used > width { break }
       count += 1
     }
+    // A table of numbers alone says little: the first text is cut more.
+    if count < widths.count, isNumber.prefix(count).allSatisfy({ $0 }), !isNumber[count] {
+      let before = widths.prefix(count).reduce(Self.mark) { $0 + $1 + gap }
+      if before + Self.least <= width { count += 1 }
+    }
     shownCount = min(max(count, least), widths.count)
   }
 
