@@ -8,7 +8,6 @@ import QuireSQLite
 extension ShellSession {
   /// What is undone is kept in memory until then: of files up to this size.
   static let undoableSizeInBytes = 64 << 20
-  private static let stoppedImport = ShellFailure("stopped; nothing was added", .stopped)
 
   /// Adds a file's rows to a model's table, all or none, as they are read. One write, which can be undone
   /// but for a large file's.
@@ -30,7 +29,7 @@ extension ShellSession {
       let keys = try DeferredKeys(source.connection)
       do {
         while let (record, line) = try records.next() {
-          if source.watch.wasStopped { throw Self.stoppedImport }
+          if watch.wasStopped { throw ShellFailure.stoppedImport }
           try insertion.insert(record, line)
           keys.added(line)
           count += 1
@@ -40,7 +39,7 @@ extension ShellSession {
       } catch {
         try keys.end()
         // It may have been stopped in the middle of a statement, which SQLite calls an error of its record.
-        throw source.watch.wasStopped ? Self.stoppedImport : error
+        throw watch.wasStopped ? ShellFailure.stoppedImport : error
       }
       if !keys.hadViolations { try keys.end() }
     }
@@ -59,6 +58,10 @@ extension ShellSession {
     let end = entry.obstacle.map { "cannot be undone: \($0)" } ?? (options.staysOpen ? "undo to take it back" : nil)
     return [rows, (clock.now - begin).spoken, hasChanged ? end : nil].compactMap { $0 }.joined(separator: " · ")
   }
+}
+
+extension ShellFailure {
+  static let stoppedImport = ShellFailure("stopped; nothing was added", .stopped)
 }
 
 /// Inserts records into a table, by one statement as long as they have the same names.
@@ -88,7 +91,6 @@ private struct Insertion {
     do {
       try connection.execute(sql, values)
     } catch {
-      if error.isInterrupted { throw ShellFailure("stopped; nothing was added", .stopped) }
       // The file or its disk is at fault, and not the record.
       if error.databaseError(path: model.table, waited: .zero) != nil { throw error }
       let reason =

@@ -35,7 +35,7 @@ final class InputFile {
   private func waitForBytes() throws(ShellFailure) {
     var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while poll(&waited, 1, Self.longestWaitInMilliseconds) <= 0 {
-      if isStopped() { throw ShellFailure("stopped; nothing was added", .stopped) }
+      if isStopped() { throw ShellFailure.stoppedImport }
     }
   }
 
