@@ -2,7 +2,7 @@ import Quire
 import TestSupport
 import Testing
 
-/// Objects whose context is gone, inserted into another one.
+/// Objects whose context is gone, inserted into another one, or deleted there.
 @Suite(.fewAtOnce) struct OrphanTests {
   let store: ModelContainer
   let context: ModelContext
@@ -87,5 +87,35 @@ import Testing
     let other = ModelContext(store)
     context.insert(try other.volume("Eden"))
     #expect(throws: ModelError.self) { try context.save() }
+  }
+
+  @Test func `one that is deleted has its row deleted, and the row's object if it is there`() throws {
+    let (eden, solaris) = (try orphan { try $0.volume("Eden") }, try orphan { try $0.volume("Solaris") })
+    let unsaved = try orphan { context in
+      let volume = Volume("Memoirs")
+      context.insert(volume)
+      return volume
+    }
+    let present = try context.volume("Eden")
+    for volume in [eden, solaris, unsaved, eden] { context.delete(volume) }
+    #expect(present.isDeleted && context.deletedModelsArray.count == 2)
+    try context.save()
+    #expect(try store.query("SELECT title FROM volume").map(\.values) == [["Fiasco"]])
+    context.delete(solaris)
+    #expect(!context.hasChanges)
+  }
+
+  @Test func `the deletion of an object of a context that is there is refused, and the save says so`() throws {
+    let other = ModelContext(store)
+    let volume = try other.volume("Eden")
+    let foreign = try QuireModelTests.store(["Other": ["Other volume"]])
+    let stranger = try { try ModelContext(foreign, isolation: nil).volume("Other volume") }()
+    for refused in [volume, stranger] {
+      context.delete(refused)
+      let error = #expect(throws: ModelError.self) { try context.save() }
+      #expect(error.map { "\($0)" }?.contains("a Volume of another context was deleted") == true)
+    }
+    #expect(!volume.isDeleted && !other.hasChanges)
+    #expect(try store.value("SELECT count(*) FROM volume") == 3)
   }
 }

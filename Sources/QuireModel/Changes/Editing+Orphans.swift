@@ -33,6 +33,24 @@ extension Editing {
     }
   }
 
+  /// Deletes the row of an object whose context is gone. An object of a context that is there is left to that context,
+  /// and the next save says so.
+  func deleteForeign(_ model: any PersistentModel) {
+    guard let owner = model._quireState.owner, let entity = entity(of: model) else { return }
+    guard Editing.isOrphan(model), owner.storeNumber == core.storeNumber else {
+      pending.deferredErrors.append("a \(Swift.type(of: model)) of another context was deleted")
+      return core.following.changed()
+    }
+    let key = model._quireState.key
+    if key < ModelState.firstKey { return }  // it was never saved
+    do {
+      guard let present = try registered(entity.index, key) ?? core.fetcher.lookUp(entity, key: key) else { return }
+      delete(entity.model(present))
+    } catch {
+      pending.deferredErrors.append("\(entity.name) \(key) was deleted, and its row cannot be read: \(error)")
+    }
+  }
+
   private func become(
     rowOf key: Int64, _ row: any PersistentModel, _ model: any PersistentModel, _ entity: Entity, _ store: Store
   ) {

@@ -31,6 +31,7 @@ package final class Editing: ContextPart {
         takeIn(model)
       } else {
         pending.deferredErrors.append("a \(Swift.type(of: model)) of another context was inserted")
+        core.following.changed()
       }
       return
     }
@@ -68,7 +69,8 @@ package final class Editing: ContextPart {
   ///   conflict.
   func delete(_ model: any PersistentModel, isCascade: Bool = false) {
     var state = model._quireState
-    guard state.owner === core, let entity = entity(of: model) else { return }
+    if state.owner != nil, state.owner !== core { return deleteForeign(model) }
+    guard state.owner != nil, let entity = entity(of: model) else { return }
     if core.fetcher.undecodable.standIn(entity.index, state.key) === model {
       pending.deferredErrors.append("the deletion of \(entity.name) \(state.key), whose row does not decode")
       return core.following.changed()
