@@ -7,7 +7,7 @@
 import Foundation
 
 /// What there may be at most. They only ever go down.
-let ceilings = (declarations: 1023, types: 114, undocumented: 0)
+let ceilings = (declarations: 1022, types: 114, undocumented: 0)
 
 struct Graph: Decodable {
   struct Symbol: Decodable {

@@ -89,10 +89,9 @@ private func checkName(_ name: String, at identifier: TokenSyntax) -> Refusal? {
   return nil
 }
 
-/// What every model has from `PersistentModel` and its extensions.
-private let reservedNames: Set<String> = [
-  "persistentModelID", "modelContext", "isDeleted", "hasChanges", "hashValue",
-]
+/// What every model has from `PersistentModel` and its extensions. A property called `isDeleted` or `hasChanges` stands
+/// before that of the extension, as it does in SwiftData; Quire itself asks the extension.
+private let reservedNames: Set<String> = ["persistentModelID", "modelContext", "hashValue"]
 
 // MARK: Its type and its value
 

@@ -90,8 +90,6 @@ let refusedSources: [String] = [
   """
   @Model final class Book {
     var _quireTitle = ""  // ✗ names beginning ‘_quire’ belong to @Model: call ‘_quireTitle’ something else
-    var isDeleted = false  // ✗ every model has a ‘isDeleted’ already
-    var hasChanges = false  // ✗ every model has a ‘hasChanges’ already
     var modelContext = ""  // ✗ every model has a ‘modelContext’ already
     var persistentModelID = 0  // ✗ every model has a ‘persistentModelID’ already
   }

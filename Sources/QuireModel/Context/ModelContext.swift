@@ -31,6 +31,11 @@ public final class ModelContext {
     follow(container)
   }
 
+  /// The initializer as a function, as in `containers.map(ModelContext.init)`: a context on no actor.
+  @_disfavoredOverload public convenience init(_ container: ModelContainer) {
+    self.init(container, isolation: nil)
+  }
+
   @MainActor init(main container: ModelContainer) {
     strongContainer = nil
     weakContainer = container  // the container holds its main context
@@ -94,6 +99,9 @@ public final class ModelContext {
   public func insert<Model: PersistentModel>(_ model: Model) { owner.editing.insert(model) }
 
   /// Marks an object as deleted; the next ``save()`` deletes its row.
+  ///
+  /// Of an object whose context is gone the row is deleted. An object of another context is not, and the next save
+  /// throws an error that says so.
   public func delete<Model: PersistentModel>(_ model: Model) { owner.editing.delete(model) }
 
   /// Deletes the object if it is not nil.

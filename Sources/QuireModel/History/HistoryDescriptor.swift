@@ -2,7 +2,7 @@ public import Foundation
 import QuireRow
 
 /// Which transactions of a store's history to fetch.
-public struct HistoryDescriptor<Transaction: HistoryTransaction> {
+public struct HistoryDescriptor<Transaction: HistoryTransaction>: Sendable {
   /// Which transactions; nil for all. With a lower bound (`>`) on `token` or `transactionIdentifier` the log before it
   /// is not read.
   public var predicate: Predicate<Transaction>?

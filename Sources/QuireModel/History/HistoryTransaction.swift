@@ -119,33 +119,30 @@ public struct DefaultHistoryUpdate<Model: PersistentModel>: HistoryUpdate, Hasha
   public let transactionIdentifier: Int64
   /// The object's identifier.
   public let changedPersistentIdentifier: PersistentIdentifier
-  /// Numbers of the properties.
-  let properties: [Int]
-  private let entity: Entity
+  private let changed: ChangedProperties
 
   init(
     transactionIdentifier: Int64, changedPersistentIdentifier: PersistentIdentifier, properties: [Int], _ entity: Entity
   ) {
     self.transactionIdentifier = transactionIdentifier
     self.changedPersistentIdentifier = changedPersistentIdentifier
-    self.properties = properties
-    self.entity = entity
+    changed = ChangedProperties(entity: entity, numbers: properties)
   }
 
   /// The properties whose values changed, in the order of their declaration. A relationship stored in the other side's
   /// rows is reported only for those rows; a many-to-many is reported on both sides.
   public var updatedAttributes: [PartialKeyPath<Model>] {
-    properties.compactMap { entity.properties[$0].keyPath as? PartialKeyPath<Model> }
+    changed.numbers.compactMap { changed.entity.properties[$0].keyPath as? PartialKeyPath<Model> }
   }
+}
 
-  public static func == (a: Self, b: Self) -> Bool {
-    a.transactionIdentifier == b.transactionIdentifier && a.properties == b.properties
-      && a.changedPersistentIdentifier == b.changedPersistentIdentifier
-  }
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(transactionIdentifier)
-    hasher.combine(changedPersistentIdentifier)
-  }
+/// Some properties of a model. Two containers of a file have an entity each, so only the numbers are compared.
+private struct ChangedProperties: Hashable {
+  let entity: Entity
+  let numbers: [Int]
+
+  static func == (a: Self, b: Self) -> Bool { a.numbers == b.numbers }
+  func hash(into hasher: inout Hasher) { hasher.combine(numbers) }
 }
 
 /// An object that a transaction deleted.

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// What to fetch: which rows, in which order, how many.
-public struct FetchDescriptor<T: PersistentModel> {
+public struct FetchDescriptor<T: PersistentModel>: Sendable {
   /// The condition on objects; nil for all.
   public var predicate: Predicate<T>?
   /// The order. Ties are broken by the key, so that the order is total and every fetch returns the same.
@@ -13,13 +13,14 @@ public struct FetchDescriptor<T: PersistentModel> {
   /// Whether unsaved edits of the context count: matched, ordered and counted as if they were saved.
   public var includePendingChanges = true
   /// For SwiftData compatibility; has no effect: rows are decoded whole.
-  public var propertiesToFetch: [PartialKeyPath<T>] = []
+  // Key paths of a model's properties are constants.
+  public nonisolated(unsafe) var propertiesToFetch: [PartialKeyPath<T>] = []
   /// The words that objects must contain: see `search`. Without ``sortBy`` the best matches come
   /// first. Only saved values are searched, not unsaved edits.
   public var fullText: FullTextQuery?
   /// Relationships to load with the objects instead of at their first read: a to-one by a join, a to-many in a statement of
   /// its own.
-  public var relationshipKeyPathsForPrefetching: [PartialKeyPath<T>] = []
+  public nonisolated(unsafe) var relationshipKeyPathsForPrefetching: [PartialKeyPath<T>] = []
 
   /// All objects, or those that the arguments select.
   public init(
