@@ -215,6 +215,16 @@ struct UpkeepTests {
     #expect(memory.waiting == [])
   }
 
+  @Test func `a node that was away reads large entries once`() throws {
+    let nodes = try TestNodes(2)
+    nodes[1].log.isCutOff = true
+    for _ in 0..<60 { try nodes[0].write("INSERT INTO loose VALUES (randomblob(200000), 1)") }
+    nodes[1].log.isCutOff = false  // it is told, and asks
+    nodes[1].node.tail.sync {}
+    #expect(nodes[1].node.position == 60 && nodes[1].log.entriesRead == 60)
+    #expect(try nodes.differences() == [])
+  }
+
   @Test func `a node whose file did not take an entry says so until it has`() {
     var memory = NodeMemory()
     memory.stop = .notHere(at: 5, reason: "full")

@@ -30,6 +30,7 @@ package final class MemoryLogConnection: SharedLog {
     /// What followers are to be told when news flow again; nil while they do.
     var held: [(@Sendable (LogNews) -> Void, LogNews)]?
     var counts: [Call: Int] = [:]
+    var entriesRead = 0
     var followers: [UInt64: @Sendable (LogNews) -> Void] = [:]
     var nextFollower: UInt64 = 0
     var expected: UUID?
@@ -74,6 +75,9 @@ package final class MemoryLogConnection: SharedLog {
 
   /// How many calls there were.
   package func count(_ call: Call) -> Int { state.withLock { $0.counts[call, default: 0] } }
+
+  /// How many entries were asked for and came.
+  package var entriesRead: Int { state.withLock { $0.entriesRead } }
 
   private func run<Result: Sendable>(_ call: Call, _ body: @escaping @Sendable () throws(SharedLogError) -> Result)
     throws(SharedLogError) -> Result
@@ -147,7 +151,11 @@ package final class MemoryLogConnection: SharedLog {
   package func entries(after position: Int64, limit: Int, by deadline: ContinuousClock.Instant)
     throws(SharedLogError) -> [LoggedEntry]
   {
-    try run(.entries) { [log] () throws(SharedLogError) in try log.entries(after: position, limit: limit) }
+    let entries = try run(.entries) { [log] () throws(SharedLogError) in
+      try log.entries(after: position, limit: limit)
+    }
+    state.withLock { $0.entriesRead += entries.count }
+    return entries
   }
 
   /// News stop only where a test says so, and are then to stay away.

@@ -75,7 +75,7 @@ struct NodeMemory {
   }
 
   /// Of entries that wait, in bytes.
-  private static let sizeLimit = 4 << 20
+  static let sizeLimit = 4 << 20
   private static let sizeOfEntry = 64
 
   mutating func hear(last: Int64) { heard = max(heard, last) }

@@ -85,13 +85,17 @@ extension StoreNode {
     if try status.last == standing && !ends(at: status.end) { throw halt(.forked(at: standing)) }
     memory.withLock { $0.hear(last: status.last) }
     show()
+    // Some first, then as many as are kept: what is large would be read again and again.
+    var limit = min(16, StoreNode.batch)
     while position < status.last {
       let before = position
       // Each batch has its time: there may be days of them.
       let entries = try ask { () throws(SharedLogError) in
-        try log.entries(after: before, limit: StoreNode.batch, by: max(deadline, .now + patience))
+        try log.entries(after: before, limit: limit, by: max(deadline, .now + patience))
       }
       memory.withLock { $0.hear(entries) }
+      let size = entries.reduce(1) { $0 + $1.bytes.count }
+      limit = max(1, min(StoreNode.batch, NodeMemory.sizeLimit / size * entries.count))
       try repeatWaiting()
       if position == before { break }  // another process of this machine is at it
     }
