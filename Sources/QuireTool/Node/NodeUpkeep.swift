@@ -22,11 +22,12 @@ struct NodeUpkeep {
   }
 
   func trim() throws -> ExitStatus {
-    let days = try target.invocation.integer("--keeping", in: 0...36_500) ?? 7
+    let (file, days) = (try target.file(), try target.invocation.integer("--keeping", in: 0...36_500) ?? 7)
     let end = try target.withNode { node, _ in try node.trim(keeping: .seconds(days * 86_400)) }
     say(
       end.map { "the log begins at \(grouped($0 + 1)) now" }
-        ?? "nothing was removed: what is older than \(counted(days, "day")) and before the newest snapshot is gone",
+        ?? "nothing was removed: no entry is older than \(counted(days, "day")) and in the newest snapshot. "
+        + "A newer one is made with \(target.pasteable("snapshot \(shellQuoted(file))"))",
       [("through", end.map { .integer(Int($0)) } ?? .null)])
     return .done
   }
