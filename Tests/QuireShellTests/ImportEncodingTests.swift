@@ -102,6 +102,25 @@ import Testing
     #expect(await session.failure(".import \(path) t --latin1").hasPrefix("unknown option --latin1"))
   }
 
+  @Test func `the size that decides whether an import can be undone is that of a link's target, and a pipe has none`()
+    async throws
+  {
+    let path = try file(Array("a,b\n1,2\n".utf8), "target.csv")
+    let link = library.folder.appending(path: "link.csv").path
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    #expect(try InputFile(link) { false }.sizeInBytes == 8)
+    let pipe = library.folder.appending(path: "pipe.csv").path
+    try #require(mkfifo(pipe, 0o600) == 0)
+    Thread.detachNewThread {
+      let writer = open(pipe, O_WRONLY)  // waits for its reader
+      _ = write(writer, "a,b\n3,4\n", 8)
+      close(writer)
+    }
+    let said = try await session.said(".import \(pipe) t")
+    #expect(said.hasPrefix("1 row added") && said.contains("cannot be undone: a pipe may have more rows"), "\(said)")
+    #expect(await session.failure("undo").contains("cannot undo: a pipe may have"))
+  }
+
   @Test func `a file's name with spaces needs quotes, and the message says so`() async throws {
     let path = try file(Array("a,b\n1,2\n".utf8), "my books.csv")
     let said = await session.failure(".import \(path) t")

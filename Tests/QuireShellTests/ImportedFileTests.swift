@@ -39,6 +39,18 @@ import Testing
       "csv", "\"\",a\n\"1\",x\n",
       "line 1: name 1 of 2 is empty. Nothing was added\nR writes numbers of rows without a name"
     ),
+    ("csv", "a,b,\n1,2,\n", "line 1: name 3 of 3 is empty. Nothing was added\na separator at the end"),
+    ("csv", "a, b\n1,2\n", "line 1: T has no  b. Nothing was added\na space beside a separator is a part of the name"),
+    (
+      "csv", "a\tb\n1\t2\n",
+      "line 1: T has no a␉b. Nothing was added\ncommas separate fields; a file with tabs is a .tsv"
+    ),
+    ("csv", "a,b\n1,2,3\n", "line 2: 3 fields, and 2 names on the first line. Nothing was added\na field with the"),
+    (
+      "json", "{\"a\":1}\n{\"a\":2}\n",
+      "line 1: no JSON array begins here. Nothing was added\na file with an object on each"
+    ),
+    ("jsonl", "[{\"a\":1}]\n", "line 1: no JSON object. Nothing was added\nan array of objects is a .json file"),
     ("jsonl", "{\"a\":1,\"b\":007}\n", "line 1: the value of b is not JSON: 007. Nothing was added"),
     ("jsonl", "{\"a\":\"\\ud800\"}\n", "line 1: the value of a is not JSON: \"\\ud800\". Nothing was added"),
   ])

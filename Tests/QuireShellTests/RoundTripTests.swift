@@ -182,11 +182,12 @@ import Testing
       ("[{\"x\": 1},\n]", "line 2: no JSON object"), ("[1]", "line 1: no JSON object"),
       ("[{\"x\": 1}] 2", "line 1: more behind the array's end"),
       ("[\n{\"x\": \"}]\n", "line 2: the object that begins here is not closed"),
-      ("[{\"x\": {}}]", "line 1: x is not a value that a column takes"),
+      ("[{\"x\": {}}]", "line 1: x is an array or an object, which no column takes"),
     ]
     for (text, message) in wrong {
       try Data(text.utf8).write(to: file)
-      #expect(await (try library.writing()).failure(".import \(file.path) v") == message + ". Nothing was added")
+      let said = await (try library.writing()).failure(".import \(file.path) v")
+      #expect(said.hasPrefix(message + ". Nothing was added"))
     }
     #expect(try library.rows("SELECT count(*) FROM v") == [[3]])
   }
@@ -248,8 +249,8 @@ import Testing
       "{\"x\": 12345678901234567890}",
       "line 1: the number of x has more digits than a column keeps, or is beyond all numbers. Nothing was added\nin quotes it is text, which keeps them"
     ),
-    ("{\"x\": [[[[1]]]]}", "line 1: x is not a value that a column takes. Nothing was added"),
-    ("{\"x\": {\"base64\": \"?\"}}", "line 1: x is not a value that a column takes. Nothing was added"),
+    ("{\"x\": [[[[1]]]]}", "line 1: x is an array or an object, which no column takes. Nothing was added"),
+    ("{\"x\": {\"base64\": \"?\"}}", "line 1: x is an array or an object, which no column takes. Nothing was added"),
     ("{\"x\": 1, \"X\": 2}", "line 1: X is there twice. Nothing was added"),
     ("{\"x\": \"\\ud800\"}", "line 1: the value of x is not JSON: \"\\ud800\". Nothing was added"),
     ("{\"x\": 01}", "line 1: the value of x is not JSON: 01. Nothing was added"),
@@ -258,7 +259,7 @@ import Testing
     ("{\"x\": \"open", "line 1: the value of x is not JSON: \"open. Nothing was added"),
     ("{\"x\":", "line 1: no JSON object. Nothing was added"),
     ("{", "line 1: no JSON object. Nothing was added"),
-    ("[]", "line 1: no JSON object. Nothing was added"),
+    ("[]", "line 1: no JSON object. Nothing was added\nan array of objects is a .json file"),
   ])
   func `what a line of JSON cannot bring is refused with its line`(line: String, message: String) async throws {
     let library = try Library(Self.schema)

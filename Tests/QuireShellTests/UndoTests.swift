@@ -202,7 +202,7 @@ import Testing
       #expect(await session.failure("undo").contains("cannot undo: its rows are temporary or in another file"))
     }
     #expect(try library.rows("SELECT a FROM t") == [["new"]])
-    #expect(await session.failure("update o.t set a = 'y';").contains("it would change all 1 rows of t"))
+    #expect(await session.failure("update o.t set a = 'y';").contains("it would change the only row of t"))
     #expect(await session.failure("drop table o.t;").contains("this drops the table t with 1 row"))
     #expect(try other.rows("SELECT a FROM t") == [["x"]])
     #expect(try await !session.said("update t set a = 'new' where id = 1;").contains("cannot be undone"))

@@ -333,7 +333,8 @@ import Testing
     try Data("text,abuot_id\na,1\n".utf8).write(to: bad)
     #expect(await session.failure(".import \(bad.path) Note").hasSuffix("did you mean about_id?"))
     try Data("text,about_id\na,1\nb\n".utf8).write(to: bad)
-    #expect(await session.failure(".import \(bad.path) Note").hasPrefix("line 3: 1 fields, and 2 names"))
+    #expect(
+      await session.failure(".import \(bad.path) Note").hasPrefix("line 3: 1 field, and 2 names on the first line"))
     #expect(try library.rows("SELECT * FROM note") == before)
   }
 }

@@ -4,7 +4,8 @@ import QuireSQLite
 
 /// The records of a CSV, TSV, JSON or JSONL file, each with the line it begins on, read piece by piece.
 struct ImportRecords {
-  let sizeInBytes: Int
+  /// Nil for a pipe.
+  let sizeInBytes: Int?
   private let encoding: ImportEncoding
   private var form: Form
 
@@ -24,8 +25,9 @@ struct ImportRecords {
     guard let format, [.csv, .tsv, .json, .jsonl].contains(format) else {
       throw ShellFailure("\(printable(file)) is not a .csv, .tsv, .json or .jsonl file", .usage)
     }
-    let bytes = try FileBytes(InputFile(file, isStopped: isStopped), encoding)
-    sizeInBytes = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
+    let input = try InputFile(file, isStopped: isStopped)
+    sizeInBytes = input.sizeInBytes
+    let bytes = try FileBytes(input, encoding)
     self.encoding = bytes.encoding
     form =
       switch format {
@@ -65,7 +67,9 @@ struct ImportRecords {
         if fields == [.absent], names.count != 1 { continue }
         guard fields.count == names.count else {
           throw ShellFailure(
-            "line \(reader.line): \(fields.count) fields, and \(names.count) names. Nothing was added")
+            "line \(reader.line): \(fields.count) \(fields.count == 1 ? "field" : "fields"), and \(names.count) "
+              + "\(names.count == 1 ? "name" : "names") on the first line. Nothing was added",
+            hint: fields.count > names.count ? "a field with the separator in it stands in quotes" : nil)
         }
         if encoding != .raw, let place = fields.firstIndex(where: \.isMalformed),
           case .malformed(let data) = fields[place]
@@ -101,13 +105,17 @@ struct ImportRecords {
         throw encoding.failure(Data(text), of: "this", line: line, canBeKept: false)
       }
       switch error {
-      case .notAnObject: throw ShellFailure("line \(line): no JSON object. Nothing was added")
+      case .notAnObject:
+        throw ShellFailure(
+          "line \(line): no JSON object. Nothing was added",
+          hint: text.first == UInt8(ascii: "[") ? "an array of objects is a .json file" : nil)
       case .malformed(let name, let value):
         let shown = value.count > Self.shownCharacters ? value.prefix(Self.shownCharacters) + "…" : value
         throw ShellFailure(
           "line \(line): the value of \(printable(name)) is not JSON: \(printable(shown)). Nothing was added")
       case .notAValue(let name):
-        throw ShellFailure("line \(line): \(printable(name)) is not a value that a column takes. Nothing was added")
+        throw ShellFailure(
+          "line \(line): \(printable(name)) is an array or an object, which no column takes. Nothing was added")
       }
     }
   }

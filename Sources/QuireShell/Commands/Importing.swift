@@ -43,16 +43,21 @@ extension ShellSession {
       }
       if !keys.hadViolations { try keys.end() }
     }
-    let isLarge = records.sizeInBytes > Self.undoableSizeInBytes
+    var tooLarge: String?
+    if let size = records.sizeInBytes {
+      if size > Self.undoableSizeInBytes { tooLarge = "the file is too large for its rows to be kept" }
+    } else {
+      tooLarge = "a pipe may have more rows than can be kept"
+    }
+    let isRecorded = tooLarge == nil && options.staysOpen
     let savepoint = "quire_import"
-    let tables = isLarge ? [] : try recording.record(savepoint: savepoint, add).tables
-    if isLarge { try recording.unrecorded(savepoint: savepoint, add) }
+    let tables = isRecorded ? try recording.record(savepoint: savepoint, add).tables : []
+    if !isRecorded { try recording.unrecorded(savepoint: savepoint, add) }
     let entry = UndoLog.Entry(
       tables: tables.filter { !$0.table.isInternal },
-      obstacle: isLarge
-        ? "the file is too large for its rows to be kept"
-        : tables.first { $0.table.isInternal }.map { "it changed the index in \($0.table.name) too" })
-    let hasChanged = isLarge ? count > 0 : !tables.isEmpty
+      obstacle: tooLarge
+        ?? tables.first { $0.table.isInternal }.map { "it changed the index in \($0.table.name) too" })
+    let hasChanged = isRecorded ? !tables.isEmpty : count > 0
     if hasChanged { undone.add(entry) }
     let rows = "\(count.grouped) \(count == 1 ? "row" : "rows") added to \(model.name)"
     let end = entry.obstacle.map { "cannot be undone: \($0)" } ?? (options.staysOpen ? "undo to take it back" : nil)
@@ -107,13 +112,20 @@ private struct Insertion {
       if name.isEmpty {
         throw ShellFailure(
           "line \(line): name \(place + 1) of \(names.count) is empty. Nothing was added",
-          hint: "R writes numbers of rows without a name, unless row.names = FALSE, and pandas, unless index=False")
+          hint: place == 0
+            ? "R writes numbers of rows without a name, unless row.names = FALSE, and pandas, unless index=False"
+            : "a separator at the end of the first line, or two in a row, make a name that is empty")
       }
       guard let column = model.column(named: name) else {
+        let bare = name[...].trimmed
         let near =
           name.contains(";")
           ? "commas separate fields, and tabs in .tsv; this file seems to have semicolons"
-          : nearest(to: name, among: model.columns.map(\.name)).map { "did you mean \($0)?" }
+          : name.contains("\t")
+            ? "commas separate fields; a file with tabs is a .tsv file"
+            : bare != name && model.column(named: bare) != nil
+              ? "a space beside a separator is a part of the name: write \(printable(bare))"
+              : nearest(to: name, among: model.columns.map(\.name)).map { "did you mean \($0)?" }
         throw ShellFailure("line \(line): \(model.name) has no \(printable(name)). Nothing was added", hint: near)
       }
       if columns.contains(where: { $0?.column == column.column }) {

@@ -15,6 +15,12 @@ final class InputFile {
     if descriptor < 0 { throw Self.cannotBeRead(path) }
   }
 
+  /// Nil for a pipe or a device.
+  var sizeInBytes: Int? {
+    var found = stat()
+    return fstat(descriptor, &found) == 0 && found.st_mode & S_IFMT == S_IFREG ? Int(found.st_size) : nil
+  }
+
   deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// The next bytes, as many as are there and at most `count`; none at the end.

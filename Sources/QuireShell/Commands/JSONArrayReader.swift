@@ -11,7 +11,12 @@ struct JSONArrayReader {
   /// Nil after the array's end.
   mutating func next() throws(ShellFailure) -> [UInt8]? {
     if !isOpen {
-      guard try nextSign() == UInt8(ascii: "[") else { throw failure("no JSON array begins here") }
+      let sign = try nextSign()
+      guard sign == UInt8(ascii: "[") else {
+        throw failure(
+          "no JSON array begins here",
+          hint: sign == UInt8(ascii: "{") ? "a file with an object on each line is a .jsonl file" : nil)
+      }
       take()
       isOpen = true
       if try nextSign() == UInt8(ascii: "]") { return try end() }
@@ -71,7 +76,7 @@ struct JSONArrayReader {
 
   private mutating func take() { bytes.pass() }
 
-  private func failure(_ what: String) -> ShellFailure {
-    ShellFailure("line \(newlines + 1): \(what). Nothing was added")
+  private func failure(_ what: String, hint: String? = nil) -> ShellFailure {
+    ShellFailure("line \(newlines + 1): \(what). Nothing was added", hint: hint)
   }
 }

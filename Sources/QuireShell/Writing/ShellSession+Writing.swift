@@ -142,7 +142,8 @@ extension ShellSession {
     let model = isOfFile ? models.all.first { $0.table.lowercased() == table.name.lowercased() } : nil
     let name = model?.name ?? table.name
     let what = verb == "delete" ? "delete" : "change"
-    return try await asks("this has no WHERE: it would \(what) all \(count.grouped) rows of \(name)", run)
+    let rows = count == 1 ? "the only row" : "all \(count.grouped) rows"
+    return try await asks("this has no WHERE: it would \(what) \(rows) of \(name)", run)
   }
 
   private func asks(_ question: String, _ run: Run) async throws -> Bool {
