@@ -13,7 +13,7 @@ public struct FetchDescriptor<T: PersistentModel>: Sendable {
   /// Whether unsaved edits of the context count: matched, ordered and counted as if they were saved.
   public var includePendingChanges = true
   /// For SwiftData compatibility; has no effect: rows are decoded whole.
-  // Key paths of a model's properties are constants.
+  // Key paths are not marked `Sendable`; those of properties hold nothing.
   public nonisolated(unsafe) var propertiesToFetch: [PartialKeyPath<T>] = []
   /// The words that objects must contain: see `search`. Without ``sortBy`` the best matches come
   /// first. Only saved values are searched, not unsaved edits.
