@@ -167,6 +167,23 @@ import Testing
     #expect(try store.query("SELECT count(*) FROM volume").map(\.values) == [[1]])
   }
 
+  @Test func `nothing matches the identifier of an object that was deleted before it was saved`() throws {
+    let context = ModelContext(try store(["Lem": ["Eden"]]))
+    let volumes = ["Solaris", "Fiasco"].map { Volume($0) }
+    for volume in volumes { context.insert(volume) }
+    let id = volumes[0].persistentModelID
+    context.delete(volumes[0])
+    #expect(try context.fetch(FetchDescriptor<Volume>(predicate: #Predicate { $0.persistentModelID == id })).isEmpty)
+    #expect(try context.fetchCount(FetchDescriptor<Volume>(predicate: #Predicate { $0.persistentModelID != id })) == 2)
+    let ids = volumes.map(\.persistentModelID)
+    let listed = #Predicate<Volume> { ids.contains($0.persistentModelID) }
+    #expect(try context.fetch(FetchDescriptor(predicate: listed)).map(\.title) == ["Fiasco"])
+    #expect(throws: UntranslatablePredicate.self) {
+      try ModelContext(context.container).fetch(
+        FetchDescriptor<Volume>(predicate: #Predicate { $0.persistentModelID == id }))
+    }
+  }
+
   @Test func `each object has an identifier of its own before it is in a context`() throws {
     let volumes = (1...100).map { Volume("\($0)") }
     let writer = Writer(name: "Lem")

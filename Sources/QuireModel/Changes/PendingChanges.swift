@@ -31,6 +31,12 @@ struct PendingChanges {
     edits.count { !$0.isDeleted } + inserted.count { $0 != nil } + deleted.count + joinEdits.count
   }
 
+  /// Whether the key was that of an object which was deleted before its first save: no row can have it.
+  func isDiscarded(_ key: Int64) -> Bool {
+    let (place, overflow) = key.subtractingReportingOverflow(firstTemporaryKey)
+    return !overflow && inserted.indices.contains(Int(place)) && inserted[Int(place)] == nil
+  }
+
   mutating func forgetInserted() {
     if inserted.isEmpty { return }
     firstTemporaryKey &+= Int64(inserted.count)

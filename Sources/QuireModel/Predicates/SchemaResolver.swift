@@ -69,6 +69,7 @@ struct SchemaResolver: PathResolver {
   func value(of captured: Any) throws -> Value? {
     guard let identifier = captured as? PersistentIdentifier else { return nil }
     guard let known = store.resolve(identifier) else { throw IdentifierOfNothing(reason: store.stranger(identifier)) }
+    if known.rowKey == nil, let owner, owner.pending.isDiscarded(known.key) { return .integer(known.key) }
     if known.rowKey == nil, owner?.registered(Int(known.entity), known.key) == nil {
       throw IdentifierOfNothing(reason: "\(known): it has no row, and is not unsaved in the context that is asked")
     }
