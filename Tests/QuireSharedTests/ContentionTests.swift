@@ -122,6 +122,19 @@ import Testing
     #expect(nodes.log.turns == [])
   }
 
+  @Test func `a write that ends because its node has stopped leaves the queue`() throws {
+    let nodes = try TestNodes(2)
+    nodes[1].log.holdsNews = true
+    try nodes[0].write("INSERT INTO loose VALUES (0, 0)")
+    let end = nodes.log.state.withLock { $0.end }
+    #expect(
+      try nodes.log.append([1], after: end, mark: LogEnd.at(2).mark, turn: Turn(node: "x"), isNext: true) == .added(2))
+    #expect(throws: SharedStoreError.self) { try nodes[1].write("INSERT INTO loose VALUES (1, 1)") }
+    guard case .stopped(.unreadable) = nodes[1].node.state else { throw CancellationError() }
+    nodes[1].node.tail.sync {}
+    #expect(nodes.log.turns == [])
+  }
+
   @Test func `a write that ends without an entry leaves the queue`() throws {
     let nodes = try TestNodes(2)
     nodes[1].log.holdsNews = true

@@ -94,6 +94,9 @@ extension StoreNode: CommitGate {
         } catch is Behind {
           try catchUp(with: replayer) { false }
           continue
+        } catch {
+          endTurn()
+          throw error
         }
         memory.withLock { memory in
           memory.won()
@@ -117,7 +120,9 @@ extension StoreNode: CommitGate {
       try append(bytes, after: commit.position - 1, chain, next, [commit])
     } catch {
       memory.withLock { $0.inFlight = nil }
-      throw error is Behind ? OutdatedTransaction() : error
+      if error is Behind { throw OutdatedTransaction() }
+      endTurn()
+      throw error
     }
     memory.withLock { memory in
       memory.passed = [commit]
@@ -164,8 +169,13 @@ extension StoreNode: CommitGate {
   }
 
   package func catchUp(with replayer: Replayer, isOver: () -> Bool) throws {
-    try repeatWaiting(with: replayer)
-    try waitForTurn(with: replayer, isOver: isOver)
+    do {
+      try repeatWaiting(with: replayer)
+      try waitForTurn(with: replayer, isOver: isOver)
+    } catch {
+      endTurn()  // the write is not run again
+      throw error
+    }
     show()
   }
 
