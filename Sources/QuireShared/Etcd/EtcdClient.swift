@@ -33,10 +33,30 @@ final class EtcdClient: Sendable {
   /// Codes of gRPC with which etcd says so: an argument, a permission, an exhausted resource, a missing password.
   private static let refusals = [3, 7, 8, 16]
 
+  /// While no leader is known, for a part of the patience it is asked again: one may be being elected.
+  ///
   /// - Parameter needsLeader: Whether a member that knows of no leader is to say so at once, and do nothing. Otherwise it is
   ///   silent, and what becomes of the request is not known.
   func post(_ path: String, _ body: JSON, needsLeader: Bool = true, by deadline: ContinuousClock.Instant)
     throws(Failure) -> JSON
+  {
+    // What is asked later may be answered too late.
+    let last = min(deadline, .now + patience) - patience / 4
+    while true {
+      let (place, status, answer) = try postOnce(path, body, needsLeader, by: deadline)
+      if status == 200 { return answer }
+      let message = answer["message"]?.string ?? answer["error"]?.string ?? "status \(status)"
+      if message.contains("too large") { throw .tooLarge }
+      if let code = answer["code"]?.integer, EtcdClient.refusals.contains(code) { throw .refused(message) }
+      giveUp(place)
+      guard needsLeader, message == "etcdserver: no leader" else { throw .unanswered(message) }
+      if ContinuousClock.now >= last { throw .unreachable("\(endpoints[place]) knows of no leader") }
+      Thread.sleep(forTimeInterval: 0.05)
+    }
+  }
+
+  private func postOnce(_ path: String, _ body: JSON, _ needsLeader: Bool, by deadline: ContinuousClock.Instant)
+    throws(Failure) -> (place: Int, status: Int, answer: JSON)
   {
     let connection = try connect(by: deadline)
     if ContinuousClock.now >= deadline { throw .unreachable("there was no time left") }
@@ -49,15 +69,7 @@ final class EtcdClient: Sendable {
       throw error
     }
     idle.withLock { if $0.count < 8 { $0.append(connection) } }
-    if status == 200 { return answer }
-    let message = answer["message"]?.string ?? answer["error"]?.string ?? "status \(status)"
-    if message.contains("too large") { throw .tooLarge }
-    if let code = answer["code"]?.integer, EtcdClient.refusals.contains(code) { throw .refused(message) }
-    giveUp(connection.place)
-    if needsLeader, message == "etcdserver: no leader" {
-      throw .unreachable("\(endpoints[connection.place]) knows of no leader")
-    }
-    throw .unanswered(message)
+    return (connection.place, status, answer)
   }
 
   /// Another member is tried first from now on, if this one was.
