@@ -328,7 +328,7 @@ extension StoreNode: CommitGate {
   /// How long the node whose turn it is may be silent: it may have died.
   private static let turnPatience = Duration.milliseconds(250)
   /// How often a node says that it goes on.
-  private static let signInterval = DispatchTimeInterval.milliseconds(50)
+  private static let signInterval = DispatchTimeInterval.milliseconds(100)
 
   /// Once the log has put this node into the queue: waits, and repeats what others commit meanwhile.
   ///
@@ -363,12 +363,19 @@ extension StoreNode: CommitGate {
     try repeatWaiting(with: replayer)
   }
 
-  /// Says from time to time that this node goes on, until its write has ended or it waits again.
-  private func keepTurn(_ wait: Int) {
+  /// Says from time to time that this node goes on, until its write has ended or it waits again. One that is not first yet
+  /// says it so often only that its place does not expire.
+  private func keepTurn(_ wait: Int, _ round: Int = 1) {
     DispatchQueue.global().asyncAfter(deadline: .now() + StoreNode.signInterval) { [weak self] in
-      guard let self, memory.withLock({ $0.isQueued && $0.waits == wait }) else { return }
-      try? log.stay(Turn(node: name), by: .now + min(patience, .seconds(1)))
-      keepTurn(wait)
+      guard let self else { return }
+      let isFirst = memory.withLock { memory -> Bool? in
+        memory.isQueued && memory.waits == wait ? memory.isNext || memory.turns.first?.node == self.name : nil
+      }
+      guard let isFirst else { return }
+      if isFirst || round.isMultiple(of: 30) {
+        try? log.stay(Turn(node: name), by: .now + min(patience, .seconds(1)))
+      }
+      keepTurn(wait, round + 1)
     }
   }
 }
