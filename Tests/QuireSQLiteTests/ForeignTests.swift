@@ -62,6 +62,31 @@ import Testing
     var all: [ChangeSet] { commits.withLock { $0 } }
   }
 
+  @Test func `without a log, who looks for commits does not wait for a writer that waits for readers`() throws {
+    let path = scratch.file("plain.db")
+    var plain = ConnectionOptions()
+    (plain.keepsJournalMode, plain.busyTimeout) = (true, .zero)
+    let writer = try Connection(path: path, access: .create, options: plain)
+    try writer.execute("CREATE TABLE t (n); INSERT INTO t VALUES (1)")
+    var configuration = DatabaseConfiguration(.file(path), access: .readOnly)
+    configuration.busyTimeout = .seconds(3600)
+    let database = try Database(configuration)
+    let before = database.commitNumber
+    let reader = try Connection(path: path, access: .readOnly, options: plain)
+    try reader.execute("BEGIN")
+    #expect(try reader.query("SELECT n FROM t").first == 1)
+    try writer.execute("BEGIN IMMEDIATE")
+    try writer.execute("UPDATE t SET n = 2")
+    #expect(throws: SQLiteError.self) { try writer.execute("COMMIT") }  // from here on nobody else may begin to read
+    database.lookForForeignCommits()
+    #expect(database.commitNumber == before)
+    try reader.execute("COMMIT")
+    try writer.execute("COMMIT")
+    database.lookForForeignCommits()
+    #expect(database.commitNumber == before + 1)
+    try database.close()
+  }
+
   @Test func `commits of its own are never taken for another's`() throws {
     let heard = Heard(database)
     let position = database.makePosition()

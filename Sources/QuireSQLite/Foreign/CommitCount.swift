@@ -31,6 +31,9 @@ final class CommitCount: Sendable {
       if mode == "wal", let index = quire_wal_index(connection.handle) {
         state.source = .index(UnsafeRawPointer(index), connection)
       } else if mayAsk {
+        // A writer that waits for a snapshot of this process to end keeps new readers out: who waited for that writer
+        // here could not end the snapshot.
+        sqlite3_busy_timeout(connection.handle, 0)
         state.source = .pragma(connection)
       }
     }
@@ -49,10 +52,10 @@ final class CommitCount: Sendable {
     _ = source  // its connection may be closed here, outside the lock
   }
 
-  /// ``unknown`` if it is not available; nil while it changes, and after a process died in the middle of that, until
-  /// somebody opens a snapshot: SQLite then waits, or repairs the index.
+  /// ``unknown`` if it is not available; nil while it changes or a writer is about to change it, and after a process died
+  /// in the middle of that, until somebody opens a snapshot: SQLite then waits, or repairs the index.
   var value: Int64? {
-    state.withLock { state in
+    state.withLock { state -> Int64? in
       switch state.source {
       case .none: return CommitCount.unknown
       case .index(let index, _):
@@ -60,8 +63,14 @@ final class CommitCount: Sendable {
         for _ in 0..<1000 where quire_wal_commit_count(index, &count) != 0 { return Int64(count) }
         return nil
       case .pragma(let connection):
-        let version = connection.privileged { try? connection.query("PRAGMA data_version").first }
-        if case .integer(let number)? = version { state.version = number }
+        do throws(SQLiteError) {
+          let version = try connection.privileged { () throws(SQLiteError) in
+            try connection.query("PRAGMA data_version").first
+          }
+          if case .integer(let number)? = version { state.version = number }
+        } catch {
+          if error.isBusy { return nil }
+        }
         return state.version
       }
     }
