@@ -16,7 +16,8 @@ import Testing
       let folder = Readme.root.appending(path: "Sources/\(module)")
       let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
       for case let file as URL in try #require(files) where file.pathExtension == "swift" {
-        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where line.contains("public ")
+        {
           let type =
             /(@.+ )?public (final |indirect )?(struct|class|enum|protocol|actor|typealias) (?<name>[A-Za-z]\w*).*/
           if let match = line.wholeMatch(of: type) { names.insert(String(match.name)) }
