@@ -85,9 +85,7 @@ import Testing
     for title in ["Eden", "Solaris"] { context.insert(Volume(title)) }
     try context.save()
     let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
-    let gate = await ServingTests.Gate(store)
-    let others = Task { try await store.write { _ = try $0.execute("DELETE FROM volume WHERE title = 'Eden'") } }
-    await ServingTests.waiting(1, in: store)
+    let (gate, others) = await ServingTests.deleting("Eden", in: store)
     eden.title = "Eden 1"
     solaris.title = "Solaris 1"
     await ServingTests.waiting(2, in: store)
@@ -96,5 +94,18 @@ import Testing
     while context.hasChanges { await Task.yield() }
     #expect(try SaveWhenReadyTests.titles(store) == ["Solaris 1"])
     guard case ModelError.ignoredAssignments? = context.autosaveError else { throw CancellationError() }
+  }
+
+  @Test func `an assignment that is refused is told, also if nothing else has changed`() async throws {
+    let store = try ServingTests.store()
+    let context = store.mainContext
+    let eden = Volume("Eden")
+    context.insert(eden)
+    try context.save()
+    context.delete(eden)
+    try context.save()
+    eden.title = "Eden 1"
+    while context.autosaveError == nil { await Task.yield() }
+    guard case .ignoredAssignments? = context.autosaveError as? ModelError else { throw context.autosaveError! }
   }
 }

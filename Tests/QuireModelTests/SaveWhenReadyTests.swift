@@ -268,9 +268,7 @@ import Testing
   @Test func `an edit of a row that is deleted before it is written is told, and the rest can be saved`() async throws {
     let (context, store) = try Self.context()
     let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
-    let gate = await ServingTests.Gate(store)
-    let others = Task { try await store.write { _ = try $0.execute("DELETE FROM volume WHERE title = 'Eden'") } }
-    await ServingTests.waiting(1, in: store)
+    let (gate, others) = await ServingTests.deleting("Eden", in: store)
     eden.title = "Eden 1"
     solaris.title = "Solaris 1"
     let save = Task { try await context.saveWhenReady() }

@@ -47,6 +47,14 @@ import Testing
     while store.store.database.waitingWrites < count { await Task.yield() }
   }
 
+  /// Holds the write lock, with a deletion behind it: a save behind that one finds the rows gone.
+  static func deleting(_ title: String, in store: ModelContainer) async -> (Gate, others: Task<Void, any Error>) {
+    let gate = await Gate(store)
+    let others = Task { try await store.write { _ = try $0.execute("DELETE FROM volume WHERE title = \(title)") } }
+    await waiting(1, in: store)
+    return (gate, others)
+  }
+
   // MARK: write
 
   @Test func `a write saves what its block leaves, and returns its value`() async throws {

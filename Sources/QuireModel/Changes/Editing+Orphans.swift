@@ -13,8 +13,7 @@ extension Editing {
   /// object here, that object takes the values, and the other one stays outside.
   func takeIn(_ model: any PersistentModel) {
     guard let gone = model._quireState.owner, let store, let entity = entity(of: model) else {
-      pending.deferredErrors.append("\(Swift.type(of: model)) is not one of this container's models")
-      return
+      return core.refuse("\(Swift.type(of: model)) is not one of this container's models")
     }
     let key = model._quireState.key
     let hasRow = key >= ModelState.firstKey && gone.storeNumber == core.storeNumber
@@ -29,7 +28,7 @@ extension Editing {
       model._quireState.flags.remove(.deleted)
       become(rowOf: key, row, model, entity, store)
     } catch {
-      pending.deferredErrors.append("\(entity.name) \(key) was inserted, and its row cannot be read: \(error)")
+      core.refuse("\(entity.name) \(key) was inserted, and its row cannot be read: \(error)")
     }
   }
 
@@ -38,8 +37,7 @@ extension Editing {
   func deleteForeign(_ model: any PersistentModel) {
     guard let owner = model._quireState.owner, let entity = entity(of: model) else { return }
     guard Editing.isOrphan(model), owner.storeNumber == core.storeNumber else {
-      pending.deferredErrors.append("a \(Swift.type(of: model)) of another context was deleted")
-      return core.following.changed()
+      return core.refuse("a \(Swift.type(of: model)) of another context was deleted")
     }
     let key = model._quireState.key
     if key < ModelState.firstKey { return }  // it was never saved
@@ -47,7 +45,7 @@ extension Editing {
       guard let present = try registered(entity.index, key) ?? core.fetcher.lookUp(entity, key: key) else { return }
       delete(entity.model(present))
     } catch {
-      pending.deferredErrors.append("\(entity.name) \(key) was deleted, and its row cannot be read: \(error)")
+      core.refuse("\(entity.name) \(key) was deleted, and its row cannot be read: \(error)")
     }
   }
 

@@ -183,7 +183,7 @@ extension Editing {
       insert(target)
       return target._quireState.owner === core
     }
-    pending.deferredErrors.append(
+    core.refuse(
       "\(entity(of: model)?.name ?? "").\(entity(of: model)?.properties[property].name ?? "") was given an object of another context"
     )
     return false

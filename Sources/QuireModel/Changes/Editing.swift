@@ -22,7 +22,7 @@ package final class Editing: ContextPart {
       let flags = state.flags
       if state.isOwned(by: core) {
         if flags.contains(.vacant) {
-          pending.deferredErrors.append(
+          core.refuse(
             "\(Swift.type(of: model)) \(model._quireState.key) was inserted, and has no row that can be read")
         } else if flags.contains(.deleted) {
           undelete(model)
@@ -30,14 +30,12 @@ package final class Editing: ContextPart {
       } else if Editing.isOrphan(model), !flags.contains(.vacant) {
         takeIn(model)
       } else {
-        pending.deferredErrors.append("a \(Swift.type(of: model)) of another context was inserted")
-        core.following.changed()
+        core.refuse("a \(Swift.type(of: model)) of another context was inserted")
       }
       return
     }
     guard let entity = entity(of: model) else {
-      pending.deferredErrors.append("\(Swift.type(of: model)) is not one of this container's models")
-      return
+      return core.refuse("\(Swift.type(of: model)) is not one of this container's models")
     }
     var waiting: [any PersistentModel] = []
     let first = register(model, entity, &waiting)
@@ -72,8 +70,7 @@ package final class Editing: ContextPart {
     if state.owner != nil, state.owner !== core { return deleteForeign(model) }
     guard state.owner != nil, let entity = entity(of: model) else { return }
     if core.fetcher.undecodable.standIn(entity.index, state.key) === model {
-      pending.deferredErrors.append("the deletion of \(entity.name) \(state.key), whose row does not decode")
-      return core.following.changed()
+      return core.refuse("the deletion of \(entity.name) \(state.key), whose row does not decode")
     }
     let name = ObjectIdentifier(model)
     if state.flags.contains(.deleted) || leaving.contains(name) { return }

@@ -144,15 +144,18 @@ import Synchronization
 
   func refuse(assignmentTo property: Int, of model: any PersistentModel) {
     let entity = entity(of: model)
-    pending.deferredErrors.append(
-      "\(entity?.name ?? "").\(entity?.properties[property].name ?? "") of \(model.persistentModelID)")
+    refuse("\(entity?.name ?? "").\(entity?.properties[property].name ?? "") of \(model.persistentModelID)")
   }
 
-  /// Records an assignment that was rejected; the next save throws the error.
-  func refuse(_ error: any Error) {
-    guard store != nil else { return }
-    pending.deferredErrors.append("\(error)")
+  /// Records what was not done; the next save throws it, also an autosave.
+  func refuse(_ reason: String) {
+    pending.deferredErrors.append(reason)
     following.changed()
+  }
+
+  /// Records an assignment that was rejected.
+  func refuse(_ error: any Error) {
+    if store != nil { refuse("\(error)") }
   }
 
   /// Whether there is anything to save. Each part is looked at in place: a copy of them all is ten retain pairs.
