@@ -4,8 +4,7 @@ internal import Synchronization
 /// The file that a path led to when it was opened: writes to a file that is no longer there would be lost.
 final class FileIdentity: Sendable {
   private let path: String
-  private let device: UInt64
-  private let inode: UInt64
+  private let numbers: FileNumbers
   /// Nil if the system does not watch the file.
   private let moves: FileMoves?
   private let gone = Atomic(false)
@@ -14,13 +13,13 @@ final class FileIdentity: Sendable {
   private let lookedAt = Atomic(UInt64(0))
 
   init?(of path: String) {
-    guard let found = FileIdentity.look(path) else { return nil }
+    guard let found = FileNumbers(path) else { return nil }
     self.path = path
-    (device, inode) = found
+    numbers = found
     moves = FileMoves(path)
   }
 
-  func isSameFile(as other: FileIdentity) -> Bool { (device, inode) == (other.device, other.inode) }
+  func isSameFile(as other: FileIdentity) -> Bool { numbers == other.numbers }
 
   /// Whether the file was found replaced, moved or deleted. It stays so.
   var isGone: Bool { gone.load(ordering: .relaxed) }
@@ -46,7 +45,7 @@ final class FileIdentity: Sendable {
 
   /// Checks whether the path leads to the file at this moment: one call of the system.
   func isThere() -> Bool {
-    if let found = FileIdentity.look(path), found == (device, inode) { return true }
+    if FileNumbers(path) == numbers { return true }
     gone.store(true, ordering: .relaxed)
     return false
   }
@@ -60,11 +59,5 @@ final class FileIdentity: Sendable {
     #else
       return DispatchTime.now().uptimeNanoseconds
     #endif
-  }
-
-  private static func look(_ path: String) -> (UInt64, UInt64)? {
-    var info = stat()
-    guard stat(path, &info) == 0 else { return nil }
-    return (UInt64(truncatingIfNeeded: info.st_dev), UInt64(info.st_ino))
   }
 }
