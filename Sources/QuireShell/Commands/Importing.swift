@@ -10,7 +10,7 @@ extension ShellSession {
   static let undoableSizeInBytes = 64 << 20
 
   /// Adds a file's rows to a model's table, all or none, as they are read. One write, which can be undone
-  /// but for a large file's.
+  /// unless the file is large or a pipe.
   func load(_ argument: String) throws -> String {
     let request = try ImportRequest(argument) { models.model(named: $0) != nil }
     let model = try find(request.model)
@@ -117,16 +117,8 @@ private struct Insertion {
             : "a separator at the end of the first line, or two in a row, make a name that is empty")
       }
       guard let column = model.column(named: name) else {
-        let bare = name[...].trimmed
-        let near =
-          name.contains(";")
-          ? "commas separate fields, and tabs in .tsv; this file seems to have semicolons"
-          : name.contains("\t")
-            ? "commas separate fields; a file with tabs is a .tsv file"
-            : bare != name && model.column(named: bare) != nil
-              ? "a space beside a separator is a part of the name: write \(printable(bare))"
-              : nearest(to: name, among: model.columns.map(\.name)).map { "did you mean \($0)?" }
-        throw ShellFailure("line \(line): \(model.name) has no \(printable(name)). Nothing was added", hint: near)
+        throw ShellFailure(
+          "line \(line): \(model.name) has no \(printable(name)). Nothing was added", hint: hint(forUnknown: name))
       }
       if columns.contains(where: { $0?.column == column.column }) {
         throw ShellFailure("line \(line): \(printable(name)) is there twice. Nothing was added")
@@ -140,5 +132,16 @@ private struct Insertion {
     sql =
       "INSERT INTO \(try quoted(identifier: model.table)) "
       + (columns.isEmpty ? "DEFAULT VALUES" : "(\(list)) VALUES (\(marks))")
+  }
+
+  /// What was probably meant by a name that is none of the model's.
+  private func hint(forUnknown name: String) -> String? {
+    if name.contains(";") { return "commas separate fields, and tabs in .tsv; this file seems to have semicolons" }
+    if name.contains("\t") { return "commas separate fields; a file with tabs is a .tsv file" }
+    let bare = name[...].trimmed
+    if bare != name, model.column(named: bare) != nil {
+      return "a space beside a separator is a part of the name: write \(printable(bare))"
+    }
+    return nearest(to: name, among: model.columns.map(\.name)).map { "did you mean \($0)?" }
   }
 }
