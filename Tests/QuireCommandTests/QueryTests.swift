@@ -6,159 +6,21 @@ import Testing
 @Suite struct QueryTests {
   let quire: Scratch
 
-  init() throws {
-    quire = try Scratch()
-    try quire.database(
-      "library.db",
-      """
-      CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, note BLOB);
-      CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, price REAL, author_id INTEGER);
-      INSERT INTO author VALUES (1, 'Stanisław Lem', x'00ff'), (2, '三島由紀夫', NULL);
-      INSERT INTO book VALUES (1, 'Solaris', 12, 1), (2, 'Eden', 9.5, 1), (10, '', NULL, 2);
-      """)
-  }
-
-  private func ask(_ words: String..., file: String = "library.db") throws -> Scratch.Ran {
-    try quire.shell(
-      (["quire", "query", file] + words).map { "'" + $0.replacing("'", with: #"'\''"#) + "'" }.joined(separator: " "))
-  }
-
-  // MARK: Formats
-
-  @Test(arguments: [
-    ("table", "id  title    price\n 1  Solaris   12.0\n 2  Eden       9.5\n10            NULL\n3 rows\n"),
-    ("csv", "id,title,price\n1,Solaris,12.0\n2,Eden,9.5\n10,\"\",\n"),
-    ("tsv", "id\ttitle\tprice\n1\tSolaris\t12.0\n2\tEden\t9.5\n10\t\"\"\t\n"),
-    (
-      "json",
-      """
-      [{"id":1,"title":"Solaris","price":12.0},
-      {"id":2,"title":"Eden","price":9.5},
-      {"id":10,"title":"","price":null}]
-
-      """
-    ),
-    (
-      "jsonl",
-      """
-      {"id":1,"title":"Solaris","price":12.0}
-      {"id":2,"title":"Eden","price":9.5}
-      {"id":10,"title":"","price":null}
-
-      """
-    ),
-    (
-      "line",
-      "id     1\ntitle  Solaris\nprice  12.0\n\nid     2\ntitle  Eden\nprice  9.5\n\nid     10\ntitle  \nprice  NULL\n"
-    ),
-    (
-      "md",
-      "| id | title | price |\n| --- | --- | --- |\n| 1 | Solaris | 12.0 |\n| 2 | Eden | 9.5 |\n| 10 |  | NULL |\n"
-    ),
-    ("value", "1\nSolaris\n12.0\n2\nEden\n9.5\n10\n\n\n"),
-    (
-      "box",
-      """
-      ┌────┬─────────┬───────┐
-      │ id │ title   │ price │
-      ├────┼─────────┼───────┤
-      │  1 │ Solaris │  12.0 │
-      │  2 │ Eden    │   9.5 │
-      │ 10 │         │  NULL │
-      └────┴─────────┴───────┘
-
-      """
-    ),
-    (
-      "insert",
-      """
-      INSERT INTO "answer" ("id", "title", "price") VALUES (1, 'Solaris', 12.0);
-      INSERT INTO "answer" ("id", "title", "price") VALUES (2, 'Eden', 9.5);
-      INSERT INTO "answer" ("id", "title", "price") VALUES (10, '', NULL);
-
-      """
-    ),
-  ])
-  func `each format`(name: String, expected: String) throws {
-    let ran = try ask("SELECT id, title, price FROM book", "-f", name)
-    #expect(ran.status == 0 && ran.output == expected && ran.error.isEmpty, "\(ran)")
-  }
-
-  @Test func `in a pipe the format is csv, and --json is one document`() throws {
-    #expect(try ask("SELECT 1 AS a").output == "a\n1\n")
-    #expect(try ask("SELECT 1 AS a, 2 AS a", "--json").output == "[{\"a\":1,\"a:2\":2}]\n")
-    #expect(try ask("SELECT 1 AS a WHERE 0", "--json").output == "[]\n")
-    #expect(
-      try ask("SELECT note FROM author", "--json").output == "[{\"note\":{\"base64\":\"AP8=\"}},\n{\"note\":null}]\n")
-  }
-
-  @Test func `a box is as wide as what is in it, in whatever script`() throws {
-    #expect(
-      try ask("SELECT '三島' AS n, 1 AS x", "-f", "box", "--no-header").output == """
-        ┌──────┬───┐
-        │ 三島 │ 1 │
-        └──────┴───┘
-
-        """)
-    #expect(try ask("SELECT 1 AS a WHERE 0", "-f", "box").output == "┌───┐\n│ a │\n├───┤\n└───┘\n")
-  }
-
-  @Test func `statements put back every value as it was`() throws {
-    let values =
-      "SELECT 1 AS i, -9223372036854775808 AS m, 0.1 AS r, 9e999 AS f, NULL AS n, '' AS e, 'O''Brien' AS q,"
-      + " char(27, 10, 0, 233) AS c, x'00ff' AS b, CAST(x'ff' AS TEXT) AS t, 'two' || char(10, 9) || 'lines' AS l"
-    let written = try ask(values, "-f", "insert", "--into", "odd \"name\"")
-    #expect(written.status == 0 && !written.output.contains("\u{1B}"))
-    let other = try quire.database("other.db", #"CREATE TABLE "odd ""name""" (i, m, r, f, n, e, q, c, b, t, l)"#)
-    try other.execute(written.output)
-    #expect(
-      try other.query(#"SELECT * FROM "odd ""name""""#).rows
-        == Connection(path: quire.path("library.db"), access: .readOnly).query(values).rows)
-    #expect(try ask("SELECT 1", "--into", "t").status == 2)
-  }
-
-  @Test func `nothing in data or names steers the terminal`() throws {
-    let hostile = "SELECT 'red' || char(27) || '[31m' || char(10, 0x9b, 0x202e) || '\"|,' AS \"a\u{1B}]0;x\u{7}\""
-    for format in ["table", "box", "json", "jsonl", "line", "md"] {
-      let output = try ask(hostile, "-f", format).output
-      #expect(
-        output.unicodeScalars.allSatisfy { $0 == "\n" || !Self.isControl($0) }, "\(format): \(output.debugDescription)")
-    }
-    for format in ["csv", "tsv", "value", "insert"] {
-      let output = try terminal("quire query library.db \"$QUERY\" -f \(format)", ["QUERY": hostile])
-      #expect(!output.contains("\u{1B}[31m") && !output.contains("\u{9b}"), "\(format): \(output.debugDescription)")
-    }
-    let error = try ask("SELECT nosuch, '\u{1B}[31m' FROM book").error
-    #expect(!error.contains("\u{1B}"))
-  }
-
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.value < 32 || (127..<160).contains(scalar.value) || scalar.value == 0x202E
-  }
-
-  /// What a script says when it stands on a pseudo-terminal.
-  private func terminal(_ script: String, _ environment: [String: String]) throws -> String {
-    try quire.shell("TERM=xterm script -qec '\(script)' /dev/null", environment: environment).output
-  }
-
-  @Test func `on a terminal the format is a table`() throws {
-    let output = try terminal("stty cols 80; quire query library.db \"SELECT 1 AS one\"", [:])
-    #expect(output.contains("one") && output.contains("1 row"))
-  }
+  init() throws { quire = try Scratch.books() }
 
   // MARK: Words
 
   @Test func `parameters are numbers, text, or text by force`() throws {
-    let ran = try ask(
+    let ran = try quire.ask(
       "SELECT typeof(:a), typeof($b), typeof(@c), :c, :d, :e, :f", "-p", "a=4", "-p", "b=1.5", "-p", "c='4'", "-p",
       "d=O'Brien=x", "-p", "e=0439023483", "-p", "f=0x10")
     // In CSV 4 without quotes would be a number.
     #expect(ran.output.hasSuffix("\ninteger,real,text,\"4\",O'Brien=x,0439023483,0x10\n"), "\(ran)")
-    let missing = try ask("SELECT :y")
+    let missing = try quire.ask("SELECT :y")
     #expect(
       missing.status == 2 && missing.error == "error: there is no value for :y: give -p y=VALUE, or .set y VALUE\n")
-    #expect(try ask("SELECT ?").status == 2)
-    #expect(try ask("SELECT 1", "-p", "y").status == 2)
+    #expect(try quire.ask("SELECT ?").status == 2)
+    #expect(try quire.ask("SELECT 1", "-p", "y").status == 2)
   }
 
   @Test func `a query goes on in the next line if that is there and begins so`() throws {
@@ -210,68 +72,18 @@ import Testing
   }
 
   @Test func `a limit is told, and no row is a status where that is asked`() throws {
-    let ran = try ask("SELECT id FROM book", "--limit", "2", "--no-header")
+    let ran = try quire.ask("SELECT id FROM book", "--limit", "2", "--no-header")
     #expect(ran.output == "1\n2\n" && ran.error == "the first 2 rows; there are more (--limit)\n")
-    #expect(try ask("SELECT id FROM book", "--limit", "3").error.isEmpty)
-    #expect(try ask("SELECT 1 WHERE 0", "--exit-code").status == 3)
-    #expect(try ask("SELECT 1", "--exit-code").status == 0)
+    #expect(try quire.ask("SELECT id FROM book", "--limit", "3").error.isEmpty)
+    #expect(try quire.ask("SELECT 1 WHERE 0", "--exit-code").status == 3)
+    #expect(try quire.ask("SELECT 1", "--exit-code").status == 0)
   }
 
   @Test func `only the status is wanted`() throws {
-    let found = try ask("SELECT 1", "--exit-code", "-q")
+    let found = try quire.ask("SELECT 1", "--exit-code", "-q")
     #expect(found.status == 0 && found.output.isEmpty && found.error.isEmpty)
-    let none = try ask("SELECT 1 WHERE 0", "--exit-code", "-q")
+    let none = try quire.ask("SELECT 1 WHERE 0", "--exit-code", "-q")
     #expect(none.status == 3 && none.output.isEmpty && none.error.isEmpty)
-  }
-
-  // MARK: Files
-
-  @Test func `the answer goes to a file, which is replaced`() throws {
-    try quire.write("books.csv", "something longer than the answer is going to be, much longer than that in fact")
-    let ran = try ask("SELECT id, title FROM book", "-o", "books.csv")
-    #expect(ran.status == 0 && ran.output.isEmpty && ran.error.isEmpty)
-    #expect(try quire.bytes("books.csv") == Data("id,title\n1,Solaris\n2,Eden\n10,\"\"\n".utf8))
-    #expect(try ask("SELECT 1 WHERE 0", "-f", "value", "-o", "none").status == 0)
-    #expect(try quire.bytes("none").isEmpty)
-    #expect(try ask("SELECT 7 AS a", "-f", "value", "-o", "/dev/stdout").output == "7\n")
-  }
-
-  @Test func `the extension of a file names the format, and an unknown one is refused`() throws {
-    for (name, begin) in [("a.json", "[{"), ("a.tsv", "id\ttitle\n"), ("a.sql", "INSERT INTO"), ("a", "id,title\n")] {
-      #expect(try ask("SELECT id, title FROM book", "-o", name).status == 0)
-      #expect(String(decoding: try quire.bytes(name), as: UTF8.self).hasPrefix(begin), "\(name)")
-    }
-    let unknown = try ask("SELECT id FROM book", "-o", "a.xlsx")
-    #expect(
-      unknown.status == 2
-        && unknown.error == """
-          error: .xlsx is not the extension of a format; nothing was written
-          .csv, .tsv, .json, .jsonl, .md, .sql and .txt are; -f FORMAT chooses one for other names
-
-          """,
-      "\(unknown)")
-    #expect(!FileManager.default.fileExists(atPath: quire.path("a.xlsx")))
-    #expect(try ask("SELECT 1 AS a", "-f", "csv", "-o", "a.dat").status == 0)
-    #expect(try quire.bytes("a.dat") == Data("a\n1\n".utf8))
-    #expect(try ask(".schema --diagram --svg", "-o", "a.svg").status == 0)
-  }
-
-  @Test func `a query that cannot be run leaves the file, and the database is never one`() throws {
-    try quire.write("kept.csv", "kept")
-    #expect(try ask("SELECT nosuch FROM book", "-o", "kept.csv").status == 1)
-    #expect(try quire.bytes("kept.csv") == Data("kept\n".utf8))
-    let before = try quire.bytes("library.db")
-    try FileManager.default.createSymbolicLink(atPath: quire.path("link"), withDestinationPath: "library.db")
-    for name in ["library.db", "./library.db", "link"] {
-      let own = try ask("SELECT 1", "-o", name)
-      #expect(own.status == 2 && own.error == "error: \(name) is the database itself: give another file to -o\n")
-    }
-    #expect(try quire.bytes("library.db") == before)
-    let nowhere = try ask("SELECT 1", "-o", "no/such/folder.csv")
-    #expect(nowhere.status == 1 && nowhere.error.hasPrefix("error: no/such/folder.csv cannot be written: "))
-    let full = try ask("SELECT 1", "-o", "/dev/full")
-    #expect(full.status == 1 && full.error.hasPrefix("error: /dev/full cannot be written: "))
-    #expect(try ask("SELECT 1", "--live", "-o", "x").status == 2)
   }
 
   // MARK: Time
@@ -280,26 +92,26 @@ import Testing
 
   @Test func `a query that takes too long is stopped, and nothing of it is left`() throws {
     try quire.write("kept.csv", "kept")
-    let ran = try ask(Self.endless, "--timeout", "0.2", "-o", "kept.csv")
+    let ran = try quire.ask(Self.endless, "--timeout", "0.2", "-o", "kept.csv")
     #expect(
       ran.status == 124 && ran.output.isEmpty
         && ran.error == "error: stopped after 0.2 s (--timeout): the answer is not whole\n", "\(ran)")
     #expect(try quire.bytes("kept.csv") == Data("kept\n".utf8))
-    #expect(try ask("SELECT 1 AS a", "--timeout", "600").output == "a\n1\n")
-    for wrong in ["0", "-1", "x", "nan", ""] { #expect(try ask("SELECT 1", "--timeout", wrong).status == 2) }
-    #expect(try ask("SELECT 1", "--live", "--timeout", "1").status == 2)
+    #expect(try quire.ask("SELECT 1 AS a", "--timeout", "600").output == "a\n1\n")
+    for wrong in ["0", "-1", "x", "nan", ""] { #expect(try quire.ask("SELECT 1", "--timeout", wrong).status == 2) }
+    #expect(try quire.ask("SELECT 1", "--live", "--timeout", "1").status == 2)
   }
 
   @Test func `rows that came before the time was over are printed`() throws {
     let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 4"
-    let ran = try ask(sql, "--timeout", "0.2")
+    let ran = try quire.ask(sql, "--timeout", "0.2")
     #expect(ran.status == 124 && ran.output == "i\n1\n2\n3\n", "\(ran)")
   }
 
   // MARK: How
 
   @Test func `how a query is run is told, and nothing is`() throws {
-    let ran = try ask("SELECT title FROM book WHERE price > :p", "--explain")
+    let ran = try quire.ask("SELECT title FROM book WHERE price > :p", "--explain")
     #expect(
       ran.output == """
         the answer of an SQL query: run again
@@ -309,46 +121,46 @@ import Testing
           again      SCAN book  ← slow
 
         """, "\(ran)")
-    let json = try ask("SELECT title FROM book", "--explain", "--json")
+    let json = try quire.ask("SELECT title FROM book", "--explain", "--json")
     #expect(json.output.hasPrefix(#"{"costs":[{"statements":1,"table":"book""#), "\(json)")
-    #expect(try ask(Self.endless, "--explain").status == 0)
-    #expect(try ask("DELETE FROM book", "--explain").status == 5)
-    #expect(try ask("SELECT titel FROM book", "--explain").error.contains("did you mean title?"))
-    #expect(try ask("SELECT 1", "--explain", "-f", "csv").status == 2)
-    #expect(try ask("SELECT 1", "--explain", file: "nosuch.db").status == 2)
+    #expect(try quire.ask(Self.endless, "--explain").status == 0)
+    #expect(try quire.ask("DELETE FROM book", "--explain").status == 5)
+    #expect(try quire.ask("SELECT titel FROM book", "--explain").error.contains("did you mean title?"))
+    #expect(try quire.ask("SELECT 1", "--explain", "-f", "csv").status == 2)
+    #expect(try quire.ask("SELECT 1", "--explain", file: "nosuch.db").status == 2)
   }
 
   // MARK: Models
 
   @Test func `how a query of models would be kept is told`() throws {
-    let list = try ask("Book where price > 10 order by title limit 2", "--explain")
+    let list = try quire.ask("Book where price > 10 order by title limit 2", "--explain")
     #expect(list.output.hasPrefix("the first 2 rows of book: "), "\(list)")
     #expect(list.output.contains("filter and order read book alone"), "\(list)")
-    let count = try ask("count Book where author.name like 'S%'", "--explain")
+    let count = try quire.ask("count Book where author.name like 'S%'", "--explain")
     #expect(count.output.hasPrefix("the number of rows of book: "), "\(count)")
-    #expect(try ask("Book group by price", "--explain").output.contains("it is run again once a move"))
+    #expect(try quire.ask("Book group by price", "--explain").output.contains("it is run again once a move"))
   }
 
   @Test func `models of any file are asked and written to`() throws {
     #expect(
-      try ask("Book where author.name = 'Stanisław Lem' and price > :p select title", "-p", "p=10").output
+      try quire.ask("Book where author.name = 'Stanisław Lem' and price > :p select title", "-p", "p=10").output
         == "title\nSolaris\n")
-    #expect(try ask("Author where count(books) = 1 select name").output == "name\n三島由紀夫\n")
+    #expect(try quire.ask("Author where count(books) = 1 select name").output == "name\n三島由紀夫\n")
     #expect(
-      try ask("Book where price > 10", "--sql").output
+      try quire.ask("Book where price > 10", "--sql").output
         == #"SELECT b.* FROM "book" AS b WHERE b."price" > 10;"# + "\n")
-    #expect(try ask("SELECT 1 AS a; SELECT 2 AS b", "--no-header").output == "1\n2\n")
-    let written = try ask("Book 1 set price = 1", "--write")
+    #expect(try quire.ask("SELECT 1 AS a; SELECT 2 AS b", "--no-header").output == "1\n2\n")
+    let written = try quire.ask("Book 1 set price = 1", "--write")
     #expect(written.status == 0 && written.error.hasPrefix("1 row changed"), "\(written)")
     // The session ends with it: nothing is said of taking it back.
     for text in ["Book 1 set price = 1", "UPDATE book SET price = 1 WHERE id = 1"] {
-      #expect(!(try ask(text, "--write").error.contains("und")))
+      #expect(!(try quire.ask(text, "--write").error.contains("und")))
     }
-    #expect(try ask("Book 1 select price", "--no-header").output == "1.0\n")
-    let whole = try ask("DELETE FROM book", "--write")
+    #expect(try quire.ask("Book 1 select price", "--no-header").output == "1.0\n")
+    let whole = try quire.ask("DELETE FROM book", "--write")
     #expect(whole.status == 5 && whole.error.contains("it would delete all 3 rows of Book"), "\(whole)")
-    #expect(try ask("DELETE FROM book", "--write", "--yes").status == 0)
-    #expect(try ask("count Book", "--no-header").output == "0\n")
+    #expect(try quire.ask("DELETE FROM book", "--write", "--yes").status == 0)
+    #expect(try quire.ask("count Book", "--no-header").output == "0\n")
     #expect(try FileManager.default.contentsOfDirectory(atPath: quire.folder.path) == ["library.db"])
   }
 
@@ -382,21 +194,21 @@ import Testing
   ])
   func `what is wrong is shown where it is, and nothing is changed`(sql: String, status: Int, expected: String) throws {
     let before = try quire.bytes("library.db")
-    let ran = try ask(sql)
+    let ran = try quire.ask(sql)
     #expect(Int(ran.status) == status && ran.error == expected && ran.output.isEmpty, "\(ran)")
     #expect(try quire.bytes("library.db") == before)
     #expect(try FileManager.default.contentsOfDirectory(atPath: quire.folder.path) == ["library.db"])
   }
 
   @Test func `a file that is no database is not touched, and a missing one not made`() throws {
-    let missing = try ask("SELECT 1", file: "libary.db")
+    let missing = try quire.ask("SELECT 1", file: "libary.db")
     #expect(missing.status == 2 && missing.error == "error: no database at libary.db. Did you mean library.db?\n")
     #expect(!FileManager.default.fileExists(atPath: quire.path("libary.db")))
     try quire.write("notes.txt", "Solaris is out, and nobody knows when it will be back again, if ever.")
-    let text = try ask("SELECT 1", file: "notes.txt")
+    let text = try quire.ask("SELECT 1", file: "notes.txt")
     #expect(text.status == 2 && text.error.contains("notes.txt is not an SQLite database"))
-    #expect(try ask("SELECT 1", file: ".").status == 2)
-    #expect(try ask("SELECT 1", "--live", file: "libary.db").status == 2)
+    #expect(try quire.ask("SELECT 1", file: ".").status == 2)
+    #expect(try quire.ask("SELECT 1", "--live", file: "libary.db").status == 2)
   }
 
   @Test func `a script chooses its format, and goes on from its last answer`() throws {
@@ -432,11 +244,11 @@ import Testing
     for text in [
       "BEGIN", "SELECT 1; BEGIN; DELETE FROM book WHERE id = 1", "SAVEPOINT a; DELETE FROM book WHERE id = 1",
     ] {
-      let ran = try ask(text, "--write")
+      let ran = try quire.ask(text, "--write")
       #expect(ran.status == 1 && ran.error.contains("error: no transaction stays open after this text"), "\(ran)")
       #expect(ran.error.hasSuffix("^ put its statements and commit behind it\n"), "\(ran)")
     }
-    #expect(try ask("SELECT count(*) FROM book", "--no-header").output == "3\n")
+    #expect(try quire.ask("SELECT count(*) FROM book", "--no-header").output == "3\n")
     for (end, status) in [("", 1), (".quit", 1), ("rollback", 0)] {
       let script = try quire.shell(
         "printf '%s\\n' begin 'delete from book where id = 1;' '\(end)' | quire library.db --write")
@@ -444,15 +256,15 @@ import Testing
       #expect(
         script.error.contains("error: the transaction that is open at the end was rolled back") == (status == 1))
     }
-    #expect(try ask("SELECT count(*) FROM book", "--no-header").output == "3\n")
-    let whole = try ask("BEGIN; DELETE FROM book WHERE id = 1; COMMIT", "--write")
+    #expect(try quire.ask("SELECT count(*) FROM book", "--no-header").output == "3\n")
+    let whole = try quire.ask("BEGIN; DELETE FROM book WHERE id = 1; COMMIT", "--write")
     #expect(whole.status == 0, "\(whole)")
-    #expect(try ask("SELECT count(*) FROM book", "--no-header").output == "2\n")
+    #expect(try quire.ask("SELECT count(*) FROM book", "--no-header").output == "2\n")
   }
 
   @Test func `what only tells something may be asked`() throws {
-    #expect(try ask("PRAGMA table_info(author)", "--no-header").output.hasPrefix("0,id,INTEGER,0,,1\n"))
-    #expect(try ask("EXPLAIN QUERY PLAN SELECT * FROM book", "--no-header").output.contains("SCAN book"))
+    #expect(try quire.ask("PRAGMA table_info(author)", "--no-header").output.hasPrefix("0,id,INTEGER,0,,1\n"))
+    #expect(try quire.ask("EXPLAIN QUERY PLAN SELECT * FROM book", "--no-header").output.contains("SCAN book"))
   }
 
   @Test(
@@ -512,6 +324,26 @@ import Testing
 }
 
 extension Scratch {
+  /// Three books of two authors in `library.db`.
+  static func books() throws -> Scratch {
+    let quire = try Scratch()
+    try quire.database(
+      "library.db",
+      """
+      CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, note BLOB);
+      CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, price REAL, author_id INTEGER);
+      INSERT INTO author VALUES (1, 'Stanisław Lem', x'00ff'), (2, '三島由紀夫', NULL);
+      INSERT INTO book VALUES (1, 'Solaris', 12, 1), (2, 'Eden', 9.5, 1), (10, '', NULL, 2);
+      """)
+    return quire
+  }
+
+  /// Runs `quire query` as a shell does.
+  func ask(_ words: String..., file: String = "library.db") throws -> Ran {
+    try shell(
+      (["quire", "query", file] + words).map { "'" + $0.replacing("'", with: #"'\''"#) + "'" }.joined(separator: " "))
+  }
+
   /// Makes a database, in the journal mode the shell's users have: without a write-ahead log.
   @discardableResult func database(_ name: String, _ sql: String) throws -> Connection {
     let made = try Connection(path: path(name), access: .create)
