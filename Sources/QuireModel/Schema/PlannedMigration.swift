@@ -59,9 +59,10 @@ struct PlannedMigration {
       while let present = try state() {
         do {
           try advance(file, from: present, to: newest)
-        } catch  where configuration.shared != nil {
+        } catch {
           // If another machine was first, the store that a closure writes to has stopped.
-          if let next = try state(), next.isSame(as: present) { throw error }
+          let wasFirst = try configuration.shared == nil || state()?.isSame(as: present) == true
+          if wasFirst { throw error }
         }
       }
     }

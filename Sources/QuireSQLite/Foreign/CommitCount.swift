@@ -52,8 +52,9 @@ final class CommitCount: Sendable {
     _ = source  // its connection may be closed here, outside the lock
   }
 
-  /// ``unknown`` if it is not available; nil while it changes or a writer is about to change it, and after a process died
-  /// in the middle of that, until somebody opens a snapshot: SQLite then waits, or repairs the index.
+  /// ``unknown`` if it is not available; nil while it changes, or while a writer is about to change it.
+  ///
+  /// If a process has died while it changed the count, it is nil until somebody opens a snapshot, which repairs it.
   var value: Int64? {
     state.withLock { state -> Int64? in
       switch state.source {

@@ -10,7 +10,7 @@ package protocol CommitGate: AnyObject, Sendable {
   /// - Parameters:
   ///   - writes: What becomes a commit of its own each, in order.
   ///   - connection: The writing connection, inside the transaction.
-  ///   - isOver: Whether nobody waits for the writes any more: then the log is not waited for.
+  ///   - isOver: Whether all callers have given up; then this does not wait for the log.
   /// - Throws: The transaction is rolled back then. ``ErrorOfEachCommit`` if each of the writes has an error of its own.
   func pass(_ writes: [GatedWrite], on connection: Connection, isOver: () -> Bool) throws
 
@@ -20,8 +20,7 @@ package protocol CommitGate: AnyObject, Sendable {
 
   /// Repeats what other nodes have committed. No transaction is open.
   ///
-  /// - Parameter isOver: Whether nobody waits for the writes that are to be run again: then this node's turn is not waited
-  ///   for.
+  /// - Parameter isOver: Whether all callers have given up; then this does not wait for the node's turn.
   func catchUp(with replayer: Replayer, isOver: () -> Bool) throws
 
   /// COMMIT has succeeded, of a transaction that has passed or did not have to.

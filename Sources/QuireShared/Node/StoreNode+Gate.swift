@@ -219,7 +219,7 @@ extension StoreNode: CommitGate {
   ///
   /// - Parameters:
   ///   - next: The chain with the entry.
-  ///   - isOver: Whether nobody waits for it any more: then it is not sent again, unless it may be there.
+  ///   - isOver: Whether all callers have given up; then it is not sent again, unless the log may have it.
   private func append(
     _ bytes: [UInt8], after position: Int64, _ chain: Chain, _ next: Chain, _ commits: [SharedCommit],
     isOver: () -> Bool = { false }

@@ -6,7 +6,9 @@ final class InputFile {
   private let descriptor: Int32
   private let isStopped: () -> Bool
 
-  /// - Throws: ``ShellFailure`` if it cannot be opened. A pipe that nobody writes to can be.
+  /// Does not wait for the writer of a pipe; ``read(_:)`` does.
+  ///
+  /// - Throws: ``ShellFailure`` if the file cannot be opened.
   init(_ path: String, isStopped: @escaping () -> Bool) throws(ShellFailure) {
     self.path = path
     self.isStopped = isStopped
