@@ -53,6 +53,19 @@ import Testing
     try store.close()
   }
 
+  @Test @MainActor func `a close that a write prevents closes nothing, the main context neither`() throws {
+    let file = try Self.file()
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let context = store.mainContext
+    let eden = try context.volume("Eden")
+    #expect(throws: DatabaseError.nestedWrite) { try store.writeSQL { _ in try store.close() } }
+    eden.title = "edited"
+    try context.save()
+    #expect(try context.volume("edited") === eden)
+    try store.close()
+    #expect(throws: ModelError.self) { try context.all(Volume.self) }
+  }
+
   @Test @MainActor func `after closing, objects keep what they have read, load nothing, and nothing traps`() throws {
     let file = try Self.file()
     let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)

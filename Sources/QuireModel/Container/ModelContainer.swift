@@ -249,15 +249,15 @@ public final class ModelContainer: Sendable {
   ///
   /// Blocks until the writes and saves that are under way have ended.
   ///
-  /// - Throws: ``ModelError/unsavedChanges(_:)`` if the main context has unsaved changes; then the store stays open.
+  /// - Throws: ``ModelError/unsavedChanges(_:)`` if the main context has unsaved changes, a
+  ///   ``QuireSQLite/DatabaseError`` if a write does not end in time or calls this; then the store stays open.
   @MainActor public func close() throws {
     if let context = main {
       try context.owner.saver.awaitSaveUnderWay(store)
       let unsaved = context.owner.pending.count
       if unsaved > 0 { throw ModelError.unsavedChanges(unsaved) }
-      context.owner.close()
     }
-    try store.database.close()
+    try store.database.close { main?.owner.close() }
     StoreRegistry.shared.close(store.number)
     store.node?.end()
   }
@@ -323,7 +323,7 @@ public final class ModelContainer: Sendable {
   ///
   /// - Throws: What the body throws, a ``DatabaseError`` of the commit; then nothing was written. A write inside a write
   ///   is ``DatabaseError/nestedWrite``.
-  public func writeSQL<Result>(
+  @discardableResult public func writeSQL<Result>(
     author: String? = nil, _ body: (borrowing SQLTransaction) throws -> Result
   ) throws -> Result {
     try store.database.write(origin: .sql, author: author) { transaction in

@@ -161,9 +161,12 @@ package final class Database: Sendable {
   }
 
   /// Writes the log into the file and closes it. Reads that are under way go on to their end; later ones throw.
-  package func close() throws {
+  ///
+  /// - Parameter first: Run when nothing can prevent it any longer.
+  package func close(_ first: () -> Void = {}) throws {
     try lock.lock(timeout: configuration.writeTimeout)
     defer { unlock() }
+    first()
     shut()
   }
 
