@@ -164,6 +164,16 @@ import Testing
     position.endTurn()
   }
 
+  @Test func `a snapshot that closing has ended before a read could use it is no stale state`() throws {
+    let position = database.makePosition()
+    #expect(throws: DatabaseError.closed(path: database.path)) {
+      try position.read { _ in
+        try database.close()
+        throw DatabaseError.stale(commit: 1)  // as from a snapshot that has been given back
+      }
+    }
+  }
+
   @Test func `the pool is bounded, waits, and then names the error`() throws {
     var configuration = DatabaseConfiguration(.file(scratch.file()))
     configuration.readers = 2

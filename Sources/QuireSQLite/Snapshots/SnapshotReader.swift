@@ -103,7 +103,10 @@ extension SnapshotReader {
   }
 
   @usableFromInline @inline(never) func explained(_ error: any Error) -> any Error {
-    DatabaseError.explaining(error, path: positions.path)
+    if case .stale? = error as? DatabaseError, positions.state.withLock({ $0.isClosed }) {
+      return DatabaseError.closed(path: positions.path)  // closed just now, before its snapshot was in use
+    }
+    return DatabaseError.explaining(error, path: positions.path)
   }
 
   @usableFromInline func enter() throws -> (Snapshot, Connection) {
