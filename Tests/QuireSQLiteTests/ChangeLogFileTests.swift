@@ -255,6 +255,20 @@ import Testing
     #expect(try database.read { try $0.query("SELECT count(*), max(seq) FROM _quire_changes").rows } == [[1000, 3500]])
   }
 
+  @Test func `commits that a wrong clock has dated ahead do not keep the log`() throws {
+    let database = try open(.on(keeping: .seconds(3600)))
+    try run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+    try run(
+      database,
+      "INSERT INTO t (a) WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 1500) SELECT i FROM n")
+    try run(database, "UPDATE _quire_commits SET at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1 year')")
+    let soon = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1 minute')"
+    try run(database, "UPDATE t SET a = a + 1 WHERE id <= 10")
+    try run(database, "UPDATE _quire_commits SET at = \(soon) WHERE seq = 1510")
+    try run(database, "UPDATE t SET a = a + 1 WHERE id <= 1000")
+    #expect(try database.read { try $0.query("SELECT count(*), max(seq) FROM _quire_changes").rows } == [[1010, 2510]])
+  }
+
   @Test func `what one process has trimmed before another has seen it is a comparison there`() throws {
     let database = try open(.on())
     try run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")

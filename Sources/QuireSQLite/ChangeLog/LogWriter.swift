@@ -227,10 +227,12 @@ final class LogWriter {
     guard let state, state.keepsSeconds != nil || state.keepsCount != nil else { return }
     var cut: Int64 = 0
     if let seconds = state.keepsSeconds {
+      // A commit further in the future than the limit was made while the clock was wrong: nothing waits for its date.
       let young = try connection.query(
         """
-        SELECT first - 1 FROM _quire_commits WHERE at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?) ORDER BY seq LIMIT 1
-        """, [.text("-\(seconds) seconds")]
+        SELECT first - 1 FROM _quire_commits WHERE at BETWEEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?) \
+        AND strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?) ORDER BY seq LIMIT 1
+        """, [.text("-\(seconds) seconds"), .text("+\(seconds) seconds")]
       ).first
       if case .integer(let place)? = young { cut = place }
     }
