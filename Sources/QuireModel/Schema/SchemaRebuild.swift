@@ -25,15 +25,7 @@ struct SchemaRebuild {
         try rebuild(entity, target, dropping: own)
       }
     }
-    for join in new.joins where try sql(of: join.name) == nil {
-      if let former = try formerName(of: join) {
-        try connection.executeInMigration(
-          "ALTER TABLE \(try quoted(identifier: former)) RENAME TO \(try quoted(identifier: join.name))")
-      } else {
-        try connection.executeInMigration(try target.table(join))
-      }
-    }
-    for join in new.joins { try rebuild(join, target) }
+    for join in new.joins { try make(join, target) }
     let kept = Set(new.entities.map(\.table) + new.joins.map(\.name))
     for table in old.joins.map(\.name) + old.entities.map(\.table) where !kept.contains(table) {
       try connection.executeInMigration("DROP TABLE IF EXISTS \(try quoted(identifier: table))")
@@ -118,33 +110,60 @@ struct SchemaRebuild {
     for statement in others { try connection.executeInMigration(statement) }
   }
 
-  /// A join table whose references have other rules, or lead to tables or keys of other names.
-  private func rebuild(_ join: JoinTable, _ target: SchemaSQL) throws {
+  /// A join table: a new one, or the relationship's former one with its pairs, whatever table and columns were called.
+  private func make(_ join: JoinTable, _ target: SchemaSQL) throws {
+    let former = try former(of: join)
+    if try sql(of: join.name) == nil {
+      guard let former else { return try connection.executeInMigration(try target.table(join)) }
+      try connection.executeInMigration(
+        "ALTER TABLE \(try quoted(identifier: former.name)) RENAME TO \(try quoted(identifier: join.name))")
+    }
     guard let present = try sql(of: join.name), SQLFragment(present) != SQLFragment(try target.table(join)) else {
       return
     }
     let columns = [join.first.name, join.second.name]
+    let sources = former?.columns ?? columns
     let there = Set(try reader.columns(of: join.name).map { SQLName($0.name) })
-    guard there.isSuperset(of: columns.map { SQLName($0) }) else { return }
+    guard there.isSuperset(of: sources.map { SQLName($0) }) else { return }
     let scratch = "_quire_new_" + join.name
     var rebuild = TableRebuild(
       of: SQLName(join.name), by: SQLName(scratch), creation: try target.table(join, named: scratch))
-    rebuild.columns = try columns.map { (SQLName($0), try quoted(identifier: $0)) }
+    rebuild.columns = try zip(columns, sources).map { (SQLName($0), try quoted(identifier: $1)) }
     for statement in rebuild.statements { try connection.executeInMigration(statement.sql, statement.arguments) }
   }
 
-  private func sql(of table: String) throws -> String? { try reader.objects(.table, named: table).first?.sql }
-
-  /// The name of the relationship's table if its property had another name before.
-  private func formerName(of join: JoinTable) throws -> String? {
-    for property in new.entities[join.first.entity].properties {
-      guard case .join(join, .first)? = property.toMany?.via.asJoin, let former = property.formerName else { continue }
-      let name = Naming.snakeCase(new.entities[join.first.entity].name) + "_" + Naming.snakeCase(former)
-      if try sql(of: name) != nil { return name }
+  /// The relationship's table in the older version, and its columns in the order of the newer one's. Classes are the
+  /// same by their name or by their table, and relationships by the name of one of their properties, now or before.
+  private func former(of join: JoinTable) throws -> (name: String, columns: [String])? {
+    let kept = Set(new.joins.map(\.name)).subtracting([join.name])
+    let straight: [(JoinSide, JoinSide)] = [(.first, .first), (.second, .second)]
+    let crossed: [(JoinSide, JoinSide)] = [(.first, .second), (.second, .first)]
+    for other in old.joins where try !kept.contains(other.name) && sql(of: other.name) != nil {
+      for sides in [straight, crossed]
+      where sides.allSatisfy({ isSame(new.entities[join.own($0).entity], old.entities[other.own($1).entity]) }) {
+        let isNamed = sides.contains { side, otherSide in
+          guard let property = property(of: join, side, in: new.entities),
+            let former = self.property(of: other, otherSide, in: old.entities)
+          else { return false }
+          return former.name == property.formerName ?? property.name
+        }
+        if isNamed { return (other.name, sides.map { other.own($1).name }) }
+      }
     }
     return nil
   }
 
+  private func isSame(_ entity: Entity, _ other: Entity) -> Bool {
+    entity.name == other.name || SQLName(entity.table) == SQLName(other.table)
+  }
+
+  private func property(of join: JoinTable, _ side: JoinSide, in entities: [Entity]) -> Property? {
+    entities[join.own(side).entity].properties.first {
+      if case .join(join, side)? = $0.toMany?.via.asJoin { true } else { false }
+    }
+  }
+
+  private func sql(of table: String) throws -> String? { try reader.objects(.table, named: table).first?.sql }
 }
 
 extension Property {
