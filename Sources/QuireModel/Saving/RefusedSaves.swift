@@ -10,6 +10,7 @@ extension Saver {
     if DeniedDelete.isOne(error.message) {
       return ModelError.relationshipRefused("\(error.message). Nothing was saved.")
     }
+    if error.isTooDeep { return ModelError.relationshipRefused("\(Self.tooDeep). Nothing was saved.") }
     if error.isNotNull { return missingValue(error, store) }
     // By the words, because a RESTRICT has the code of a trigger's refusal.
     if error.message.hasPrefix("FOREIGN KEY") {
@@ -29,6 +30,11 @@ extension Saver {
       model: entity.name, properties: indexes.map { entity.properties[$0].name },
       values: model.flatMap { values(of: $0, entity, columns, store) } ?? [])
   }
+
+  static let tooDeep = """
+    a cascade goes through more than 1 000 rows one after the other, which SQLite does not do: delete the rows at its end \
+    first, or the first one by `context.delete(_:)`, which takes all steps
+    """
 
   /// "NOT NULL constraint failed: book.author_id"
   private func missingValue(_ error: SQLiteError, _ store: Store) -> any Error {

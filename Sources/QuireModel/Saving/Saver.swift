@@ -151,9 +151,15 @@ package final class Saver: ContextPart {
     try checkRules()
   }
 
-  /// A value that is unique may be free once deletes and edits have been written: then another order is tried.
+  /// A value that is unique may be free once deletes and edits have been written: then another order is tried. If a
+  /// cascade is deeper than SQLite goes, its objects are deleted one by one.
   /// - Throws: What SQLite has refused, in the models' words, if there is no other.
   private func nextOrder(after writing: Writing?, _ error: SQLiteError, _ store: Store) throws -> Writing.Order {
+    if error.isTooDeep, let order = writing?.order {
+      let known = pending.deleted.count
+      try core.editing.deleteCascades()
+      if pending.deleted.count > known { return order }
+    }
     guard error.isUnique, let order = writing?.order.next, !(pending.deleted.isEmpty && pending.edits.isEmpty) else {
       throw explained(error, store, of: writing?.refused)
     }

@@ -262,7 +262,9 @@ final class Writing {
       if let entity = store.entity(for: Swift.type(of: model)) { deleted[entity.index].append(model) }
     }
     for index in store.insertOrder.reversed() {
-      for model in deleted[index] { try delete(model, store.entities[index], connection) }
+      for model in childrenFirst(deleted[index], store.entities[index]) {
+        try delete(model, store.entities[index], connection)
+      }
     }
   }
 

@@ -32,6 +32,8 @@ extension SQLiteError {
   package var isForeignKey: Bool { code == 787 }
   /// NULL in a NOT NULL column.
   package var isNotNull: Bool { code == 1299 }
+  /// Whether cascades or triggers went deeper than SQLite's limit of 1 000 levels.
+  package var isTooDeep: Bool { code == 1 && message == "too many levels of trigger recursion" }
   /// A CHECK constraint failed.
   package var isCheck: Bool { code == 275 }
   /// The file is damaged or is not a database.
