@@ -27,6 +27,14 @@ import Testing
     #expect(size.value == 20)
   }
 
+  @Test func `a kept value asked for with another type is named, with what it holds`() throws {
+    let context = ModelContext(try makeStore())
+    try context.setting("pageSize", default: 20).set(50)
+    let error = #expect(throws: ModelError.self) { try context.setting("pageSize", default: "twenty") }
+    let text = error.map { "\($0)" } ?? ""
+    #expect(text.contains("the setting ‘pageSize’ holds 50, which is not a value of String"))
+  }
+
   @Test func `a kept value that a transaction assigns twice is the last of them`() throws {
     let store = try makeStore()
     let context = ModelContext(store)

@@ -85,7 +85,7 @@ import Testing
     try context.save()
     try store.execute("UPDATE writer SET name = 'Lemmy' WHERE name = 'L.'")
     let error = #expect(throws: ModelError.self) { try context.undo() }
-    #expect(error?.description == "writer 1 has been changed since: nothing was changed")
+    #expect(error?.description.hasPrefix("Writer 1 has been changed since: nothing was changed. ") == true)
     #expect(lem.name == "Lemmy" && dick.name == "D.")
     try store.execute("UPDATE writer SET name = 'L.' WHERE name = 'Lemmy'")
     undo.undo()

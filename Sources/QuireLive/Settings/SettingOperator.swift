@@ -45,8 +45,19 @@ final class SettingOperator<Value: Codable & Equatable>: LiveOperator {
   private func read(_ name: String, on connection: Connection) throws -> Delta {
     queriesRun += 1
     let text = try SettingsTable.value(of: name, on: connection)
-    let new = try text.map { try JSONDecoder.ofColumns().decode(Value.self, from: Data($0.utf8)) } ?? defaultValue
+    let new = try text.map { try decoded($0, of: name) } ?? defaultValue
     return Delta(name: name, value: new, changesContent: !isIdentical(new, value), old: value)
+  }
+
+  private func decoded(_ text: String, of name: String) throws -> Value {
+    do {
+      return try JSONDecoder.ofColumns().decode(Value.self, from: Data(text.utf8))
+    } catch {
+      let shown = text.count > 60 ? text.prefix(60) + "…" : text[...]
+      throw ModelError.query(
+        "the setting ‘\(name)’ holds \(shown), which is not a value of \(Value.self): ask for it with the type it was "
+          + "set with, or use another name")
+    }
   }
 
   func apply(_ delta: Delta) { (shownName, value) = (delta.name, delta.value) }

@@ -65,7 +65,8 @@ extension ModelError: CustomStringConvertible {
       "another \(model) has the same \(properties.joined(separator: ", "))"
         + (values.isEmpty ? "" : " (\(values.joined(separator: ", ")))") + ". Nothing was saved."
     case .relationshipRefused(let text), .changedByTrigger(let text): text
-    case .undoRefused(let reason): "\(reason): nothing was changed"
+    case .undoRefused(let reason):
+      "\(reason): nothing was changed. `undoManager?.removeAllActions()` gives up what can be undone and redone"
     case .conflict(let conflicts): conflicts.map(\.description).joined(separator: "; ") + ". Nothing was saved."
     case .relationshipCount(let model, let property, let count, let allowed):
       "\(model).\(property) would have \(count) and must have \(allowed.lowerBound)"

@@ -11,8 +11,9 @@ import QuireSQLite
 ///
 /// A group is one commit of the context: a save, an autosave, or a deletion by predicate, including changes by triggers
 /// and cascades. Undoing it restores the rows to their state before it, if they are still as the group left them;
-/// otherwise it changes nothing and throws an error that names the row. Once a manager is set, it keeps the context's
-/// commits in memory.
+/// otherwise it changes nothing and throws an error that names the row. The group stays the next one to be undone:
+/// ``removeAllActions()`` gives it up, and those before it. Once a manager is set, it keeps the context's commits in
+/// memory.
 public final class UndoManager {
   /// The highest number of groups; 0 means no limit.
   public var levelsOfUndo = 0 { didSet { trim() } }
@@ -122,23 +123,24 @@ extension ModelContext {
 extension Saver {
   /// Writes the rows of a commit as they were before it, in one commit.
   func takeBack(_ tables: [TableChanges]) throws {
-    try write { transaction, _ in
+    try write { transaction, store in
       do {
         try ChangeWriter(ChangeSet.inverse(of: tables), on: transaction.connection).merge()
       } catch let obstacle as ChangeWriter.Obstacle {
-        throw ModelError.undoRefused(obstacle)
+        throw ModelError.undoRefused(obstacle, store)
       }
     }
   }
 }
 
 extension ModelError {
-  fileprivate static func undoRefused(_ obstacle: ChangeWriter.Obstacle) -> ModelError {
+  fileprivate static func undoRefused(_ obstacle: ChangeWriter.Obstacle, _ store: Store) -> ModelError {
+    func name(_ table: String) -> String { store.entity(ofTable: table)?.name ?? table }
     func name(_ key: RowKey, _ table: ChangedTable) -> String {
-      "\(table.name) \(key.values.map(\.description).joined(separator: ", "))"
+      "\(name(table.name)) \(key.values.map(\.description).joined(separator: ", "))"
     }
     return switch obstacle {
-    case .incomplete(let table): .undoRefused("a row of \(table.name) was not kept whole")
+    case .incomplete(let table): .undoRefused("a row of \(name(table.name)) was not kept whole")
     case .altered(let table): .undoRefused("the table \(table.name) lacks a column that it had")
     case .row(let key, let table, _, let found):
       .undoRefused("\(name(key, table)) has been \(found == nil ? "deleted" : "changed") since")
