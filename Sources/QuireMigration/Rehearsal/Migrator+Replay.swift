@@ -11,6 +11,7 @@ extension Migrator {
   /// - Throws: The ``MigrationError`` of a file that fails on an empty database.
   package func replay(to last: MigrationVersion? = nil) throws -> DatabaseSchema {
     if let last, !files.contains(where: { $0.version == last }) { throw MigrationError.unknownVersion(last) }
+    if let problem = MigrationPlan(files: files, history: []).problems.first { throw MigrationError.history(problem) }
     let connection = try translating { try Connection.temporary(interruption: interruption, beat: beat) }
     for file in files where last.map({ file.version <= $0 }) ?? true { try file.checkStatements(steps: steps) }
     for (index, file) in files.enumerated() where last.map({ file.version <= $0 }) ?? true {

@@ -56,7 +56,10 @@ package enum MigrationHistory {
   {
     try connection.executeInMigration(create)
     try connection.executeInMigration(
-      "INSERT INTO main._quire_migrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      """
+      INSERT INTO main._quire_migrations (version, title, up, undo, seq, applied_at, ms, "by")
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """,
       [
         .integer(applied.version.number), .text(applied.title), .text(applied.up),
         applied.undo.map { .text($0) } ?? .null, .integer(Int64(applied.sequence)), .text(applied.appliedAt),
