@@ -182,6 +182,27 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
         """)
   }
 
+  @Test func `what is to be repeated when another program writes is the whole command`() async throws {
+    await apply()
+    let other = try Connection(migrating: folder.database, access: .readWrite, busyTimeout: .zero)
+    try other.execute("BEGIN IMMEDIATE")
+    let answers = [
+      await said("baseline", "20260101000000", "--yes", "--wait", "0", folder.database),
+      await said("undo", "1", "--yes", "--no-backup", "--wait=0", "-d", folder.database),
+      await said("accept", "20260101000000", "--wait", "0", folder.database),
+    ]
+    try other.execute("ROLLBACK")
+    let repeated = [
+      "baseline --wait 60 20260101000000 --yes library.db",
+      "undo --wait 60 1 --yes --no-backup --database library.db",
+      "accept --wait 60 20260101000000 library.db",
+    ]
+    #expect(answers.map(\.status) == [6, 6, 6])
+    for (text, line) in zip(answers.map(\.text), repeated) {
+      #expect(text.contains("\n    quire migrate \(line)        or stop the program that has it open\n"), "\(text)")
+    }
+  }
+
   @Test func `a database newer than the files`() async throws {
     await apply()
     try folder.write("CREATE TABLE tag (a);\n-- migrate: undo\nDROP TABLE tag;", as: "20260102000000_tags.sql")

@@ -68,7 +68,9 @@ struct ArgumentParser {
     var bare: [String] = []
     try scan(words, options: options, command: names) { (word) throws(UsageError) in
       switch word {
-      case .bare(_, let text): bare.append(text)
+      case .bare(_, let text):
+        bare.append(text)
+        invocation.given.append((nil, text))
       case .option(let option, let value):
         if let value, !option.choices.isEmpty, !option.choices.contains(value) {
           let near = nearest(to: value, among: option.choices).map { ": did you mean \($0)?" } ?? ""
@@ -78,6 +80,7 @@ struct ArgumentParser {
           throw UsageError("\(option.name) was given more than once", command: names)
         }
         invocation.values[option.name, default: []].append(value ?? "")
+        invocation.given.append((option.name, value))
       }
       return true
     }

@@ -9,6 +9,8 @@ public struct Invocation: Sendable {
   let options: [Option]
   var values: [String: [String]] = [:]
   var words: [String: [String]] = [:]
+  /// What was given, in that order: options with their values, and bare words.
+  var given: [(option: String?, value: String?)] = []
 
   init(
     command: [String], options: [Option], terminal: Terminal, environment: Environment, isWholeProcess: Bool
@@ -49,6 +51,14 @@ public struct Invocation: Sendable {
 
   /// All words of an argument that takes many.
   public func arguments(_ name: String) -> [String] { words[name] ?? [] }
+
+  /// The whole command line, to paste, with this value of an option.
+  func repeated(_ option: String, _ value: String) -> String {
+    let others = given.filter { $0.option != option }.flatMap {
+      [$0.option, $0.value.map(shellQuoted)].compactMap(\.self)
+    }
+    return (command + [option, value] + others).joined(separator: " ")
+  }
 
   public func usageError(_ message: String) -> UsageError { UsageError(message, command: command) }
 }

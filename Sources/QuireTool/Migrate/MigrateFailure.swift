@@ -112,7 +112,7 @@ struct MigrateFailure {
         ?? "Rolled back: \(state). Fix the file, run \(isCommand("redo") ? "redo" : "apply") again."
     case .foreignKeys(_, _, let file, _): undone(file, line: nil)
     case .busy:
-      "    \(target.pasteable("\(target.invocation.command.last ?? "apply") --wait 60"))        or stop the program that has it open"
+      "    \(target.invocation.repeated("--wait", longer))        or stop the program that has it open"
     case .destructive:
       "Nothing was changed.\n    add --yes to undo it all the same; a backup is made first"
     case .noUndo(let applied): noUndo(applied)
@@ -161,6 +161,12 @@ struct MigrateFailure {
   }
 
   private func isCommand(_ name: String) -> Bool { target.invocation.command.last == name }
+
+  /// In seconds, for the next try.
+  private var longer: String {
+    let waited = ((try? target.invocation.integer("--wait")) ?? nil) ?? 10
+    return "\(max(60, 2 * waited))"
+  }
 
   private var roomToRestore: String {
     let file = shellQuoted(migrator.database)
