@@ -18,32 +18,30 @@ struct UnfinishedBackup {
     from source: Connection, interruption: MigrationInterruption?, beat: (@Sendable () -> Void)?,
     _ progress: (Int, Int) -> Void
   ) throws {
-    do {
-      try copy.fill(from: source, interruption: interruption, beat: beat, progress)
-    } catch let error as BackupError {
-      throw MigrationError(error, isDiskFull: copy.isDiskFull)
-    }
+    try writing { try copy.fill(from: source, interruption: interruption, beat: beat, progress) }
   }
 
-  /// Gives it its final name, with a number at its end if an earlier one has that name, and removes all but the latest
-  /// backups, the one from before `deployed`, and `used`.
-  func finish(deployed: Set<MigrationVersion> = [], keeping used: String? = nil) throws(MigrationError)
-    -> MigrationBackup
-  {
-    let path = try named()
-    MigrationBackup.prune(of: database, deployed: deployed, known: versions, keeping: used)
+  /// Gives it its final name, with a number at its end if an earlier one has that name.
+  func finish() throws -> MigrationBackup {
+    let path = try writing { try copy.finishNumbered() }
     guard let backup = MigrationBackup.all(of: database).first(where: { $0.path == path }) else {
-      throw .backup(path, reason: "it is not there after it was written")
+      throw MigrationError.backup(path, reason: "it is not there after it was written")
     }
     return backup
   }
-}
 
-extension UnfinishedBackup {
-  private func named() throws(MigrationError) -> String {
-    do throws(BackupError) {
-      return try copy.finishNumbered()
-    } catch {
+  /// Removes all but the latest backups, the one from before `deployed`, and `used`.
+  func prune(deployed: Set<MigrationVersion> = [], keeping used: String? = nil) {
+    MigrationBackup.prune(of: database, deployed: deployed, known: versions, keeping: used)
+  }
+
+  /// Removes it, even if it has its name.
+  func discard() { copy.discard() }
+
+  private func writing<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as BackupError {
       throw MigrationError(error, isDiskFull: copy.isDiskFull)
     }
   }

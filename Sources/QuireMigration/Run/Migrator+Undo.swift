@@ -23,8 +23,10 @@ extension Migrator {
       let keys = group.contains { Self.directives(of: $0).contains(.foreignKeysOn) }
       let lost = try repeating {
         try knowingKeys(&knowsKeys) { knowsKeys in
-          try inTransaction(on: connection, keys: keys) {
-            try undo(group, isFirst: index == 0, knowsKeys: knowsKeys, on: connection, happened)
+          try withBackup { backup in
+            try inTransaction(on: connection, keys: keys) {
+              try undo(group, isFirst: index == 0, knowsKeys: knowsKeys, on: connection, &backup, happened)
+            }
           }
         }
       }
@@ -38,18 +40,14 @@ extension Migrator {
 
   private func undo(
     _ group: [AppliedMigration], isFirst: Bool, knowsKeys: Bool, on connection: Connection,
-    _ happened: (MigrationEvent) throws -> Void
+    _ backup: inout UnfinishedBackup?, _ happened: (MigrationEvent) throws -> Void
   ) throws -> [(AppliedMigration, [MigrationLoss])] {
     var history = try MigrationHistory.read(from: connection)
     var done: [(AppliedMigration, [MigrationLoss])] = []
-    var backup: UnfinishedBackup?
     for migration in group where history.contains(migration) {
       guard history.last == migration else { throw MigrationError.changedMeanwhile(history.last ?? migration) }
       if isFirst, done.isEmpty { backup = try backUpIfNeeded(before: "undo-\(migration.version)", connection) }
-      if migration.isUndoneAlone, let made = backup {
-        try happened(.backedUp(made.finish()))
-        backup = nil
-      }
+      if migration.isUndoneAlone { try finish(&backup, happened) }
       try happened(.begins(migration.version, title: migration.title))
       let losses = try run(on: connection, knowsKeys: knowsKeys).undo(migration, file: file(migration.version))
       if !losses.isEmpty, !allowsLosses {
@@ -80,25 +78,27 @@ extension Migrator {
     var knowsKeys = false
     let applied = try repeating {
       try knowingKeys(&knowsKeys) { knowsKeys in
-        try inTransaction(on: connection, keys: directives.contains(.foreignKeysOn)) {
-          let history = try MigrationHistory.read(from: connection)
-          guard history.last == last else { throw MigrationError.changedMeanwhile(history.last ?? last) }
-          let backup = try backUpIfNeeded(before: "redo-\(last.version)", connection)
-          try happened(.begins(file.version, title: file.title))
-          let run = run(on: connection, knowsKeys: knowsKeys)
-          let losses = try run.undo(last, file: file)
-          if !losses.isEmpty, !allowsLosses {
-            throw MigrationError.destructive(losses, file: "undo of \(last.version) \(last.title)")
+        try withBackup { backup in
+          try inTransaction(on: connection, keys: directives.contains(.foreignKeysOn)) {
+            let history = try MigrationHistory.read(from: connection)
+            guard history.last == last else { throw MigrationError.changedMeanwhile(history.last ?? last) }
+            backup = try backUpIfNeeded(before: "redo-\(last.version)", connection)
+            try happened(.begins(file.version, title: file.title))
+            let run = run(on: connection, knowsKeys: knowsKeys)
+            let losses = try run.undo(last, file: file)
+            if !losses.isEmpty, !allowsLosses {
+              throw MigrationError.destructive(losses, file: "undo of \(last.version) \(last.title)")
+            }
+            if !isOne { try finish(&backup, happened) }
+            if file.runsAlone {
+              // The statement ends the transaction, so the undo must be committed before.
+              try connection.execute("COMMIT")
+              try connection.execute("BEGIN IMMEDIATE")
+            }
+            let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
+            if let backup { try happened(.backedUp(backup.finish())) }
+            return applied
           }
-          if !isOne, let backup { try happened(.backedUp(backup.finish())) }
-          if file.runsAlone {
-            // The statement ends the transaction, so the undo must be committed before.
-            try connection.execute("COMMIT")
-            try connection.execute("BEGIN IMMEDIATE")
-          }
-          let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
-          if isOne, let backup { try happened(.backedUp(backup.finish())) }
-          return applied
         }
       }
     }

@@ -110,26 +110,9 @@ public struct Migrator: Sendable {
   }
 
   /// Runs `body`, again on the newest rows if the file is shared and another machine was first.
-  ///
-  /// A backup that it has made is removed if the log does not take the migration.
   func repeating<T>(_ body: () throws -> T) throws -> T {
     guard let gate else { return try body() }
-    return try gate.repeating {
-      let before = Set(MigrationBackup.all(of: database).map(\.path))
-      do {
-        return try body()
-      } catch {
-        switch error {
-        case SharedStoreError.outcomeUnknown, SharedStoreError.committedNotHere: break
-        case is OutdatedTransaction, is SharedStoreError:
-          for backup in MigrationBackup.all(of: database) where !before.contains(backup.path) {
-            try? FileManager.default.removeItem(atPath: backup.path)
-          }
-        default: break
-        }
-        throw error
-      }
-    }
+    return try gate.repeating(body)
   }
 
   /// The pending migrations as of one moment.
@@ -177,21 +160,21 @@ public struct Migrator: Sendable {
     _ file: MigrationFile, _ outlook: inout Outlook, to last: MigrationVersion?, isFirst: Bool, knowsKeys: Bool,
     on connection: Connection, _ happened: (MigrationEvent) throws -> Void
   ) throws -> AppliedMigration? {
-    try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {
-      if try connection.rows("PRAGMA data_version") != outlook.dataVersion {
-        outlook = try look(to: last, on: connection, after: outlook)
-        guard outlook.pending.first == file else { return nil }
+    try withBackup(deployed: { (try? deployed(connection)) ?? [] }) { backup in
+      try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {
+        if try connection.rows("PRAGMA data_version") != outlook.dataVersion {
+          outlook = try look(to: last, on: connection, after: outlook)
+          guard outlook.pending.first == file else { return nil }
+        }
+        let needsBackup = try isFirst && !isBackedUp(outlook.known, connection)
+        backup = needsBackup ? try backUpIfNeeded(before: "\(file.version)", connection) : nil
+        if file.runsAlone { try finish(&backup, deployed: deployed(connection), happened) }
+        try happened(.begins(file.version, title: file.title))
+        let applied = try run(on: connection, knowsKeys: knowsKeys).up(
+          file, sequence: outlook.sequence, allowsLosses: allowsLosses)
+        if let backup { try happened(.backedUp(backup.finish())) }
+        return applied
       }
-      let needsBackup = try isFirst && !isBackedUp(outlook.known, connection)
-      let backup = needsBackup ? try backUpIfNeeded(before: "\(file.version)", connection) : nil
-      // A statement without a transaction is in the file before there is a COMMIT to wait for.
-      let isAtOnce = file.runsAlone
-      if isAtOnce, let backup { try happened(.backedUp(backup.finish(deployed: deployed(connection)))) }
-      try happened(.begins(file.version, title: file.title))
-      let applied = try run(on: connection, knowsKeys: knowsKeys).up(
-        file, sequence: outlook.sequence, allowsLosses: allowsLosses)
-      if !isAtOnce, let backup { try happened(.backedUp(backup.finish(deployed: deployed(connection)))) }
-      return applied
     }
   }
 

@@ -13,7 +13,9 @@ package final class UnfinishedCopy {
   /// Its name in the end.
   package let path: String
   private var unfinished: String
-  private var isFinished = false
+  private var isFinished: Bool { named != nil }
+  /// The name that it has got.
+  private var named: String?
   /// Whether it failed because the disk is full.
   package private(set) var isDiskFull = false
   /// Of the file, with a lock on it as long as this process lives.
@@ -33,6 +35,9 @@ package final class UnfinishedCopy {
     if !isFinished { Self.remove(unfinished) }
     close(descriptor)
   }
+
+  /// Removes it if it has its name.
+  package func discard() { if let named { Self.remove(named) } }
 
   /// Copies the content of `source`, as it is at one moment.
   ///
@@ -88,7 +93,7 @@ package final class UnfinishedCopy {
       if errno == EEXIST { throw .exists(path: path) }
       throw cannotWrite(errno)
     }
-    isFinished = true
+    named = path
     syncFolder()
   }
 

@@ -118,7 +118,7 @@ struct MigrateFailure {
     case .noUndo(let applied): noUndo(applied)
     case .interrupted: "Rolled back: \(state)."
     case .database(.diskFull) where isCommand("restore"), .backup(_, _, true) where isCommand("restore"): roomToRestore
-    case .backup where isCommand("restore"): nil
+    case .backup(let path, _, _) where isCommand("restore"): others(than: path)
     case .backup: "Pass --no-backup to continue without a backup."
     case .history(let problem): advice(for: problem)
     case .tool(let problem): advice(for: problem)
@@ -168,11 +168,17 @@ struct MigrateFailure {
     return "\(max(60, 2 * waited))"
   }
 
+  /// Where the other backups are named; nil if there is none.
+  private func others(than path: String) -> String? {
+    guard MigrationBackup.all(of: migrator.database).contains(where: { $0.path != path }) else { return nil }
+    return "The others:   \(target.program) migrate restore --list -d \(shellQuoted(migrator.database))"
+  }
+
   private var roomToRestore: String {
     let file = shellQuoted(migrator.database)
     return """
       Make room beside \(migrator.database) and repeat it. Without room: end all programs that have it open, remove
-      \(file)-wal and \(file)-shm, and rename the backup to \(file).
+      \(file)-wal, \(file)-shm and \(file)-journal, and rename the backup to \(file).
       """
   }
 

@@ -45,6 +45,25 @@ import Testing
     #expect(ran.output.contains("status 6") && ran.output.contains("quire migrate status --wait 60 library.db"))
   }
 
+  @Test(.enabled(if: ImportTests.canMount, "needs root and mount, for a disk that fills up"))
+  func `a restore without room leaves the database alone on its disk`() throws {
+    #expect(
+      try quire.shell(
+        """
+        sqlite3 other.db "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT);
+          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+          INSERT INTO book SELECT i, hex(zeroblob(500)) FROM n"
+        mkdir disk && mount -t tmpfs -o size=1500k none disk && cp library.db disk
+        """
+      ).status == 0)
+    defer { _ = try? quire.shell("umount disk") }
+    let ran = try quire("migrate", "restore", "other.db", "--yes", "-d", "disk/library.db")
+    #expect(ran.status == 1 && ran.error.contains("the disk of disk/library.db is full"), "\(ran.error)")
+    #expect(ran.error.contains("disk/library.db-journal, and rename the backup"), "\(ran.error)")
+    #expect(try quire.shell("ls disk").output == "library.db\n")
+    #expect(try quire.rows("disk/library.db", "SELECT title FROM book") == ["'Solaris'"])
+  }
+
   @Test func `Ctrl-C rolls back what runs and gives status 130`() throws {
     try quire.write(
       "Migrations/20260102000000_endless.sql",

@@ -1,0 +1,121 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+extension Migrator {
+  /// Restores `backup`: the database's whole content becomes the backup's, in one transaction.
+  ///
+  /// The present content is first copied to a backup of its own; commits between the two steps are lost. Programs
+  /// that have the database open continue with the restored content.
+  ///
+  /// - Parameters:
+  ///   - unchecked: Receives the tables of the backup that could not be checked for damage, because they need what only
+  ///     the application has, such as a collation; each with SQLite's message.
+  ///   - progress: Receives the pages copied and the total.
+  /// - Returns: The backup of the previous content; nil if the database was missing.
+  /// - Throws: ``MigrationError``, also if the database is shared with other machines: they would not go back. Then the database is
+  ///   unchanged.
+  @discardableResult
+  public func restore(
+    _ backup: String, unchecked: ([String: String]) -> Void = { _ in }, _ progress: (Int, Int) -> Void = { _, _ in }
+  ) throws -> MigrationBackup? {
+    if let numbers = FileNumbers(backup), numbers == FileNumbers(database) {
+      throw MigrationError.backup(backup, reason: "it is the database itself")
+    }
+    let (source, tables) = try opened(backup)
+    if !tables.isEmpty { unchecked(tables) }
+    return try withBackup(keeping: backup) { copy in
+      let destination = try present(&copy)
+      let kept = try copy?.finish()
+      let hasLog = try translating { try leaveLog(of: destination, for: source, backup) }
+      defer { if hasLog { _ = try? open(.readWrite).rows("PRAGMA journal_mode = WAL") } }
+      do {
+        try translating { try source.copy(to: destination, progress) }
+      } catch {
+        // On a full disk SQLite leaves rolling back to whoever opens the file next.
+        _ = try? open(.readOnly)
+        throw error
+      }
+      return kept
+    }
+  }
+
+  /// Copies what is there now, and opens the database to be written over.
+  private func present(_ copy: inout UnfinishedBackup?) throws -> Connection {
+    if !FileManager.default.fileExists(atPath: database) { return try open(.create) }
+    if try translating({ try NodePlace(on: open(.readOnly)) }) != nil {
+      throw MigrationError.database(.shared(path: database))
+    }
+    copy = try translating { try copied(before: "restore") }
+    return try open(.readWrite)
+  }
+
+  /// SQLite does not change the size of pages in a database with a write-ahead log: it is put aside meanwhile.
+  ///
+  /// - Returns: Whether it was.
+  private func leaveLog(of destination: Connection, for source: Connection, _ backup: String) throws -> Bool {
+    guard try destination.rows("PRAGMA journal_mode") == [["wal"]],
+      try destination.rows("PRAGMA page_size") != source.rows("PRAGMA page_size")
+    else { return false }
+    guard (try? destination.rows("PRAGMA journal_mode = DELETE")) == [["delete"]] else {
+      throw MigrationError.backup(
+        backup,
+        reason: "its pages have another size than those of \(database), which programs have open: end them first"
+      )
+    }
+    return true
+  }
+
+  /// Opens a backup that is complete, for reading, and says which of its tables could not be checked.
+  private func opened(_ backup: String) throws -> (Connection, unchecked: [String: String]) {
+    do {
+      let source = try Connection(
+        migrating: backup, access: .readOnly, busyTimeout: wait, interruption: interruption, beat: beat)
+      let (isSound, unchecked) = try Self.check(source)
+      guard isSound else { throw MigrationError.backup(backup, reason: "it is damaged") }
+      return (source, unchecked)
+    } catch let error as DatabaseError {
+      throw MigrationError.backup(backup, reason: "\(error)")
+    } catch let error as SQLiteError {
+      if interruption?.isStopped == true { throw MigrationError.interrupted }
+      throw MigrationError.backup(backup, reason: error.message)
+    }
+  }
+
+  /// Checks the whole database; table by table if one of them needs what only its application has.
+  private static func check(_ source: Connection) throws -> (isSound: Bool, unchecked: [String: String]) {
+    if try missing(of: source, "PRAGMA quick_check(1)") == nil {
+      return (try source.rows("PRAGMA quick_check(1)") == [["ok"]], [:])
+    }
+    var unchecked: [String: String] = [:]
+    for table in try SchemaReader(source).objects(.table) where table.rootPage > 0 {
+      let check = "PRAGMA quick_check(\(try quoted(identifier: table.name)))"
+      if let missing = try missing(of: source, check) {
+        unchecked[table.name] = missing
+      } else if try source.rows(check) != [["ok"]] {
+        return (false, unchecked)
+      }
+    }
+    return (true, unchecked)
+  }
+
+  /// SQLite's message if the statement needs what only the application has.
+  private static func missing(of source: Connection, _ sql: String) throws -> String? {
+    do throws(SQLiteError) {
+      _ = try source.rows("EXPLAIN " + sql)
+      return nil
+    } catch {
+      guard error.isOfApplication else { throw error }
+      return error.message
+    }
+  }
+}
+
+extension SQLiteError {
+  /// Whether it says that something is missing which a program adds to SQLite.
+  var isOfApplication: Bool {
+    ["no such collation sequence", "no such function", "no such module", "unknown tokenizer"].contains {
+      message.contains($0)
+    }
+  }
+}
