@@ -31,3 +31,13 @@ int quire_header_commit_count(sqlite3 *db, uint32_t *count) {
   *count = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
   return 1;
 }
+
+long quire_read_file(sqlite3 *db, int64_t offset, void *bytes, int length) {
+  sqlite3_file *file = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file) return -1;
+  sqlite3_int64 size = 0;
+  if (!file->pMethods || file->pMethods->xFileSize(file, &size) != SQLITE_OK) return -1;
+  if (offset >= size) return 0;
+  if (length > size - offset) length = (int)(size - offset);
+  return file->pMethods->xRead(file, bytes, length, offset) == SQLITE_OK ? length : -1;
+}

@@ -22,6 +22,9 @@ int quire_wal_commit_count(const volatile void *index, uint32_t *count);
 /// The file's own count, in its header, as it is on the disk: of a file without a write-ahead log. Right while a transaction
 /// is open, whose own commit will be the next one; 0 is returned where it cannot be read.
 int quire_header_commit_count(sqlite3 *db, uint32_t *count);
+/// Reads the bytes of the file itself, whatever they hold: as many as are there from `offset` on, up to `length`; -1 where
+/// they cannot be read. Opens no file, because closing one would release this process's locks on it.
+long quire_read_file(sqlite3 *db, int64_t offset, void *bytes, int length);
 
 /// Adds the aggregates `quire_sum(x)`, 0 of nothing, and `quire_average(x)`, NULL of nothing: exact, rounded once. NULL is
 /// skipped; where there is no such number the value is TEXT that says why. Not for views and triggers.

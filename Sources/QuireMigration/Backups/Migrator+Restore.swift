@@ -5,16 +5,17 @@ import QuireSQLite
 extension Migrator {
   /// Restores `backup`: the database's whole content becomes the backup's, in one transaction.
   ///
-  /// The present content is first copied to a backup of its own; commits between the two steps are lost. Programs
-  /// that have the database open continue with the restored content.
+  /// The present content is first copied to a backup of its own; commits between the two steps are lost. Of a database that
+  /// SQLite cannot read, the bytes are copied, with those of its log. Programs that have the database open continue with
+  /// the restored content.
   ///
   /// - Parameters:
   ///   - unchecked: Receives the tables of the backup that could not be checked for damage, because they need what only
   ///     the application has, such as a collation; each with SQLite's message.
   ///   - progress: Receives the pages copied and the total.
   /// - Returns: The backup of the previous content; nil if the database was missing.
-  /// - Throws: ``MigrationError``, also if the database is shared with other machines: they would not go back. Then the database is
-  ///   unchanged.
+  /// - Throws: ``MigrationError``, also if the database is shared with other machines: they would not go back; and if it is
+  ///   not an SQLite database, and `backup` is not among ``MigrationBackup/all(of:)``. Then the database is unchanged.
   @discardableResult
   public func restore(
     _ backup: String, unchecked: ([String: String]) -> Void = { _ in }, _ progress: (Int, Int) -> Void = { _, _ in }
@@ -25,14 +26,14 @@ extension Migrator {
     let (source, tables) = try opened(backup)
     if !tables.isEmpty { unchecked(tables) }
     return try withBackup(keeping: backup) { copy in
-      let destination = try present(&copy)
+      let destination = try present(before: backup, source, &copy)
       let kept = try copy?.finish()
       let hasLog = try translating { try leaveLog(of: destination, for: source, backup) }
       defer { if hasLog { _ = try? open(.readWrite).rows("PRAGMA journal_mode = WAL") } }
       do {
         try translating { try source.copy(to: destination, progress) }
       } catch {
-        // On a full disk SQLite leaves rolling back to whoever opens the file next.
+        // On a full disk SQLite leaves rolling back to the next connection that opens the file.
         _ = try? open(.readOnly)
         throw error
       }
@@ -41,13 +42,49 @@ extension Migrator {
   }
 
   /// Copies what is there now, and opens the database to be written over.
-  private func present(_ copy: inout UnfinishedBackup?) throws -> Connection {
-    if !FileManager.default.fileExists(atPath: database) { return try open(.create) }
-    if try translating({ try NodePlace(on: open(.readOnly)) }) != nil {
-      throw MigrationError.database(.shared(path: database))
+  private func present(before backup: String, _ source: Connection, _ copy: inout UnfinishedBackup?) throws
+    -> Connection
+  {
+    let log = SidecarFiles.size(of: database + "-wal") ?? 0
+    if !FileManager.default.fileExists(atPath: database), log == 0 { return try open(.create) }
+    do {
+      if try translating({ try NodePlace(on: open(.readOnly)) }) != nil {
+        throw MigrationError.database(.shared(path: database))
+      }
+      copy = try translating { try copied(before: "restore") }
+      return try open(.readWrite)
+    } catch let error as MigrationError where error.isOfContent {
+      // What cannot be read cannot say that it is shared, but its backup can.
+      if try translating({ try NodePlace(on: source) }) != nil {
+        throw MigrationError.database(.shared(path: database))
+      }
+      let isOwn = MigrationBackup.all(of: database).contains { FileNumbers($0.path) == FileNumbers(backup) }
+      if case .unusable(.notADatabase) = error, !isOwn { throw error }
+      return try translating { try unreadable(source, &copy) }
     }
-    copy = try translating { try copied(before: "restore") }
-    return try open(.readWrite)
+  }
+
+  /// Copies the bytes of a database that SQLite cannot read, and opens it to be written over.
+  private func unreadable(_ source: Connection, _ copy: inout UnfinishedBackup?) throws -> Connection {
+    MigrationBackup.removeUnfinished(of: database)
+    let versions = try Set(files.map(\.version) + MigrationHistory.runs(on: source).map(\.version))
+    let bytes = UnfinishedBackup(of: database, before: "restore", versions: versions)
+    copy = bytes
+    func goesOn() -> Bool {
+      beat?()
+      return interruption?.isStopped != true
+    }
+    // SQLite removes the log of an empty file when it opens it.
+    let isEmpty = SidecarFiles.size(of: database) ?? 0 == 0
+    if isEmpty { try bytes.fillBytes(from: nil, goesOn) }
+    let destination = try Connection(
+      overwriting: database, busyTimeout: wait, interruption: interruption, beat: beat)
+    if !isEmpty {
+      try destination.execute("BEGIN IMMEDIATE")
+      defer { _ = try? destination.execute("ROLLBACK") }
+      try bytes.fillBytes(from: destination, goesOn)
+    }
+    return destination
   }
 
   /// SQLite does not change the size of pages in a database with a write-ahead log: it is put aside meanwhile.
@@ -116,6 +153,17 @@ extension SQLiteError {
   var isOfApplication: Bool {
     ["no such collation sequence", "no such function", "no such module", "unknown tokenizer"].contains {
       message.contains($0)
+    }
+  }
+}
+
+extension MigrationError {
+  /// Whether it says that the file's content cannot be read: it is damaged, not a database, empty or missing.
+  fileprivate var isOfContent: Bool {
+    switch self {
+    case .unusable(.notADatabase), .unusable(.empty), .database(.corrupt), .noDatabase: true
+    case .database(.unreadable(_, let reason)): reason.hasPrefix("malformed database schema")
+    default: false
     }
   }
 }

@@ -21,6 +21,11 @@ struct UnfinishedBackup {
     try writing { try copy.fill(from: source, interruption: interruption, beat: beat, progress) }
   }
 
+  /// Copies the bytes of a database that SQLite cannot read: see ``UnfinishedCopy/fillBytes(from:_:)``.
+  func fillBytes(from connection: Connection?, _ goesOn: () -> Bool) throws {
+    try writing { try copy.fillBytes(from: connection, goesOn) }
+  }
+
   /// Gives it its final name, with a number at its end if an earlier one has that name.
   func finish() throws -> MigrationBackup {
     let path = try writing { try copy.finishNumbered() }

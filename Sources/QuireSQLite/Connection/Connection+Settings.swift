@@ -32,7 +32,9 @@ extension Connection {
   ///
   /// The schema is trusted, because migrations change it: otherwise SQLite 3.40 refuses an index on `json_extract(…)`,
   /// and writes to a table whose triggers maintain a full-text index. This connection has only SQLite's own functions.
-  func configureForMigrations() throws {
+  ///
+  /// - Parameter reads: Whether the content is read, which is an error if the file is not a database.
+  func configureForMigrations(reads: Bool) throws {
     pulse?.install(on: handle)
     for (option, value) in Connection.switches where option != SQLITE_DBCONFIG_ENABLE_FKEY {
       try set(option, option == SQLITE_DBCONFIG_TRUSTED_SCHEMA ? 1 : value)
@@ -40,7 +42,7 @@ extension Connection {
     try execute("PRAGMA cell_size_check = ON")
     try addGuardFunction()
     // SQLite reads the content only at the first statement.
-    try execute("SELECT count(*) FROM sqlite_schema")
+    if reads { try execute("SELECT count(*) FROM sqlite_schema") }
   }
 
   /// Switches triggers and the actions of foreign keys on or off; the latter only if no transaction is open.

@@ -85,7 +85,11 @@ package import QuireRow
   /// - Parameters:
   ///   - path: The path that SQLite opens.
   ///   - name: The file's name in messages.
-  init(migrating path: String, as name: String, access: Access, unlocked: UnlockedFile?, pulse: MigrationPulse) throws {
+  ///   - overwrites: Whether the file is taken for empty: see ``init(overwriting:busyTimeout:interruption:beat:)``.
+  init(
+    migrating path: String, as name: String, access: Access, unlocked: UnlockedFile?, pulse: MigrationPulse,
+    overwrites: Bool = false
+  ) throws {
     self.path = path
     self.access = access
     self.pulse = pulse
@@ -94,8 +98,9 @@ package import QuireRow
     busyMilliseconds = options.busyTimeout.milliseconds
     footprint = access == .readOnly ? SidecarFiles(of: path) : nil
     handle = try Connection.open(unlocked?.uri ?? path, as: name, access, vfs: nil)
+    if overwrites { _ = quire_db_config(handle, SQLITE_DBCONFIG_RESET_DATABASE, 1) }
     do {
-      try configureForMigrations()
+      try configureForMigrations(reads: !overwrites)
     } catch let error as SQLiteError where error.primaryCode == SQLITE_NOTADB {
       throw DatabaseError.notADatabase(path: name)
     }

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Foundation
 
 extension Connection {
   /// Copies this connection's whole database over the one of `destination`, as of one moment.
@@ -37,6 +38,16 @@ extension Connection {
     throw SQLiteError(
       code: code == SQLITE_DONE ? finished : code,
       message: String(cString: sqlite3_errstr(code == SQLITE_DONE ? finished : code)))
+  }
+
+  /// Up to a megabyte of the file itself from `offset` on, whatever it holds; empty at its end.
+  ///
+  /// - Throws: ``DatabaseError/inputOutput(path:code:)``.
+  func bytesOfFile(at offset: Int64) throws -> Data {
+    var bytes = Data(count: 1 << 20)
+    let count = bytes.withUnsafeMutableBytes { quire_read_file(handle, offset, $0.baseAddress, Int32($0.count)) }
+    guard count >= 0 else { throw DatabaseError.inputOutput(path: path, code: SQLITE_IOERR) }
+    return bytes.prefix(count)
   }
 
   /// Copies this connection's whole database, which is `database`, into one file of its own, which has its name only when

@@ -16,6 +16,8 @@ package final class UnfinishedCopy {
   private var isFinished: Bool { named != nil }
   /// The name that it has got.
   private var named: String?
+  /// Whether the log of the database is copied with it.
+  private var hasLog = false
   /// Whether it failed because the disk is full.
   package private(set) var isDiskFull = false
   /// Of the file, with a lock on it as long as this process lives.
@@ -63,6 +65,47 @@ package final class UnfinishedCopy {
     }
   }
 
+  /// Copies the bytes of the database's file and of the log beside it, whatever they hold: of one that SQLite cannot read.
+  ///
+  /// - Parameters:
+  ///   - connection: Has the file open, in a transaction that keeps writers away; nil if the file is empty or missing.
+  ///   - goesOn: Asked now and then; if it says no, this ends with `SQLITE_INTERRUPT`.
+  /// - Throws: As ``fill(from:interruption:beat:_:)``.
+  package func fillBytes(from connection: Connection?, _ goesOn: () -> Bool) throws {
+    try makeFile()
+    if let connection {
+      try write(to: descriptor, goesOn) { try connection.bytesOfFile(at: $0) }
+    }
+    // SQLite has no locks on the log, which reading it would release.
+    guard SidecarFiles.size(of: database + "-wal") ?? 0 > 0,
+      let log = FileHandle(forReadingAtPath: database + "-wal")
+    else { return }
+    defer { try? log.close() }
+    let copy = Foundation.open(unfinished + "-wal", O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+    guard copy >= 0 else { throw cannotWrite(errno) }
+    defer { close(copy) }
+    giveRights(to: copy)
+    hasLog = true
+    try write(to: copy, goesOn) { _ in try log.read(upToCount: 1 << 20) ?? Data() }
+  }
+
+  private func write(to copy: Int32, _ goesOn: () -> Bool, _ next: (_ offset: Int64) throws -> Data) throws {
+    var offset: Int64 = 0
+    while true {
+      guard goesOn() else { throw SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted") }
+      var rest = try next(offset)
+      if rest.isEmpty { break }
+      offset += Int64(rest.count)
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Foundation.write(copy, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw cannotWrite(errno) }
+        rest = rest.dropFirst(count)
+      }
+    }
+    guard fsync(copy) == 0 else { throw cannotWrite(errno) }
+  }
+
   /// Gives it its name, for good: when this returns, the name is on the disk too.
   ///
   /// - Parameter replacing: Whether a file of that name is replaced; if not, it is ``BackupError/exists(path:)``.
@@ -94,16 +137,21 @@ package final class UnfinishedCopy {
       throw cannotWrite(errno)
     }
     named = path
+    if hasLog { rename(unfinished + "-wal", path + "-wal") }
     syncFolder()
   }
 
   /// Makes the empty file with the database's owner and rights, whatever the process's mask.
   private func makeFile() throws(BackupError) {
     try open()
+    giveRights(to: descriptor)
+  }
+
+  private func giveRights(to copy: Int32) {
     var info = stat()
     guard stat(database, &info) == 0 else { return }
     // The owner changes only where that is allowed; the rights must not be wider for somebody else.
-    if fchown(descriptor, info.st_uid, info.st_gid) == 0 { fchmod(descriptor, info.st_mode & 0o777) }
+    if fchown(copy, info.st_uid, info.st_gid) == 0 { fchmod(copy, info.st_mode & 0o777) }
   }
 
   /// Makes the file and locks it; again if this process is making another copy to the same path, or if another one took

@@ -23,6 +23,18 @@ extension Connection {
     try self.init(migrating: file, as: path, access: access, unlocked: unlocked, pulse: pulse)
   }
 
+  /// Opens a file to be written over, also one that SQLite cannot read: it is taken for empty, whatever it holds.
+  ///
+  /// A transaction replaces all that it holds; one that is rolled back leaves it as it was. Other programs may have it open.
+  package convenience init(
+    overwriting path: String, busyTimeout: Duration, interruption: MigrationInterruption? = nil,
+    beat: (@Sendable () -> Void)? = nil
+  ) throws {
+    let file = try DatabaseFile(path).checked(for: .create)
+    let pulse = MigrationPulse(interruption: interruption, busyTimeout: busyTimeout, beat: beat)
+    try self.init(migrating: file, as: path, access: .create, unlocked: nil, pulse: pulse, overwrites: true)
+  }
+
   /// Lets SQLite roll back the unfinished transaction of a process that died, which a read-only connection cannot do.
   ///
   /// A failure is not an error here: the next read reports it.

@@ -102,7 +102,11 @@ struct MigrateFailure {
 
   private func advice(for error: MigrationError) -> String? {
     switch error {
-    case .unusable(.empty): "To make it a database:  \(target.pasteable("apply --create"))"
+    case .unusable(.notADatabase) where isCommand("restore"):
+      "Only a backup of its own replaces it. To put another file in its place, move it away first."
+    case .unusable(.notADatabase), .database(.corrupt): restoring
+    case .unusable(.empty):
+      (restoring.map { $0 + "\n" } ?? "") + "To make it a database:  \(target.pasteable("apply --create"))"
     case .noDatabase: "To create one:  \(target.pasteable("apply --create"))"
     case .failed where isTrial, .refused where isTrial: "Tried on a database of its own: nothing was changed."
     case .refused(let statement, _):
@@ -168,6 +172,15 @@ struct MigrateFailure {
     return "\(max(60, 2 * waited))"
   }
 
+  /// What puts the latest backup back; nil if there is none.
+  private var restoring: String? {
+    let backups = MigrationBackup.all(of: migrator.database)
+    if isCommand("restore") || backups.allSatisfy(\.isBeforeRestore) { return nil }
+    return """
+          \(target.program) migrate restore -d \(shellQuoted(migrator.database))        puts the latest backup back, and keeps what is there
+      """
+  }
+
   /// Where the other backups are named; nil if there is none.
   private func others(than path: String) -> String? {
     guard MigrationBackup.all(of: migrator.database).contains(where: { $0.path != path }) else { return nil }
@@ -190,6 +203,7 @@ struct MigrateFailure {
     case .success where !progress.applied.isEmpty: before
     case .success(let plan):
       "\(migrator.database) is as before (\(plan.current.map { "schema \($0)" } ?? "no migration applied"))"
+    case .failure where SidecarFiles.size(of: migrator.database) != nil: "\(migrator.database) is as before"
     case .failure: "\(migrator.database) was not created"
     }
   }
