@@ -217,6 +217,26 @@ import Testing
     #expect(try store.value("SELECT year FROM volume WHERE title = 'Eden'") == 1960)
   }
 
+  @Test func `an unsaved reference goes to the new row of what it refers to`() throws {
+    let store = try store(["Lem": ["Eden"], "Dick": [], "Borges": []])
+    let context = ModelContext(store)
+    let (eden, dick) = (try context.volume("Eden"), try context.writer("Dick"))
+    context.delete(dick)
+    try context.save()
+    let ubik = Volume("Ubik")
+    ubik.writer = dick
+    let borges = try context.writer("Borges")
+    eden.writer = borges
+    try store.execute("DELETE FROM writer WHERE name = 'Borges'")
+    try context.refresh()
+    for model in [ubik, dick, borges] as [any PersistentModel] { context.insert(model) }
+    try context.save()
+    #expect(
+      try store.query(
+        "SELECT title, name FROM volume LEFT JOIN writer ON writer.id = writer_id ORDER BY title"
+      ).map(\.values) == [["Eden", "Borges"], ["Ubik", "Dick"]])
+  }
+
   @Test func `objects deleted with their owner are inserted again after it, and refer to it`() throws {
     let store = try store(["Lem": ["Eden", "Solaris"]])
     let context = ModelContext(store)

@@ -79,6 +79,21 @@ extension Editing {
     model._quireState.flags.remove(.deleted)
     model._quireState.key = 0
     insert(model)
+    pending.hasRenewed = true
+  }
+
+  /// Gives unsaved references the keys that their targets have now. They differ only where an object has become new
+  /// after it was referred to.
+  func renewKeys() {
+    guard pending.hasRenewed else { return }
+    for model in pending.edits + pending.inserted.compactMap({ $0 }) {
+      guard let entity = entity(of: model) else { continue }
+      for index in entity.relationships where entity.properties[index].toOne != nil {
+        let old = model._quireLink(index)
+        guard old.hasKey, let target = old.object as? any PersistentModel else { continue }
+        if old.key != target._quireRowState.key { model._quireSetLink(index, link(to: target)) }
+      }
+    }
   }
 
   /// Links inserted objects with their targets and notifies the other sides. All lists exist, empty, before any
@@ -138,6 +153,7 @@ extension Editing {
     if !old.hasKey || old.key != target._quireRowState.key { model._quireSetLink(index, link(to: target)) }
     guard let inverse = side.inverse else { return }
     leaveOthers(target, index, side, but: model)
+    if target._quireLink(inverse).object == nil { return }  // its list was never read
     edit(inverse, of: target) { list in
       let isThere = model._quireRowState.isOwned(by: core) && !model.isDeleted
       if isThere, model._quireLink(index).object === object { list.insert(model._quireState.key) }

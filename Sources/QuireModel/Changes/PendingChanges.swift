@@ -12,6 +12,8 @@ struct PendingChanges {
   /// The key of the first unsaved object. Increases with every save and rollback: a temporary key is never used twice.
   private(set) var firstTemporaryKey: Int64
   var deleted: [any PersistentModel] = []
+  /// Whether an object that had a row is unsaved again: references from before then have the key of the row that is gone.
+  var hasRenewed = false
   var cascades = Cascades()
   var joinEdits = JoinEdits()
   /// Lists changed by unsaved edits, for `rollback()`.
@@ -51,6 +53,7 @@ struct PendingChanges {
     if !inserted.contains(where: { $0 != nil }) { forgetInserted() }
     guard edits.isEmpty, inserted.isEmpty, deleted.isEmpty, joinEdits.isEmpty else { return }
     editedLists.removeAll()
+    hasRenewed = false
     cascades = Cascades()
     if conflicts.lost.isEmpty { conflicts.removeAll() }
   }

@@ -123,12 +123,15 @@ extension _Quire.OptionalToMany: _Quire.PropertyForm where Target: PersistentMod
   }
 }
 
-/// Binds a to-one's current key: its target may have been unsaved when it was linked.
+/// Binds a to-one's key. A target that was unsaved when it was linked is asked for the key that it has now; another one is
+/// not: that would be a cache miss for each row.
 @inlinable func bindKey<Target: PersistentModel>(
   of link: _Quire.Link, _: Target.Type, to statement: _Quire.Statement, at index: Int32
 ) {
   if !link.hasKey {
     statement.bindNull(index)
+  } else if link.key >= _Quire.ModelState.firstKey {
+    statement.bind(link.key, at: index)
   } else if let target = link.target(as: Target.self) {
     statement.bind(target._quireState.key, at: index)
   } else {

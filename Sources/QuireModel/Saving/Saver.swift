@@ -138,6 +138,7 @@ package final class Saver: ContextPart {
     try core.editing.checkConflicts(store, on: connection)
     if onUniqueConflict == .upsert { try mergeClashing(store) }
     try dropUnsavedTargets(store)
+    core.editing.renewKeys()
     try checkCounts(store)
   }
 
