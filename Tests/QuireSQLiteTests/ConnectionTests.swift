@@ -235,6 +235,18 @@ import Testing
     #expect(throws: DatabaseError.closed(path: database.path)) { try database.read { _ in } }
   }
 
+  @Test func `the log of a file that goes with its connections is not written back`() throws {
+    let scratch = try Scratch()
+    var options = ConnectionOptions()
+    (options.isTemporary, options.synchronous) = (true, .off)
+    do {
+      let connection = try Connection(path: scratch.file(), access: .create, options: options)
+      try connection.execute("CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(100000))")
+    }
+    #expect(try Data(contentsOf: URL(filePath: scratch.file())).count == 4096)
+    #expect(try Data(contentsOf: URL(filePath: scratch.file() + "-wal")).count > 100_000)
+  }
+
   @Test func `leftovers of dead processes are removed, those of living ones are not`() throws {
     let scratch = try Scratch()
     // Greater than any process number Linux gives out.

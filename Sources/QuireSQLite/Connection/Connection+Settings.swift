@@ -9,11 +9,14 @@ extension Connection {
     sqlite3_busy_timeout(handle, busyMilliseconds)
     for (option, value) in Connection.switches { try set(option, value) }
     if options.trustsSchema { try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) }
+    if options.isTemporary { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     let code = quire_totals_install(handle)
     if code != SQLITE_OK { throw error(code, sql: nil) }
     // A file that is not a database is detected at the first read, not at open.
     _ = try query("PRAGMA schema_version")
     if access != .readOnly {
+      // The way to a write-ahead log syncs four times.
+      if options.isTemporary { try execute("PRAGMA synchronous = OFF") }
       if options.role != .reader, !options.keepsJournalMode { try set("journal_mode", "WAL", reads: "wal") }
       try set("synchronous", options.synchronous.rawValue, reads: options.synchronous.level)
       try execute("PRAGMA journal_size_limit = \(64 << 20)")

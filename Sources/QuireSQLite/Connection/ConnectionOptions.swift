@@ -16,6 +16,8 @@ package struct ConnectionOptions: Hashable, Sendable {
   /// at the end if they did not exist before and no other connection uses them. If a file is only read, and its folder
   /// does not allow sidecar files, it is read without them.
   package var leavesNothing = false
+  /// Whether the file goes when its connections do: nothing is synced, and the log is not written back at the end.
+  var isTemporary = false
   /// The restrictions on prepared SQL: transaction control, ATTACH and settings, or also every write.
   var role = Role.free
   /// A registered SQLite VFS; nil for the system's.

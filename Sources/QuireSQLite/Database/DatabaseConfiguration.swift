@@ -47,6 +47,7 @@ package struct DatabaseConfiguration: Hashable, Sendable {
   func options(_ role: ConnectionOptions.Role) -> ConnectionOptions {
     var options = ConnectionOptions()
     options.synchronous = synchronous
+    options.isTemporary = location == .temporary
     options.busyTimeout = busyTimeout
     options.cacheSizeInBytes = cacheSizeInBytes
     options.checkpointsItself = false
