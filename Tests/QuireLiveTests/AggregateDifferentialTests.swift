@@ -6,7 +6,7 @@ import Testing
 @testable import QuireLive
 
 /// Random writes by every way: after every commit each live aggregate equals what the rows give afresh.
-@MainActor @Suite(.fewAtOnce) struct AggregateDifferentialTests {
+@MainActor @Suite(.fewOnMainActor) struct AggregateDifferentialTests {
   nonisolated static let corpus: [UInt64] = []
 
   @Test(arguments: corpus + Array(1...6 as ClosedRange<UInt64>))

@@ -7,7 +7,7 @@ import Testing
 @testable import QuireLive
 
 /// Grouped results: what they show, tell and cost.
-@MainActor @Suite(.fewAtOnce) struct AggregateGroupTests {
+@MainActor @Suite(.fewOnMainActor) struct AggregateGroupTests {
   typealias Row = GroupRow<Int?, (Int, Double?)>
   private let store: ModelContainer
   private let context: ModelContext

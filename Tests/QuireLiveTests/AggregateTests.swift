@@ -9,7 +9,7 @@ import Testing
 @testable import QuireLive
 
 /// What aggregates give, what they cost and whom they wake.
-@MainActor @Suite(.fewAtOnce) struct AggregateTests {
+@MainActor @Suite(.fewOnMainActor) struct AggregateTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -7,7 +7,7 @@ import Testing
 @testable import QuireSQLite
 
 /// Who looks at a commit before it happens, and may refuse it.
-@MainActor @Suite(.fewAtOnce) struct BeforeCommitTests {
+@MainActor @Suite(.fewOnMainActor) struct BeforeCommitTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -50,7 +50,7 @@ private struct Field { @ModelBinding var text: String }
 @MainActor private enum Shared { @ModelBindable static var title = Title("global") }
 
 /// The observation contract, F4 and F5: editing, bindings, and what refuses a value.
-@MainActor @Suite(.fewAtOnce) struct BindingTests {
+@MainActor @Suite(.fewOnMainActor) struct BindingTests {
   private let store: ModelContainer
   private let context: ModelContext
   @ModelBindable private var stored: Title

@@ -6,7 +6,7 @@ import Testing
 @testable import QuireLive
 
 /// The exact channel: each commit once, in order, with old and new values.
-@MainActor @Suite(.fewAtOnce) struct CommitsTests {
+@MainActor @Suite(.fewOnMainActor) struct CommitsTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -9,7 +9,7 @@ import Testing
 @testable import QuireSQLite
 
 /// What a commit costs: statements run and readers woken.
-@MainActor @Suite(.fewAtOnce) struct CountingTests {
+@MainActor @Suite(.fewOnMainActor) struct CountingTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -6,7 +6,7 @@ import Testing
 @testable import QuireLive
 
 /// Random writes by every way, many live queries at once: after every commit each equals the same query run afresh.
-@MainActor @Suite(.fewAtOnce) struct DifferentialTests {
+@MainActor @Suite(.fewOnMainActor) struct DifferentialTests {
   /// Seeds that failed once.
   nonisolated static let corpus: [UInt64] = []
 

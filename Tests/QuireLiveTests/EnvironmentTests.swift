@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The observation contract, F1 to F3 and F6, and what keeps an object on its isolation.
-@MainActor @Suite(.fewAtOnce) struct EnvironmentTests {
+@MainActor @Suite(.fewOnMainActor) struct EnvironmentTests {
   private enum PageSize: ModelEnvironmentKey { static let defaultValue = 20 }
   private enum Shown: ModelEnvironmentKey { static let defaultValue: PersistentIdentifier? = nil }
 

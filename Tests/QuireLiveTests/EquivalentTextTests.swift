@@ -34,7 +34,7 @@ private struct Cover: Codable, Equatable {
 }
 
 /// Two spellings of é are equal texts to Swift and two texts to the file: a change from one to the other is followed.
-@MainActor @Suite(.fewAtOnce) struct EquivalentTextTests {
+@MainActor @Suite(.fewOnMainActor) struct EquivalentTextTests {
   private static let (decomposed, composed) = ("e\u{301}", "\u{e9}")
   private let store: ModelContainer
   private let context: ModelContext

@@ -6,7 +6,7 @@ import Testing
 @testable import QuireLive
 
 /// What live results say of themselves, word for word, and that it is so.
-@MainActor @Suite(.fewAtOnce) struct ExplanationTests {
+@MainActor @Suite(.fewOnMainActor) struct ExplanationTests {
   private let store: ModelContainer
   private let context: ModelContext
 

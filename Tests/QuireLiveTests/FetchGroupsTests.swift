@@ -7,7 +7,7 @@ import Testing
 @testable import QuireModel
 
 /// Groups asked for once: the shape of `liveGroups`, with unsaved edits.
-@MainActor @Suite(.fewAtOnce) struct FetchGroupsTests {
+@MainActor @Suite(.fewOnMainActor) struct FetchGroupsTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -21,7 +21,7 @@ import Testing
 }
 
 /// Projections whose rows are groups.
-@MainActor @Suite(.fewAtOnce) struct GroupProjectionTests {
+@MainActor @Suite(.fewOnMainActor) struct GroupProjectionTests {
   @Test func `rows are the groups, filtered, ordered and cut, by one statement`() throws {
     let store = try makeStore()
     let context = ModelContext(store, isolation: nil)

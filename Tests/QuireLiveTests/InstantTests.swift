@@ -10,7 +10,7 @@ import Testing
 ///
 /// Every write makes version n + 1 of the same picture: the author's rank is n, its three lasting books are of the year
 /// n, n % 5 of ten others are in, and it has a fourth book in odd versions.
-@MainActor @Suite(.serialized, .fewAtOnce) struct InstantTests {
+@MainActor @Suite(.serialized, .fewOnMainActor) struct InstantTests {
   nonisolated static func statements() -> [String] {
     [
       "UPDATE author SET rank = rank + 1 WHERE id = 1",

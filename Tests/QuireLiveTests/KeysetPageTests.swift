@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Pages by a name that many rows share, and the key that none does.
-@MainActor @Suite(.fewAtOnce) struct KeysetPageTests {
+@MainActor @Suite(.fewOnMainActor) struct KeysetPageTests {
   private let store: ModelContainer
   private let context: ModelContext
   private let order = [SortDescriptor(\Book.title), SortDescriptor(\Book.persistentModelID)]

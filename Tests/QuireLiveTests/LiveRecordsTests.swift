@@ -8,7 +8,7 @@ import Testing
 @testable import QuireSQLite
 
 /// Queries in SQL, once and live.
-@MainActor @Suite(.fewAtOnce) struct LiveRecordsTests {
+@MainActor @Suite(.fewOnMainActor) struct LiveRecordsTests {
   private let store: ModelContainer
   private let context: ModelContext
 

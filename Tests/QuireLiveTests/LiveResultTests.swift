@@ -8,7 +8,7 @@ import Testing
 @testable import QuireModel
 
 /// What every shape of live result has in common, each check for all of them.
-@MainActor @Suite(.fewAtOnce) struct LiveResultTests {
+@MainActor @Suite(.fewOnMainActor) struct LiveResultTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The exact channel, filtered by model and by property.
-@MainActor @Suite(.fewAtOnce) struct ModelCommitsTests {
+@MainActor @Suite(.fewOnMainActor) struct ModelCommitsTests {
   private let store: ModelContainer
 
   init() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import QuireModel
 
 /// `observe { … }`, and what it and live queries cost when they are gone.
-@MainActor @Suite(.fewAtOnce) struct ObserveTests {
+@MainActor @Suite(.fewOnMainActor) struct ObserveTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -9,7 +9,7 @@ import Testing
 @testable import QuireSQLite
 
 /// A live result that is paused: it costs nothing, stays what it was, and goes on with one difference.
-@MainActor @Suite(.fewAtOnce) struct PauseTests {
+@MainActor @Suite(.fewOnMainActor) struct PauseTests {
   let store: ModelContainer
   let context: ModelContext
 

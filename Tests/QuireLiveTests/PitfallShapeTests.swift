@@ -9,7 +9,7 @@ import Testing
 /// What incremental views are known to get wrong, for every shape there is: lists, rows, sections, counts, sums,
 /// averages, extremes and groups over the same books, each against the same question asked afresh. (A child that comes
 /// before its parent needs a deferred foreign key: that is in the corpus.)
-@MainActor @Suite(.fewAtOnce) struct PitfallShapeTests {
+@MainActor @Suite(.fewOnMainActor) struct PitfallShapeTests {
   let store: ModelContainer
   let context: ModelContext
 

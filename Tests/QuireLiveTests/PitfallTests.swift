@@ -7,7 +7,7 @@ import Testing
 @testable import QuireLive
 
 /// What incremental views are known to get wrong, one test each.
-@MainActor @Suite(.fewAtOnce) struct PitfallTests {
+@MainActor @Suite(.fewOnMainActor) struct PitfallTests {
   let store: ModelContainer
   let context: ModelContext
 

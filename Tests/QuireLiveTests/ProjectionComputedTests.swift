@@ -38,7 +38,7 @@ import Testing
 }
 
 /// Fields computed by the database.
-@MainActor @Suite(.fewAtOnce) struct ProjectionComputedTests {
+@MainActor @Suite(.fewOnMainActor) struct ProjectionComputedTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -8,7 +8,7 @@ import Testing
 
 /// Random writes on both sides of every path, many live lists of rows at once: after every commit each equals the same
 /// fetch afresh.
-@MainActor @Suite(.fewAtOnce) struct ProjectionDifferentialTests {
+@MainActor @Suite(.fewOnMainActor) struct ProjectionDifferentialTests {
   /// Seeds that failed once.
   nonisolated static let corpus: [UInt64] = []
 

@@ -7,7 +7,7 @@ import Testing
 @testable import QuireLive
 
 /// Projections fetched: one statement, no objects, committed values.
-@MainActor @Suite(.fewAtOnce) struct ProjectionFetchTests {
+@MainActor @Suite(.fewOnMainActor) struct ProjectionFetchTests {
   private let store: ModelContainer
   private let context: ModelContext
 
@@ -111,7 +111,7 @@ import Testing
 }
 
 /// Projections that follow.
-@MainActor @Suite(.fewAtOnce) struct ProjectionLiveTests {
+@MainActor @Suite(.fewOnMainActor) struct ProjectionLiveTests {
   private let store: ModelContainer
   private let context: ModelContext
   private let volumes: [Volume]

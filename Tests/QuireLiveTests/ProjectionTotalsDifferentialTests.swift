@@ -8,7 +8,7 @@ import Testing
 
 /// Random writes to parents, children and pairs, and live rows with aggregates of them: after every commit each equals the
 /// same fetch afresh, errors included.
-@MainActor @Suite(.fewAtOnce) struct ProjectionTotalsDifferentialTests {
+@MainActor @Suite(.fewOnMainActor) struct ProjectionTotalsDifferentialTests {
   nonisolated static let seeds = [1, 2, extraSeed]
 
   @Test(arguments: seeds) func `authors with totals of their books are followed`(seed: UInt64) throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import QuireLive
 
 /// Aggregates of to-many relationships as fields.
-@MainActor @Suite(.fewAtOnce) struct ProjectionTotalsTests {
+@MainActor @Suite(.fewOnMainActor) struct ProjectionTotalsTests {
   private let store: ModelContainer
   private let context: ModelContext
   private let authors: [Author]

@@ -9,7 +9,7 @@ import Testing
 @testable import QuireSQLite
 
 /// Live answers in SQL that ask something else, pause, and are stopped.
-@MainActor @Suite(.fewAtOnce) struct RecordsRetargetTests {
+@MainActor @Suite(.fewOnMainActor) struct RecordsRetargetTests {
   private let store: ModelContainer
   private let context: ModelContext
 

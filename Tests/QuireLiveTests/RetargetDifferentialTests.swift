@@ -7,7 +7,7 @@ import Testing
 
 /// Random writes, and live results that ask something else, pause and go on in between: after each of these every one
 /// that follows equals the same query run afresh, and one difference led there.
-@MainActor @Suite(.fewAtOnce) struct RetargetDifferentialTests {
+@MainActor @Suite(.fewOnMainActor) struct RetargetDifferentialTests {
   /// Seeds that failed once.
   nonisolated static let corpus: [UInt64] = []
 

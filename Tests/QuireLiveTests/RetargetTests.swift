@@ -7,7 +7,7 @@ import Testing
 @testable import QuireLive
 
 /// A live result that asks something else: what its observers hear, what it costs, and when it is refused.
-@MainActor @Suite(.fewAtOnce) struct RetargetTests {
+@MainActor @Suite(.fewOnMainActor) struct RetargetTests {
   let store: ModelContainer
   let context: ModelContext
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Random writes by every way, and many live results that are routed by equality: after every move each equals the same
 /// question asked afresh.
-@MainActor @Suite(.fewAtOnce) struct RoutingDifferentialTests {
+@MainActor @Suite(.fewOnMainActor) struct RoutingDifferentialTests {
   /// Seeds that failed once.
   nonisolated static let corpus: [UInt64] = []
 

@@ -7,7 +7,7 @@ import Testing
 @testable import QuireLive
 
 /// Ten thousand observers of different rows: a commit costs those it concerns.
-@MainActor @Suite(.fewAtOnce) struct RoutingTests {
+@MainActor @Suite(.fewOnMainActor) struct RoutingTests {
   private static let count = 10_000
   private let store: ModelContainer
   private let context: ModelContext

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What is interpolated is bound by everything that runs SQL, and never becomes SQL.
-@MainActor @Suite(.fewAtOnce) struct SQLBindingTests {
+@MainActor @Suite(.fewOnMainActor) struct SQLBindingTests {
   private let store: ModelContainer
   private static let hostile = "x' OR 1 = 1; DROP TABLE book --"
 

@@ -9,7 +9,7 @@ import Testing
 
 /// Random writes by every way: after every move each live query in SQL is what the same query gives afresh, and what it
 /// told leads from its answer before to that.
-@MainActor @Suite(.fewAtOnce) struct SQLDifferentialTests {
+@MainActor @Suite(.fewOnMainActor) struct SQLDifferentialTests {
   nonisolated static let corpus: [UInt64] = []
 
   private func play(seed: UInt64, from elsewhere: SQLRun.Elsewhere? = nil) async throws {

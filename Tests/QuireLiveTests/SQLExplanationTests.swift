@@ -6,7 +6,7 @@ import Testing
 @testable import QuireLive
 
 /// What live answers of queries in SQL say of themselves.
-@MainActor @Suite(.fewAtOnce) struct SQLExplanationTests {
+@MainActor @Suite(.fewOnMainActor) struct SQLExplanationTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -17,7 +17,7 @@ import Testing
 }
 
 /// Models in SQL: names, keys, and predicates as sub-queries.
-@MainActor @Suite(.fewAtOnce) struct SQLModelsTests {
+@MainActor @Suite(.fewOnMainActor) struct SQLModelsTests {
   private let store: ModelContainer
   private let context: ModelContext
 

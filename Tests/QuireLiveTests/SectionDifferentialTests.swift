@@ -9,7 +9,7 @@ import Testing
 /// Random writes, and results in sections that ask something else, pause and go on in between: each equals the same rows
 /// fetched afresh and cut into sections, differences replayed lead there, and who reads a section is woken exactly when
 /// that is another.
-@MainActor @Suite(.fewAtOnce) struct SectionDifferentialTests {
+@MainActor @Suite(.fewOnMainActor) struct SectionDifferentialTests {
   /// Seeds that failed once.
   nonisolated static let corpus: [UInt64] = []
 

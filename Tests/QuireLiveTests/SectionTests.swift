@@ -7,7 +7,7 @@ import Testing
 @testable import QuireLive
 
 /// A live result in sections: what it shows, who is woken, and what is told.
-@MainActor @Suite(.fewAtOnce) struct SectionTests {
+@MainActor @Suite(.fewOnMainActor) struct SectionTests {
   let store: ModelContainer
   let context: ModelContext
 

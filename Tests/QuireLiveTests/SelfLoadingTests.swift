@@ -71,7 +71,7 @@ private final class AutumnLeaf: Leaf {
 }
 
 /// The observation contract, D1 to D4, D6 and D7, for any class; D5 and D7 for relationships are in LoadingTests and below.
-@MainActor @Suite(.fewAtOnce) struct SelfLoadingTests {
+@MainActor @Suite(.fewOnMainActor) struct SelfLoadingTests {
   private func turn() async { for _ in 0..<20 { await Task.yield() } }
 
   /// By itself: any class

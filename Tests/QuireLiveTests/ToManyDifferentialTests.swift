@@ -7,7 +7,7 @@ import Testing
 
 /// Random writes, and live queries that ask about to-many relationships: after every commit each equals the same query
 /// run afresh.
-@MainActor @Suite(.fewAtOnce) struct ToManyDifferentialTests {
+@MainActor @Suite(.fewOnMainActor) struct ToManyDifferentialTests {
   nonisolated static let seeds = Array(1...5 as ClosedRange<UInt64>) + [extraSeed]
 
   @Test(arguments: seeds) func `authors by their books are followed`(seed: UInt64) throws {

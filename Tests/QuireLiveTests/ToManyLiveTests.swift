@@ -7,7 +7,7 @@ import Testing
 @testable import QuireLive
 
 /// Live queries that ask about to-many relationships, one trap each.
-@MainActor @Suite(.fewAtOnce) struct ToManyLiveTests {
+@MainActor @Suite(.fewOnMainActor) struct ToManyLiveTests {
   let store: ModelContainer
   let context: ModelContext
 

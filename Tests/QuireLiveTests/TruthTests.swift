@@ -6,7 +6,7 @@ import Testing
 @testable import QuireSQLite
 
 /// Kept values and the latest of a sequence, beside what the observation contract says of them.
-@MainActor @Suite(.fewAtOnce) struct TruthTests {
+@MainActor @Suite(.fewOnMainActor) struct TruthTests {
   private func settle(_ condition: () -> Bool) async throws {
     for _ in 0..<20_000 where !condition() { try await Task.sleep(for: .milliseconds(1)) }
   }

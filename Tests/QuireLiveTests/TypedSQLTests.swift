@@ -8,7 +8,7 @@ import Testing
 @testable import QuireSQLite
 
 /// What SQL finds, as values, tuples, structs and objects.
-@MainActor @Suite(.fewAtOnce) struct TypedSQLTests {
+@MainActor @Suite(.fewOnMainActor) struct TypedSQLTests {
   private let store: ModelContainer
   private let context: ModelContext
 

@@ -9,7 +9,7 @@ import Testing
 
 /// A row that does not decode is an error and no object, in live results as in fetches, and nothing that is done to what
 /// stands in its place is passed over in silence.
-@MainActor @Suite(.fewAtOnce) struct UndecodableRowTests {
+@MainActor @Suite(.fewOnMainActor) struct UndecodableRowTests {
   private let scratch: Scratch
   private let store: ModelContainer
   private let context: ModelContext

@@ -27,7 +27,7 @@ private struct Mark: StoredValue, Hashable {
 }
 
 /// Groups by a column without a type, in which 1 and 1.0 are two values and equal.
-@MainActor @Suite(.fewAtOnce) struct UntypedGroupTests {
+@MainActor @Suite(.fewOnMainActor) struct UntypedGroupTests {
   private static let marks = [
     "1", "1.0", "'1'", "x'31'", "2.5", "-0.0", "0", "9007199254740993", "9007199254740992.0", "9007199254740992",
     "1e300", "9e999", "'a'", "'A'", "-9223372036854775808", "-9.223372036854775808e18",

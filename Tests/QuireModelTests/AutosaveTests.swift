@@ -6,7 +6,7 @@ import Testing
 @testable import QuireModel
 
 /// Autosave while others write.
-@Suite(.fewAtOnce) @MainActor struct AutosaveTests {
+@Suite(.fewOnMainActor) @MainActor struct AutosaveTests {
   @Test func `an autosave behind another writer blocks no actor, and close waits for it`() async throws {
     let file = try TemporaryFile()
     let store = try ServingTests.store(file.url)

@@ -6,7 +6,7 @@ import Testing
 @testable import QuireModel
 
 /// `saveWhenReady`: a save that waits without a thread, while its context goes on.
-@Suite(.fewAtOnce) @MainActor struct SaveWhenReadyTests {
+@Suite(.fewOnMainActor) @MainActor struct SaveWhenReadyTests {
   /// A save that waits behind a gate, of a context of the main actor.
   @MainActor struct Waiting {
     let store: ModelContainer

@@ -2,7 +2,7 @@ import Quire
 import TestSupport
 import Testing
 
-@MainActor @Suite(.fewAtOnce) struct SpineTests {
+@MainActor @Suite(.fewOnMainActor) struct SpineTests {
   @Test func `a saved object is found by another context`() throws {
     let store = try store()
     let context = store.mainContext

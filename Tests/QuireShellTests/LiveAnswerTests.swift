@@ -9,7 +9,7 @@ import Testing
 @testable import QuireShell
 
 /// Answers that follow a file, against the same queries asked afresh.
-@MainActor @Suite(.fewAtOnce) struct LiveAnswerTests {
+@MainActor @Suite(.fewOnMainActor) struct LiveAnswerTests {
   @Test(arguments: [1, 2, 3, extraSeed])
   func `a live answer is what the query gives afresh`(seed: UInt64) async throws {
     let run = try await LiveRun(seed)

@@ -9,7 +9,7 @@ import Testing
 @testable import QuireShell
 
 /// Who is said to have written what a live answer shows.
-@MainActor @Suite(.fewAtOnce) struct LiveWriterTests {
+@MainActor @Suite(.fewOnMainActor) struct LiveWriterTests {
   nonisolated enum Kind: CaseIterable { case plain, writeAhead, logged }
 
   private let library: Library

@@ -1,30 +1,35 @@
 public import Testing
 
-/// Lets at most 24 tests of the suites that have it run at once.
+/// Lets at most 24 tests of the suites that have it run at once, and of those on the main actor eight: others would keep
+/// the places while they wait for it.
 ///
 /// The tests of a suite start together, and one with hundreds of cases opens as many databases: with more than about
 /// 1 300 open files Foundation's `Process` ends the program.
 public struct FewAtOnce: SuiteTrait, TestTrait, TestScoping {
   public let isRecursive = true
-  private static let places = Places(24)
+  fileprivate static let places = Places(24)
+  fileprivate static let placesOnMainActor = Places(8)
+  fileprivate let places: Places
 
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    await FewAtOnce.places.take()
+    await places.take()
     do {
       try await function()
     } catch {
-      await FewAtOnce.places.giveBack()
+      await places.giveBack()
       throw error
     }
-    await FewAtOnce.places.giveBack()
+    await places.giveBack()
   }
 }
 
 extension Trait where Self == FewAtOnce {
   /// At most 24 tests of all suites with this trait at once.
-  public static var fewAtOnce: FewAtOnce { FewAtOnce() }
+  public static var fewAtOnce: FewAtOnce { FewAtOnce(places: FewAtOnce.places) }
+  /// For suites on the main actor: at most eight of their tests at once.
+  public static var fewOnMainActor: FewAtOnce { FewAtOnce(places: FewAtOnce.placesOnMainActor) }
 }
 
 private actor Places {
