@@ -29,6 +29,23 @@ import Testing
     withExtendedLifetime(file) {}
   }
 
+  @Test func `what objects cannot load because their context is gone is warned of, once`() throws {
+    let store = try store(["Lem": ["Eden", "Solaris"]])
+    func volumes() throws -> [Volume] { try ModelContext(store).all(Volume.self) }
+    let heard = Heard()
+    let observation = store.observeWarnings { heard.add($0) }
+    let (some, others) = (try volumes(), try volumes())
+    #expect(heard.all.isEmpty)
+    #expect(some.allSatisfy { $0.writer == nil && $0.contributors.isEmpty })
+    #expect(others[0].contributors.isEmpty && others[0].writer == nil)
+    #expect(heard.all.map(\.kind) == [.loading, .loading])
+    #expect(
+      heard.all.map { String($0.description.prefix { $0 != "," }) } == [
+        "Volume.writer of Volume 1 was read", "Volume.contributors of Volume 1 was read",
+      ])
+    observation.cancel()
+  }
+
   @Test @MainActor func `an autosave that fails is warned of, in every stream`() async throws {
     let store = try store(["Lem": ["Eden"]])
     var streams = [store.warnings.makeAsyncIterator(), store.warnings.makeAsyncIterator()]

@@ -18,7 +18,7 @@ public struct StoreWarning: Hashable, Sendable, CustomStringConvertible {
     /// An autosave failed; its edits are still pending. Also in ``ModelContext/autosaveError``.
     case autosave
     /// An object or a relationship could not be loaded, and reads as nil or empty. Also in
-    /// ``ModelContext/drainDeferredErrors()``.
+    /// ``ModelContext/drainDeferredErrors()``, unless the context is gone: then one warning is for all of its objects.
     case loading
     /// A live result could not follow a commit, and shows the one before. Also in the result's `error`.
     case liveResult

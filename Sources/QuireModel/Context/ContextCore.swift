@@ -16,6 +16,10 @@ import Synchronization
   /// Nil once the context or its container is closed.
   @exclusivity(unchecked) private(set) package var store: Store?
   weak var context: ModelContext?
+  /// The store's, here also for objects that have outlived their context.
+  let warnings: Broadcast<StoreWarning>
+  /// Whether it was warned of what such an object could not load.
+  var hasWarnedOfEnd = false
   @usableFromInline let monitor: UnsafeMutablePointer<TrackingMonitor>
   @exclusivity(unchecked) private(set) var maps: [IdentityMap]
   /// Unsaved edits, insertions and deletions.
@@ -44,6 +48,7 @@ import Synchronization
   /// - Parameter follows: Whether commits made elsewhere reach it. A context that serves one block stands still.
   init(_ store: Store, number: UInt64, _ isolation: (any Actor)?, follows: Bool) {
     self.store = store
+    warnings = store.warnings
     storeNumber = store.number
     entityNumbers = store.entityNumbers
     self.number = number

@@ -39,6 +39,19 @@ extension ContextCore {
 
   func drainDeferredErrors() -> [any Error] { deferredErrors.drain() }
 
+  /// Warns that an object cannot load a relationship because its context is gone: once, for all objects of the context.
+  func warnOfEnd(reading property: Int, of model: any PersistentModel) {
+    if hasWarnedOfEnd || !warnings.areObserved { return }
+    hasWarnedOfEnd = true
+    let type = type(of: model)
+    let name = type._quireDefinition.properties[property].name
+    warnings.emit(
+      StoreWarning(
+        .loading,
+        "\(type).\(name) of \(type) \(model._quireState.key) was read, and cannot be loaded: its context was released, or its "
+          + "container closed. It reads as nil or empty. Keep the ModelContext as long as its objects are used"))
+  }
+
   /// Runs the body, and throws the error that it has deferred.
   func throwingDeferred<Result>(_ body: () throws -> Result) throws -> Result {
     let before = deferredErrors.begin()

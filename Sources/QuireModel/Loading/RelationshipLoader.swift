@@ -29,6 +29,7 @@ package final class RelationshipLoader: ContextPart {
 
   /// The target of a to-one of which only the key is known; nil if the row does not exist.
   func loadToOne(_ model: any PersistentModel, _ property: Int, key: Int64) -> AnyObject? {
+    if store == nil { core.warnOfEnd(reading: property, of: model) }
     guard let entity = entity(of: model), let side = entity.properties[property].toOne else { return nil }
     if let known = registered(side.target, key) {
       keep(known, at: property, of: model)
@@ -63,6 +64,7 @@ package final class RelationshipLoader: ContextPart {
 
   /// The objects of a to-many: those not in memory are loaded, deleted ones are left out.
   package func targets(of model: any PersistentModel, _ property: Int) -> [AnyObject] {
+    if store == nil { core.warnOfEnd(reading: property, of: model) }
     guard let list = list(of: model, property), let entity = entity(of: model),
       let side = entity.properties[property].toMany
     else { return [] }
