@@ -14,11 +14,7 @@ import Testing
     try fixture.write("UPDATE old SET a = 2;\n-- migrate: undo\nUPDATE old SET a = 1;", as: "20260101000000_a.sql")
   }
 
-  private func migrator() throws -> Migrator {
-    var migrator = try fixture.migrator()
-    migrator.backsUp = true
-    return migrator
-  }
+  private func migrator() throws -> Migrator { try fixture.migrator(backingUp: true) }
 
   private func value(of path: String? = nil) throws -> Int? {
     let connection = try Connection(migrating: path ?? fixture.database, access: .readOnly, busyTimeout: .zero)

@@ -15,11 +15,7 @@ import Testing
     try fixture.write("UPDATE old SET a = 2;", as: "20260101000000_a.sql")
   }
 
-  private func migrator() throws -> Migrator {
-    var migrator = try fixture.migrator()
-    migrator.backsUp = true
-    return migrator
-  }
+  private func migrator() throws -> Migrator { try fixture.migrator(backingUp: true) }
 
   /// The value in the table of a database that is whole; nil if it is not.
   private func value() throws -> Int? {

@@ -20,10 +20,11 @@ final class Fixture {
     try Data(sql.utf8).write(to: URL(filePath: migrations + "/" + name))
   }
 
-  func migrator(creating: Bool = false, losing: Bool = false) throws -> Migrator {
+  func migrator(creating: Bool = false, losing: Bool = false, backingUp: Bool = false) throws -> Migrator {
     var migrator = Migrator(database: database, files: try MigrationFolder.read(migrations))
     migrator.createsDatabase = creating
     migrator.allowsLosses = losing
+    migrator.backsUp = backingUp
     migrator.wait = .milliseconds(200)
     return migrator
   }

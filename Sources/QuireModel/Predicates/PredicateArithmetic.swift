@@ -109,6 +109,7 @@ extension PredicateExpressions.ForceCast: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     throw translation.refusal(self, "a column has one type", "Compare in that type.")
   }
+  /// What the predicate says, for messages: text, and no cast of ours.
   func words(in translation: Translation) -> String { "\(translation.words(input)) as! \(Desired.self)" }
 }
 

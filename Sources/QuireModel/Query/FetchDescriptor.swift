@@ -20,7 +20,7 @@ public struct FetchDescriptor<T: PersistentModel>: Sendable {
   public var fullText: FullTextQuery?
   /// Relationships to load with the objects instead of at their first read: a to-one by a join, a to-many in a statement of
   /// its own.
-  // As above.
+  // Key paths are not marked `Sendable`; those of properties hold nothing.
   public nonisolated(unsafe) var relationshipKeyPathsForPrefetching: [PartialKeyPath<T>] = []
 
   /// All objects, or those that the arguments select.

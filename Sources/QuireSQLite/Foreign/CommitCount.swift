@@ -52,9 +52,8 @@ final class CommitCount: Sendable {
     _ = source  // its connection may be closed here, outside the lock
   }
 
-  /// ``unknown`` if it is not available; nil while it changes, or while a writer is about to change it.
-  ///
-  /// If a process has died while it changed the count, it is nil until somebody opens a snapshot, which repairs it.
+  /// ``unknown`` if it is not available; nil while it changes, or while a writer is about to change it. If a process dies
+  /// while it changes the count, this stays nil until a snapshot is opened, which repairs the count.
   var value: Int64? {
     state.withLock { state -> Int64? in
       switch state.source {
