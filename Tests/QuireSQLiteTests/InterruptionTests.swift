@@ -92,4 +92,37 @@ import Testing
     try database.write { try $0.connection.execute("INSERT INTO t VALUES (2)") }
     #expect(try database.read { try $0.query("SELECT count(*) FROM t").first } == 1)
   }
+
+  @Test func `what takes work back is not stopped`() async throws {
+    let scratch = try Scratch()
+    let path = scratch.file()
+    _ = try Connection(path: path, access: .create).execute("CREATE TABLE t (a)")
+    let recording = try RecordingConnection(path: path, busyTimeout: .seconds(5), own: LocalCommits())
+    let watch = recording.connection.watched()
+    // Another thread stops each write once, at about the time when it is taken back.
+    let rounds = 5000
+    let (isFailing, isStopped) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      for round in 0..<rounds {
+        isFailing.wait()
+        for _ in 0..<round % 50 { _ = watch.steps }
+        watch.stop()
+        isStopped.signal()
+      }
+    }
+    struct Refused: Error {}
+    for _ in 0..<rounds {
+      #expect(throws: Refused.self) {
+        try recording.unrecorded {
+          try recording.connection.execute("INSERT INTO t VALUES (1)")
+          isFailing.signal()
+          throw Refused()
+        }
+      }
+      try #require(recording.connection.isAutocommit)
+      isStopped.wait()
+      watch.start()
+    }
+    #expect(try Connection(path: path, access: .readOnly).query("SELECT count(*) FROM t").first == 0)
+  }
 }

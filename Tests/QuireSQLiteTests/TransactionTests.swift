@@ -170,7 +170,7 @@ import Testing
         let c = transaction.connection
         try c.execute("INSERT INTO t VALUES (1, 1)")
         let rows = try c.prepare("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
-        while try rows.step() { if sqlite3_column_int64(rows.pointer, 0) == 1000 { c.interrupt() } }
+        while try rows.step() { if sqlite3_column_int64(rows.pointer, 0) == 1000 { sqlite3_interrupt(c.handle) } }
       }
     }
     #expect(try database.read { try $0.query("SELECT count(*) FROM t").first } == 0)

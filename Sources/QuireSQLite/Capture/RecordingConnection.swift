@@ -119,10 +119,10 @@ package final class RecordingConnection {
       return result
     } catch {
       if isOwn {
-        if !connection.isAutocommit { try connection.execute("ROLLBACK") }
+        if !connection.isAutocommit { try connection.executeUnstopped("ROLLBACK") }
         transactionEnded()
       } else if let savepoint, !connection.isAutocommit {
-        try connection.execute("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
+        try connection.executeUnstopped("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
       }
       throw error
     }

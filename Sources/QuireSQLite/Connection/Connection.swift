@@ -220,6 +220,20 @@ extension Connection {
     return changes
   }
 
+  /// Runs short statements that take back work. A stop from another thread does not end them: it may come when the work it
+  /// is for has failed already.
+  package func executeUnstopped(_ sql: String) throws(SQLiteError) {
+    for _ in 1..<100 {
+      do throws(SQLiteError) {
+        try execute(sql)
+        return
+      } catch  where error.isInterrupted {
+        // Each stop ends one attempt.
+      }
+    }
+    try execute(sql)
+  }
+
   /// All rows of one statement.
   package func query(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> QueryResult {
     let statement = try statement(sql)
@@ -282,8 +296,6 @@ extension Connection {
   package var isUnlocked: Bool { unlocked != nil }
   /// Whether no transaction is open; must be checked after every error, because some errors end the transaction.
   package var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
-  /// Ends the running statements of this connection with SQLITE_INTERRUPT.
-  package func interrupt() { sqlite3_interrupt(handle) }
 
   /// - Parameter begin: Where the text that was being prepared begins in `sql`; nil if something else failed.
   func error(_ code: Int32, sql: String?, begin: Int? = nil) -> SQLiteError {

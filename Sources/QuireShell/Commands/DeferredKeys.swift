@@ -41,6 +41,6 @@ final class DeferredKeys {
 
   /// Keys are judged at once again. Forgets what was deferred, which has been checked or is taken back.
   func end() throws {
-    if !wasDeferred { try connection.execute("PRAGMA defer_foreign_keys = OFF") }
+    if !wasDeferred { try connection.executeUnstopped("PRAGMA defer_foreign_keys = OFF") }
   }
 }

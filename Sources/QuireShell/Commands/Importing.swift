@@ -38,8 +38,7 @@ extension ShellSession {
         try keys.check(model)
       } catch {
         try keys.end()
-        // It may have been stopped in the middle of a statement, which SQLite calls an error of its record.
-        throw watch.wasStopped ? ShellFailure.stoppedImport : error
+        throw error
       }
       if !keys.hadViolations { try keys.end() }
     }
@@ -51,8 +50,17 @@ extension ShellSession {
     }
     let isRecorded = tooLarge == nil && options.staysOpen
     let savepoint = "quire_import"
-    let tables = isRecorded ? try recording.record(savepoint: savepoint, add).tables : []
-    if !isRecorded { try recording.unrecorded(savepoint: savepoint, add) }
+    var tables: [TableChanges] = []
+    do {
+      if isRecorded {
+        tables = try recording.record(savepoint: savepoint, add).tables
+      } else {
+        try recording.unrecorded(savepoint: savepoint, add)
+      }
+    } catch  where watch.wasStopped {
+      // Whatever was stopped, such as a statement, which SQLite calls an error of its record.
+      throw ShellFailure.stoppedImport
+    }
     let entry = UndoLog.Entry(
       tables: tables.filter { !$0.table.isInternal },
       obstacle: tooLarge
