@@ -162,12 +162,8 @@ package final class Fetcher: ContextPart {
   func lookUp(_ entity: Entity, key: Int64) throws -> AnyObject? {
     if key < ModelState.firstKey { return nil }
     return try read { connection in
-      let statement = try connection.statement(
-        entity.find,
-        "SELECT \(try entity.columnList()) FROM \(try quoted(identifier: entity.table)) WHERE \(try quoted(identifier: entity.keyColumn)) = ?"
-      )
+      let statement = try entity.row(key, on: connection)
       defer { statement.reset() }
-      statement.bind(key, at: 1)
       guard try statement.step() else { return nil }
       var row = statement.row
       defer { core.following.changed() }

@@ -144,9 +144,8 @@ package final class RelationshipLoader: ContextPart {
   ) throws -> [Int64: [Int64]] {
     guard let store, let side = entity.properties[property].toMany else { return [:] }
     let target = store.entities[side.target]
-    let statement = try connection.statement(side.batch, try RelationshipLoader.listSQL(side, target))
+    let statement = try side.lists(of: keys, target, on: connection)
     defer { statement.reset() }
-    statement.bind(KeyList.json(keys), at: 1)
     var result: [Int64: [Int64]] = [:]
     while try statement.step() {
       var row = statement.row
@@ -158,26 +157,6 @@ package final class RelationshipLoader: ContextPart {
     return result
   }
 
-  /// Reads the rows of several objects' lists, each behind the key of the object that has it in its list.
-  private static func listSQL(_ side: ToManySide, _ target: Entity) throws -> String {
-    let targetTable = try quoted(identifier: target.table)
-    let targetKey = try quoted(identifier: target.keyColumn)
-    let columns = try target.columnList(prefix: "t.")
-    switch side.via {
-    case .foreignKey(let foreignKey):
-      let column = try quoted(identifier: target.properties[foreignKey].column ?? "")
-      return
-        "SELECT k.value, \(columns) FROM json_each(?) AS k CROSS JOIN \(targetTable) AS t ON t.\(column) = k.value ORDER BY t.\(targetKey)"
-    case .join(let join, let own):
-      let ownColumn = try quoted(identifier: join.own(own).name)
-      let otherColumn = try quoted(identifier: join.other(own).name)
-      return """
-        SELECT k.value, \(columns) FROM json_each(?) AS k CROSS JOIN \(try quoted(identifier: join.name)) AS j \
-        ON j.\(ownColumn) = k.value CROSS JOIN \(targetTable) AS t ON t.\(targetKey) = j.\(otherColumn) ORDER BY t.\(targetKey)
-        """
-    }
-  }
-
   /// A list as its context shows it: the file's content with unsaved edits.
   private func overlayEdits(
     _ keys: inout [Int64], _ property: Int, of model: any PersistentModel, _ side: ToManySide, _ store: Store
@@ -185,15 +164,19 @@ package final class RelationshipLoader: ContextPart {
     let own = model._quireState.key
     switch side.via {
     case .foreignKey(let foreignKey):
+      let target = store.entities[side.target]
       keys.removeAll { key in
-        guard let child = registered(side.target, key) as? any PersistentModel else { return false }
+        guard let child = registered(side.target, key).map(target.model) else { return false }
         return child.isDeleted || child._quireLink(foreignKey).currentKey != own
       }
-      let candidates = pending.edits + pending.inserted.compactMap { $0 }
-      for child in candidates where entity(of: child)?.index == side.target && !child.isDeleted {
+      let committed = keys.count
+      func add(_ child: any PersistentModel) {
+        guard entity(of: child)?.index == side.target, !child.isDeleted else { return }
         if child._quireLink(foreignKey).currentKey == own { keys.append(child._quireState.key) }
       }
-      keys = ToManyList.sorted(Array(Set(keys)))
+      pending.edits.forEach(add)
+      for case let child? in pending.inserted { add(child) }
+      if keys.count > committed { keys = ToManyList.sorted(Array(Set(keys))) }
     case .join(let join, let ownSide):
       keys.removeAll { (registered(side.target, $0) as? any PersistentModel)?.isDeleted == true }
       for (pair, linked) in pending.joinEdits.changes where pair.join == join.index {
@@ -253,14 +236,8 @@ package final class RelationshipLoader: ContextPart {
 
   /// Makes objects for the rows with these keys that are not in memory yet.
   func load(_ entity: Entity, keys: [Int64], on connection: Connection) throws {
-    let statement = try connection.statement(
-      entity.findMany,
-      """
-      SELECT \(try entity.columnList(prefix: "t.")) FROM json_each(?) AS k \
-      CROSS JOIN \(try quoted(identifier: entity.table)) AS t ON t.\(try quoted(identifier: entity.keyColumn)) = k.value
-      """)
+    let statement = try entity.rows(keys, on: connection)
     defer { statement.reset() }
-    statement.bind(KeyList.json(keys), at: 1)
     while try statement.step() {
       var row = statement.row
       materialize(entity, &row)
@@ -315,14 +292,8 @@ package final class RelationshipLoader: ContextPart {
 
   /// Detached objects for rows as they are on a connection, for comparison.
   func staged(_ entity: Entity, keys: [Int64], on connection: Connection) throws -> [Int64: any PersistentModel] {
-    let statement = try connection.statement(
-      entity.findMany,
-      """
-      SELECT \(try entity.columnList(prefix: "t.")) FROM json_each(?) AS k \
-      CROSS JOIN \(try quoted(identifier: entity.table)) AS t ON t.\(try quoted(identifier: entity.keyColumn)) = k.value
-      """)
+    let statement = try entity.rows(keys, on: connection)
     defer { statement.reset() }
-    statement.bind(KeyList.json(keys), at: 1)
     var result: [Int64: any PersistentModel] = [:]
     result.reserveCapacity(keys.count)
     while try statement.step() {

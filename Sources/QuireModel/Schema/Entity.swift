@@ -171,7 +171,6 @@ package struct ToOneSide: Sendable {
   let whenTargetGoes: DeleteRule
   /// What happens to the target when this object is deleted.
   let deleteRule: DeleteRule
-  let batch = StatementID.make()
 }
 
 /// A side that is stored elsewhere: many objects, or the one that refers to this object in a one-to-one relationship.
@@ -182,7 +181,9 @@ package struct ToManySide: Sendable {
   let deleteRule: DeleteRule
   /// The property of the target that holds its position; nil for the order of the keys.
   let order: Int?
-  let batch = StatementID.make()
+  /// Statements that read one object's list, and those of several.
+  let list = StatementID.make()
+  let lists = StatementID.make()
 
   package enum Via: Sendable {
     /// The target's to-one property that holds this object's key.
