@@ -108,4 +108,107 @@ import Testing
     try await desk.rename()
     #expect(try store.value("SELECT name FROM writer") == .text("Lem!!"))
   }
+
+  // MARK: What cannot throw
+
+  /// What it reads is asked for by statements that are short, but together longer than SQLite goes on unasked.
+  @ModelActor actor Clerk {
+    private func volumes() throws -> [Volume] {
+      try modelContext.fetch(FetchDescriptor<Volume>(sortBy: [SortDescriptor(\.title)]))
+    }
+    private func cancel() { withUnsafeCurrentTask { $0?.cancel() } }
+
+    func writers() throws -> [String?] {
+      let volumes = try volumes()
+      cancel()
+      return volumes.map { $0.writer?.name }
+    }
+
+    func contributed() throws -> [Int] {
+      let writers = try modelContext.fetch(FetchDescriptor<Writer>())
+      cancel()
+      return writers.map(\.contributed.count)
+    }
+
+    func found() throws -> [String?] {
+      let keys = try modelContext.fetchIdentifiers(FetchDescriptor<Volume>(sortBy: [SortDescriptor(\.title)]))
+      cancel()
+      return keys.map { (modelContext.model(for: $0) as? Volume)?.title }
+    }
+
+    func shown() throws -> [String] {
+      let list = try modelContext.live(Volume.self, sortBy: [SortDescriptor(\.title)])
+      cancel()
+      return list.map(\.title)
+    }
+
+    func rolledBack() throws -> [String] {
+      let volumes = try volumes()
+      for volume in volumes { volume.title += "!" }
+      cancel()
+      modelContext.rollback()
+      return volumes.map(\.title)
+    }
+
+    /// A transaction that throws puts back what was pending, and what was written in it.
+    func takenBack() throws -> [String] {
+      let volumes = try volumes()
+      try? modelContext.transaction {
+        for volume in volumes { volume.title += "!" }
+        try modelContext.save()
+        for volume in volumes { volume.title += "?" }
+        cancel()
+        throw CancellationError()
+      }
+      return volumes.map(\.title)
+    }
+  }
+
+  private static let titles = (1000..<1500).map(String.init)
+
+  private static func clerk() throws -> Clerk {
+    let store = try QuireModelTests.store()
+    let context = ModelContext(store, isolation: nil)
+    for title in titles {
+      let writer = Writer(name: title)
+      let volume = Volume(title, writer: writer)
+      context.insert(volume)
+      volume.contributors = [writer]
+    }
+    try context.save()
+    return Clerk(modelContainer: store)
+  }
+
+  @Test func `relationships, look-ups and the objects of a live list are read in a canceled task, too`() async throws {
+    #expect(try await Task { try await Self.clerk().writers() }.value == Self.titles)
+    #expect(try await Task { try await Self.clerk().contributed() }.value == Self.titles.map { _ in 1 })
+    #expect(try await Task { try await Self.clerk().found() }.value == Self.titles)
+    #expect(try await Task { try await Self.clerk().shown() }.value == Self.titles)
+  }
+
+  @Test func `a canceled task rolls back, and a transaction that throws in it puts everything back`() async throws {
+    #expect(try await Task { try await Self.clerk().rolledBack() }.value == Self.titles)
+    #expect(try await Task { try await Self.clerk().takenBack() }.value == Self.titles)
+  }
+
+  @Test func `a block whose task is canceled reads no list as empty`() async throws {
+    let clerk = try Self.clerk()
+    let counts = Locked<[Int]>([])
+    let (stream, begun) = AsyncStream<Void>.makeStream()
+    let gate = DispatchSemaphore(value: 0)
+    let task = Task {
+      try await clerk.modelContainer.read { context in
+        let writers = try context.fetch(FetchDescriptor<Writer>())
+        begun.finish()
+        gate.wait()
+        let found = writers.map(\.contributed.count)
+        counts.withLock { $0 = found }
+      }
+    }
+    for await _ in stream {}
+    task.cancel()
+    gate.signal()
+    _ = await task.result
+    #expect(counts.withLock { $0 } == Self.titles.map { _ in 1 })
+  }
 }

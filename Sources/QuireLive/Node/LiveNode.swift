@@ -145,7 +145,7 @@ final class LiveNode<Operator: LiveOperator> {
   private func keepShown() {
     noteListeners()
     guard commitNumber == owner.position.number, content.hasListeners else { return }
-    do { try owner.readCommitted(content.keepShown) } catch { owner.deferError(error) }
+    do { try owner.toItsEnd { try owner.readCommitted(content.keepShown) } } catch { owner.deferError(error) }
   }
 }
 

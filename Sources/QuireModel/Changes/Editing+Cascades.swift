@@ -41,7 +41,7 @@ extension Editing {
     of parents: [any PersistentModel], _ entity: Entity, _ property: Int, _ child: Entity, _ foreignKey: Int
   ) throws {
     let byKey = Dictionary(parents.map { ($0._quireState.key, $0) }) { first, _ in first }
-    let committed = try read {
+    let committed = try readToItsEnd {
       try core.loader.listKeys(property, of: byKey.keys.sorted(), entity, on: $0, bringingObjects: true)
     }
     let listed = committed.values.flatMap { $0 }.sorted().compactMap {

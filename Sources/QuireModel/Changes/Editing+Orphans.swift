@@ -21,7 +21,7 @@ extension Editing {
       if hasRow, let present = registered(entity.index, key).map(entity.model) {
         return give(present, valuesOf: model, entity, store)
       }
-      let row = hasRow ? try read({ try core.loader.staged(entity, keys: [key], on: $0) })[key] : nil
+      let row = hasRow ? try readToItsEnd({ try core.loader.staged(entity, keys: [key], on: $0) })[key] : nil
       guard let row else { return becomeNew(model) }
       model._quireState.leave()
       model._quireState.dirty = 0

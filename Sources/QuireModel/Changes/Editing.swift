@@ -133,7 +133,7 @@ package final class Editing: ContextPart {
     do {
       // What was edited before the deletion is an edit again.
       let key = model._quireState.key
-      guard let row = try read({ try core.loader.staged(entity, keys: [key], on: $0) })[key] else {
+      guard let row = try readToItsEnd({ try core.loader.staged(entity, keys: [key], on: $0) })[key] else {
         return insertWithoutRow(model)  // it was deleted elsewhere, too
       }
       let differing = model._quireDifference(from: row)
@@ -234,7 +234,7 @@ package final class Editing: ContextPart {
     var rows: [Int: [Int64: any PersistentModel]] = [:]
     for (index, models) in Dictionary(grouping: models, by: { entity(of: $0.0)?.index ?? 0 }) {
       let keys = models.map(\.0._quireState.key)
-      rows[index] = try read { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
+      rows[index] = try readToItsEnd { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
     }
     let step = Transition(number: position.number)
     step.lists = try committedLists()
@@ -270,7 +270,7 @@ package final class Editing: ContextPart {
   /// The lists changed by unsaved edits, with the file's content.
   private func committedLists() throws -> [Transition.ListStep] {
     if pending.editedLists.isEmpty { return [] }
-    return try read { try committedLists(on: $0) }
+    return try readToItsEnd { try committedLists(on: $0) }
   }
 
   func committedLists(on connection: Connection) throws -> [Transition.ListStep] {

@@ -27,6 +27,8 @@ import Synchronization
   @exclusivity(unchecked) var deferredErrors = DeferredErrors()
   /// The number of reads from the database, for tests.
   package let queriesRun = Count()
+  /// How many calls are under way whose reads nothing ends: see ``toItsEnd(_:)``.
+  @exclusivity(unchecked) private var callsToTheEnd = 0
   /// The commit that the context shows.
   package let position: SnapshotReader
   package let mailbox: Mailbox
@@ -173,11 +175,26 @@ import Synchronization
   // MARK: Reading
 
   /// Reads the state that the context shows: inside a transaction including its writes, otherwise as of the context's
-  /// commit. A statement ends when the task of the calling thread is canceled.
+  /// commit. A statement ends when the task of the calling thread is canceled, except in ``toItsEnd(_:)``.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     guard let open = saver.open else { return try readCommitted(body) }
     queriesRun.add()
-    return try open.connection.endingWithTask { try body(open.connection) }
+    return try run(body, on: open.connection)
+  }
+
+  /// Runs the body, whose reads go to their end, also for a task that was canceled.
+  ///
+  /// For what cannot throw, such as the read of a relationship: its answer would otherwise be taken for what is in the
+  /// file. And for a save, which is made or not, whatever becomes of its task.
+  package func toItsEnd<Result>(_ body: () throws -> Result) rethrows -> Result {
+    callsToTheEnd += 1
+    defer { callsToTheEnd -= 1 }
+    return try body()
+  }
+
+  private func run<Result>(_ body: (Connection) throws -> Result, on connection: Connection) throws -> Result {
+    if callsToTheEnd > 0 { return try connection.toItsEnd { try body(connection) } }
+    return try connection.endingWithTask { try body(connection) }
   }
 
   /// Reads as of the context's commit. The snapshot is kept until the end of the current turn, which is one
@@ -195,7 +212,7 @@ import Synchronization
       do {
         return try position.read { connection in
           hasBegun = true
-          return try connection.endingWithTask { try body(connection) }
+          return try run(body, on: connection)
         }
       } catch DatabaseError.stale where !hasBegun {
         try following.moveToNewest()

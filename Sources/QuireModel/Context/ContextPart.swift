@@ -27,6 +27,10 @@ package class ContextPart {
   final func registered(_ entity: Int, _ key: Int64) -> AnyObject? { core.registered(entity, key) }
 
   final func read<Result>(_ body: (Connection) throws -> Result) throws -> Result { try core.read(body) }
+  /// Reads to the end, also for a task that was canceled: see ``ContextCore/toItsEnd(_:)``.
+  final func readToItsEnd<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try core.toItsEnd { try core.read(body) }
+  }
   final func readCommitted<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try core.readCommitted(body)
   }

@@ -62,7 +62,7 @@ extension ModelContext {
 extension Fetcher {
   /// An object for each key; if there is no row, an object that is marked as deleted.
   func batch<Model: PersistentModel>(of keys: [Int64]) -> [Model] {
-    do { try loadBatch(Model.self, keys: keys) } catch { deferError(error) }
+    do { try core.toItsEnd { try loadBatch(Model.self, keys: keys) } } catch { deferError(error) }
     guard let entity = store?.entity(for: Model.self) else { return keys.map { ToOneAccess.vacant(key: $0) } }
     return keys.map { registered(entity.index, $0) as? Model ?? standIn(Model.self, entity, $0) }
   }

@@ -6,7 +6,7 @@ extension Fetcher {
     if let known = registered(entity.index, key) { return unsafeDowncast(known, to: Model.self) }
     let batch = Array(keys[index..<min(index + RelationshipLoader.batchLimit, keys.count)])
     do {
-      try loadBatch(Model.self, keys: batch)
+      try core.toItsEnd { try loadBatch(Model.self, keys: batch) }
     } catch {
       deferError(error)
     }

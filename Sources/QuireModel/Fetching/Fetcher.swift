@@ -151,7 +151,7 @@ package final class Fetcher: ContextPart {
   /// Finds one row's object by key; does not advance the context.
   func find(_ entity: Entity, key: Int64) -> AnyObject? {
     do {
-      return try lookUp(entity, key: key)
+      return try core.toItsEnd { try lookUp(entity, key: key) }
     } catch {
       deferError(error)
       return nil

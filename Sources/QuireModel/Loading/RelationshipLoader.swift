@@ -190,7 +190,7 @@ package final class RelationshipLoader: ContextPart {
 
   /// A loaded list's keys in the file, as of the context's commit.
   func committedKeys(of place: ListPlace) throws -> [Int64] {
-    try read { try committedKeys(of: place, on: $0) }
+    try readToItsEnd { try committedKeys(of: place, on: $0) }
   }
 
   func committedKeys(of place: ListPlace, on connection: Connection) throws -> [Int64] {
@@ -312,11 +312,11 @@ package final class RelationshipLoader: ContextPart {
     return result
   }
 
-  /// Runs a read as of the context's commit; errors are recorded, because a getter cannot throw.
+  /// Runs a read as of the context's commit, to its end; errors are recorded, because a getter cannot throw.
   @discardableResult
   private func reading<Result>(_ body: (Connection) throws -> Result) -> Result? {
     do {
-      return try read(body)
+      return try readToItsEnd(body)
     } catch {
       deferError(error)
       return nil

@@ -71,7 +71,7 @@ extension Saver {
       "SELECT \(try quoted(identifier: entity.keyColumn)) FROM \(try quoted(identifier: entity.table)) WHERE "
       + condition.joined(separator: " AND ")
     let mask = places.reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
-    let keys = try read { connection in
+    let keys = try readToItsEnd { connection in
       let statement = try connection.statement(sql)
       defer { statement.reset() }
       for (offset, place) in places.enumerated() {

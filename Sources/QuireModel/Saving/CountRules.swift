@@ -90,7 +90,7 @@ extension Saver {
     } else {
       return []
     }
-    let rows = try read { connection in
+    let rows = try readToItsEnd { connection in
       try connection.query(
         "SELECT DISTINCT \(try quoted(identifier: column)) FROM \(try quoted(identifier: table)) "
           + "WHERE \(try quoted(identifier: key)) IN (SELECT value FROM json_each(?))", [.text(KeyList.json(keys))]

@@ -66,7 +66,7 @@ extension Editing {
       let base = pending.conflicts.bases.removeValue(forKey: .init(entity: entity.index, key: model._quireState.key))
     else { return false }
     do {
-      let conflict = try read { connection in
+      let conflict = try readToItsEnd { connection in
         try Comparison(entity, connection).conflict(model, base.values, model._quireState.dirty, with: nil)
       }
       pending.conflicts.lost.append(conflict)

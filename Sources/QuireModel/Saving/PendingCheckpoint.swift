@@ -72,7 +72,7 @@ extension Saver {
       for (model, values) in targets { adopt(values, in: model) }
       defer { for ((model, _), values) in zip(targets, shown) { adopt(values, in: model) } }
       if open.hasWritten(since: start) {
-        try read { core.following.compare(store, on: $0, into: step) }
+        try readToItsEnd { core.following.compare(store, on: $0, into: step) }
       } else {
         for place in core.editing.places(in: left.editedLists) where !keptLists.contains(place.name) {
           guard let list = place.model._quireLink(place.property).list else { continue }
@@ -117,7 +117,7 @@ extension Saver {
   private func look(at models: [any PersistentModel], _ store: Store, into step: Transition) throws {
     for (index, models) in Dictionary(grouping: models, by: { entity(of: $0)?.index ?? 0 }) {
       let keys = models.map(\._quireState.key)
-      let rows = try read { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
+      let rows = try readToItsEnd { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
       for model in models {
         guard let row = rows[model._quireState.key] else { continue }
         let differing = model._quireDifference(from: row)

@@ -47,7 +47,7 @@ extension Saver {
     let numbers = (1...columns.count).map { "?\($0)" }
     let condition = zip(columns, numbers).map { "\($0) = \($1)" }.joined(separator: " AND ")
     let mask = set.reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
-    return try read { connection in
+    return try readToItsEnd { connection in
       let statement = try connection.statement(
         "SELECT \(numbers.joined(separator: ", ")), (SELECT \(try quoted(identifier: entity.keyColumn)) "
           + "FROM \(try quoted(identifier: entity.table)) WHERE \(condition))")
@@ -136,7 +136,7 @@ extension Saver {
   private func become(
     _ key: Int64, _ model: any PersistentModel, _ place: Int, _ entity: Entity, _ store: Store
   ) throws {
-    guard let row = try read({ try core.loader.staged(entity, keys: [key], on: $0) })[key] else { return }
+    guard let row = try readToItsEnd({ try core.loader.staged(entity, keys: [key], on: $0) })[key] else { return }
     let temporary = model._quireState.key
     var dirty = model._quireDifference(from: row) & entity.storedMask
     // References it has none of stay as they are.

@@ -21,8 +21,7 @@ final class TimeLimit: Sendable {
 
   /// Runs a block whose statements on the connection end with the limit.
   ///
-  /// - Throws: `CancellationError` or ``ModelError/deadlineExceeded`` if it ended one, whatever the block made of that:
-  ///   what cannot throw, such as a relationship, reads nothing then.
+  /// - Throws: `CancellationError` or ``ModelError/deadlineExceeded`` if it ended one, whatever the block made of that.
   func limiting<Result>(_ connection: Connection, _ body: () throws -> Result) throws -> Result {
     if let error { throw error }
     let result = Swift.Result {

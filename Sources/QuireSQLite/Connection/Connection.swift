@@ -35,6 +35,8 @@ package import QuireRow
   var interruption: Interruption?
   /// How many bodies are running whose statements end with the task.
   var tasks = 0
+  /// How many calls are under way whose statements nothing ends: see ``toItsEnd(_:)``.
+  var callsToTheEnd = 0
   var isWatchedForInterruptions = false
   private let footprint: SidecarFiles?
   private let unlocked: UnlockedFile?

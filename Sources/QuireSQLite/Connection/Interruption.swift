@@ -48,6 +48,14 @@ extension Connection {
     }
   }
 
+  /// Runs the body, whose statements are ended neither by a canceled task nor by ``interrupted(when:_:)`` around it: for
+  /// reads that cannot throw, whose answer would otherwise be taken for what is in the file.
+  package func toItsEnd<Result>(_ body: () throws -> Result) rethrows -> Result {
+    callsToTheEnd += 1
+    defer { callsToTheEnd -= 1 }
+    return try body()
+  }
+
   /// From the first use on, SQLite asks every so many steps; it does not retain the connection, which ends that before
   /// it is gone.
   private func watchForInterruptions() {
@@ -62,8 +70,10 @@ extension Connection {
   }
 
   private var isInterrupted: Bool {
-    if tasks > 0, Task.isCancelled { return true }
-    if let interruption, interruption.hasCome { return true }
+    if callsToTheEnd == 0 {
+      if tasks > 0, Task.isCancelled { return true }
+      if let interruption, interruption.hasCome { return true }
+    }
     return watch?.look() == 1
   }
 }
