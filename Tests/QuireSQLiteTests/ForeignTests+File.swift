@@ -61,6 +61,21 @@ extension ForeignTests {
     #expect(throws: DatabaseError.fileReplaced(path: database.path)) { try up(database) }
   }
 
+  @Test(arguments: ["-wal", "-shm"])
+  func `no commit is acknowledged after the log or its index has gone, and none before is lost`(end: String) throws {
+    try up(database)
+    #expect(unlink(scratch.file() + end) == 0)
+    #expect(throws: DatabaseError.fileReplaced(path: database.path)) { try up(database) }
+    // A new connection would make another log, and read the state before it.
+    #expect(throws: DatabaseError.fileReplaced(path: database.path)) {
+      try Connection(
+        path: database.path, access: .readWrite, options: ConnectionOptions(), expecting: database.identity)
+    }
+    try database.close()
+    let fresh = try Database(DatabaseConfiguration(.file(scratch.file())))
+    #expect(try fresh.read { try $0.query("SELECT n FROM t").first } == 1)
+  }
+
   @Test func `that a file has gone is noticed after another store of the file was closed`() throws {
     try up(database)
     var other: Database? = try Database(DatabaseConfiguration(.file(scratch.file())))

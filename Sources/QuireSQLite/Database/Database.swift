@@ -77,7 +77,7 @@ package final class Database: Sendable {
       writer = made
       process = made.log.process
     }
-    identity = configuration.location == .temporary ? nil : FileIdentity(of: path)
+    identity = configuration.location == .temporary ? nil : FileIdentity(of: path, hasLog: writer != nil)
     readers.expect(identity)
     if let identity { OpenWriteLocks.add(lock, of: identity) }
     if identity != nil { try startFollowing() }

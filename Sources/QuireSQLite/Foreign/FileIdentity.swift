@@ -2,9 +2,11 @@ internal import Foundation
 internal import Synchronization
 
 /// The file that a path led to when it was opened: writes to a file that is no longer there would be lost.
+///
+/// Its write-ahead log and the log's index belong to it as long as a connection that writes has them open. Where one of
+/// them was deleted, a new connection makes another one, and does not read what the first one wrote.
 final class FileIdentity: Sendable {
-  private let path: String
-  private let numbers: FileNumbers
+  private let files: [(path: String, numbers: FileNumbers)]
   /// Nil if the system does not watch the file.
   private let moves: FileMoves?
   private let gone = Atomic(false)
@@ -12,19 +14,20 @@ final class FileIdentity: Sendable {
   private let seenEvents = Atomic(UInt64.max)
   private let lookedAt = Atomic(UInt64(0))
 
-  init?(of path: String) {
+  /// - Parameter hasLog: Whether a connection has the log and its index open now, and keeps them open.
+  init?(of path: String, hasLog: Bool) {
     guard let found = FileNumbers(path) else { return nil }
-    self.path = path
-    numbers = found
-    moves = FileMoves(path)
+    let beside = hasLog ? [path + "-wal", path + "-shm"] : []
+    files = [(path, found)] + beside.compactMap { path in FileNumbers(path).map { (path, $0) } }
+    moves = FileMoves(files.map(\.path))
   }
 
-  func isSameFile(as other: FileIdentity) -> Bool { numbers == other.numbers }
+  func isSameFile(as other: FileIdentity) -> Bool { files[0].numbers == other.files[0].numbers }
 
   /// Whether the file was found replaced, moved or deleted. It stays so.
   var isGone: Bool { gone.load(ordering: .relaxed) }
 
-  /// Checks whether the path leads to another file, or to none. Takes less than half a microsecond while nothing
+  /// Checks whether a path leads to another file, or to none. Takes less than half a microsecond while nothing
   /// happens to the file. If a parent folder is moved, this is noticed within a quarter of a second.
   func isReplaced() -> Bool {
     if isGone { return true }
@@ -43,9 +46,9 @@ final class FileIdentity: Sendable {
     return false
   }
 
-  /// Checks whether the path leads to the file at this moment: one call of the system.
+  /// Checks whether the paths lead to the files at this moment: a call of the system for each.
   func isThere() -> Bool {
-    if FileNumbers(path) == numbers { return true }
+    if files.allSatisfy({ FileNumbers($0.path) == $0.numbers }) { return true }
     gone.store(true, ordering: .relaxed)
     return false
   }

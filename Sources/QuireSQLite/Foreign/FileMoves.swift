@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Counts events on a file that may have moved, replaced or deleted it.
+/// Counts events on files that may have moved, replaced or deleted one of them.
 ///
 /// One inotify instance serves all files of the process, because each user has few of them. Reading it costs a quarter
 /// of a check of the path. Moves of a parent folder are not detected.
 final class FileMoves: Sendable {
-  private let watch: Int32
+  private let watch: [Int32]
 
   deinit { FileMoves.end(watch) }
 
@@ -24,43 +24,52 @@ final class FileMoves: Sendable {
 
     private static let watches = Locked(Watches())
 
-    /// Nil if the system does not watch the file.
-    init?(_ path: String) {
-      let watch: Int32 = FileMoves.watches.withLock { watches in
+    /// Nil if the system does not watch all of them.
+    init?(_ paths: [String]) {
+      let found: [Int32] = FileMoves.watches.withLock { watches in
         if !watches.hasBegun {
           watches.hasBegun = true
           watches.descriptor = inotify_init1(
             Int32(truncatingIfNeeded: IN_CLOEXEC) | Int32(truncatingIfNeeded: IN_NONBLOCK))
         }
-        if watches.descriptor < 0 { return -1 }
-        let watch = inotify_add_watch(
-          watches.descriptor, path,
-          UInt32(truncatingIfNeeded: IN_MOVE_SELF) | UInt32(truncatingIfNeeded: IN_DELETE_SELF)
-            | UInt32(truncatingIfNeeded: IN_ATTRIB))
-        if watch >= 0 { watches.files[watch, default: File()].users += 1 }
-        return watch
+        if watches.descriptor < 0 { return [] }
+        return paths.map { path in
+          let watch = inotify_add_watch(
+            watches.descriptor, path,
+            UInt32(truncatingIfNeeded: IN_MOVE_SELF) | UInt32(truncatingIfNeeded: IN_DELETE_SELF)
+              | UInt32(truncatingIfNeeded: IN_ATTRIB))
+          if watch >= 0 { watches.files[watch, default: File()].users += 1 }
+          return watch
+        }
       }
-      if watch < 0 { return nil }
-      self.watch = watch
+      watch = found
+      if found.isEmpty || found.contains(where: { $0 < 0 }) { return nil }
     }
 
-    private static func end(_ watch: Int32) {
+    private static func end(_ ended: [Int32]) {
       watches.withLock { watches in
-        guard let file = watches.files[watch] else { return }
-        if file.users > 1 {
-          watches.files[watch]?.users -= 1
-        } else {
-          watches.files[watch] = nil
-          inotify_rm_watch(watches.descriptor, watch)
+        for watch in ended {
+          guard let file = watches.files[watch] else { continue }
+          if file.users > 1 {
+            watches.files[watch]?.users -= 1
+          } else {
+            watches.files[watch] = nil
+            inotify_rm_watch(watches.descriptor, watch)
+          }
         }
       }
     }
 
-    /// The number of events on the file; nil if it is no longer watched.
+    /// The number of events on the files; nil if one is no longer watched.
     var count: UInt64? {
       FileMoves.watches.withLock { watches in
         if FileMoves.hasEvents(watches.descriptor) { FileMoves.read(&watches) }
-        return watches.files[watch]?.events
+        var sum: UInt64 = 0
+        for file in watch {
+          guard let events = watches.files[file]?.events else { return nil }
+          sum += events
+        }
+        return sum
       }
     }
 
@@ -90,8 +99,8 @@ final class FileMoves: Sendable {
       }
     }
   #else
-    init?(_ path: String) { nil }
-    private static func end(_ watch: Int32) {}
+    init?(_ paths: [String]) { nil }
+    private static func end(_ ended: [Int32]) {}
     var count: UInt64? { nil }
   #endif
 }
