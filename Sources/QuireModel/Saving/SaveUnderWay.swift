@@ -1,4 +1,3 @@
-import Foundation
 import QuireRow
 import QuireSQLite
 
@@ -22,7 +21,7 @@ final class SaveUnderWay: @unchecked Sendable {
   private let number: UInt64
   private let container: ModelContainer
   private let limit: ContinuousClock.Instant?
-  private let condition = NSCondition()
+  private let condition = Condition()
   private var decided: Outcome?
   private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
   private var waiters = 0
@@ -59,7 +58,7 @@ final class SaveUnderWay: @unchecked Sendable {
   private func decide(_ outcome: Outcome) {
     condition.lock()
     decided = outcome
-    condition.broadcast()
+    condition.wakeAll()
     let waiting = Array(waiting.values)
     self.waiting.removeAll()
     condition.unlock()
@@ -93,7 +92,7 @@ final class SaveUnderWay: @unchecked Sendable {
   ///
   /// - Throws: ``DatabaseError/writerBusy(waited:)``.
   func wait(atMost timeout: Duration) throws(DatabaseError) {
-    let deadline = Date(timeIntervalSinceNow: timeout / .seconds(1))
+    let deadline = ContinuousClock.now + timeout
     condition.lock()
     defer { condition.unlock() }
     while decided == nil {

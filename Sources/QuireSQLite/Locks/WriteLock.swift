@@ -20,18 +20,8 @@ final class WriteLock: @unchecked Sendable {
 
   /// A thread's place in the queue. `isGranted` is touched only under the lock's mutex.
   private final class Turn {
-    let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    let signal = Signal()
     var isGranted = false
-
-    init() {
-      condition.initialize(to: pthread_cond_t())
-      pthread_cond_init(condition, nil)
-    }
-
-    deinit {
-      pthread_cond_destroy(condition)
-      condition.deallocate()
-    }
   }
 
   init() {
@@ -85,22 +75,13 @@ final class WriteLock: @unchecked Sendable {
         waiting.removeAll { if case .thread(let other) = $0 { other === turn } else { false } }
         return false
       }
-      wait(turn, atMost: isTask ? min(left, Self.glance) : left)
+      turn.signal.wait(mutex, atMost: isTask ? min(left, Self.glance) : left)
     }
     return true
   }
 
   /// How often a thread that waits looks whether its task was canceled.
   private static let glance = Duration.milliseconds(20)
-
-  private func wait(_ turn: Turn, atMost duration: Duration) {
-    var until = timespec()
-    clock_gettime(CLOCK_REALTIME, &until)
-    let nanoseconds = until.tv_nsec + Int(duration / .nanoseconds(1))
-    until.tv_sec += nanoseconds / 1_000_000_000
-    until.tv_nsec = nanoseconds % 1_000_000_000
-    pthread_cond_timedwait(turn.condition, mutex, &until)
-  }
 
   // MARK: Queued writes
 
@@ -156,7 +137,7 @@ final class WriteLock: @unchecked Sendable {
       switch waiting.removeFirst() {
       case .thread(let turn):
         turn.isGranted = true
-        pthread_cond_signal(turn.condition)
+        turn.signal.wakeOne()
         return nil
       case .write(let write): return write
       }

@@ -1,5 +1,4 @@
 internal import CSQLite
-internal import Foundation
 internal import Synchronization
 
 /// Reading connections, each lent to one user at a time, opened when first needed.
@@ -9,7 +8,7 @@ internal import Synchronization
 /// snapshots kept for lagging readers do not count either: the writer must not wait for them.
 // @unchecked: `idle`, `lent`, `exempted`, `isClosed` and `identity` are accessed only under `mutex`.
 final class ReaderPool: @unchecked Sendable {
-  private let mutex = NSCondition()
+  private let mutex = Condition()
   private var idle: [Connection] = []
   private var lent = 0
   private var exempted = 0
@@ -43,9 +42,9 @@ final class ReaderPool: @unchecked Sendable {
   /// - Throws: ``DatabaseError/readersBusy(count:waited:)`` after the busy timeout.
   func take(isExempt: Bool = false) throws(DatabaseError) -> Connection {
     mutex.lock()
-    var deadline: Date?
+    var deadline: ContinuousClock.Instant?
     while !isClosed && lent >= limit && !isExempt {
-      let until = deadline ?? Date(timeIntervalSinceNow: Double(configuration.busyTimeout.milliseconds) / 1000)
+      let until = deadline ?? .now + configuration.busyTimeout
       deadline = until
       if !mutex.wait(until: until) && lent >= limit && !isClosed {
         mutex.unlock()
@@ -91,7 +90,7 @@ final class ReaderPool: @unchecked Sendable {
     mutex.lock()
     if isExempt { exempted -= 1 } else { lent -= 1 }
     if let connection, !isClosed, idle.count < limit { idle.append(connection) }
-    mutex.signal()
+    mutex.wakeOne()
     mutex.unlock()
   }
 
@@ -100,7 +99,7 @@ final class ReaderPool: @unchecked Sendable {
     mutex.lock()
     lent -= 1
     exempted += 1
-    mutex.signal()
+    mutex.wakeOne()
     mutex.unlock()
   }
 
@@ -108,7 +107,7 @@ final class ReaderPool: @unchecked Sendable {
     mutex.lock()
     isClosed = true
     idle.removeAll()
-    mutex.broadcast()
+    mutex.wakeAll()
     mutex.unlock()
   }
 }
