@@ -22,6 +22,14 @@ int quire_wal_commit_count(const volatile void *index, uint32_t *count) {
   return 1;
 }
 
+int quire_wal_is_copied(const volatile void *index) {
+  // The log's length is the fifth word of the header; the number of frames copied follows the second copy. Only a hint:
+  // a writer may be about to change both.
+  const volatile uint32_t *words = index;
+  uint32_t frames = __atomic_load_n(words + 4, __ATOMIC_RELAXED);
+  return frames > 0 && __atomic_load_n(words + 24, __ATOMIC_RELAXED) == frames;
+}
+
 int quire_header_commit_count(sqlite3 *db, uint32_t *count) {
   // <https://sqlite.org/fileformat.html#file_change_counter>
   sqlite3_file *file = 0;

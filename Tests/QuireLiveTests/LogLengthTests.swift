@@ -72,6 +72,18 @@ import Testing
     try await #expect(follower.total() == total)
   }
 
+  /// Another container, as another process, notices only afterwards that the log was copied.
+  @Test func `beside a context of another container on the file`() async throws {
+    let other = try ModelContainer(
+      for: Schema(Author.self, Book.self),
+      configurations: ModelConfiguration(url: URL(filePath: scratch.file()), allowsSave: false))
+    let follower = Follower(modelContainer: other)
+    try await follower.follow()
+    for number in 0..<LogLengthTests.count { try LogLengthTests.write(store, number) }
+    try #expect(logSize < 32 << 20)
+    try await #expect(follower.total() == Double(LogLengthTests.count + 100))
+  }
+
   /// In a process of its own: in this one other tests keep the main actor busy, so that its context does not follow.
   @Test func `beside the main context and a model actor`() async {
     await #expect(processExitsWith: .success) { try await LogLengthTests().writeBesideActors() }

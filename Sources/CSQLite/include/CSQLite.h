@@ -19,6 +19,8 @@ unsigned quire_data_version(sqlite3 *db);
 const volatile void *quire_wal_index(sqlite3 *db);
 /// The header's count of commits, of whatever process; 0 is returned in the middle of its being written.
 int quire_wal_commit_count(const volatile void *index, uint32_t *count);
+/// Whether all frames of the log are in the database: the log starts over with the next write before which no reader reads it.
+int quire_wal_is_copied(const volatile void *index);
 /// The file's own count, in its header, as it is on the disk: of a file without a write-ahead log. Right while a transaction
 /// is open, whose own commit will be the next one; 0 is returned where it cannot be read.
 int quire_header_commit_count(sqlite3 *db, uint32_t *count);

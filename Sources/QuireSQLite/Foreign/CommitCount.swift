@@ -44,6 +44,11 @@ final class CommitCount: Sendable {
     state.withLock { if case .pragma? = $0.source { true } else { false } }
   }
 
+  /// Whether all of the log is in the database, so that a snapshot opened now does not keep it from starting over. A hint.
+  var isLogCopied: Bool {
+    state.withLock { if case .index(let index, _)? = $0.source { quire_wal_is_copied(index) != 0 } else { false } }
+  }
+
   func close() {
     let source = state.withLock { state in
       defer { state.source = nil }

@@ -5,7 +5,8 @@ internal import Foundation
 /// It relies on SQLite's count of commits, which can be read at any time; everything else only says when to check. It
 /// checks every 250 ms in any case. While other processes have the file open, a write to the log is a hint: frames are
 /// written before the commit is visible (with a sync in between), so it checks again in growing steps until the count
-/// has changed. No extra file is needed for notification. On systems other than Linux it checks every 50 ms.
+/// has changed, and for a while after it: see ``Positions/secure(renews:)``. No extra file is needed for notification. On
+/// systems other than Linux it checks every 50 ms.
 ///
 /// Holds the database weakly, and the thread ends within 250 ms of the last subscription.
 final class ForeignWatcher: Sendable {
@@ -51,13 +52,20 @@ final class ForeignWatcher: Sendable {
     let events = FileEvents(path)
     var processes = OtherProcesses(path)
     var waits = Waits()
+    var renewedAt: Int64?
     while true {
       let hints = events.wait(waits.next)
       guard let database, state.withLock({ !$0.isStopped }) else { return }
-      let isIdle = hints.isEmpty && !waits.isActive
+      let isIdle = hints.isEmpty && !waits.isSoon
       if isIdle || hints.contains(.moved) { database.lookForReplacement() }
-      waits.note(hints, database.clock.count.value)
+      waits.note(hints, database.clock.count.value, isShared: database.isShared)
       database.numberForeign()
+      // A snapshot kept since before the log was copied would keep it from starting over for as long as it is kept.
+      if database.isShared, let count = database.clock.count.value, count != renewedAt, database.clock.count.isLogCopied
+      {
+        database.positions.secure(renews: true)
+        renewedAt = count
+      }
       if isIdle || waits.isWatchingOpen {
         note(processes.haveOpen(), database)
         if database.isShared { waits.foundOthers() }
@@ -101,23 +109,35 @@ private struct Waits {
     private static let idle = 50_000
   #endif
 
+  /// After a commit: a writer that waits for its log to start over waits for 20 ms.
+  private static let afterCommit = [2000, 4000, 8000]
+
   private var step = Waits.microseconds.count
+  private var late = Waits.afterCommit.count
   private var count: Int64? = CommitCount.unknown
   /// Another process has opened the file, and may be about to lock it.
   private(set) var isWatchingOpen = false
 
   var isActive: Bool { step < Waits.microseconds.count }
-  var next: Int { isActive ? Waits.microseconds[step] : Waits.idle }
+  /// Whether it waits for less than the idle time.
+  var isSoon: Bool { isActive || late < Waits.afterCommit.count }
+  var next: Int {
+    if isActive { return Waits.microseconds[step] }
+    return late < Waits.afterCommit.count ? Waits.afterCommit[late] : Waits.idle
+  }
 
   /// Records a round's findings. A hint and a changed count in one round may belong to two commits: then it continues.
-  mutating func note(_ hints: FileHints, _ now: Int64?) {
+  mutating func note(_ hints: FileHints, _ now: Int64?, isShared: Bool) {
     if hints.contains(.opened) { isWatchingOpen = true }
     if !hints.isDisjoint(with: [.opened, .written]) {
       step = 0
     } else if isActive {
       step = now != count && !isWatchingOpen ? Waits.microseconds.count : step + 1
       if !isActive { isWatchingOpen = false }
+    } else if late < Waits.afterCommit.count {
+      late += 1
     }
+    if isShared, now != count { late = 0 }
     count = now
   }
 
