@@ -36,6 +36,36 @@ import Testing
     try context.refresh()
   }
 
+  /// Sends what it is notified of elsewhere, as a server does to its clients.
+  @ModelActor actor Feed {
+    private var kept: [Any] = []
+
+    func differences() throws -> AsyncStream<Difference<ModelRow<Book>>> {
+      let (stream, sink) = AsyncStream<Difference<ModelRow<Book>>>.makeStream()
+      let books = try modelContext.live(Book.self, sortBy: [SortDescriptor(\.title)])
+      kept = [books, books.onDifference { sink.yield($0) }]
+      return stream
+    }
+
+    func sections() throws -> AsyncStream<LiveSections<Book, Int?>.Difference> {
+      let (stream, sink) = AsyncStream<LiveSections<Book, Int?>.Difference>.makeStream()
+      let books = try modelContext.live(Book.self, sectionBy: \.year)
+      kept = [books, books.onDifference { sink.yield($0) }]
+      return stream
+    }
+  }
+
+  @Test func `the differences of an actor's list and of its sections go to other tasks`() async throws {
+    let store = try makeStore()
+    let (lists, sections) = (Feed(modelContainer: store), Feed(modelContainer: store))
+    var changes = try await lists.differences().makeAsyncIterator()
+    var places = try await sections.sections().makeAsyncIterator()
+    try await store.write { $0.insert(Book("Eden", year: 1959)) }
+    guard case .insert(0, let book)? = await changes.next()?.changes.first else { throw CancellationError() }
+    #expect(book.title == "Eden")
+    guard case .insertSection(0, 1959)? = await places.next()?.changes.first else { throw CancellationError() }
+  }
+
   @Test(arguments: Shape.allCases) func `it stands at its context's commit and shows what a new one does`(shape: Shape)
     throws
   {

@@ -38,3 +38,6 @@ public struct Difference<Row>: Sequence {
     return Difference<Other>(commit: commit, changes: changes)
   }
 }
+
+extension Difference: Sendable where Row: Sendable {}
+extension Difference.Change: Sendable where Row: Sendable {}

@@ -48,3 +48,6 @@ extension LiveSections {
     public func makeIterator() -> IndexingIterator<[Change]> { changes.makeIterator() }
   }
 }
+
+extension LiveSections.Difference: Sendable where Key: Sendable {}
+extension LiveSections.Difference.Change: Sendable where Key: Sendable {}
