@@ -110,6 +110,9 @@ public final class ModelContainer: Sendable {
     Parts(configuration: configuration, schema: schema, migrationPlan: migrationPlan, store: store)
   }
 
+  /// Asked for once: on Linux, in a container, the answer is read from files.
+  private static let coreCount = ProcessInfo.processInfo.activeProcessorCount
+
   init(
     _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration, _ schema: Schema = Schema([]),
     _ plan: (any SchemaMigrationPlan.Type)? = nil
@@ -136,7 +139,7 @@ public final class ModelContainer: Sendable {
     database.writeTimeout = configuration.writeTimeout
     database.cacheSizeInBytes = configuration.cacheSize
     database.checkpointPages = configuration.checkpointPages
-    let readers = configuration.readers ?? ProcessInfo.processInfo.activeProcessorCount
+    let readers = configuration.readers ?? Self.coreCount
     database.readers = max(database.readers, readers)
     database.trustsSchema = try configuration.trustsSchema || ModelContainer.trusts(location, entities, joins)
     let opened = try Database(database)
