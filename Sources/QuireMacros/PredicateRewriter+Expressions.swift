@@ -66,7 +66,7 @@ extension PredicateRewriter {
       "<": ("Comparison", "lhs", "rhs", "lessThan"), "<=": ("Comparison", "lhs", "rhs", "lessThanOrEqual"),
       ">": ("Comparison", "lhs", "rhs", "greaterThan"), ">=": ("Comparison", "lhs", "rhs", "greaterThanOrEqual"),
       "&&": ("Conjunction", "lhs", "rhs", nil), "||": ("Disjunction", "lhs", "rhs", nil),
-      "+": ("Arithmetic", "lhs", "rhs", "add"), "-": ("Arithmetic", "lhs", "rhs", "subtract"),
+      "+": ("Sum", "lhs", "rhs", nil), "-": ("Arithmetic", "lhs", "rhs", "subtract"),
       "*": ("Arithmetic", "lhs", "rhs", "multiply"), "/": ("Division", "lhs", "rhs", nil),
       "%": ("Remainder", "lhs", "rhs", nil), "??": ("NilCoalesce", "lhs", "rhs", nil),
       "..<": ("Range", "lower", "upper", nil), "...": ("ClosedRange", "lower", "upper", nil),
@@ -79,15 +79,16 @@ extension PredicateRewriter {
       if function == "NotEqual", infix.leftOperand.isNil != infix.rightOperand.isNil {
         return named(build("NotEqualToNil", infix.rightOperand.isNil ? a : b))
       }
-      // What has a name may be an object.
-      if isEquality, infix.leftOperand.mentions(scope), infix.rightOperand.isName(outside: scope) {
+      // What is not written out may be an object, or a value that may not be there.
+      if isEquality, infix.leftOperand.mentions(scope), infix.rightOperand.isLookedUp(outside: scope) {
         return named(build(function + "ToValue", "lhs: \(a)", "rhs: \(infix.rightOperand.trimmedDescription)"))
       }
-      if isEquality, infix.rightOperand.mentions(scope), infix.leftOperand.isName(outside: scope) {
+      if isEquality, infix.rightOperand.mentions(scope), infix.leftOperand.isLookedUp(outside: scope) {
         return named(build(function + "ToValue", "lhs: \(b)", "rhs: \(infix.leftOperand.trimmedDescription)"))
       }
-      // Only between two parts of the row: to look for optionals beside every literal costs the compiler too much.
-      let isInRow = isEquality && infix.leftOperand.mentions(scope) && infix.rightOperand.mentions(scope)
+      // Not beside what is written out: to look for optionals beside every literal costs the compiler too much.
+      let isInRow =
+        isEquality && [infix.leftOperand, infix.rightOperand].allSatisfy { $0.mentions(scope) || $0.isTakenApart }
       let operation = operation.map { ["op: .\($0)"] } ?? []
       let written = build(isInRow ? function + "InRow" : function, ["\(left): \(a)", "\(right): \(b)"] + operation)
       // What does not look at the row may have its type from what is beside it.
@@ -107,7 +108,13 @@ extension PredicateRewriter {
       var inner = scope
       inner[own] = own
       let wrapped = try expression(chain.expression, scope)
-      let rest = try closure([own]) { try $0.expression(source.replacing(chain, by: own), inner) }
+      let rest = try closure([own]) { rewriter in
+        do {
+          return try rewriter.expression(source.replacing(chain, by: own), inner)
+        } catch let refusal as PredicateRefusal where refusal.node.root.id != source.root.id {
+          throw PredicateRefusal(refusal.reason, at: source)  // what was written again has no place in the file
+        }
+      }
       return build("flatMap", wrapped) + rest
     }
     if let name = source.as(DeclReferenceExprSyntax.self)?.baseName.text {
@@ -137,12 +144,20 @@ extension ExprSyntax {
   /// Whether it is `nil`.
   fileprivate var isNil: Bool { self.is(NilLiteralExprSyntax.self) }
 
-  /// Whether it is a name of the source, or a member of one: `lem`, `self.author`.
-  fileprivate func isName(outside scope: PredicateScope) -> Bool {
-    if self.is(DeclReferenceExprSyntax.self) { return !mentions(scope) }
-    guard let member = self.as(MemberAccessExprSyntax.self), let base = member.base else { return false }
-    return base.isName(outside: scope)
+  /// Whether it is a name of the source, or what is found or made from one: `lem`, `self.author`, `shelf?.owner`,
+  /// `names.first`, `Genre(rawValue: text)`.
+  fileprivate func isLookedUp(outside scope: PredicateScope) -> Bool { !mentions(scope) && !mayTrap && beginsWithName }
+
+  private var beginsWithName: Bool {
+    if self.is(DeclReferenceExprSyntax.self) { return true }
+    let base =
+      self.as(MemberAccessExprSyntax.self)?.base ?? self.as(FunctionCallExprSyntax.self)?.calledExpression
+      ?? self.as(OptionalChainingExprSyntax.self)?.expression ?? self.as(AsExprSyntax.self)?.expression
+    return base?.beginsWithName ?? false
   }
+
+  /// Whether it is looked up in a way that may trap, such as `names[key]`.
+  fileprivate var isTakenApart: Bool { mayTrap && !self.is(InfixOperatorExprSyntax.self) }
 
   /// What is inside parentheses that only group.
   fileprivate var parenthesized: ExprSyntax? {

@@ -59,7 +59,7 @@ struct PredicateRewriter {
   /// Foundation's function, or that of Quire for a call that Foundation has no expression for.
   func build(_ name: String, _ arguments: [String]) -> String {
     let own: Set = [
-      "hasSuffix", "computed", "EqualInRow", "NotEqualInRow", "EqualToValue", "NotEqualToValue", "NotEqualToNil",
+      "hasSuffix", "computed", "Sum", "EqualInRow", "NotEqualInRow", "EqualToValue", "NotEqualToValue", "NotEqualToNil",
     ]
     let prefix = own.contains(name) ? "_" : ""
     return "Foundation.PredicateExpressions.\(prefix)build_\(name)(\(arguments.joined(separator: ", ")))"

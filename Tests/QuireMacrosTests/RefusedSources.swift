@@ -202,7 +202,8 @@ let refusedSources: [String] = [
   }
   """,
   """
-  @Model final class Book { var title = ""; var pages = 0 }
+  @Model final class Book { var title = ""; var name: String?; var pages = 0 }
+  static let joined = #Predicate<Book> { $0.name?.appending($0.title) == "" }  // ✗ ‘appending’ is called with several values of the row
   static let odd = #Predicate<Book> { $0.pages & 1 == 1 }  // ✗ ‘&’ has no meaning for rows
   static let most = #Predicate<Book> { max($0.pages, $0.pages) == 1 }  // ✗ ‘max’ is called with several values of the row
   static let counted = #Predicate<Book> { book in

@@ -221,6 +221,36 @@ import Testing
     }
   }
 
+  @Test func `texts and lists that are put together`() throws {
+    let (first, last) = ("Le", "ft")
+    let (some, more) = ([1901, 1902], [1910])
+    let ask = try Asking(.sql)
+    try ask(#Predicate { $0.title + "!" == "Left!" })
+    try ask(#Predicate { $0.title == first + last })
+    try ask(#Predicate { "The " + $0.title + " Hand" == "The Left Hand" })
+    try ask(#Predicate { ($0.title + ($0.subtitle ?? "") + ($0.author?.name ?? "")).contains("tK") })
+    try ask(#Predicate { $0.subtitle.map { $0 + "s" } == "storys" || ($0.title + last).hasSuffix("ndft") })
+    try ask(#Predicate { (some + more).contains($0.year ?? 0) })
+  }
+
+  @Test func `a value of the row beside a captured one that may not be there`() throws {
+    let (genre, none): (Bookshop.Genre?, Bookshop.Genre?) = (.poem, nil)
+    let (names, limits) = (["Left"], ["a": 90])
+    let text = "essay"
+    do {
+      let ask = try Asking(.sql)
+      try ask(#Predicate { $0.genre == genre })
+      try ask(#Predicate { genre != $0.genre && $0.genre != none })
+      try ask(#Predicate { $0.title == names.first || $0.pages == limits["a"] })
+      try ask(#Predicate { $0.genre == Bookshop.Genre(rawValue: text) })
+    }
+    do {
+      let ask = try Asking(.sql, everyOrNone: true)
+      try ask(#Predicate { $0.genre == none })
+      try ask(#Predicate { $0.title != names.dropFirst().first })
+    }
+  }
+
   @Test func `questions about many rows`() throws {
     do {
       let ask = try Asking(.sql)
@@ -254,6 +284,8 @@ import Testing
       #Predicate { $0.author == author },
       #Predicate { author == $0.author && $0.author != nobody },
       #Predicate { !($0.author != some) },
+      #Predicate { $0.author.map { $0 == some } ?? false },
+      #Predicate { $0.author?.persistentModelID == some?.persistentModelID },
     ]
     for predicate in predicates {
       let found = try context.fetch(FetchDescriptor(predicate: predicate))
@@ -264,6 +296,9 @@ import Testing
     let own = book.persistentModelID
     #expect(try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.persistentModelID == own })) == [book])
     #expect(try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0 == book })) == [book])
+    let (known, unknown): (Book?, Book?) = (book, nil)
+    #expect(try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0 == known })) == [book])
+    #expect(try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0 == unknown })) == [])
     let others = try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0 != book }))
     #expect(try others.count == context.fetchCount(FetchDescriptor<Book>()) - 1 && !others.contains(book))
     // Of an object without a row, edits of the context included; and as the rows change.

@@ -79,11 +79,12 @@ struct RandomPredicate {
   }
 
   private mutating func word(_ depth: Int) -> Asked<String> {
-    switch random.below(depth > 0 ? 5 : 3) {
+    switch random.below(depth > 0 ? 6 : 3) {
     case 0: return property(\.title)
     case 1: return value(text())
     case 2: return replace(property(\.subtitle), value(text()))
     case 3: return property(\.shout)
+    case 4: return join(word(depth - 1), word(depth - 1))
     default: return choose(condition(depth - 1), word(depth - 1), word(depth - 1))
     }
   }
@@ -151,6 +152,9 @@ extension RandomPredicate {
     case "-": P.build_Arithmetic(lhs: a, rhs: b, op: .subtract)
     default: P.build_Arithmetic(lhs: a, rhs: b, op: .multiply)
     }
+  }
+  private func join(_ a: some Operand<String>, _ b: some Operand<String>) -> Asked<String> {
+    P._build_Sum(lhs: a, rhs: b)
   }
   private func divide(_ a: some Operand<Int>, _ b: some Operand<Int>) -> Asked<Int> { P.build_Division(lhs: a, rhs: b) }
   private func count(_ a: some Operand<String>) -> Asked<Int> { P.build_KeyPath(root: a, keyPath: \.count) }

@@ -52,13 +52,14 @@ struct RandomExpression {
   }
 
   mutating func text(_ depth: Int) -> RowExpression {
-    switch Int.random(in: 0..<(depth > 0 ? 8 : 5), using: &random) {
+    switch Int.random(in: 0..<(depth > 0 ? 9 : 5), using: &random) {
     case 0...2: return .column(random.pick(Self.texts))
     case 3, 4: return .literal(text())
     case 5:
       return .conditional(
         condition(depth - 1), then: text(depth - 1), otherwise: random.chance(1, in: 3) ? .null : text(depth - 1))
     case 6: return .lowercased(text(depth - 1))
+    case 7: return .joined(text(depth - 1), text(depth - 1))
     default: return .coalesce(text(depth - 1), text(depth - 1))
     }
   }

@@ -27,6 +27,41 @@ extension PredicateExpressions {
     _StringHasSuffix(base: base, suffix: suffix)
   }
 
+  /// `+` of texts.
+  public struct _StringJoin<LHS: PredicateExpression, RHS: PredicateExpression>: PredicateExpression,
+    CustomStringConvertible
+  where LHS.Output == String, RHS.Output == String {
+    /// Its result type.
+    public typealias Output = String
+    package let lhs: LHS
+    package let rhs: RHS
+
+    /// Its value in Swift, for one row.
+    public func evaluate(_ bindings: PredicateBindings) throws -> String {
+      try lhs.evaluate(bindings) + rhs.evaluate(bindings)
+    }
+
+    public var description: String { "StringJoin(lhs: \(lhs), rhs: \(rhs))" }
+  }
+
+  /// Written by `#Predicate`: `+` of texts.
+  public static func _build_Sum<LHS, RHS>(lhs: LHS, rhs: RHS) -> _StringJoin<LHS, RHS> {
+    _StringJoin(lhs: lhs, rhs: rhs)
+  }
+
+  /// Written by `#Predicate`: `+` of numbers.
+  public static func _build_Sum<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> Arithmetic<LHS, RHS> where LHS.Output == RHS.Output, LHS.Output: Numeric
+  {
+    build_Arithmetic(lhs: lhs, rhs: rhs, op: .add)
+  }
+
+  /// Written by `#Predicate`: `+` of captured lists.
+  @_disfavoredOverload
+  public static func _build_Sum<List: RangeReplaceableCollection>(lhs: Value<List>, rhs: Value<List>) -> Value<List> {
+    build_Arg(lhs.value + rhs.value)
+  }
+
   /// A call that only Swift can evaluate, with one value of the row: evaluated for each object.
   public struct _Computed<Input: PredicateExpression, Output>: PredicateExpression, CustomStringConvertible {
     package let input: Input
@@ -59,6 +94,18 @@ extension PredicateExpressions._StringHasSuffix: TranslatableExpression {
   func words(in translation: Translation) -> String {
     "\(translation.words(base)).hasSuffix(\(translation.words(suffix)))"
   }
+}
+
+extension PredicateExpressions._StringJoin: Sendable where LHS: Sendable, RHS: Sendable {}
+extension PredicateExpressions._StringJoin: Codable where LHS: Codable, RHS: Codable {}
+extension PredicateExpressions._StringJoin: StandardPredicateExpression
+where LHS: StandardPredicateExpression, RHS: StandardPredicateExpression {}
+
+extension PredicateExpressions._StringJoin: TranslatableExpression {
+  func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
+    .expression(RowExpression.joined(try translation.expression(of: lhs), try translation.expression(of: rhs)).folded)
+  }
+  func words(in translation: Translation) -> String { "(\(translation.words(lhs)) + \(translation.words(rhs)))" }
 }
 
 extension PredicateExpressions._Computed: Sendable where Input: Sendable {}

@@ -25,6 +25,22 @@ extension PredicateExpressions {
     build_Equal(lhs: lhs, rhs: build_Arg(rhs))
   }
 
+  /// Written by `#Predicate`: `==` of a part of the row with a value that may not be there.
+  @_disfavoredOverload
+  public static func _build_EqualToValue<LHS: PredicateExpression>(lhs: LHS, rhs: LHS.Output?)
+    -> Equal<_Present<LHS>, Value<LHS.Output?>> where LHS.Output: Equatable
+  {
+    build_Equal(lhs: _Present(lhs), rhs: build_Arg(rhs))
+  }
+
+  /// Written by `#Predicate`: `==` of an object of the row with one that may not be there.
+  public static func _build_EqualToValue<LHS: PredicateExpression, Model: PersistentModel>(lhs: LHS, rhs: Model?)
+    -> Equal<_Present<_Identifier<LHS>>, Value<PersistentIdentifier?>> where LHS.Output == Model
+  {
+    build_Equal(
+      lhs: _Present(build_KeyPath(root: lhs, keyPath: \.persistentModelID)), rhs: build_Arg(rhs?.persistentModelID))
+  }
+
   /// Written by `#Predicate`: `==` of an object of the row with an object.
   public static func _build_EqualToValue<LHS: PredicateExpression, Model: PersistentModel>(lhs: LHS, rhs: Model)
     -> Equal<_Identifier<LHS>, Value<PersistentIdentifier>> where LHS.Output == Model
@@ -45,6 +61,22 @@ extension PredicateExpressions {
     -> NotEqual<LHS, Value<LHS.Output>> where LHS.Output: Equatable
   {
     build_NotEqual(lhs: lhs, rhs: build_Arg(rhs))
+  }
+
+  /// Written by `#Predicate`: `!=` of a part of the row with a value that may not be there.
+  @_disfavoredOverload
+  public static func _build_NotEqualToValue<LHS: PredicateExpression>(lhs: LHS, rhs: LHS.Output?)
+    -> NotEqual<_Present<LHS>, Value<LHS.Output?>> where LHS.Output: Equatable
+  {
+    build_NotEqual(lhs: _Present(lhs), rhs: build_Arg(rhs))
+  }
+
+  /// Written by `#Predicate`: `!=` of an object of the row with one that may not be there.
+  public static func _build_NotEqualToValue<LHS: PredicateExpression, Model: PersistentModel>(lhs: LHS, rhs: Model?)
+    -> NotEqual<_Present<_Identifier<LHS>>, Value<PersistentIdentifier?>> where LHS.Output == Model
+  {
+    build_NotEqual(
+      lhs: _Present(build_KeyPath(root: lhs, keyPath: \.persistentModelID)), rhs: build_Arg(rhs?.persistentModelID))
   }
 
   /// Written by `#Predicate`: `!=` of an object of the row with an object.

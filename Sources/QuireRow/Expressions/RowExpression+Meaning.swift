@@ -72,6 +72,11 @@ extension RowExpression {
     case .exists(let rows): return related(rows).map { Value($0 > 0) } ?? .null
     case .countRows(let rows): return related(rows).map { .integer(Int64($0)) } ?? .null
     case .aggregate, .written: return .null
+    case .joined(let first, let second):
+      let (a, b) = (value(first), value(second))
+      if a == .null || b == .null { return .null }
+      let bytes = a.bytes + b.bytes
+      return String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .malformedText(Data(bytes))
     case .lowercased(let operand):
       switch value(operand) {
       case .null: return .null

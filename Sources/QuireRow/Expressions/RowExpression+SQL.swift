@@ -138,6 +138,12 @@ struct ExpressionWriter {
       try related(rows, "1")
     case .countRows(let rows): try related(rows, "count(*)")
     case .aggregate(let function, let rows): try aggregate(function, rows)
+    case .joined(let a, let b):
+      sql.text += "("
+      try value(a)
+      sql.text += " || "
+      try value(b)
+      sql.text += ")"
     case .lowercased(let operand):
       sql.text += "lower("
       try value(operand)

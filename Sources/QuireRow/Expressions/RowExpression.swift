@@ -13,6 +13,7 @@
 /// | `containsFolded` | NULL | `localizedStandardContains`, folding A–Z and a–z alone: see ``ASCIICaseFolding`` |
 /// | `count` | NULL | of text: Unicode scalars before the first NUL character; of a blob: bytes |
 /// | `lowercased` | NULL | A–Z alone: see ``ASCIICaseFolding`` |
+/// | `joined` | NULL | `+` of texts |
 /// | `arithmetic` | NULL | division by zero is NULL; an integer result beyond 64 bits becomes a real |
 /// | `exists`, `countRows`, `aggregate` | 0 or none: NULL references nothing | questions about the rows of a to-many: see ``needsRows`` |
 /// | `written` | as the SQL says | SQL that nothing here has a meaning for: see ``needsRows`` |
@@ -46,6 +47,8 @@ package indirect enum RowExpression: Hashable, Sendable {
   case aggregate(Aggregate.Function, RelatedRows)
   /// Maps the letters A to Z to a to z: SQLite's `lower`, see ``ASCIICaseFolding``.
   case lowercased(RowExpression)
+  /// One text after the other.
+  case joined(RowExpression, RowExpression)
   /// A value that only Swift can compute, from the row's object: it has no SQL, and ``necessary`` narrows the rows.
   case computed(ComputedValue)
   /// Pieces of SQL around operands, one more than there are operands: `["substr(", ", 2)"]`. Only a query can compute
@@ -120,7 +123,8 @@ extension RowExpression {
   var isCondition: Bool {
     switch self {
     case .literal(1), .literal(0), .literal(.null), .and, .or, .not, .compare, .isNull, .oneOf, .text, .exists: true
-    case .column, .literal, .count, .arithmetic, .countRows, .aggregate, .written, .lowercased, .computed: false
+    case .column, .literal, .count, .arithmetic, .joined, .countRows, .aggregate, .written, .lowercased, .computed:
+      false
     case .conditional(_, let a, let b), .coalesce(let a, let b): a.isCondition && b.isCondition
     }
   }
@@ -156,7 +160,8 @@ extension RowExpression {
     case .column, .literal, .exists, .countRows, .aggregate, .computed: []
     case .and(let operands), .or(let operands), .written(_, let operands): operands
     case .not(let a), .isNull(let a), .oneOf(let a, _), .count(let a), .lowercased(let a): [a]
-    case .compare(_, let a, let b), .text(_, let a, let b), .coalesce(let a, let b), .arithmetic(_, let a, let b):
+    case .compare(_, let a, let b), .text(_, let a, let b), .coalesce(let a, let b), .arithmetic(_, let a, let b),
+      .joined(let a, let b):
       [a, b]
     case .conditional(let a, let b, let c): [a, b, c]
     }
@@ -175,7 +180,7 @@ extension RowExpression {
     case .and(let operands), .or(let operands):
       return !operands.isEmpty && operands.allSatisfy { $0.isNull(where: absent) }
     case .compare(.equal, _, _), .compare(.unequal, _, _): return false
-    case .compare(_, let a, let b), .text(_, let a, let b), .arithmetic(_, let a, let b):
+    case .compare(_, let a, let b), .text(_, let a, let b), .arithmetic(_, let a, let b), .joined(let a, let b):
       return a.isNull(where: absent) || b.isNull(where: absent)
     case .coalesce(let a, let b): return a.isNull(where: absent) && b.isNull(where: absent)
     case .conditional(_, let a, let b): return a.isNull(where: absent) && b.isNull(where: absent)
