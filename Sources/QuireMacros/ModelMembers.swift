@@ -27,24 +27,23 @@ struct ModelMembers {
     var lines = model.properties.map { property -> String in
       let label = property.isConstant ? "constant: " : ""
       let form = property.plain == nil ? form(property) : "Quire._Quire.ValueForm<\(property.plainType)>.self"
-      var call = "Quire._Quire.PropertyDefinition(\(label)\(form), \"\(property.name)\", \(path(property))"
+      var call = "properties.add(\(label)\(form), \"\(property.name)\", \(path(property))"
       if let attribute = property.attribute, !attribute.forwarded.isEmpty {
         call += ", attribute: Quire._Quire.AttributeDefinition(\(attribute.forwarded))"
       }
       if let relationship = property.relationship, !relationship.forwarded.isEmpty {
         call += ", relationship: Quire._Quire.RelationshipDefinition(\(relationship.forwarded))"
       }
-      if property.initialValue != nil || property.plain != nil { call += ", hasDefault: true" }
+      call += ", hasDefault: \(property.initialValue != nil || property.plain != nil))"
       // What only the type checker can refuse is refused here, once, and has to point at the property.
-      let line = "properties.append(\(call)))"
-      return property.plain == nil ? context.placing(line, at: property.pattern) : line
+      return property.plain == nil ? context.placing(call, at: property.pattern) : call
     }
-    lines.insert("\(lines.isEmpty ? "let" : "var") properties: [Quire._Quire.PropertyDefinition] = []", at: 0)
+    lines.insert("\(lines.isEmpty ? "let" : "var") properties = Quire._Quire.PropertyDefinitions()", at: 0)
     var sets = "indexes: \(keyPaths(model.indexes)), uniques: \(keyPaths(model.uniques))"
     if let fullText = model.fullText { sets += ", fullText: Quire._Quire.fullText(\(model.name).self, \(fullText))" }
     let names = names.isEmpty ? "" : ".named(\(names))"
     lines.append(
-      "return Quire._Quire.ModelDefinition(\(model.name).self, name: \"\(model.bareName)\", properties: properties, \(sets))"
+      "return Quire._Quire.ModelDefinition(\(model.name).self, name: \"\(model.bareName)\", properties: properties.all, \(sets))"
         + names)
     return "\(model.access)static var _quireDefinition: Quire._Quire.ModelDefinition \(block(lines))"
   }
@@ -57,12 +56,16 @@ struct ModelMembers {
 
   private var rowInit: String {
     var lines = model.properties.map { property in
-      if let plain = property.plain {
-        "\(own(property)) = \(plain.hasCostlyZero ? "try row.required()" : "row.value(else: \(plain.zero))")"
-      } else if property.isConstant {
-        "\(own(property)) = try row.constant(\(form(property)))"
-      } else {
-        "\(property.storage) = row.slot(\(form(property)))"
+      let storage = own(property)
+      return switch property.plain {
+      case let plain? where plain.hasCostlyZero: "\(storage) = try row.required()"
+      case _? where hasValue(property): "row.value(into: &\(storage))"
+      case let plain? where plain.isFlat && !property.isConstant:
+        "\(storage) = \(plain.zero)\nrow.value(into: &\(storage))"
+      case let plain?: "\(storage) = row.value(else: \(plain.zero))"
+      case nil where property.isConstant: "\(storage) = try row.constant(\(form(property)))"
+      case nil where hasValue(property): "row.slot(\(form(property)), into: &\(storage))"
+      case nil: "\(storage) = row.slot(\(form(property)))"
       }
     }
     lines.append("_quireState = state")
@@ -72,13 +75,20 @@ struct ModelMembers {
       """
   }
 
+  /// Whether the storage is initialized where it is declared: then it is read into in place, because a value in between
+  /// is many instructions without optimization.
+  private func hasValue(_ property: PropertySyntax) -> Bool {
+    !property.isConstant && (property.initialValue != nil || property.isDeclaredOptional)
+  }
+
   private var rowInitThrows: Bool {
     model.properties.contains { property in property.plain.map(\.hasCostlyZero) ?? property.isConstant }
   }
 
   /// What has a declared value has it in its storage already.
   private var vacantInit: String {
-    var lines = model.properties.filter { $0.initialValue == nil }.map { property in
+    let properties = model.properties.filter { $0.initialValue == nil && !($0.plain != nil && hasValue($0)) }
+    var lines = properties.map { property in
       let value = property.isConstant ? "Quire._Quire.zero(\(path(property)))" : "\(form(property)).vacant()"
       return "\(own(property)) = \(property.plain?.zero ?? value)"
     }
@@ -200,6 +210,11 @@ extension ModelSyntax {
 }
 
 extension PropertySyntax {
+  /// Whether its type is written with `?` or `!`, so that a `var` of it is nil without an initial value.
+  fileprivate var isDeclaredOptional: Bool {
+    type?.last == "?" || type?.last == "!"
+  }
+
   /// The type of a plain property.
   fileprivate var plainType: String { type.map { "\($0)" } ?? plain!.qualifiedName }
 }

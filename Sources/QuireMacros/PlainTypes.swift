@@ -13,6 +13,9 @@ struct PlainType {
   /// Whether ``zero`` costs as much as reading a value.
   var hasCostlyZero: Bool { !isOptional && (name == "URL" || name == "Decimal") }
 
+  /// Whether its values hold no references, so that one is overwritten at no cost.
+  var isFlat: Bool { !["String", "Data", "URL"].contains(name) }
+
   /// - Parameter type: as written: `Int`, `Swift.Int`, `Int?` or `Optional<Int>`.
   init?(_ type: TypeSyntax) {
     let (base, depth) = unwrapped(type)

@@ -64,48 +64,7 @@ extension _Quire {
       case toMany(any PersistentModel.Type)
     }
 
-    public init<Form: PropertyForm>(
-      _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
-      relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
-    ) {
-      self.init(
-        form, name, keyPath, isConstant: false, attribute: attribute, relationship: relationship, hasDefault: hasDefault
-      )
-    }
-
-    /// A `let`: its value is that of a column.
-    public init<Form: ColumnForm>(
-      constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
-      relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
-    ) {
-      self.init(
-        form, name, keyPath, isConstant: true, attribute: attribute, relationship: relationship, hasDefault: hasDefault)
-    }
-
-    /// A `let` whose type no column can hold.
-    @available(
-      *, unavailable,
-      message: "a reference to a model can't be constant, as it is loaded later: write ‘private(set) var’"
-    )
-    @_disfavoredOverload public init<Form>(
-      constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
-      relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
-    ) {
-      self.init(ValueForm<Int>.self, name, keyPath)
-    }
-
-    @available(
-      *, unavailable,
-      message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
-    )
-    @_disfavoredOverload public init<Value>(
-      _ form: UnstorableForm<Value>.Type, _ name: String, _ keyPath: AnyKeyPath,
-      attribute: AttributeDefinition = .init(), relationship: RelationshipDefinition = .init(), hasDefault: Bool = false
-    ) {
-      self.init(ValueForm<Int>.self, name, keyPath)
-    }
-
-    private init<Form: PropertyForm>(
+    fileprivate init<Form: PropertyForm>(
       _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, isConstant: Bool, attribute: AttributeDefinition,
       relationship: RelationshipDefinition, hasDefault: Bool
     ) {
@@ -128,6 +87,61 @@ extension _Quire {
       self.attribute = attribute
       self.relationship = relationship
     }
+  }
+
+  /// The stored properties of a model class, a call for each.
+  ///
+  /// The call that most properties have is one without default arguments: the compiler writes a call for each of those.
+  public struct PropertyDefinitions {
+    public private(set) var all: [PropertyDefinition] = []
+
+    public init() {}
+
+    public mutating func add<Form: PropertyForm>(
+      _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, hasDefault: Bool
+    ) {
+      add(form, name, keyPath, attribute: AttributeDefinition(), hasDefault: hasDefault)
+    }
+
+    public mutating func add<Form: PropertyForm>(
+      _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+      relationship: RelationshipDefinition = .init(), hasDefault: Bool
+    ) {
+      all.append(
+        PropertyDefinition(
+          form, name, keyPath, isConstant: false, attribute: attribute, relationship: relationship,
+          hasDefault: hasDefault))
+    }
+
+    /// A `let`: its value is that of a column.
+    public mutating func add<Form: ColumnForm>(
+      constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+      relationship: RelationshipDefinition = .init(), hasDefault: Bool
+    ) {
+      all.append(
+        PropertyDefinition(
+          form, name, keyPath, isConstant: true, attribute: attribute, relationship: relationship,
+          hasDefault: hasDefault))
+    }
+
+    /// A `let` whose type no column can hold.
+    @available(
+      *, unavailable,
+      message: "a reference to a model can't be constant, as it is loaded later: write ‘private(set) var’"
+    )
+    @_disfavoredOverload public mutating func add<Form>(
+      constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+      relationship: RelationshipDefinition = .init(), hasDefault: Bool
+    ) {}
+
+    @available(
+      *, unavailable,
+      message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
+    )
+    @_disfavoredOverload public mutating func add<Value>(
+      _ form: UnstorableForm<Value>.Type, _ name: String, _ keyPath: AnyKeyPath,
+      attribute: AttributeDefinition = .init(), relationship: RelationshipDefinition = .init(), hasDefault: Bool
+    ) {}
   }
 
   /// The arguments of `@Attribute`.

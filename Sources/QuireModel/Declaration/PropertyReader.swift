@@ -25,6 +25,15 @@ extension _Quire {
       do { return try row.next(V.self) } catch { return keep(error, placeholder) }
     }
 
+    /// The same, where there is a value already.
+    @inlinable public mutating func value<V: StoredValue>(into storage: inout V) {
+      do { storage = try row.next(V.self) } catch { keep(error) }
+    }
+
+    @inlinable public mutating func slot<Form: PropertyForm>(_: Form.Type, into storage: inout Slot<Form.Value>) {
+      do { storage = try Form.read(&row) } catch { keep(error) }
+    }
+
     @inlinable public mutating func slot<Form: PropertyForm>(_: Form.Type) -> Slot<Form.Value> {
       do { return try Form.read(&row) } catch { return keep(error, Form.vacant()) }
     }
@@ -48,6 +57,10 @@ extension _Quire {
       keep(UnstorableForm<V>.refusal, UnstorableForm<V>.vacant())
     }
 
+    public mutating func slot<V>(_: UnstorableForm<V>.Type, into storage: inout Slot<V>) {
+      keep(UnstorableForm<V>.refusal)
+    }
+
     public mutating func constant<V>(_: UnstorableForm<V>.Type) throws(ValueError) -> V {
       throw UnstorableForm<V>.refusal
     }
@@ -58,8 +71,12 @@ extension _Quire {
       return object
     }
 
-    @usableFromInline @inline(never) mutating func keep<V>(_ error: ValueError, _ placeholder: V) -> V {
+    @usableFromInline @inline(never) mutating func keep(_ error: ValueError) {
       if failure == nil { (failure, failed) = (error, row.position) }
+    }
+
+    @usableFromInline @inline(never) mutating func keep<V>(_ error: ValueError, _ placeholder: V) -> V {
+      keep(error)
       return placeholder
     }
   }

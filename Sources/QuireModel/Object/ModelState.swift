@@ -73,7 +73,11 @@ extension _Quire {
     @usableFromInline static var firstKey: Int64 { -(1 << 62) }
 
     /// Whether a read must go to the registrar: reads are being tracked now, or the object was tracked before.
-    @inlinable public var isWatched: Bool { flags.contains(.tracked) || isTracking(monitor) }
+    ///
+    /// Mutating, so that the getters of a class copy nothing: without optimization, a copy of the state is two functions.
+    @inlinable public var isWatched: Bool {
+      mutating get { flags.contains(.tracked) || isTracking(monitor) }
+    }
   }
 
   /// What code that does not know an object's class reads of its state most often: a copy without references. Borrowing
