@@ -59,6 +59,8 @@ import Testing
     ("Author 3 .books_as_translator.author order by id", [1, 2]),
     ("Tag 2 .books .author", [1]),
     ("Author where born < 1925 .books order by title limit 2", [2, 4]),
+    ("Author where id = 1 .books where id = 2 .author", [1]),
+    ("Author 1 .books where year > 1960 .tags where id > 1 .books where id > 0 order by id", [1, 2]),
     ("Book order by year desc nulls last, id limit 2 offset 1", [1, 2]),
     ("Book limit 1, 2", [2, 3]),
     ("Book where price * 2 > 20 and -year < 0", [1, 3]),

@@ -148,12 +148,18 @@ struct Completer {
     return (current, true)
   }
 
-  /// The model whose names apply here: inside `any(books where …` those of a book.
+  /// The model whose names apply here: inside `any(books where …` those of a book, and so behind a step `.books`.
   private func inner(_ model: Int) -> Int {
     var stack: [Int] = [model]
     var last: [String] = []
-    for token in tokens {
+    for (place, token) in tokens.enumerated() {
       switch token.kind {
+      case .sign(".") where stack.count == 1 && isStep(place):
+        if place + 1 < tokens.count, case .word(let word) = tokens[place + 1].kind,
+          let relation = models[stack[0]].relation(named: word)
+        {
+          stack[0] = relation.target
+        }
       case .sign("("):
         stack.append(stack.last ?? model)
         last = []
@@ -169,6 +175,14 @@ struct Completer {
       }
     }
     return stack.last ?? model
+  }
+
+  /// Whether the period here begins a step or goes on with steps, and is not part of a path: `Author 2 .books.tags`.
+  private func isStep(_ place: Int) -> Bool {
+    guard place > 0, tokens[place].isSign(".") else { return false }
+    if tokens[place - 1].range.upperBound < tokens[place].range.lowerBound { return true }
+    guard case .word = tokens[place - 1].kind else { return true }
+    return place == 1 || isStep(place - 2)
   }
 
   private func names(of place: Int, relationsFirst: Bool) -> [(String, String)] {

@@ -199,9 +199,9 @@ extension Parser {
         query.filter = try expression()
         isBeforeSteps = false
         if current.isSign(".") {
-          query.sourceFilter = query.filter
+          let filter = query.filter
           query.filter = nil
-          try steps(of: &query)
+          try steps(of: &query, where: filter)
         }
       } else if take(word: "select") {
         try refuseSecond(!query.selected.isEmpty, "selects", start, hint: Self.commas)
@@ -296,10 +296,14 @@ extension Parser {
 
   private var isKeyValue: Bool { current.isKey || current.isSign("-") && ahead().isKey }
 
-  private mutating func steps(of query: inout ModelQuery) throws(ShellFailure) {
+  /// The filter is the condition on the rows that the first of the steps is followed from.
+  private mutating func steps(of query: inout ModelQuery, where filter: Syntax? = nil) throws(ShellFailure) {
+    var filter = filter
     while take(sign: ".") {
-      query.steps.append(try name("a relation"))
-      if query.steps.count > Self.most { throw tooDeep(query.steps[query.steps.count - 1].range) }
+      let relation = try name("a relation")
+      query.steps.append(ModelQuery.Step(relation: relation, filter: filter))
+      filter = nil
+      if query.steps.count > Self.most { throw tooDeep(relation.range) }
     }
   }
 

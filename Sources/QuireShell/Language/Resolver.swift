@@ -122,8 +122,10 @@ struct Resolver {
     let (place, keys) = try beginning(query.source)
     var start = self.start(at: place)
     if let keys { start.conditions.append(try isOne(of: keys.rows, at: start.position, keys.range)) }
-    if let filter = query.sourceFilter { start.conditions.append(try value(filter, start.position)) }
-    for step in query.steps { start = try follow(step, from: start) }
+    for step in query.steps {
+      if let filter = step.filter { start.conditions.append(try value(filter, start.position)) }
+      start = try follow(step.relation, from: start)
+    }
     return start
   }
 

@@ -55,7 +55,7 @@ extension ShellSession {
   /// Whether it does not restrict the rows.
   private static func isWhole(_ query: ModelQuery) -> Bool {
     guard case .model(_, let key) = query.source else { return false }
-    return key.isEmpty && query.filter == nil && query.sourceFilter == nil && query.steps.isEmpty
+    return key.isEmpty && query.filter == nil && query.steps.isEmpty
   }
 
   private func write(
@@ -153,14 +153,15 @@ extension ShellSession {
 
   /// Whether it selects one row by its key, or the one that it leads to.
   private func isOneRow(_ query: ModelQuery) -> Bool {
-    guard query.order.isEmpty, query.limit == nil, query.filter == nil, query.sourceFilter == nil else { return false }
+    guard query.order.isEmpty, query.limit == nil, query.filter == nil, query.steps.allSatisfy({ $0.filter == nil })
+    else { return false }
     var place: Int?
     switch query.source {
     case .model(let name, let key): place = key.isEmpty ? nil : models.place(of: name.text)
     case .kept(let row, _): place = row == nil ? nil : kept?.rows?.model
     }
     for step in query.steps {
-      let relation = place.flatMap { models[$0].relation(named: step.text) }
+      let relation = place.flatMap { models[$0].relation(named: step.relation.text) }
       place = relation?.isToMany == false ? relation?.target : nil
     }
     return place != nil
@@ -270,7 +271,7 @@ extension ShellSession {
   private func count(_ relation: Relation, of place: Int, _ key: [Value]) throws -> Answer.Total {
     let rows = Resolver.KeptRows(model: place, keys: [key])
     var query = ModelQuery(source: .kept(row: 1, 0..<0))
-    query.steps = [Name(text: relation.name, range: 0..<0)]
+    query.steps = [ModelQuery.Step(relation: Name(text: relation.name, range: 0..<0))]
     let resolved = try Resolver(models, kept: rows, parameters: parameters).query(query)
     return try count(resolved)
   }

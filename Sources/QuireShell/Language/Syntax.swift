@@ -12,9 +12,8 @@ struct Name: Hashable, Sendable {
 struct ModelQuery: Hashable, Sendable {
   var source: Source
   /// Relations followed from the source, in order.
-  var steps: [Name] = []
-  /// Condition on the source, before the steps.
-  var sourceFilter: Syntax?
+  var steps: [Step] = []
+  /// Condition on the rows that the last step leads to, or on the source's.
   var filter: Syntax?
   var isDistinct = false
   /// Empty for all columns.
@@ -33,6 +32,12 @@ struct ModelQuery: Hashable, Sendable {
     case model(Name, key: [Syntax])
     /// `_`: the last answer, `_3`: its third row.
     case kept(row: Int?, Range<Int>)
+  }
+
+  struct Step: Hashable, Sendable {
+    let relation: Name
+    /// Condition on the rows that the relation is followed from.
+    var filter: Syntax?
   }
 
   struct Selected: Hashable, Sendable {
