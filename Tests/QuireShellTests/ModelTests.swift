@@ -266,6 +266,50 @@ import Testing
     #expect(try broken.session().models.all.map(\.name) == ["Base", "Broken"])
   }
 
+  @Test func `a view that cannot be read is named with SQLite's reason, and others keep their suggestions`()
+    async throws
+  {
+    let library = try Library(
+      """
+      CREATE TABLE base (id INTEGER PRIMARY KEY, name TEXT);
+      CREATE VIEW joined AS SELECT sortconcat(name) AS names FROM base;
+      CREATE VIEW gone AS SELECT * FROM nowhere;
+      """)
+    let session = try library.session()
+    #expect(session.models.all.map(\.name) == ["Base"])
+    for query in ["joined", "count Joined", ".schema joined --diagram"] {
+      let failure = await session.failure(query)
+      #expect(failure.contains("oined cannot be read: no such function: sortconcat"), "\(failure)")
+      #expect(failure.contains("the program that made the file adds it to SQLite"))
+    }
+    #expect(await session.failure("gone").hasPrefix("gone cannot be read: no such table: main.nowhere"))
+    #expect(await session.failure("nowhere").hasPrefix("there is no model nowhere"))
+    #expect(await session.failure("select nam from base;").contains("did you mean name?"))
+  }
+
+  @Test func `the schema is the file's text to the letter, for the sqlite3 program to read`() async throws {
+    let library = try Library("CREATE TABLE t (\r\n\tid INTEGER PRIMARY KEY,\tx TEXT DEFAULT 'a\tb'\n)")
+    let text = try await library.session().said(".schema")
+    #expect(text == "CREATE TABLE t (\r\n\tid INTEGER PRIMARY KEY,\tx TEXT DEFAULT 'a\tb'\n);")
+    #expect(printable(sql: text + "\u{1B}").hasSuffix("(\n    id INTEGER PRIMARY KEY,    x TEXT DEFAULT 'a    b'\n);␛"))
+  }
+
+  @Test func `what a file's own definitions lack is told from what the statement names`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT);
+      CREATE TRIGGER sorted AFTER INSERT ON book BEGIN UPDATE book SET title = title_sort(new.title); END;
+      """)
+    let session = try library.writing()
+    for write in ["insert into book (title) values ('x');", "insert Book { title: 'x' }"] {
+      #expect(
+        await session.failure(write)
+          == "no such function: title_sort\na trigger, view, index or check of the file uses it: the program that made "
+          + "the file adds it to SQLite, and here it is not there")
+    }
+    #expect(await !session.failure("select title_sort(title) from book;").contains("trigger"))
+  }
+
   @Test func `the banner's query works on the file, and opening leaves nothing beside it`() async throws {
     for schema in [
       Library.schema, "CREATE TABLE x (a)", "PRAGMA journal_mode = WAL; CREATE TABLE x (a)",

@@ -1,6 +1,6 @@
 import Foundation
 import QuireRow
-import QuireSQLite
+package import QuireSQLite
 
 extension Migrator {
   /// Restores `backup`: the database's whole content becomes the backup's, in one transaction.
@@ -150,10 +150,13 @@ extension Migrator {
 
 extension SQLiteError {
   /// Whether it says that something is missing which a program adds to SQLite.
-  var isOfApplication: Bool {
-    ["no such collation sequence", "no such function", "no such module", "unknown tokenizer"].contains {
-      message.contains($0)
-    }
+  package var isOfApplication: Bool { Self.isOfApplication(message) }
+
+  package static func isOfApplication(_ message: String) -> Bool {
+    [
+      "no such collation sequence", "no such function", "unknown function", "no such module", "no such tokenizer",
+      "unknown tokenizer",
+    ].contains { message.contains($0) }
   }
 }
 

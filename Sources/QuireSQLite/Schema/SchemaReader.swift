@@ -103,14 +103,15 @@ package struct SchemaReader {
   }
 
   /// The names of tables, views, indexes and triggers, and of all columns, in order: for suggestions.
+  /// Those of the columns of a view that refers to something that does not exist are left out.
   package func names() throws(SQLiteError) -> [String] {
-    try connection.rows(
-      """
-      SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~' UNION
-      SELECT c.name FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')
-      ORDER BY 1
-      """, []
-    ).map { text($0[0]) }
+    let own = try connection.rows(
+      "SELECT name, type IN ('table', 'view') FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'", [])
+    var names = Set(own.map { text($0[0]) })
+    for row in own where integer(row[1]) == 1 {
+      for column in (try? columns(of: text(row[0]))) ?? [] { names.insert(column.name) }
+    }
+    return names.sorted()
   }
 
   // MARK: Columns

@@ -100,6 +100,7 @@ extension ShellSession {
   func find(_ name: String) throws(ShellFailure) -> FileModel {
     let name = "\"'[`".contains(name.prefix(1)) ? SQLTokens.name(name) : name
     if let model = models.model(named: name) { return model }
+    if let (message, hint) = models.reason(against: name) { throw ShellFailure(message, hint: hint) }
     let near = nearest(to: name, among: models.all.flatMap { [$0.name, $0.table] })
     throw ShellFailure(
       "there is no model or table \(printable(name))", hint: near.map { "did you mean \($0)?" } ?? ".models lists them",
@@ -123,7 +124,7 @@ extension ShellSession {
 
   private static func lines(_ object: SchemaReader.Object) -> [String] {
     guard let sql = object.sql else { return [] }
-    return "\(sql);".split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
+    return "\(sql);".unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
   }
 
   /// Rows in columns; control characters in names made visible.

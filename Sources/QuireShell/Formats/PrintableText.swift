@@ -17,6 +17,17 @@ public func printable(_ text: String, keepingLines: Bool = false) -> String {
   return String(result)
 }
 
+/// SQL for a terminal: its lines stay and tabs are spaces, whatever ends its lines; other control characters are made
+/// visible. SQL that goes elsewhere stays as it is, so that it can be run.
+package func printable(sql: String) -> String {
+  guard sql.unicodeScalars.contains(where: isControl) else { return sql }
+  var kept = String.UnicodeScalarView()
+  for scalar in sql.unicodeScalars where scalar != "\r" {
+    if scalar == "\t" { kept += "    ".unicodeScalars } else { kept.append(scalar) }
+  }
+  return printable(String(kept), keepingLines: true)
+}
+
 /// C0, DEL, C1, and the marks that turn the direction of writing around.
 package func isControl(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {

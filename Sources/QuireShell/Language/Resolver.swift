@@ -202,6 +202,9 @@ struct Resolver {
 
   func model(_ name: Name) throws(ShellFailure) -> Int {
     if let place = models.place(of: name.text) { return place }
+    if let (message, hint) = models.reason(against: name.text) {
+      throw ShellFailure(message, at: name.range, hint: hint)
+    }
     let near = nearest(to: name.text, among: models.all.flatMap { [$0.name, $0.table] })
     throw ShellFailure(
       "there is no model \(name.text)", at: name.range, hint: near.map { "did you mean \($0)?" })

@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// A table or view of a file as something with a name, properties and relations.
 public struct FileModel: Hashable, Sendable {
   /// Its name in queries: `Book`.
@@ -159,6 +161,8 @@ public struct FileModels: Sendable {
   public internal(set) var all: [FileModel] = []
   /// What the schema was when they were read; below 0 before.
   public internal(set) var schemaVersion: Int64 = -1
+  /// Views and virtual tables that are not among the models because SQLite cannot tell their columns, and its reason.
+  var unreadable: [SQLName: String] = [:]
 
   public init() {}
 
@@ -172,4 +176,10 @@ public struct FileModels: Sendable {
   }
 
   public func model(named name: String) -> FileModel? { place(of: name).map { all[$0] } }
+
+  /// Why there is no model of that name though the file has a view or table of it.
+  func reason(against name: String) -> (message: String, hint: String?)? {
+    guard let reason = unreadable[SQLName(name)] else { return nil }
+    return ("\(printable(name)) cannot be read: \(reason)", SQLFailure.hint(ofMissing: reason))
+  }
 }

@@ -20,6 +20,8 @@ struct ModelReader {
     var uniques: [String: [Set<String>]] = [:]
     /// The collations of columns that a key may lead to, if it is not by bytes that they are compared, by table and column.
     var collations: [SQLName: [SQLName: String]] = [:]
+    /// Views and virtual tables whose columns SQLite cannot tell, and its reason.
+    var unreadable: [SQLName: String] = [:]
   }
 
   func read() throws -> Found {
@@ -33,7 +35,13 @@ struct ModelReader {
     for table in try reader.tables().sorted(by: { $0.name < $1.name }) {
       guard table.kind != .shadow, !Self.isInternal(table.name) else { continue }
       let name = SQLName(table.name)
-      guard let all = columns.removeValue(forKey: name) ?? (try? reader.columns(of: table.name)) else { continue }
+      let all: [SchemaReader.Column]
+      do throws(SQLiteError) {
+        if let read = columns.removeValue(forKey: name) { all = read } else { all = try reader.columns(of: table.name) }
+      } catch {
+        found.unreadable[name] = error.message
+        continue
+      }
       let own = all.compactMap(Self.column)
       if own.isEmpty { continue }
       let kind: FileModel.Kind = table.kind == .view ? .view : table.kind == .virtual ? .virtual : .table

@@ -71,7 +71,7 @@ struct SQLFailure {
     if let offset = error.offset, error.sql != input { found = offset < input.utf8.count ? found : nil }
     guard let token = found.flatMap({ $0.kind == .blank ? nil : $0 }) ?? named ?? (error.isTooDeep ? deepest : nil)
     else {
-      return ShellFailure(error.message)
+      return ShellFailure(error.message, hint: Self.hint(ofMissing: error.message))
     }
     let best = named.map { named in found?.range == named.range ? named : found ?? named } ?? token
     let hint = hint(error, name, tokens.text(of: best))
@@ -82,6 +82,13 @@ struct SQLFailure {
       return ShellFailure(error.message, at: before.range, hint: "did you mean \(meant)?")
     }
     return ShellFailure(error.message, at: best.range, hint: hint)
+  }
+
+  /// For what the statement does not name: then the file's own definitions do.
+  static func hint(ofMissing message: String) -> String? {
+    guard SQLiteError.isOfApplication(message) else { return nil }
+    return "a trigger, view, index or check of the file uses it: the program that made the file adds it to SQLite, "
+      + "and here it is not there"
   }
 
   /// The keyword that was probably meant; nil for one that is written right.

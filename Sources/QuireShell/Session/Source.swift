@@ -69,7 +69,9 @@ struct Source {
       var models = FileModels()
       models.schemaVersion = try connection.schemaVersion()
       let reader = ModelReader(connection: connection)
-      let found = ModelInference.models(try reader.read()) { reader.matches($0, in: $1) }
+      let read = try reader.read()
+      models.unreadable = read.unreadable
+      let found = ModelInference.models(read) { reader.matches($0, in: $1) }
       models.all = try CompiledModels(types).applied(to: found, on: connection)
       return models
     } catch {

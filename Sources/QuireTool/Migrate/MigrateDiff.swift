@@ -33,7 +33,7 @@ struct MigrateDiff {
         ]).text)
     } else if invocation.flag("--sql") {
       let change = try sides.change(from: old, to: new, renames: renames, keepingOthers: isModel)
-      target.terminal.output.write(printable(change.sql, keepingLines: true))
+      target.terminal.output.write(target.terminal.shown(sql: change.sql))
     } else if !target.isQuiet {
       show(differences, from, to)
       if !differences.isEmpty { ask(renamed.possibleRenames(to: new), from, renames) }

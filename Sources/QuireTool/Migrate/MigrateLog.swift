@@ -64,7 +64,7 @@ struct MigrateLog {
       "number \(applied.sequence), run \(applied.appliedAt) by \(printable(applied.by)) in \(applied.milliseconds) ms\n"
     )
     let text = Self.text(applied.up, applied.undo)
-    terminal.print(printable(text, keepingLines: true).trimmedEnd)
+    terminal.print(terminal.shown(sql: text).trimmedEnd)
     terminal.print()
     switch file {
     case nil: terminal.print("Its file is not among these.")

@@ -34,7 +34,7 @@ struct MigrateNew {
         target.terminal.print("Its undo is empty: it cannot be undone until there is SQL below  -- migrate: undo")
       }
       for line in change?.sql.split(separator: "\n") ?? [] {
-        target.terminal.print("    " + printable(String(line)))
+        target.terminal.print("    " + printable(sql: String(line)))
       }
     }
     return invocation.flag("--edit") ? try edit(path) : .done

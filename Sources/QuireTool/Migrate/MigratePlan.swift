@@ -18,7 +18,7 @@ struct MigratePlan {
       if invocation.flag("--sql") {
         if let problem = try migrator.toolProblem() { throw MigrationError.tool(problem) }
         for file in pending {
-          target.terminal.print("-- \(file.path)\n" + printable(file.up, keepingLines: true) + Self.end(of: file.up))
+          target.terminal.print("-- \(file.path)\n" + target.terminal.shown(sql: file.up) + Self.end(of: file.up))
         }
         return .done
       }

@@ -61,7 +61,7 @@ final class MigrateRun {
     if target.isVerbose, case .begins(let version, _) = event,
       let file = migrator.files.first(where: { $0.version == version })
     {
-      terminal.note(printable(file.up, keepingLines: true))
+      terminal.note(printable(sql: file.up))
     }
     guard !target.isQuiet, !target.isJSON else { return }
     switch event {

@@ -11,7 +11,7 @@ struct MigrateSchema {
   func run() throws -> ExitStatus {
     let schema = try MigrateSchemas(target: target).schema(target.optionalDatabase == nil ? "files" : "db")
     if invocation.flag("--stdout") {
-      target.terminal.output.write(printable(schema.text, keepingLines: true))
+      target.terminal.output.write(target.terminal.shown(sql: schema.text))
       return .done
     }
     let path = target.folder + "/schema.sql"

@@ -82,7 +82,7 @@ extension QueryRun {
         terminal.note("the first \(count) \(count == 1 ? "row" : "rows"); there are more (--limit)")
       }
     case .written(let text): terminal.note(printable(text))
-    case .lines(let lines): for line in lines { terminal.print(printable(line)) }
+    case .lines(let lines): for line in lines { terminal.print(terminal.shown(sql: line)) }
     case .opened(let lines): for line in lines { terminal.note(line) }
     case .live: throw ShellFailure("an answer given once cannot follow: --live does", .usage)
     case .answer, .card, .endLive, .listLive, .listHistory, .quit: break

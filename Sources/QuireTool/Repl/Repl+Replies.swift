@@ -11,7 +11,7 @@ extension Repl {
     case .streamed(let rows, _, let elapsed):
       say(paint("\(rows.grouped) \(rows == 1 ? "row" : "rows") · \(elapsed.spoken)", .dim))
     case .written(let text): say(wrapped: printable(text, keepingLines: true))
-    case .lines(let lines): show(lines.map { printable($0) })
+    case .lines(let lines): show(lines.map { printable(sql: $0) })
     case .live(let plan): follow(plan)
     case .endLive(let numbers): end(numbers)
     case .listLive: list()

@@ -126,6 +126,9 @@ extension Terminal {
   /// Prints a line of the answer.
   public func print(_ text: String = "") { output.write(text + "\n") }
 
+  /// SQL as the answer has it: unchanged, so that it can be run, unless a terminal shows it.
+  func shown(sql: String) -> String { output.isTerminal ? printable(sql: sql) : sql }
+
   /// Prints a line beside the answer: progress, or what to do next.
   public func note(_ text: String) { error.write(wrapped(text, on: error).joined(separator: "\n") + "\n") }
 
