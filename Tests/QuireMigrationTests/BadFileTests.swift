@@ -1,7 +1,8 @@
 import Foundation
-import QuireMigration
 import QuireSQLite
 import Testing
+
+@testable import QuireMigration
 
 @Suite struct BadFileTests {
   let fixture: Fixture
@@ -26,6 +27,25 @@ import Testing
     guard case .unusable(.cannotCreate) = error else {
       Issue.record("\(String(describing: error))")
       return
+    }
+  }
+
+  @Test func `what needs only the database learns of all bad files in one reading`() throws {
+    let folders: [(good: (String, String), bad: [(String, String)])] = [
+      (("20260101000000_a.sql", "SELECT 1;"), (1...9).map { ("bad\($0).sql", "SELECT 1;") }),
+      (("1_a.up.sql", "SELECT 1;"), (2...9).map { ("\($0)_b.down.sql", "SELECT 1;") }),
+      (("V1__a.sql", "SELECT 1;"), (2...9).map { ("V\($0)__b.sql", "SELECT ${x};") }),
+    ]
+    for (good, bad) in folders {
+      let texts = ([good] + bad).map { (path: $0, text: $1) }
+      var errors: [MigrationError] = []
+      let read = try MigrationFolder.files(texts) { errors.append($0) }
+      #expect(read.map(\.path).contains(good.0))
+      #expect(errors.map(\.file) == bad.map(\.0))
+      let folder = try FolderOfOthers(path: fixture.path + "/bad").make(
+        Dictionary(uniqueKeysWithValues: [good] + bad))
+      let (files, passedOver) = try MigrationFolder.readWhatCanBe(folder)
+      #expect(files.map(\.title) == ["a"] && passedOver.count == bad.count)
     }
   }
 

@@ -33,16 +33,15 @@ public enum MigrationFolder {
     var passedOver: [MigrationError] = []
     var (_, texts) = try texts(in: folder) { passedOver.append($0) }
     while true {
-      do {
-        let files = try files(texts)
-        return (files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }, passedOver)
-      } catch {
-        passedOver.append(error)
-        guard let file = error.file, let place = texts.firstIndex(where: { $0.path == file }) else {
-          return ([], passedOver)
-        }
-        texts.remove(at: place)
-      }
+      var errors: [MigrationError] = []
+      let files = try files(texts) { errors.append($0) }
+      if errors.isEmpty { return (files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }, passedOver) }
+      passedOver += errors
+      // Without them it may be a folder of another tool, which reads the rest in another way.
+      let wrong = Set(errors.compactMap(\.file))
+      let count = texts.count
+      texts.removeAll { wrong.contains($0.path) }
+      if texts.count == count { return ([], passedOver) }
     }
   }
 
@@ -114,20 +113,28 @@ public enum MigrationFolder {
   }
 
   /// Texts → migrations, of any tool.
-  static func files(_ texts: [(path: String, text: String)]) throws(MigrationError) -> [MigrationFile] {
-    let named = texts.map { (name: String($0.path.split(separator: "/").last ?? ""), text: $0.text) }
-    if let other = zip(texts, named).first(where: { MigrationName.isOfOtherDatabase($1.name) }) {
-      throw .name(file: other.0.path)
+  ///
+  /// - Parameter unread: As of ``texts(in:_:)``.
+  static func files(
+    _ texts: [(path: String, text: String)],
+    _ unread: (MigrationError) throws(MigrationError) -> Void = { error throws(MigrationError) in throw error }
+  ) throws(MigrationError) -> [MigrationFile] {
+    func name(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
+    let texts = try texts.each(unread) { text throws(MigrationError) in
+      if MigrationName.isOfOtherDatabase(name(text.path)) { throw .name(file: text.path) }
+      return text
     }
+    let named = texts.map { (name: name($0.path), text: $0.text) }
     let format = MigrationFormat(of: named)
     if format == .quire {
-      var files: [MigrationFile] = []
-      for (path, text) in texts { files.append(try MigrationFile(path: path, text: text)) }
-      return files
+      return try texts.each(unread) { text throws(MigrationError) in
+        try MigrationFile(path: text.path, text: text.text)
+      }
     }
-    var files: [ToolFolder.File] = []
-    for (path, text) in texts { files.append(try ToolFolder.File(path: path, source: text)) }
-    return try ToolFolder(format: format, files: files).migrations()
+    let files = try texts.each(unread) { text throws(MigrationError) in
+      try ToolFolder.File(path: text.path, source: text.text)
+    }
+    return try ToolFolder(format: format, files: files).migrations(unread)
   }
 
   /// Whether the names of files with one number say that each is for another kind of database: `1_a_sqlite.sql` beside
@@ -177,5 +184,24 @@ public enum MigrationFolder {
       throw .malformed(file: path, line: line + 1, reason: "it is not UTF-8")
     }
     return text
+  }
+}
+
+extension Array {
+  /// What is read of each element.
+  ///
+  /// - Parameter unread: Receives the error of an element that is left out; throws it if that is not to be.
+  func each<Read>(
+    _ unread: (MigrationError) throws(MigrationError) -> Void, _ read: (Element) throws(MigrationError) -> Read?
+  ) throws(MigrationError) -> [Read] {
+    var result: [Read] = []
+    for element in self {
+      do {
+        if let element = try read(element) { result.append(element) }
+      } catch {
+        try unread(error)
+      }
+    }
+    return result
   }
 }

@@ -24,45 +24,45 @@ struct ToolFolder {
     }
   }
 
-  /// - Throws: ``MigrationError`` for a file that cannot be run without its tool.
-  func migrations() throws(MigrationError) -> [MigrationFile] {
-    var migrations: [MigrationFile] = []
-    for file in files {
-      switch (format, file.name.kind) {
-      case (.flyway, .repeatable):
+  /// - Parameter unread: Receives the error of a file that cannot be run without its tool, and may throw it.
+  func migrations(_ unread: (MigrationError) throws(MigrationError) -> Void) throws(MigrationError) -> [MigrationFile] {
+    try files.each(unread) { file throws(MigrationError) in try migration(of: file) }
+  }
+
+  /// Nil for a file that is another one's undo, or of no meaning to the tool.
+  private func migration(of file: File) throws(MigrationError) -> MigrationFile? {
+    switch (format, file.name.kind) {
+    case (.flyway, .repeatable):
+      throw .malformed(
+        file: file.path, line: 1,
+        reason: "a repeatable migration has no number, and only Flyway can run it: give it one")
+    case (.flyway, .versioned):
+      let undo = undo(of: { $0.kind == .undo && $0.version == file.name.version })
+      return try migration(file, up: file.text, undo: undo?.text, undoPath: undo?.path)
+    case (.flyway, .undo):
+      if files.contains(where: { $0.name.kind == .versioned && $0.name.version == file.name.version }) { return nil }
+      // In refinery U means that the migration may run out of order, and there are no undo files.
+      if MigrationName.haveUndo(files.map(\.name)) {
         throw .malformed(
           file: file.path, line: 1,
-          reason: "a repeatable migration has no number, and only Flyway can run it: give it one")
-      case (.flyway, .versioned):
-        let undo = undo(of: { $0.kind == .undo && $0.version == file.name.version })
-        migrations.append(try migration(file, up: file.text, undo: undo?.text, undoPath: undo?.path))
-      case (.flyway, .undo):
-        if files.contains(where: { $0.name.kind == .versioned && $0.name.version == file.name.version }) { continue }
-        // In refinery U means that the migration may run out of order, and there are no undo files.
-        if MigrationName.haveUndo(files.map(\.name)) {
-          throw .malformed(
-            file: file.path, line: 1,
-            reason: "there is no file that it undoes. Nothing was run. If it is to run, name it with V")
-        }
-        migrations.append(try migration(file, up: file.text, undo: nil))
-      case (.golangMigrate, .number):
-        if file.name.direction == .down {
-          guard files.contains(where: { $0.name.direction != .down && $0.name.version == file.name.version }) else {
-            throw .malformed(file: file.path, line: 1, reason: "there is no file that it undoes")
-          }
-          continue
-        }
-        let undo = undo(of: { $0.direction == .down && $0.version == file.name.version })
-        migrations.append(
-          try migration(
-            file, up: file.text, undo: undo?.text, undoPath: undo?.path,
-            asksForNoTransaction: SQLWords.asksForNoTransaction(file.text)))
-      case (.dbmate, .number), (.goose, .number): migrations.append(try marked(file))
-      case (.plain, .number): migrations.append(try plain(file))
-      default: continue
+          reason: "there is no file that it undoes. Nothing was run. If it is to run, name it with V")
       }
+      return try migration(file, up: file.text, undo: nil)
+    case (.golangMigrate, .number):
+      if file.name.direction == .down {
+        guard files.contains(where: { $0.name.direction != .down && $0.name.version == file.name.version }) else {
+          throw .malformed(file: file.path, line: 1, reason: "there is no file that it undoes")
+        }
+        return nil
+      }
+      let undo = undo(of: { $0.direction == .down && $0.version == file.name.version })
+      return try migration(
+        file, up: file.text, undo: undo?.text, undoPath: undo?.path,
+        asksForNoTransaction: SQLWords.asksForNoTransaction(file.text))
+    case (.dbmate, .number), (.goose, .number): return try marked(file)
+    case (.plain, .number): return try plain(file)
+    default: return nil
     }
-    return migrations
   }
 
   private func undo(of isUndo: (MigrationName) -> Bool) -> File? { files.first { isUndo($0.name) } }
