@@ -109,7 +109,14 @@ public struct Tool: Sendable {
       terminal.print("\(root.name) \(version)")
       return .done
     }
-    switch try parser.parse(arguments) {
+    let outcome: ArgumentParser.Outcome
+    do {
+      outcome = try parser.parse(arguments)
+    } catch {
+      if MigrateFailure.isDocument(error, of: arguments) { terminal.print(MigrateFailure.document(of: error).text) }
+      throw error
+    }
+    switch outcome {
     case .version: terminal.print("\(root.name) \(version)")
     case .help(let path): terminal.print(Help(path: path, common: Self.common).text)
     case .run(let command, let invocation):

@@ -43,6 +43,31 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     ((try? FileManager.default.contentsOfDirectory(atPath: folder.migrations)) ?? []).sorted()
   }
 
+  @Test func `SQL is printed as it can be run, and on a terminal without its tabs`() async throws {
+    _ = await migrate("apply", "--create")
+    try folder.write("CREATE TABLE t (\r\n\tx TEXT DEFAULT 'a\tb');", as: "20260103000000_t.sql")
+    let (made, shown) = ("\n\tx TEXT DEFAULT 'a\tb')", "(\n    x TEXT DEFAULT 'a    b')")
+    #expect(await migrate("plan", "--sql").output.contains(made))
+    #expect(await migrate("diff", "db", "files", "--sql").output.contains(made))
+    #expect(await migrate("diff", "db", "files", "--sql", answering: "").output.contains(shown))
+    _ = await migrate("apply")
+    #expect(await migrate("schema", "--stdout").output.contains(made))
+    #expect(await migrate("schema", "--stdout", answering: "").output.contains(shown))
+    #expect(await migrate("log", "20260103000000").output.contains(made))
+  }
+
+  @Test func `words that are not understood are answered in JSON, too`() async throws {
+    for ran in await [
+      migrate("status", "--json", "--bogus"), migrate("--json", "frobnicate"), migrate("apply", "--json", "--to"),
+      migrate("undo", "--json", "1", "a.db", "b.db"),
+    ] {
+      let error = try document(ran)["error"] as? [String: Any]
+      #expect(ran.status == 2 && error?["status"] as? Int == 2)
+      #expect(ran.error == "error: \(error?["message"] as? String ?? "")\n")
+    }
+    #expect(await migrate("status", "--bogus").output.isEmpty)
+  }
+
   @Test func `plan tells what would change, and changes nothing`() async throws {
     _ = await migrate("apply", "--create", "--to", "20260101000000")
     try execute("INSERT INTO a VALUES (1), (2)")

@@ -20,6 +20,7 @@ extension Command {
       The copy is at one commit, and a writer does not wait for it where FILE has a write-ahead log, as files of this
       program's have; where it has none, writers wait until the copy is done. TO has its name only when it is whole and on
       the disk. A copy that is stopped or fails leaves nothing, and a file that was there as it was.
+      Nothing is checked: the copy of a damaged file is damaged, too, which PRAGMA integrity_check tells.
       Exit status: 0 done, 1 it could not be written or read, 2 usage or no such file, 5 TO is there already or in use,
       6 busy, 130 Ctrl-C or SIGTERM
       """
