@@ -38,7 +38,9 @@ import Testing
   {
     let path = try file(Self.windows)
     let said = await session.failure(".import \(path) t")
-    #expect(said.hasPrefix("line 3: a is not UTF-8 from the byte E9 after “caf”. Nothing was added\n"), "\(said)")
+    #expect(
+      said.hasPrefix("line 3: a is not UTF-8 from the byte E9 after “caf”. Nothing was added\n".inFile(path)), "\(said)"
+    )
     #expect(said.contains("--encoding windows-1252") && said.contains("--encoding raw"))
     #expect(try rows().isEmpty)
     for name in ["windows-1252", "Latin1", "ISO-8859-1"] {
@@ -54,11 +56,13 @@ import Testing
     let name = try file([0xE9, 0x2C, 0x62, 0x0A])
     #expect(
       await session.failure(".import \(name) t --encoding raw").hasPrefix(
-        "line 1: name 1 of 2 is not UTF-8 from the byte E9. Nothing was added"))
+        "line 1: name 1 of 2 is not UTF-8 from the byte E9. Nothing was added".inFile(name)))
     let object = try file(Array("{\"a\": 1}\n{\"a\": \"caf".utf8) + [0xE9] + Array("\"}\n".utf8), "t.jsonl")
     let said = await session.failure(".import \(object) t")
     #expect(
-      said.hasPrefix("line 2: this is not UTF-8 from the byte E9 after “{\"a\": \"caf”. Nothing was added"), "\(said)")
+      said.hasPrefix(
+        "line 2: this is not UTF-8 from the byte E9 after “{\"a\": \"caf”. Nothing was added".inFile(object)), "\(said)"
+    )
     #expect(!said.contains("raw"))
     _ = try await session.replies(".import \(object) t --encoding windows-1252")
     #expect(try rows() == [["1", .null], ["café", .null]])
@@ -83,7 +87,8 @@ import Testing
   @Test func `half a character of UTF-16 is refused`() async throws {
     for broken in [[0x3D, 0xD8], [0x61, 0, 0x62]] as [[UInt8]] {
       let path = try file(utf16("a,b\nx,", isBigEndian: false) + broken)
-      #expect(await session.failure(".import \(path) t") == "line 2: b is not valid UTF-16. Nothing was added")
+      #expect(
+        await session.failure(".import \(path) t") == "line 2: b is not valid UTF-16. Nothing was added".inFile(path))
     }
     let path = try file([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0])
     #expect(await session.failure(".import \(path) t").contains("is in UTF-32, which is not read here"))

@@ -120,3 +120,11 @@ extension ShellSession {
     }
   }
 }
+
+extension String {
+  /// The message about a line of a file, as `.import` of this file gives it.
+  func inFile(_ path: String) -> String {
+    guard hasPrefix("line "), let colon = firstIndex(of: ":") else { return self }
+    return self[..<colon] + " of \(path)" + self[colon...]
+  }
+}

@@ -220,7 +220,7 @@ import Testing
     try Data(text.utf8).write(to: file)
     let before = try library.everything()
     let session = try library.writing()
-    #expect(await session.failure(".import '\(file.path)' Book").hasPrefix(message))
+    #expect(await session.failure(".import '\(file.path)' Book").hasPrefix(message.inFile(file.path)))
     #expect(try library.everything() == before)
   }
 
@@ -334,7 +334,7 @@ import Testing
     #expect(await session.failure(".import \(bad.path) Note").hasSuffix("did you mean about_id?"))
     try Data("text,about_id\na,1\nb\n".utf8).write(to: bad)
     #expect(
-      await session.failure(".import \(bad.path) Note").hasPrefix("line 3: 1 field, and 2 names on the first line"))
+      await session.failure(".import \(bad.path) Note").hasPrefix("line 3 of \(bad.path): 1 field, and 2 names"))
     #expect(try library.rows("SELECT * FROM note") == before)
   }
 }

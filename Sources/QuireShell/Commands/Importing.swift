@@ -13,6 +13,18 @@ extension ShellSession {
   /// unless the file is large or a pipe.
   func load(_ argument: String) throws -> String {
     let request = try ImportRequest(argument) { models.model(named: $0) != nil }
+    do {
+      return try load(request)
+    } catch var failure as ShellFailure {
+      // What reads and inserts records knows the line, and not the file: a script may import several.
+      if failure.message.hasPrefix("line "), let colon = failure.message.firstIndex(of: ":") {
+        failure.message.insert(contentsOf: " of \(printable(request.file))", at: colon)
+      }
+      throw failure
+    }
+  }
+
+  private func load(_ request: ImportRequest) throws -> String {
     let model = try find(request.model)
     guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
     try checkPlace(writing: true)
