@@ -179,10 +179,13 @@ struct Completer {
 
   /// Whether the period here begins a step or goes on with steps, and is not part of a path: `Author 2 .books.tags`.
   private func isStep(_ place: Int) -> Bool {
-    guard place > 0, tokens[place].isSign(".") else { return false }
-    if tokens[place - 1].range.upperBound < tokens[place].range.lowerBound { return true }
-    guard case .word = tokens[place - 1].kind else { return true }
-    return place == 1 || isStep(place - 2)
+    var place = place
+    while place > 0, tokens[place].isSign(".") {
+      if tokens[place - 1].range.upperBound < tokens[place].range.lowerBound { return true }
+      guard case .word = tokens[place - 1].kind, place > 1 else { return true }
+      place -= 2
+    }
+    return false
   }
 
   private func names(of place: Int, relationsFirst: Bool) -> [(String, String)] {
