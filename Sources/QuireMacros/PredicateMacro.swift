@@ -41,7 +41,7 @@ private func rewritten(
   } catch {
     if let refusal = error as? PredicateRefusal { context.diagnose(refusal.diagnostic) }
     let parameters = closure.parameterNames.isEmpty ? ["_"] : closure.parameterNames.map { _ in "_" }
-    // After the refusal, nothing that could be refused again; never run, because the refusal is an error of the build.
+    // Without the closure's own text, which could be refused a second time.
     // Never run: the refusal is an error of the build.
     return "\(raw: made)({ \(raw: parameters.joined(separator: ", ")) in Swift.fatalError() })"
   }

@@ -25,7 +25,7 @@ extension _Quire {
       do { return try row.next(V.self) } catch { return keep(error, placeholder) }
     }
 
-    /// The same, where there is a value already.
+    /// Reads the column into a variable, which keeps its value if the column does not decode.
     @inlinable public mutating func value<V: StoredValue>(into storage: inout V) {
       do { storage = try row.next(V.self) } catch { keep(error) }
     }

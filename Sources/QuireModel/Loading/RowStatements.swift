@@ -1,8 +1,8 @@
 import QuireRow
 import QuireSQLite
 
-// The statements that read rows by their keys, bound and ready to be stepped. One key, as most have, is bound as it is: a list
-// of keys is JSON text, which costs more to read than a row.
+// The statements that read rows by their keys, bound and ready to be stepped. Most calls have one key, which is bound as it is:
+// a list of keys is bound as JSON text, which costs more to read than a row.
 
 extension Entity {
   /// Reads the row with this key.

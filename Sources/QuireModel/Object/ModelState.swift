@@ -74,7 +74,8 @@ extension _Quire {
 
     /// Whether a read must go to the registrar: reads are being tracked now, or the object was tracked before.
     ///
-    /// Mutating, so that the getters of a class copy nothing: without optimization, a copy of the state is two functions.
+    /// Changes nothing. It is mutating so that it gets the address of the state: without optimization, a getter of another kind
+    /// would copy the state first, which takes two calls.
     @inlinable public var isWatched: Bool {
       mutating get { flags.contains(.tracked) || isTracking(monitor) }
     }

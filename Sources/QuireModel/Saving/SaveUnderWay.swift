@@ -5,7 +5,7 @@ import QuireSQLite
 ///
 /// The outcome is recorded under the write lock, before anything is notified of the commit: a context that takes the
 /// commit in knows that it is its own.
-// @unchecked: `state` has a lock, `wasRolledBack` is touched on the isolation of the context only.
+// @unchecked: `decided`, `waiting` and `waiters` are accessed under `condition`, `wasRolledBack` on the context's isolation.
 final class SaveUnderWay: @unchecked Sendable {
   enum Outcome {
     /// With the number of the commit; nil if the file was so already.
