@@ -11,7 +11,7 @@ final class DeferredKeys {
   /// Then the open transaction's end judges the records' keys too.
   let hadViolations: Bool
   /// The records since the first one that may refer to a row that is not there.
-  private var pending: [(line: Int, rowID: Int64)] = []
+  private var pending: [(place: RecordPlace, rowID: Int64)] = []
 
   init(_ connection: Connection) throws {
     self.connection = connection
@@ -20,23 +20,22 @@ final class DeferredKeys {
     if !wasDeferred { try connection.execute("PRAGMA defer_foreign_keys = ON") }
   }
 
-  func added(_ line: Int) {
+  func added(_ place: RecordPlace) {
     if hadViolations { return }
     if connection.hasDeferredViolations {
-      pending.append((line, connection.lastInsertedRowID))
+      pending.append((place, connection.lastInsertedRowID))
     } else if !pending.isEmpty {
       pending = []
     }
   }
 
-  /// - Throws: ``ShellFailure`` with the line of a record that refers to a row that is not there.
+  /// - Throws: ``ShellFailure`` with the place of a record that refers to a row that is not there.
   func check(_ model: FileModel) throws {
     guard let first = pending.first else { return }
     let sql = "SELECT rowid FROM pragma_foreign_key_check(?)"
     let rows = Set(try connection.query(sql, [.text(model.table)]).rows.map { $0[0] })
     let found = pending.first { rows.contains(.integer($0.rowID)) }
-    let place = found.map { "line \($0.line)" } ?? "line \(first.line) or a later one"
-    throw ShellFailure("\(place): it refers to a row that does not exist. Nothing was added")
+    throw (found ?? first).place.failure("it refers to a row that does not exist", orLater: found == nil)
   }
 
   /// Keys are judged at once again. Forgets what was deferred, which has been checked or is taken back.

@@ -1,5 +1,7 @@
 /// The bytes of a file in order, as UTF-8, a piece of it in memory.
 struct FileBytes {
+  /// The file's; empty for bytes of none.
+  let path: String
   /// What the file is converted from.
   private(set) var encoding = ImportEncoding.utf8
   /// Nil at the end of the file.
@@ -13,6 +15,7 @@ struct FileBytes {
   /// - Parameter encoding: The file's; a mark at its beginning has precedence.
   init(_ file: InputFile, _ encoding: ImportEncoding?) throws(ShellFailure) {
     self.file = file
+    path = file.path
     var start = try file.read(Self.size)
     // Pipes return few bytes at a time; a mark has up to four.
     while start.count < 4 {
@@ -31,7 +34,7 @@ struct FileBytes {
   }
 
   /// These bytes, of no file.
-  init(_ bytes: some Sequence<UInt8>) { piece = Array(bytes) }
+  init(_ bytes: some Sequence<UInt8>) { (path, piece) = ("", Array(bytes)) }
 
   private mutating func fill() throws(ShellFailure) {
     (piece, place) = ([], 0)

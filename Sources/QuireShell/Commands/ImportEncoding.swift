@@ -112,11 +112,11 @@ enum ImportEncoding: Hashable {
   /// - Parameters:
   ///   - text: Not valid in this encoding.
   ///   - canBeKept: Whether the format has a place for such text.
-  func failure(_ text: Data, of what: String, line: Int, canBeKept: Bool) -> ShellFailure {
-    if case .utf16 = self { return ShellFailure("line \(line): \(what) is not valid UTF-16. Nothing was added") }
+  func failure(_ text: Data, of what: String, at record: RecordPlace, canBeKept: Bool) -> ShellFailure {
+    if case .utf16 = self { return record.failure("\(what) is not valid UTF-16") }
     let place = InvalidUTF8(text)?.place ?? "its beginning"
-    return ShellFailure(
-      "line \(line): \(what) is not UTF-8 from \(place). Nothing was added",
+    return record.failure(
+      "\(what) is not UTF-8 from \(place)",
       hint: "--encoding windows-1252 behind the model reads files of Windows and of Latin-1"
         + (canBeKept ? ", --encoding raw keeps the bytes as they are" : ""))
   }

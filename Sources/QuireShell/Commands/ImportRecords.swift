@@ -2,7 +2,7 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// The records of a CSV, TSV, JSON or JSONL file, each with the line it begins on, read piece by piece.
+/// The records of a CSV, TSV, JSON or JSONL file, each with its place, read piece by piece.
 struct ImportRecords {
   /// Nil for a pipe.
   let sizeInBytes: Int?
@@ -11,7 +11,7 @@ struct ImportRecords {
 
   private enum Form {
     case separated(SeparatedReader, names: [String])
-    case objects(FileBytes, line: Int)
+    case objects(FileBytes, RecordPlace)
     case array(JSONArrayReader)
   }
 
@@ -32,7 +32,7 @@ struct ImportRecords {
     form =
       switch format {
       case .json: .array(JSONArrayReader(bytes))
-      case .jsonl: .objects(bytes, line: 0)
+      case .jsonl: .objects(bytes, RecordPlace(path: file, line: 0))
       default: try Self.separated(SeparatedReader(bytes, UInt8(ascii: format == .tsv ? "\t" : ",")), bytes.encoding)
       }
   }
@@ -44,7 +44,7 @@ struct ImportRecords {
     let names = try reader.next() ?? []
     for (place, name) in names.enumerated() {
       if case .malformed(let data) = name {
-        throw encoding.failure(data, of: "name \(place + 1) of \(names.count)", line: 1, canBeKept: false)
+        throw encoding.failure(data, of: "name \(place + 1) of \(names.count)", at: reader.start, canBeKept: false)
       }
     }
     return .separated(reader, names: names.map(\.text))
@@ -56,66 +56,67 @@ struct ImportRecords {
     return names
   }
 
+  /// In place of a reader while it reads, so that it has one owner.
+  private static var taken: Form { .array(JSONArrayReader(FileBytes([]))) }
+
   /// Nil at the end.
-  mutating func next() throws -> (record: [JSONLine.Member], line: Int)? {
+  mutating func next() throws -> (record: [JSONLine.Member], place: RecordPlace)? {
     switch form {
     case .separated(var reader, let names):
-      form = .objects(FileBytes([]), line: 0)  // so that the reader has one owner while it reads
+      form = Self.taken
       defer { form = .separated(reader, names: names) }
       while let fields = try reader.next() {
         // An empty line is a record only if there is one column, whose value is NULL.
         if fields == [.absent], names.count != 1 { continue }
         guard fields.count == names.count else {
-          throw ShellFailure(
-            "line \(reader.line): \(fields.count) \(fields.count == 1 ? "field" : "fields"), and \(names.count) "
-              + "\(names.count == 1 ? "name" : "names") on the first line. Nothing was added",
+          throw reader.start.failure(
+            "\(fields.count) \(fields.count == 1 ? "field" : "fields"), and \(names.count) "
+              + "\(names.count == 1 ? "name" : "names") on the first line",
             hint: fields.count > names.count ? "a field with the separator in it stands in quotes" : nil)
         }
         if encoding != .raw, let place = fields.firstIndex(where: \.isMalformed),
           case .malformed(let data) = fields[place]
         {
-          throw encoding.failure(data, of: printable(names[place]), line: reader.line, canBeKept: true)
+          throw encoding.failure(data, of: printable(names[place]), at: reader.start, canBeKept: true)
         }
-        return (zip(names, fields).map { ($0, $1.imported) }, reader.line)
+        return (zip(names, fields).map { ($0, $1.imported) }, reader.start)
       }
       return nil
-    case .objects(var bytes, var line):
-      form = .objects(FileBytes([]), line: 0)
-      defer { form = .objects(bytes, line: line) }
+    case .objects(var bytes, var place):
+      form = Self.taken
+      defer { form = .objects(bytes, place) }
       while let text = try bytes.line() {
-        line += 1
-        if !text.allSatisfy({ $0 == 32 || $0 == 13 }) { return (try object(text, line), line) }
+        place = RecordPlace(path: place.path, line: place.line + 1)
+        if !text.allSatisfy({ $0 == 32 || $0 == 13 }) { return (try object(text, place), place) }
       }
       return nil
     case .array(var reader):
-      form = .objects(FileBytes([]), line: 0)
+      form = Self.taken
       defer { form = .array(reader) }
       guard let text = try reader.next() else { return nil }
-      return (try object(text, reader.line), reader.line)
+      return (try object(text, reader.start), reader.start)
     }
   }
 
   private static let shownCharacters = 40
 
-  private func object(_ text: [UInt8], _ line: Int) throws(ShellFailure) -> [JSONLine.Member] {
+  private func object(_ text: [UInt8], _ place: RecordPlace) throws(ShellFailure) -> [JSONLine.Member] {
     do throws(JSONLine.Failure) {
       return try JSONLine.members(text)
     } catch {
       if String(validating: text, as: UTF8.self) == nil {
-        throw encoding.failure(Data(text), of: "this", line: line, canBeKept: false)
+        throw encoding.failure(Data(text), of: "this", at: place, canBeKept: false)
       }
       switch error {
       case .notAnObject:
-        throw ShellFailure(
-          "line \(line): no JSON object. Nothing was added",
+        throw place.failure(
+          "no JSON object",
           hint: text.first == UInt8(ascii: "[") ? "an array of objects is a .json file" : nil)
       case .malformed(let name, let value):
         let shown = value.count > Self.shownCharacters ? value.prefix(Self.shownCharacters) + "…" : value
-        throw ShellFailure(
-          "line \(line): the value of \(printable(name)) is not JSON: \(printable(shown)). Nothing was added")
+        throw place.failure("the value of \(printable(name)) is not JSON: \(printable(shown))")
       case .notAValue(let name):
-        throw ShellFailure(
-          "line \(line): \(printable(name)) is an array or an object, which no column takes. Nothing was added")
+        throw place.failure("\(printable(name)) is an array or an object, which no column takes")
       }
     }
   }

@@ -13,18 +13,6 @@ extension ShellSession {
   /// unless the file is large or a pipe.
   func load(_ argument: String) throws -> String {
     let request = try ImportRequest(argument) { models.model(named: $0) != nil }
-    do {
-      return try load(request)
-    } catch var failure as ShellFailure {
-      // What reads and inserts records knows the line, and not the file: a script may import several.
-      if failure.message.hasPrefix("line "), let colon = failure.message.firstIndex(of: ":") {
-        failure.message.insert(contentsOf: " of \(printable(request.file))", at: colon)
-      }
-      throw failure
-    }
-  }
-
-  private func load(_ request: ImportRequest) throws -> String {
     let model = try find(request.model)
     guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
     try checkPlace(writing: true)
@@ -32,7 +20,7 @@ extension ShellSession {
     let watch = source.watch
     var records = try ImportRecords(request.file, request.encoding) { watch.wasStopped }
     var insertion = Insertion(into: model, source.connection)
-    if let names = records.header { try insertion.prepare(names, line: 1) }
+    if let names = records.header { try insertion.prepare(names, at: RecordPlace(path: request.file, line: 1)) }
     begin(.writing)
     let clock = ContinuousClock()
     let begin = clock.now
@@ -40,10 +28,10 @@ extension ShellSession {
     func add() throws {
       let keys = try DeferredKeys(source.connection)
       do {
-        while let (record, line) = try records.next() {
+        while let (record, place) = try records.next() {
           if watch.wasStopped { throw ShellFailure.stoppedImport }
-          try insertion.insert(record, line)
-          keys.added(line)
+          try insertion.insert(record, at: place)
+          keys.added(place)
           count += 1
           if count.isMultiple(of: 1000) { shared.withLock { $0.recordsRead = count } }
         }
@@ -100,15 +88,15 @@ private struct Insertion {
 
   init(into model: FileModel, _ connection: Connection) { (self.model, self.connection) = (model, connection) }
 
-  mutating func insert(_ record: [JSONLine.Member], _ line: Int) throws {
+  mutating func insert(_ record: [JSONLine.Member], at place: RecordPlace) throws {
     let names = record.map(\.name)
-    if names != self.names { try prepare(names, line: line) }
+    if names != self.names { try prepare(names, at: place) }
     var values: [Value] = []
     for (member, column) in zip(record, columns) {
       guard let column else { continue }
       guard let value = member.field.value(in: column) else {
-        throw ShellFailure(
-          "line \(line): the number of \(printable(member.name)) has more digits than a column keeps, or is beyond all numbers. Nothing was added",
+        throw place.failure(
+          "the number of \(printable(member.name)) has more digits than a column keeps, or is beyond all numbers",
           hint: "in quotes it is text, which keeps them")
       }
       values.append(value)
@@ -122,26 +110,25 @@ private struct Insertion {
         error.isForeignKey
         ? "it refers to a row that does not exist"
         : WriteFailure(model: model, given: columns.compactMap { $0 }).explained(error)?.message ?? error.message
-      throw ShellFailure("line \(line): \(reason). Nothing was added")
+      throw place.failure(reason)
     }
   }
 
-  mutating func prepare(_ names: [String], line: Int) throws {
+  mutating func prepare(_ names: [String], at place: RecordPlace) throws {
     columns = []
-    for (place, name) in names.enumerated() {
+    for (number, name) in names.enumerated() {
       if name.isEmpty {
-        throw ShellFailure(
-          "line \(line): name \(place + 1) of \(names.count) is empty. Nothing was added",
-          hint: place == 0
+        throw place.failure(
+          "name \(number + 1) of \(names.count) is empty",
+          hint: number == 0
             ? "R writes numbers of rows without a name, unless row.names = FALSE, and pandas, unless index=False"
             : "a separator at the end of the first line, or two in a row, make a name that is empty")
       }
       guard let column = model.column(named: name) else {
-        throw ShellFailure(
-          "line \(line): \(model.name) has no \(printable(name)). Nothing was added", hint: hint(forUnknown: name))
+        throw place.failure("\(model.name) has no \(printable(name))", hint: hint(forUnknown: name))
       }
       if columns.contains(where: { $0?.column == column.column }) {
-        throw ShellFailure("line \(line): \(printable(name)) is there twice. Nothing was added")
+        throw place.failure("\(printable(name)) is there twice")
       }
       columns.append(column.isGenerated ? nil : column)
     }

@@ -3,17 +3,20 @@ struct JSONArrayReader {
   private var bytes: FileBytes
   private var isOpen = false
   private var newlines = 0
-  /// The line on which the last object begins.
-  private(set) var line = 1
+  /// Where the last object begins.
+  private(set) var start: RecordPlace
 
-  init(_ bytes: FileBytes) { self.bytes = bytes }
+  init(_ bytes: FileBytes) {
+    self.bytes = bytes
+    start = RecordPlace(path: bytes.path, line: 1)
+  }
 
   /// Nil after the array's end.
   mutating func next() throws(ShellFailure) -> [UInt8]? {
     if !isOpen {
       let sign = try nextSign()
       guard sign == UInt8(ascii: "[") else {
-        throw failure(
+        throw place.failure(
           "no JSON array begins here",
           hint: sign == UInt8(ascii: "{") ? "a file with an object on each line is a .jsonl file" : nil)
       }
@@ -24,17 +27,17 @@ struct JSONArrayReader {
       switch try nextSign() {
       case UInt8(ascii: ","): take()
       case UInt8(ascii: "]"): return try end()
-      default: throw failure("no comma, and no ] that ends the array")
+      default: throw place.failure("no comma, and no ] that ends the array")
       }
     }
-    guard try nextSign() == UInt8(ascii: "{") else { throw failure("no JSON object") }
-    line = newlines + 1
+    guard try nextSign() == UInt8(ascii: "{") else { throw place.failure("no JSON object") }
+    start = place
     return try object()
   }
 
   private mutating func end() throws(ShellFailure) -> [UInt8]? {
     take()
-    if try nextSign() != nil { throw failure("more behind the array's end") }
+    if try nextSign() != nil { throw place.failure("more behind the array's end") }
     bytes = FileBytes([])
     return nil
   }
@@ -61,7 +64,7 @@ struct JSONArrayReader {
       default: break
       }
     }
-    throw ShellFailure("line \(line): the object that begins here is not closed. Nothing was added")
+    throw start.failure("the object that begins here is not closed")
   }
 
   /// The next byte that is not white space; nil at the end of the file.
@@ -76,7 +79,5 @@ struct JSONArrayReader {
 
   private mutating func take() { bytes.pass() }
 
-  private func failure(_ what: String, hint: String? = nil) -> ShellFailure {
-    ShellFailure("line \(newlines + 1): \(what). Nothing was added", hint: hint)
-  }
+  private var place: RecordPlace { RecordPlace(path: bytes.path, line: newlines + 1) }
 }

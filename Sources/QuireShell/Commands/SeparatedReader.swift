@@ -47,19 +47,22 @@ struct SeparatedReader {
 
   private var bytes: FileBytes
   private let separator: UInt8
-  /// The line on which the last record began, from 1.
-  private(set) var line = 0
-  private var nextLine = 1
+  /// Where the last record began.
+  private(set) var start: RecordPlace
+  private var line = 1
 
   init(_ bytes: FileBytes, _ separator: UInt8) {
     self.bytes = bytes
     self.separator = separator
+    start = RecordPlace(path: bytes.path, line: 1)
   }
+
+  private var place: RecordPlace { RecordPlace(path: bytes.path, line: line) }
 
   /// Nil at the end.
   mutating func next() throws(ShellFailure) -> [Field]? {
     guard try bytes.peek() != nil else { return nil }
-    line = nextLine
+    start = place
     var fields: [Field] = []
     while true {
       fields.append(try field(fields.count + 1))
@@ -67,7 +70,7 @@ struct SeparatedReader {
       bytes.pass()
       if byte == separator { continue }
       if byte == 13, try bytes.peek() == 10 { bytes.pass() }
-      nextLine += 1
+      line += 1
       return fields
     }
   }
@@ -90,16 +93,16 @@ struct SeparatedReader {
           return Field(content, isQuoted: true)
         }
         if next != byte {
-          throw ShellFailure(
-            "line \(nextLine): in field \(number) more follows the closing quote. Nothing was added",
+          throw place.failure(
+            "in field \(number) more follows the closing quote",
             hint: "a quote inside a quoted field is written twice")
         }
         bytes.pass()
       } else if byte == 10 {
-        nextLine += 1
+        line += 1
       }
       content.append(byte)
     }
-    throw ShellFailure("line \(line): a quote that is not closed. Nothing was added")
+    throw start.failure("a quote that is not closed")
   }
 }
