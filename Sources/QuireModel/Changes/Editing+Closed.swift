@@ -16,7 +16,7 @@ struct ClosedEdits {
 
 extension Editing {
   /// Whether the container was closed, with this context or without it.
-  var isClosed: Bool { store?.database.isClosed ?? true }
+  var isClosed: Bool { core.isClosed }
 
   /// As ``rollback()``. What was edited before the store was closed is read from the file again, if the file exists, as
   /// of its latest commit.

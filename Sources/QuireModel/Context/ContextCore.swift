@@ -15,6 +15,7 @@ import Synchronization
   private let entityNumbers: [ObjectIdentifier: Int]
   /// Nil once the context or its container is closed.
   @exclusivity(unchecked) private(set) package var store: Store?
+  private let closed: ClosedFlag
   weak var context: ModelContext?
   /// The store's, here also for objects that have outlived their context.
   let warnings: Broadcast<StoreWarning>
@@ -52,6 +53,7 @@ import Synchronization
     self.store = store
     warnings = store.warnings
     storeNumber = store.number
+    closed = store.database.closed
     entityNumbers = store.entityNumbers
     self.number = number
     // Contexts share the keys below `firstKey`; after two million contexts in one store the keys start over.
@@ -89,7 +91,7 @@ import Synchronization
   }
 
   /// Whether the container was closed, with this context or without it.
-  var isClosed: Bool { store?.database.isClosed ?? true }
+  var isClosed: Bool { store == nil || closed.isSet }
 
   /// Empties everything; objects that are still held outside keep their values.
   func close() {

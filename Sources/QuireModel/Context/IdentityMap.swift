@@ -13,9 +13,10 @@ final class IdentityMap {
   // releases the last reference. The map is consistent at those points, so a runtime exclusivity check would find
   // nothing.
 
-  /// In order of arrival; an entry without an object is a removed one.
+  /// In order of arrival; an entry without an object is a removed one, which the table still has: to look for its place
+  /// there would cost more than its removal.
   @exclusivity(unchecked) private var entries: [Entry] = []
-  /// Positions in `entries`, or `empty`, or `left`; the count is a power of two.
+  /// Positions in `entries`, or `empty`; the count is a power of two.
   @exclusivity(unchecked) private var table: UnsafeMutablePointer<Int32>
   @exclusivity(unchecked) private var mask: Int
   @exclusivity(unchecked) private var shift: UInt64
@@ -25,7 +26,6 @@ final class IdentityMap {
   @exclusivity(unchecked) private var hand = 0
 
   private static let empty: Int32 = -1
-  private static let left: Int32 = -2
 
   /// The table of all maps that have had no object: most of those of a short-lived context. Never written to.
   private nonisolated(unsafe) static let unused: UnsafeMutablePointer<Int32> = {
@@ -52,7 +52,7 @@ final class IdentityMap {
     while true {
       let position = table[slot]
       if position == IdentityMap.empty { return -1 }
-      if position >= 0, entries[Int(position)].key == key { return Int(position) }
+      if entries[Int(position)].key == key, entries[Int(position)].object != nil { return Int(position) }
       slot = (slot + 1) & mask
     }
   }
@@ -76,7 +76,7 @@ final class IdentityMap {
   func remove(_ key: Int64) {
     let position = position(key)
     if position < 0 { return }
-    forget(at: position)
+    count -= 1
     entries[position].object = nil
   }
 
@@ -123,7 +123,7 @@ final class IdentityMap {
       left -= 1
       if entries[position].object != nil, isKnownUniquelyReferenced(&entries[position].object) {
         if let object = entries[position].object, keeps(entries[position].key, object) { continue }
-        forget(at: position)
+        count -= 1
         let object = entries[position].object.take()
         _ = consume object  // its deinit may run here
       }
@@ -137,13 +137,6 @@ final class IdentityMap {
       entries[position].object != nil && !isKnownUniquelyReferenced(&entries[position].object)
         ? entries[position].key : nil
     }
-  }
-
-  private func forget(at position: Int) {
-    var slot = slot(entries[position].key)
-    while table[slot] != Int32(truncatingIfNeeded: position) { slot = (slot + 1) & mask }
-    table[slot] = IdentityMap.left
-    count -= 1
   }
 
   private func rebuild(for wanted: Int) {

@@ -21,6 +21,10 @@ package import QuireRow
   /// By ``ReaderStatement``.
   var readerStatements: [Statement?] = ReaderStatement.allCases.map { _ in nil }
   weak var guardian: (any ConnectionGuardian)?
+  /// For statements that outlive it.
+  let life = Life()
+
+  final class Life { var isOver = false }
 
   // Effects that the authorizer records while a statement is prepared.
   var effects: Statement.Effects = []
@@ -109,6 +113,7 @@ package import QuireRow
   }
 
   deinit {
+    life.isOver = true
     watch?.leave()
     tracer = nil
     sqlite3_progress_handler(handle, 0, nil, nil)

@@ -9,7 +9,9 @@ extension _Quire {
   /// a reading statement keeps its transaction open: ``withRows(_:)``, ``forEachRow(_:)`` and ``run()`` always reset.
   public final class Statement {
     @usableFromInline let pointer: OpaquePointer
-    weak var connection: Connection?
+    /// A weak reference would slow the reference counting of the connection, which each read retains.
+    private unowned let owner: Connection
+    private let life: Connection.Life
     let effects: Effects
     /// The original text, if it was prepared with other quotes around its names.
     private let written: String?
@@ -19,13 +21,17 @@ extension _Quire {
 
     init(_ pointer: OpaquePointer, connection: Connection, effects: Effects, written: String?) {
       self.pointer = pointer
-      self.connection = connection
+      owner = connection
+      life = connection.life
       self.effects = effects
       self.written = written
       needsCare = !effects.isEmpty
     }
 
     deinit { sqlite3_finalize(pointer) }
+
+    /// Nil once it is gone.
+    var connection: Connection? { life.isOver ? nil : owner }
 
     /// Further effects of a statement, found when it was prepared.
     struct Effects: OptionSet {

@@ -34,7 +34,7 @@ package final class Database: Sendable {
   nonisolated(unsafe) var gate: Gate?
   /// A checkpoint is due and waits for a position that has yet to leave the commit before.
   let awaitsCheckpoint = Atomic(false)
-  private let closed = Atomic(false)
+  package let closed = ClosedFlag()
   /// Held from COMMIT until subscribers are notified, and while a commit of another process is numbered and reported,
   /// so that notifications are in the order of the numbers. No thread waits for the file while it holds this lock.
   ///
@@ -112,7 +112,7 @@ package final class Database: Sendable {
   /// The number of the latest commit.
   package var commitNumber: Int64 { clock.number }
 
-  package var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
+  package var isClosed: Bool { closed.isSet }
 
   /// Calls the body with every commit, in order, from the committing thread, under the write lock, right after COMMIT.
   ///
@@ -171,7 +171,7 @@ package final class Database: Sendable {
   }
 
   private func shut() {
-    if closed.exchange(true, ordering: .sequentiallyConsistent) { return }
+    if closed.set() { return }
     OpenWriteLocks.remove(lock)
     watcher.withLock { $0.take() }?.stop()
     clock.count.close()
