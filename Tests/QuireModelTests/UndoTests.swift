@@ -85,11 +85,45 @@ import Testing
     try context.save()
     try store.execute("UPDATE writer SET name = 'Lemmy' WHERE name = 'L.'")
     let error = #expect(throws: ModelError.self) { try context.undo() }
-    #expect(error?.description.hasPrefix("Writer 1 has been changed since: nothing was changed. ") == true)
+    #expect(error?.description.hasPrefix("Writer 1 has been changed since (name): nothing was changed. ") == true)
     #expect(lem.name == "Lemmy" && dick.name == "D.")
     try store.execute("UPDATE writer SET name = 'L.' WHERE name = 'Lemmy'")
     undo.undo()
     #expect(undo.lastError == nil && dick.name == "Dick")
+  }
+
+  @Test func `only the values that a save changed count, and others keep what they have set since`() throws {
+    let solaris = try context.volume("Solaris")
+    let key = solaris.persistentModelID.rowKey ?? 0
+    solaris.price = 9
+    try context.save()
+    try store.execute("UPDATE volume SET title = 'Solyaris' WHERE id = \(key)")
+    try context.undo()
+    #expect(solaris.title == "Solyaris" && solaris.price == 0)
+    try store.execute("UPDATE volume SET writer_id = NULL WHERE id = \(key)")
+    try context.redo()
+    #expect(solaris.title == "Solyaris" && solaris.price == 9 && solaris.writer == nil)
+    // A row that was deleted since is still one that cannot be taken back.
+    try store.execute("DELETE FROM volume WHERE id = \(key)")
+    let error = #expect(throws: ModelError.self) { try context.undo() }
+    #expect(error?.description.hasPrefix("Volume \(key) has been deleted since: ") == true)
+  }
+
+  @Test func `an insertion whose row others have changed since stays, and one that they have repeated is named`() throws
+  {
+    let capek = Writer(name: "Capek")
+    context.insert(capek)
+    try context.save()
+    let key = capek.persistentModelID.rowKey ?? 0
+    try store.execute("UPDATE writer SET name = 'Čapek' WHERE id = \(key)")
+    let changed = #expect(throws: ModelError.self) { try context.undo() }
+    #expect(changed?.description.hasPrefix("Writer \(key) has been changed since (name): ") == true)
+    #expect(capek.name == "Čapek" && !capek.isDeleted)
+    context.delete(capek)
+    try context.save()
+    try store.execute("INSERT INTO writer (id, name) VALUES (\(key), 'another')")
+    let repeated = #expect(throws: ModelError.self) { try context.undo() }
+    #expect(repeated?.description.hasPrefix("Writer \(key) is there again: ") == true)
   }
 
   @Test func `an insertion that others refer to by now stays`() throws {
@@ -131,6 +165,35 @@ import Testing
     for state in states.dropFirst() {
       try context.redo()
       #expect(try rows() == state, "seed \(seed)")
+    }
+  }
+
+  @Test func `random saves go back beside what others write in other columns`() throws {
+    let seed = extraSeed
+    var random = Random(seed: seed)
+    let other = ModelContext(store)
+    func volumes() throws -> [Int64: [Value]] {
+      let rows = try store.query("SELECT id, price, year, title FROM volume").map(\.values)
+      return Dictionary(uniqueKeysWithValues: rows.map { row in (row[0].key, Array(row[1...])) })
+    }
+    let first = try volumes()
+    var titles = first.mapValues { $0[2] }
+    for step in 0..<30 {
+      for volume in try context.all(Volume.self).shuffled(using: &random).prefix(2) {
+        if Bool.random(using: &random) { volume.price = Double(step) } else { volume.year = step }
+      }
+      try context.save()
+      if let theirs = try other.all(Volume.self).randomElement(using: &random) {
+        theirs.title = "t\(step)"
+        try other.save()
+        titles[theirs.persistentModelID.rowKey ?? 0] = .text("t\(step)")
+      }
+    }
+    while undo.canUndo { try context.undo() }
+    #expect(try volumes().mapValues { Array($0.prefix(2)) } == first.mapValues { Array($0.prefix(2)) }, "seed \(seed)")
+    #expect(try volumes().mapValues { $0[2] } == titles, "seed \(seed)")
+    for volume in try context.all(Volume.self) {
+      #expect(.text(volume.title) == titles[volume.persistentModelID.rowKey ?? 0], "seed \(seed)")
     }
   }
 
@@ -177,4 +240,9 @@ import Testing
     }
     return states
   }
+}
+
+extension Value {
+  /// Of a key; 0 for anything else.
+  fileprivate var key: Int64 { if case .integer(let key) = self { key } else { 0 } }
 }

@@ -10,10 +10,11 @@ import QuireSQLite
 ///     try context.redo()
 ///
 /// A group is one commit of the context: a save, an autosave, or a deletion by predicate, including changes by triggers
-/// and cascades. Undoing it restores the rows to their state before it, if they are still as the group left them;
-/// otherwise it changes nothing and throws an error that names the row. The group stays the next one to be undone:
-/// ``removeAllActions()`` gives it up, and those before it. Once a manager is set, it keeps the context's commits in
-/// memory.
+/// and cascades. Undoing it restores the values that it changed, deletes the rows that it inserted and inserts those that
+/// it deleted. Values that others have set since in other columns stay. If a value is no longer as the group left it, or
+/// an inserted row as a whole, undoing changes nothing and throws an error that names the row. The group stays the next
+/// one to be undone: ``removeAllActions()`` gives it up, and those before it. Once a manager is set, it keeps the
+/// context's commits in memory.
 public final class UndoManager {
   /// The highest number of groups; 0 means no limit.
   public var levelsOfUndo = 0 { didSet { trim() } }
@@ -107,7 +108,8 @@ extension ModelContext {
 
   /// Saves unsaved changes and undoes the latest group; does nothing if there is none.
   ///
-  /// - Throws: ``ModelError/undoRefused(_:)`` if a row is no longer as the group left it; nothing was changed.
+  /// - Throws: ``ModelError/undoRefused(_:)`` if a value that the group changed, or a row that it inserted, is no longer as
+  ///   the group left it; nothing was changed.
   public func undo() throws {
     try owner.saver.undo?.undoThrowing()
     owner.following.endTurnIfIdle()
@@ -142,10 +144,22 @@ extension ModelError {
     return switch obstacle {
     case .incomplete(let table): .undoRefused("a row of \(name(table.name)) was not kept whole")
     case .altered(let table): .undoRefused("the table \(table.name) lacks a column that it had")
-    case .row(let key, let table, _, let found):
-      .undoRefused("\(name(key, table)) has been \(found == nil ? "deleted" : "changed") since")
+    case .row(let key, let table, _, nil): .undoRefused("\(name(key, table)) has been deleted since")
+    case .row(let key, let table, let expected, let found?):
+      .undoRefused("\(name(key, table)) \(difference(from: expected, to: found, table, store))")
     case .referenced(let key, let table, let other, let count):
       .undoRefused("\(count) rows of \(other) refer to \(name(key, table)) by now")
     }
+  }
+  /// What others have done with a row, by its properties.
+  private static func difference(from expected: [Value]?, to found: [Value], _ table: ChangedTable, _ store: Store)
+    -> String
+  {
+    guard let expected else { return "is there again" }
+    let properties = store.entity(ofTable: table.name)?.properties ?? []
+    let names = table.columns.indices.filter { expected[$0] != found[$0] }.map { place in
+      properties.first { $0.column == table.columns[place] }?.name ?? table.columns[place]
+    }
+    return "has been changed since (\(names.joined(separator: ", ")))"
   }
 }

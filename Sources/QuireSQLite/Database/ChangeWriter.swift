@@ -14,7 +14,7 @@ package struct ChangeWriter {
     case incomplete(ChangedTable)
     /// The table lacks a column that it had.
     case altered(ChangedTable)
-    /// A row is not as the changes found it.
+    /// A row is not as the changes found it, in the values in which these two differ.
     case row(RowKey, of: ChangedTable, expected: [Value]?, found: [Value]?)
     /// Rows refer by now to one that would go.
     case referenced(RowKey, of: ChangedTable, by: String, count: Int64)
@@ -56,27 +56,43 @@ package struct ChangeWriter {
     for step in steps { if let new = step.new { try insert(new, step) } }
   }
 
-  /// With triggers and foreign keys' actions on, of which some may have been done already: a row that is already as it
-  /// should become is passed over. Rows that come or change are written before others go, with foreign keys checked by
-  /// the commit.
+  /// With triggers and foreign keys' actions on, of which some may have been done already: what is already as it should
+  /// become is passed over. Of a row that stays, only the values that the change had changed count and are written: others
+  /// may have been set since. Rows that come or change are written before others go, with foreign keys checked by the
+  /// commit.
   package func merge() throws {
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     for step in steps {
-      guard let new = step.new, let found = try due(step) else { continue }
-      if found == nil { try insert(new, step) } else { try update(new, step) }
+      guard let new = step.new, let work = try work(of: step) else { continue }
+      if case .update(let places) = work { try update(new, at: places, step) } else { try insert(new, step) }
     }
-    let leaving = try steps.filter { try $0.new == nil && due($0) != nil }
+    let leaving = try steps.filter { try $0.new == nil && work(of: $0) != nil }
     let keys = leaving.isEmpty ? [:] : try SchemaReader(connection).foreignKeys()
     for step in leaving { try refuseReferences(to: step, by: keys, besides: leaving) }
     for step in leaving { try delete(step) }
   }
 
-  /// The row as it is now, which may be missing; nil if it is already as it should become.
-  private func due(_ step: Step) throws -> [Value]?? {
+  private enum Work {
+    case insert, delete
+    /// Places in the table's columns.
+    case update([Int])
+  }
+
+  /// What is left to do with the row; nil if it is already as it should become.
+  private func work(of step: Step) throws -> Work? {
     let found = try row(step)
-    if found == step.new { return nil }
-    if found != step.old { throw Obstacle.row(step.key, of: step.form.table, expected: step.old, found: found) }
-    return .some(found)
+    guard let old = step.old, let new = step.new, let found else {
+      if found == step.new { return nil }
+      if found != step.old { throw Obstacle.row(step.key, of: step.form.table, expected: step.old, found: found) }
+      return found == nil ? .insert : .delete
+    }
+    let places = step.form.places.filter { old[$0] != new[$0] && found[$0] != new[$0] }
+    if places.contains(where: { found[$0] != old[$0] }) {
+      var expected = found
+      for place in places { expected[place] = old[place] }
+      throw Obstacle.row(step.key, of: step.form.table, expected: expected, found: found)
+    }
+    return places.isEmpty ? nil : .update(places)
   }
 
   /// Rows written since that refer to one that would go: SQLite would delete them too, or clear their reference.
@@ -150,12 +166,12 @@ package struct ChangeWriter {
       (form.hasRowIDKey ? step.key.values : []) + form.places.map { row[$0] })
   }
 
-  private func update(_ row: [Value], _ step: Step) throws {
-    let form = step.form
-    let columns = form.hasRowIDKey ? form.columns.dropFirst() : form.columns[...]
+  private func update(_ row: [Value], at places: [Int], _ step: Step) throws {
+    let table = step.form.table
+    let columns = try places.map { "\(try quoted(identifier: table.columns[$0])) = ?" }.joined(separator: ", ")
     try connection.execute(
-      "UPDATE \(form.name) SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE \(form.condition)",
-      form.places.map { row[$0] } + step.key.values)
+      "UPDATE \(step.form.name) SET \(columns) WHERE \(step.form.condition)",
+      places.map { row[$0] } + step.key.values)
   }
 }
 
