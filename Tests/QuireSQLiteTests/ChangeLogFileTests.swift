@@ -164,6 +164,24 @@ import Testing
     _ = interest
   }
 
+  @Test func `a trigger added by others that changes the same row is noticed: a comparison, and rows again`() throws {
+    let database = try open(.on())
+    try run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a, n DEFAULT 0); INSERT INTO t (a) VALUES (1)")
+    let heard = ForeignTests.Heard(database)
+    let interest = database.addCapture(.everything)
+    let other = try Connection(path: file, access: .readWrite)
+    try other.execute(
+      "CREATE TRIGGER counted AFTER UPDATE OF a ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END")
+    try other.execute("UPDATE t SET a = 2")
+    database.lookForForeignCommits()
+    #expect(heard.all.map(line) == ["?"])
+    try run(database, "UPDATE t SET a = 3")
+    try other.execute("UPDATE t SET a = 4")
+    database.lookForForeignCommits()
+    #expect(heard.all.dropFirst().map(line) == ["~ t 1 (1, 2, 1) → (1, 3, 2)", "~ t 1 (1, 3, 2) → (1, 4, 3)"])
+    _ = interest
+  }
+
   @Test func `triggers dropped by others are made again when the file is opened, and the gap is marked`() throws {
     let database = try log.open(.on())
     try log.run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1)")

@@ -158,6 +158,25 @@ import Testing
     #expect(try logged(database, after: token) == [["+ a 7 (7, 8)"]])
   }
 
+  @Test func `a trigger made later that changes the same row is logged behind the change that caused it`() throws {
+    let database = try open()
+    try database.write { transaction in
+      try transaction.connection.execute(
+        """
+        CREATE TABLE t (id INTEGER PRIMARY KEY, a, n DEFAULT 0);
+        INSERT INTO t (a) VALUES ('x'), ('y');
+        CREATE TRIGGER counted AFTER UPDATE OF a ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END;
+        CREATE TRIGGER born AFTER INSERT ON t BEGIN UPDATE t SET n = 7 WHERE id = NEW.id; END;
+        CREATE TRIGGER kept AFTER DELETE ON t BEGIN INSERT INTO t VALUES (OLD.id, 'again', 9); END
+        """)
+    }
+    let statements = [
+      "UPDATE t SET a = 'z' WHERE id = 1", "INSERT INTO t (a) VALUES ('w')", "UPDATE t SET a = a || '!'",
+      "DELETE FROM t WHERE id = 2",
+    ]
+    for sql in statements { try agree(database, sql) }
+  }
+
   @Test func `changes of the log itself are nobody's`() throws {
     let database = try open()
     var counts: [Int] = []

@@ -110,10 +110,20 @@ struct LogTables {
 
   // MARK: what there is, and what there should be
 
-  /// The log's triggers by name.
+  /// The log's triggers by name, without their text if the table has a newer one of another kind: SQLite runs the newest
+  /// first, so that what this one changes in the same row would be logged before the change that caused it.
   private func existing() throws -> [String: String] {
-    let triggers = try SchemaReader(connection).objects(.trigger).filter { $0.name.hasPrefix(LogForm.triggerPrefix) }
-    return Dictionary(triggers.map { ($0.name, $0.sql ?? "") }, uniquingKeysWith: { first, _ in first })
+    var existing: [String: String] = [:]
+    var overtaken: Set<SQLName> = []
+    for trigger in try SchemaReader(connection).objects(.trigger).reversed() {
+      let table = SQLName(trigger.table)
+      if trigger.name.hasPrefix(LogForm.triggerPrefix) {
+        existing[trigger.name] = overtaken.contains(table) ? "" : trigger.sql ?? ""
+      } else if !SchemaReader.isReserved(trigger.name) {
+        overtaken.insert(table)
+      }
+    }
+    return existing
   }
 
   /// Every table that holds rows of its own, SQLite's and our own left out.
