@@ -182,4 +182,44 @@ import Testing
     try withExtendedLifetime(tokens) { try write.run(Shelf(store, context)) }
     #expect(seen == [["helper"], ["helper"], []])
   }
+
+  static let endings: [Act] = [
+    Act("rollback") { shelf in
+      shelf.context.insert(Volume("new", writer: try shelf.context.writer("Lem")))
+      shelf.context.rollback()
+    },
+    Act("a transaction that throws") { shelf in
+      try? shelf.context.transaction {
+        shelf.context.insert(Volume("new", writer: try shelf.context.writer("Lem")))
+        throw CancellationError()
+      }
+    },
+    Act("a transaction that throws after a save") { shelf in
+      try? shelf.context.transaction {
+        shelf.context.insert(Volume("new", writer: try shelf.context.writer("Lem")))
+        try shelf.context.save()
+        throw CancellationError()
+      }
+    },
+  ]
+
+  @Test(arguments: endings) func `a new object that leaves a list is in its old value`(ending: Act) throws {
+    let store = try store(["Lem": ["Eden"]])
+    let context = ModelContext(store, isolation: nil)
+    let lem = try context.writer("Lem")
+    #expect(lem.volumes.map(\.title) == ["Eden"])
+    var seen: [[String]?] = []
+    let tokens = [
+      lem.onWillChange { change in
+        seen.append(lem.volumes.map(\.title))
+        seen.append(change.old(\.volumes)?.map(\.title))
+      },
+      lem.onDidChange { change in
+        seen.append(change.old(\.volumes)?.map(\.title))
+        seen.append(lem.volumes.map(\.title))
+      },
+    ]
+    try withExtendedLifetime(tokens) { try ending.run(Shelf(store, context)) }
+    #expect(seen.suffix(4) == [["Eden", "new"], ["Eden", "new"], ["Eden", "new"], ["Eden"]])
+  }
 }

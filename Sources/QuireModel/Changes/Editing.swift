@@ -238,6 +238,7 @@ package final class Editing: ContextPart {
     }
     let step = Transition(number: position.number)
     step.lists = try committedLists()
+    if !step.lists.isEmpty { step.left = names(of: pending.inserted.compactMap { $0 }) }
     forgetPending()
     for (model, mask) in models {
       model._quireState.dirty = 0
@@ -250,6 +251,15 @@ package final class Editing: ContextPart {
     core.following.move = step
     core.following.finishMove()
     core.following.changed()
+  }
+
+  /// Objects by what lists call them, for those that are about to leave.
+  func names(of models: [any PersistentModel]) -> [RowName: AnyObject] {
+    var names: [RowName: AnyObject] = [:]
+    for model in models {
+      if let entity = entity(of: model) { names[RowName(entity: entity.index, key: model._quireState.key)] = model }
+    }
+    return names
   }
 
   /// Nothing is pending any more, except for the values of edited objects.

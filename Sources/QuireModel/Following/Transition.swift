@@ -26,7 +26,7 @@ final class Transition {
   var isApplied = false
   /// Changes that object listeners were notified of before, and must be notified of after.
   var announcements: [_Announcement] = []
-  /// Once it is applied, the objects that have left the map, if there are announcements: they are still the old values'.
+  /// The objects that have left the map, if anything may read them: they are still those of the old values.
   var left: [RowName: AnyObject] = [:]
   var announced = Cursor()
   var told = Cursor()

@@ -68,9 +68,12 @@ package final class RelationshipLoader: ContextPart {
     guard let list = list(of: model, property), let entity = entity(of: model),
       let side = entity.properties[property].toMany
     else { return [] }
-    // The value before the step under way, of which only its announcements have a copy, may have lost its objects.
+    // The value before the step under way may have lost its objects: until the step is applied, and in the copies of its
+    // announcements.
     let left = core.following.move?.left ?? [:]
-    let isOld = !left.isEmpty && maps[entity.index].find(model._quireState.key) !== model
+    let isOld =
+      !left.isEmpty
+      && (core.following.move?.isApplied == false || maps[entity.index].find(model._quireState.key) !== model)
     func target(_ key: Int64) -> AnyObject? {
       registered(side.target, key) ?? (isOld ? left[RowName(entity: side.target, key: key)] : nil)
     }

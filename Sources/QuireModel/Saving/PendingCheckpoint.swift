@@ -44,7 +44,7 @@ extension Saver {
     if core.following.move != nil { core.following.finishMove() }
     let start = mark ?? OpenTransaction.Mark.beginning
     let left = pending
-    forgetNew(left.inserted.compactMap { $0 } + open.inserted(since: start), but: checkpoint)
+    let gone = forgetNew(left.inserted.compactMap { $0 } + open.inserted(since: start), but: checkpoint)
     for model in open.removed(since: start) {
       guard model._quireState.isOwned(by: core), let entity = entity(of: model) else { continue }
       model._quireState.flags.remove(.deleted)
@@ -60,6 +60,7 @@ extension Saver {
     pending.skipKeys(of: left)
 
     let step = Transition(number: position.number)
+    step.left = gone
     let known = Set(checkpoint.objects.map { ObjectIdentifier($0.model) })
     let keptLists = Set(checkpoint.lists.map { $0.place.name })
     do {
@@ -127,13 +128,18 @@ extension Saver {
   }
 
   /// Objects that would not be here without the block are in no context any longer.
-  private func forgetNew(_ models: [any PersistentModel], but checkpoint: PendingCheckpoint) {
+  ///
+  /// - Returns: Those objects, which are still in lists.
+  private func forgetNew(_ models: [any PersistentModel], but checkpoint: PendingCheckpoint) -> [RowName: AnyObject] {
     let known = Set(checkpoint.objects.map { ObjectIdentifier($0.model) })
-    for model in models where !known.contains(ObjectIdentifier(model)) && model._quireState.isOwned(by: core) {
+    let new = models.filter { !known.contains(ObjectIdentifier($0)) && $0._quireState.isOwned(by: core) }
+    let names = core.editing.names(of: new)
+    for model in new {
       let key = model._quireState.key
       if key >= ModelState.firstKey, let entity = entity(of: model) { maps[entity.index].remove(key) }
       model._quireState.leave()
     }
+    return names
   }
 
   private func putBack(_ kept: PendingCheckpoint.Kept) {
