@@ -101,7 +101,7 @@ extension Saver {
             try $0.query("SELECT count(*) FROM \(table) WHERE \(name) = ?", [.integer(model._quireState.key)]).first
           }), count > 0
         else { continue }
-        return Writing.denied(model, property, count)
+        return Writing.denied(model, property, count, of: store.entities[side.target])
       }
     }
     return nil

@@ -24,7 +24,9 @@ extension Writing {
         let rows = try connection.query(
           "SELECT count(*) FROM \(table) WHERE \(condition)", [.integer(model._quireState.key)]
         ).rows
-        if case .integer(let count)? = rows.first?.first, count > 0 { throw Writing.denied(model, property, count) }
+        if case .integer(let count)? = rows.first?.first, count > 0 {
+          throw Writing.denied(model, property, count, of: store.entities[side.target])
+        }
       }
     }
   }
@@ -42,7 +44,7 @@ extension Writing {
         [.integer(key)]
       ).rows
       if rows.isEmpty { return }
-      throw Writing.denied(model, entity.properties[index], 1)
+      throw Writing.denied(model, entity.properties[index], 1, of: target)
     }
     guard side.isOptional else { return }
     try connection.execute(
@@ -57,10 +59,12 @@ extension Writing {
     }
   }
 
-  static func denied(_ model: any PersistentModel, _ property: Property, _ count: Int64) -> ModelError {
+  /// - Parameter other: The model of the objects that prevent it.
+  static func denied(_ model: any PersistentModel, _ property: Property, _ count: Int64, of other: Entity) -> ModelError
+  {
     .relationshipRefused(
-      "\(model.persistentModelID) was not deleted: its \(property.name) has \(count), and its delete rule is .deny. "
-        + "Nothing was saved.")
+      "\(model.persistentModelID) was not deleted: its \(property.name) has \(count) \(other.name), and its delete rule is "
+        + ".deny. Nothing was saved.")
   }
 }
 
@@ -117,8 +121,8 @@ extension Saver {
       }
       guard let (key, count) = firstStanding(at: place, keys, store) else { continue }
       return ModelError.relationshipRefused(
-        "\(entity.name) \(key) was not deleted: its \(property.name) has \(count), and its delete rule is .deny. "
-          + "Nothing was deleted.")
+        "\(entity.name) \(key) was not deleted: its \(property.name) has \(count) \(store.entities[side.target].name), and "
+          + "its delete rule is .deny. Nothing was deleted.")
     }
     for other in store.entities {
       for property in other.properties {

@@ -27,10 +27,15 @@ public struct SQLRecord: Sendable {
 
   /// A value as a Swift type, in the form that type has in a column.
   ///
-  /// - Throws: ``QuireSQLite/StatementError/unknownColumn(_:columns:)``, and ``QuireRow/ValueError`` if the value does
-  ///   not decode as that type.
+  /// - Throws: ``QuireSQLite/StatementError/unknownColumn(_:columns:)``, and an error that names the column if its value
+  ///   does not decode as that type.
   public func value<T: StoredValue>(_ name: String, as type: T.Type = T.self) throws -> T {
-    try T._read(from: ImageSource(values), at: Int32(names.requirePlace(of: name)))
+    let place = try names.requirePlace(of: name)
+    do {
+      return try T._read(from: ImageSource(values), at: Int32(place))
+    } catch {
+      throw UnreadableColumn(name: names.all[place], type: "\(T.self)", reason: error)
+    }
   }
 }
 
@@ -46,6 +51,15 @@ extension SQLRecord: CustomStringConvertible {
   public var description: String {
     "[" + zip(columns, values).map { "\($0): \($1)" }.joined(separator: ", ") + "]"
   }
+}
+
+/// A column of a record whose value is not one of the requested type.
+package struct UnreadableColumn: QuireError {
+  package let name: String
+  package let type: String
+  package let reason: ValueError
+  package var description: String { "column \(name): \(reason), for \(type)" }
+  package var cause: QuireErrorCause { reason.cause }
 }
 
 /// The names of a query's columns, shared by its records.
