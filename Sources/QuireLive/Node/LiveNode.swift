@@ -190,7 +190,7 @@ extension LiveNode: CommitFollower {
       let outcome = try content.step(batch, on: connection)
       guard case .unknown = outcome else { return outcome }
     }
-    let delta = try content.load(query, .batch(batch), on: connection)
+    let delta = try content.load(query, .batch(batch, isCurrent: failure == nil), on: connection)
     isStale = false
     return .changed(delta)
   }

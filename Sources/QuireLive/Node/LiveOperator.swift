@@ -112,13 +112,21 @@ enum LoadOccasion {
   case replacing(isCurrent: Bool)
   /// After a pause. `isLater` if there have been commits since.
   case resuming(isLater: Bool)
-  /// Used instead of a step.
-  case batch(CommitBatch)
+  /// Used instead of a step. Unless `isCurrent`, the result had failed, and shows an earlier commit than its context.
+  case batch(CommitBatch, isCurrent: Bool)
 
   /// Whether a caller that may be canceled waits for it.
   var isAwaited: Bool { if case .batch = self { false } else { true } }
   var isStart: Bool { if case .start = self { true } else { false } }
   var isCurrent: Bool { if case .replacing(let isCurrent) = self { isCurrent } else { false } }
+  /// Whether rows may have changed since the commit that is shown, beyond what a batch contains.
+  var isLater: Bool {
+    switch self {
+    case .start: false
+    case .replacing(let isCurrent), .batch(_, let isCurrent): !isCurrent
+    case .resuming(let isLater): isLater
+    }
+  }
   var isResumedLater: Bool { if case .resuming(let isLater) = self { isLater } else { false } }
-  var batch: CommitBatch? { if case .batch(let batch) = self { batch } else { nil } }
+  var batch: CommitBatch? { if case .batch(let batch, _) = self { batch } else { nil } }
 }

@@ -15,7 +15,8 @@ extension WindowOperator {
       let old = try owner.position.read { try images(form, keys, on: $0) }
       updated = delta.keys.filter { old[$0] != nil && old[$0]?.image != delta.rows.new[$0]?.image }
       delta.rows.old = old
-    } catch DatabaseError.stale {
+    } catch {
+      // It is gone, or its tables had other names.
       updated = delta.keys.filter(Set(keys).contains)
     }
     delta.difference.updates = state.places(of: updated, besides: delta.difference)

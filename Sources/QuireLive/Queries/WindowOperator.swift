@@ -105,19 +105,15 @@ final class WindowOperator: LiveOperator {
     _ form: ChangedTable, _ occasion: LoadOccasion, into delta: WindowDelta, on connection: Connection
   ) throws {
     guard let state = delta.state else { return }
-    if let batch = occasion.batch {
-      if batch.rowsUnknown {
-        try compareRows(form, into: delta, on: connection)
-      } else {
-        delta.rows = try rows(form, delta.difference, batch[select.table], on: connection)
-      }
-    } else if occasion.isResumedLater {
-      // The state at the pause cannot be read any more: rows that were not kept have no old values.
+    if occasion.isLater {
+      // The state that is shown cannot be read any more: rows that were not kept have no old values.
       delta.rows.new = try images(form, delta.keys, on: connection)
       delta.rows.old = kept ?? [:]
       let updated = Set(keys).intersection(delta.keys)
         .filter { key in kept == nil || delta.rows.old[key]?.image != delta.rows.new[key]?.image }
       delta.difference.updates = state.places(of: updated, besides: delta.difference)
+    } else if occasion.batch != nil {
+      try compareRows(form, into: delta, on: connection)
     } else {
       delta.rows = try rows(form, delta.difference, nil, on: connection)
     }
