@@ -110,4 +110,36 @@ import Testing
     #expect(list.error == nil && copy.lines == ["a 1.0 ", "b 5.0 "])
     token.cancel()
   }
+
+  @Test(arguments: [false, true])
+  func `a table that is made again, with other rows, is followed like any change`(byContext: Bool) throws {
+    let list = try context.live(Book.self, sortBy: [SortDescriptor(\.title)])
+    let (count, sum) = (try context.liveCount(Book.self), try context.liveSum(\Book.price))
+    let rows = try context.live(BookLine.self, sortBy: [SortDescriptor(\.title)])
+    let object = try #require(try context.get(Book.self, key: 2))
+    let copy = Copy(list)
+    let token = list.onDifference { copy.apply($0) }
+    let told = Locked<[ChangeSet]>([])
+    let subscription = store.store.database.subscribe { commit in told.withLock { $0.append(commit) } }
+    let rebuild: SQL = """
+      CREATE TABLE book_new (id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INTEGER, price REAL NOT NULL,
+        is_in INTEGER NOT NULL, note TEXT, author_id INTEGER REFERENCES author(id)) STRICT;
+      INSERT INTO book_new (id, title, price, is_in, author_id)
+        SELECT id, title || '!', price * 2, is_in, author_id FROM book WHERE id <> 1;
+      DROP TABLE book;
+      ALTER TABLE book_new RENAME TO book;
+      """
+    if byContext { try context.execute(rebuild) } else { try store.execute(rebuild) }
+    try context.refresh()
+    #expect(list.titles == ["b!", "c!"] && count.value == 2 && sum.value == 10 && object.title == "b!")
+    #expect(rows.map(\.title) == ["b!", "c!"])
+    #expect(try copy.lines == fresh)
+    #expect(told.withLock { $0.map(\.rowsUnknown) } == [true])
+    try run("UPDATE book SET price = 1 WHERE id = 2")
+    try context.refresh()
+    #expect(sum.value == 7 && object.price == 1)
+    #expect(told.withLock { $0.last?.rowsUnknown } == false)
+    _ = subscription
+    token.cancel()
+  }
 }

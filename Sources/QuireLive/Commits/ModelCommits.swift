@@ -88,7 +88,7 @@ public struct ModelCommit<Model: PersistentModel>: Sendable {
   public let author: String?
   /// Its position in the file's change log: see ``StoreCommit/token``.
   public let token: CommitToken?
-  /// Whether another process committed, so that the changed rows are unknown: see ``StoreCommit/rowsUnknown``.
+  /// Whether the changed rows are unknown, as after another process's commit: see ``StoreCommit/rowsUnknown``.
   public let rowsUnknown: Bool
   /// In the order in which the transaction first changed them; empty only if ``rowsUnknown``.
   public let changes: [ModelChange<Model>]

@@ -193,7 +193,7 @@ package final class Following: ContextPart {
       missed.removeAll { $0.number <= standing }
       noteKeys(in: missed)
     }
-    let rowsUnknown = commit.isFollowed || missed.contains(where: \.rowsUnknown)
+    let rowsUnknown = commit.isFollowed || commit.rowsUnknown || missed.contains(where: \.rowsUnknown)
     let expected = open.expectedEvents + (open.saving?.expectedEvents ?? 0)
     let onlyOwn =
       !commit.hasIndirectEvents && commit.eventCount == expected && missed.isEmpty && !rowsUnknown

@@ -14,7 +14,8 @@ package struct ChangeSet: Sendable {
   /// In the order in which the transaction first changed them.
   package var tables: [TableChanges]
 
-  /// Whether more may have changed than `tables` contains: another process committed, and the changed rows are unknown.
+  /// Whether more may have changed than `tables` contains: another process committed, and the changed rows are unknown, or
+  /// a table was dropped.
   /// Derived state must then be compared with the state after ``number``.
   package let rowsUnknown: Bool
 

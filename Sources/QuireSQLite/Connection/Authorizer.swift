@@ -30,6 +30,9 @@ extension Connection {
     case SQLITE_ALTER_TABLE:
       effects.formUnion([.altersSchema, .altersTable])
       return SQLITE_OK
+    case SQLITE_DROP_TABLE where !SchemaReader.isReserved(first.map { String(cString: $0) } ?? ""):
+      effects.formUnion([.altersSchema, .dropsTable])
+      return SQLITE_OK
     case SQLITE_CREATE_INDEX...SQLITE_DROP_VIEW, SQLITE_REINDEX, SQLITE_ANALYZE, SQLITE_DROP_VTABLE:
       effects.insert(.altersSchema)
       return SQLITE_OK

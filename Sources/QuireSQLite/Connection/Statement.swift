@@ -39,6 +39,7 @@ extension _Quire {
       static let altersSchema = Effects(rawValue: 1)
       static let createsVirtualTable = Effects(rawValue: 2)
       static let altersTable = Effects(rawValue: 4)
+      static let dropsTable = Effects(rawValue: 8)
     }
 
     enum BindFailure {

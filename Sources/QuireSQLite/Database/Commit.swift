@@ -20,6 +20,8 @@ package final class Commit {
   package let hasIndirectEvents: Bool
   /// Whether tables may look different from before; a change of the schema has no row events.
   package let schemaChanged: Bool
+  /// Whether more rows may have changed than ``changes`` contains, because a table was dropped.
+  package let rowsUnknown: Bool
   /// Counts the changes of the schema, of other connections too as far as seen.
   package let schemaGeneration: Int
   /// False for a transaction without a visible change: it has the number of the previous commit.
@@ -39,9 +41,12 @@ package final class Commit {
     self.token = token
     self.isNew = isNew
     let altersSchema = writer.hasAlteredSchema
+    let rowsUnknown = writer.hasDroppedTable
+    self.rowsUnknown = rowsUnknown
     self.folded = folded.map {
       ChangeSet(
-        number: number, origin: origin, author: author, token: token, tables: $0, altersSchema: altersSchema)
+        number: number, origin: origin, author: author, token: token, tables: $0, rowsUnknown: rowsUnknown,
+        altersSchema: altersSchema)
     }
     connection = writer.connection
     capture = writer.capture
@@ -60,7 +65,8 @@ package final class Commit {
     // Only a blob write makes the fold read; if that fails the row is told without new values.
     if let capture { tables = ChangeCoalescer(capture).tables() }
     let changes = ChangeSet(
-      number: ownNumber, origin: origin, author: author, token: token, tables: tables, altersSchema: schemaChanged)
+      number: ownNumber, origin: origin, author: author, token: token, tables: tables, rowsUnknown: rowsUnknown,
+      altersSchema: schemaChanged)
     folded = changes
     return changes
   }
@@ -80,6 +86,7 @@ package final class Commit {
     eventCount = commit.eventCount
     hasIndirectEvents = commit.hasIndirectEvents
     schemaChanged = commit.schemaChanged
+    rowsUnknown = commit.rowsUnknown
     schemaGeneration = commit.schemaGeneration
   }
 

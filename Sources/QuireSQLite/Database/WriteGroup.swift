@@ -37,6 +37,7 @@ struct WriteGroup {
     /// Its last place in the change log.
     let place: Int64?
     let altersSchema: Bool
+    let dropsTable: Bool
     /// The rows it changes, if they had to be read before the next write.
     let tables: [TableChanges]?
   }
@@ -162,7 +163,7 @@ struct WriteGroup {
       Member(
         write: write, events: changes, number: isNew ? number : nil, author: author,
         place: writer.log.last,
-        altersSchema: writer.hasAlteredSchema, tables: tables))
+        altersSchema: writer.hasAlteredSchema, dropsTable: writer.hasDroppedTable, tables: tables))
   }
 
   private mutating func commit(_ writer: Writer) {
@@ -210,6 +211,6 @@ struct WriteGroup {
         tables: member.tables
           ?? ChangeCoalescer(writer.capture).tables(
             from: member.events.lowerBound, upTo: member.events.upperBound),
-        altersSchema: member.altersSchema))
+        rowsUnknown: member.dropsTable, altersSchema: member.altersSchema))
   }
 }

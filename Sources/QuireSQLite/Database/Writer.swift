@@ -20,6 +20,8 @@ final class Writer: ConnectionGuardian {
   /// Why writing has stopped permanently.
   private(set) var halted: DatabaseError?
   private(set) var hasAlteredSchema = false
+  /// Whether it has dropped a table: SQLite reports no rows then, nor that another table may get its name.
+  private(set) var hasDroppedTable = false
   private(set) var schemaGeneration = 0
   private(set) var followsForeignCommit = false
   /// How many transactions have followed a foreign commit.
@@ -91,6 +93,7 @@ extension Writer {
     try connection.waitingForLock(patience, under: lock) { () throws(SQLiteError) in try run(begin) }
     isInTransaction = true
     hasAlteredSchema = false
+    hasDroppedTable = false
     loggedSchema = nil
     do {
       let isAltered = try lookForForeignCommit()
@@ -248,6 +251,7 @@ extension Writer {
       if hasAlteredSchema {
         // Undone: a member that has altered the schema and is not is the last of its group.
         hasAlteredSchema = false
+        hasDroppedTable = false
         schemaGeneration += 1
       }
       // What was deferred has been rolled back with it.
@@ -281,6 +285,7 @@ extension Writer {
 extension Writer {
   func schemaWillChange(_ effects: Statement.Effects) {
     if isInTransaction, effects.contains(.altersTable) { log.tableWillBeAltered() }
+    if effects.contains(.dropsTable) { hasDroppedTable = true }
     capture.log.pointee.is_ignoring = effects.contains(.createsVirtualTable) ? 1 : 0
   }
 
