@@ -170,9 +170,12 @@ import Testing
     let heard = ForeignTests.Heard(database)
     let interest = database.addCapture(.everything)
     let other = try Connection(path: file, access: .readWrite)
+    // One commit: the file is looked at by itself, too.
     try other.execute(
-      "CREATE TRIGGER counted AFTER UPDATE OF a ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END")
-    try other.execute("UPDATE t SET a = 2")
+      """
+      BEGIN; CREATE TRIGGER counted AFTER UPDATE OF a ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END;
+      UPDATE t SET a = 2; COMMIT
+      """)
     database.lookForForeignCommits()
     #expect(heard.all.map(line) == ["?"])
     try run(database, "UPDATE t SET a = 3")
