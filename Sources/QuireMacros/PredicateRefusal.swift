@@ -20,6 +20,8 @@ struct PredicateRefusal: Error {
     case withoutElse
     case condition
     case `operator`(String)
+    case identity
+    case interpolation
     case call(String)
     case several(String)
     case withoutSQL(String)
@@ -40,6 +42,9 @@ extension PredicateRefusal.Reason: DiagnosticMessage {
     case .withoutElse: "every way through a predicate ends with a condition: write the ‘else’"
     case .condition: "a predicate takes conditions and ‘if let’ with a name: match other patterns with ‘==’"
     case .operator(let name): "‘\(name)’ has no meaning for rows: compare with what is computed before the predicate"
+    case .identity: "objects are compared with ‘==’ and ‘!=’, which ask for their rows"
+    case .interpolation:
+      "a text that values of the row are put into cannot be asked of rows: join texts with ‘+’, or compare the values"
     case .call(let name):
       "‘\(name)’ is called with closures over the row: use contains(where:), allSatisfy, filter or flatMap"
     case .several(let name):

@@ -20,7 +20,15 @@ extension PredicateRewriter {
     }
     let labels = arguments.map { $0.label ?? "_" }.joined(separator: ",")
     switch (name, labels) {
-    case ("contains", "_"): return try function("contains", base, arguments[0].value, scope)
+    case ("contains", "_"):
+      let value = arguments[0].value
+      if base.isLookedUp(outside: scope), value.mentions(scope) {
+        return build("isIn", base.trimmedDescription, try expression(value, scope))
+      }
+      if value.isLookedUp(outside: scope), base.mentions(scope) {
+        return build("containsValue", try expression(base, scope), value.trimmedDescription)
+      }
+      return try function("contains", base, value, scope)
     case ("hasPrefix", "_"), ("starts", "with"):
       return build("starts", try expression(base, scope), "with: \(try expression(arguments[0].value, scope))")
     case ("hasSuffix", "_"): return try function("hasSuffix", base, arguments[0].value, scope)
@@ -32,7 +40,7 @@ extension PredicateRewriter {
     case ("contains", "where"), ("allSatisfy", "_"), ("filter", "_"), ("flatMap", "_"), ("map", "_"):
       guard let closure = arguments[0].value.as(ClosureExprSyntax.self) else { return nil }
       let value = try expression(base, scope)
-      return build(name == "map" ? "flatMap" : name, value) + " " + (try self.closure(closure, scope))
+      return build(name, value) + " " + (try self.closure(closure, scope))
     case ("evaluate", "_"):
       return build("evaluate", base.trimmedDescription, try expression(arguments[0].value, scope))
     default: return nil
@@ -61,8 +69,61 @@ extension PredicateRewriter {
     guard places.count == 1, let place = places.first, !place.is(ClosureExprSyntax.self) else {
       throw PredicateRefusal(places.count > 1 ? .several(name) : .call(name), at: call)
     }
+    return try computed(ExprSyntax(call), of: place, as: place, called: name, scope)
+  }
+
+  /// `whole` as a Swift closure over the value of the row in it, which stands in the source as `place`.
+  private mutating func computed(
+    _ whole: ExprSyntax, of part: ExprSyntax, as place: ExprSyntax, called name: String, captures: String = "",
+    _ scope: PredicateScope
+  ) throws -> String {
     let own = newName()
-    let text = ExprSyntax(call).replacing(place, by: own).trimmedDescription
-    return build("computed", try expression(place, scope), "called: \"\(name)\"") + " { \(own) in \(text) }"
+    // What an optional chain before it leads to may be nil.
+    let isChained = part.firstOptionalLink != nil && part.parent?.is(OptionalChainingExprSyntax.self) != true
+    let text = whole.replacing(part, by: isChained ? own + "?" : own).trimmedDescription
+    return build("computed", try expression(place, scope), "called: \"\(name)\"")
+      + " { \(captures)\(own) in \(text) }"
+  }
+
+  /// `$0.title.first == "a"`, `$0.title.prefix(2) == start`: a comparison with a part of a text, which is of a type that no
+  /// predicate takes. Swift is asked for it as a whole.
+  mutating func comparisonOfLetters(_ infix: InfixOperatorExprSyntax, _ scope: PredicateScope) throws -> String? {
+    for (side, other) in [(infix.leftOperand, infix.rightOperand), (infix.rightOperand, infix.leftOperand)] {
+      guard side.mentions(scope), !other.mentions(scope), !other.mayTrap, let member = side.lettersMember,
+        let base = member.base, base.mentions(scope)
+      else { continue }
+      let name = member.declName.baseName.text
+      let isLetter = name == "first" || name == "last"
+      guard other.is(StringLiteralExprSyntax.self) || (!isLetter && other.isLookedUp(outside: scope)) else { continue }
+      if !takesCalls { throw PredicateRefusal(.withoutSQL(name), at: side) }
+      let place = base.unchained
+      if other.is(StringLiteralExprSyntax.self) {
+        return named(try computed(ExprSyntax(infix), of: place, as: place, called: name, scope))
+      }
+      let value = newName()
+      let whole = ExprSyntax(infix).replacing(other, by: value)
+      guard let again = whole.as(InfixOperatorExprSyntax.self),
+        let part = (again.leftOperand.lettersMember ?? again.rightOperand.lettersMember)?.base?.unchained
+      else { continue }
+      let captures = "[\(value) = \(other.trimmedDescription)] "
+      return named(try computed(whole, of: part, as: place, called: name, captures: captures, scope))
+    }
+    return nil
+  }
+}
+
+extension ExprSyntax {
+  /// Without the `?` at its end.
+  fileprivate var unchained: ExprSyntax { self.as(OptionalChainingExprSyntax.self)?.expression ?? self }
+
+  /// The first or last letters of something: the member that takes them.
+  fileprivate var lettersMember: MemberAccessExprSyntax? {
+    if let member = self.as(MemberAccessExprSyntax.self) {
+      return ["first", "last"].contains(member.declName.baseName.text) ? member : nil
+    }
+    guard let call = self.as(FunctionCallExprSyntax.self), call.trailingClosure == nil,
+      let member = call.calledExpression.as(MemberAccessExprSyntax.self)
+    else { return nil }
+    return ["prefix", "suffix", "dropFirst", "dropLast"].contains(member.declName.baseName.text) ? member : nil
   }
 }

@@ -8,9 +8,10 @@ extension PredicateRewriter {
     let isCaptured = !source.mentions(scope)
     // What may trap when nobody needs it is taken apart as far as it goes.
     if isCaptured, !source.mayTrap { return build("Arg", source.trimmedDescription) }
+    if isCaptured, let part = partOfWhatMayBeMissing(source) { return part }
     if let known = try structure(source, scope) ?? postfix(source, scope) { return known }
     if isCaptured { return build("Arg", source.trimmedDescription) }
-    throw PredicateRefusal(.part, at: source)
+    throw PredicateRefusal(source.is(StringLiteralExprSyntax.self) ? .interpolation : .part, at: source)
   }
 
   /// An expression whose value is true or false, under a name.
@@ -61,12 +62,18 @@ extension PredicateRewriter {
 
   private mutating func infix(_ infix: InfixOperatorExprSyntax, _ scope: PredicateScope) throws -> String? {
     guard let name = infix.operator.as(BinaryOperatorExprSyntax.self)?.operator.text else { return nil }
+    if ["==", "!=", "<", "<=", ">", ">="].contains(name), let letters = try comparisonOfLetters(infix, scope) {
+      return letters
+    }
+    if name == "??", infix.rightOperand.as(ArrayExprSyntax.self)?.elements.isEmpty == true, infix.mentions(scope) {
+      return build("OrEmpty", try expression(infix.leftOperand, scope))
+    }
     let forms: [String: (String, String, String, String?)] = [
       "==": ("Equal", "lhs", "rhs", nil), "!=": ("NotEqual", "lhs", "rhs", nil),
       "<": ("Comparison", "lhs", "rhs", "lessThan"), "<=": ("Comparison", "lhs", "rhs", "lessThanOrEqual"),
       ">": ("Comparison", "lhs", "rhs", "greaterThan"), ">=": ("Comparison", "lhs", "rhs", "greaterThanOrEqual"),
       "&&": ("Conjunction", "lhs", "rhs", nil), "||": ("Disjunction", "lhs", "rhs", nil),
-      "+": ("Sum", "lhs", "rhs", nil), "-": ("Arithmetic", "lhs", "rhs", "subtract"),
+      "+": ("Sum", "lhs", "rhs", nil), "-": ("Difference", "lhs", "rhs", nil),
       "*": ("Arithmetic", "lhs", "rhs", "multiply"), "/": ("Division", "lhs", "rhs", nil),
       "%": ("Remainder", "lhs", "rhs", nil), "??": ("NilCoalesce", "lhs", "rhs", nil),
       "..<": ("Range", "lower", "upper", nil), "...": ("ClosedRange", "lower", "upper", nil),
@@ -90,15 +97,41 @@ extension PredicateRewriter {
       let isInRow =
         isEquality && [infix.leftOperand, infix.rightOperand].allSatisfy { $0.mentions(scope) || $0.isTakenApart }
       let operation = operation.map { ["op: .\($0)"] } ?? []
-      let written = build(isInRow ? function + "InRow" : function, ["\(left): \(a)", "\(right): \(b)"] + operation)
+      let isOpen = name == "??" && (infix.rightOperand.mentions(scope) || infix.rightOperand.isLookedUp(outside: scope))
+      let own = isInRow ? function + "InRow" : isOpen ? "NilCoalesceWithAny" : function
+      // What is captured comes second, as an object may be.
+      let isTurned = isInRow && !infix.leftOperand.mentions(scope)
+      let sides = isTurned ? ["lhs: \(b)", "rhs: \(a)"] : ["\(left): \(a)", "\(right): \(b)"]
+      let written = build(own, sides + operation)
       // What does not look at the row may have its type from what is beside it.
       return isEquality || infix.mentions(scope) ? named(written) : written
     }
     if name == "~=" {
       return build("contains", try expression(infix.leftOperand, scope), try expression(infix.rightOperand, scope))
     }
-    if infix.mentions(scope) { throw PredicateRefusal(.operator(name), at: infix) }
+    if infix.mentions(scope) {
+      throw PredicateRefusal(["===", "!=="].contains(name) ? .identity : .operator(name), at: infix)
+    }
     return nil
+  }
+
+  /// `names[0].count`, `chosen!.name`: a part of a captured value, where only the first step of the way to it may end the
+  /// program. The predicate has the part; what it is a part of may be of any type.
+  private mutating func partOfWhatMayBeMissing(_ source: ExprSyntax) -> String? {
+    guard let step = source.firstStepThatMayTrap else { return nil }
+    let own = newName()
+    let rest = source.replacing(step, by: own)
+    guard !rest.mayTrap else { return nil }
+    let closure = " { \(own) in \(rest.trimmedDescription) }"
+    if let unwrapped = step.as(ForceUnwrapExprSyntax.self), !unwrapped.expression.mayTrap {
+      return build("unwrapped", unwrapped.expression.trimmedDescription) + closure
+    }
+    guard let call = step.as(SubscriptCallExprSyntax.self), call.arguments.count == 1, let index = call.arguments.first,
+      index.label == nil, !call.calledExpression.mayTrap, !index.expression.mayTrap
+    else { return nil }
+    return build(
+      "element", "of: \(call.calledExpression.trimmedDescription)", "at: \(index.expression.trimmedDescription)")
+      + closure
   }
 
   /// Members, calls, look-ups, forced unwraps and optional chains; nil for anything else.
@@ -128,6 +161,10 @@ extension PredicateRewriter {
       return build("ForcedUnwrap", try expression(unwrapped.expression, scope))
     }
     if let call = source.as(SubscriptCallExprSyntax.self) {
+      if let path = call.arguments.first, call.arguments.count == 1, path.label?.text == "keyPath" {
+        let root = try expression(call.calledExpression, scope)
+        return build("Path", "root: \(root)", "keyPath: \(path.expression.trimmedDescription)")
+      }
       var arguments = [try expression(call.calledExpression, scope)]
       for argument in call.arguments {
         let label = argument.label.map { "\($0.text): " } ?? ""
@@ -146,7 +183,7 @@ extension ExprSyntax {
 
   /// Whether it is a name of the source, or what is found or made from one: `lem`, `self.author`, `shelf?.owner`,
   /// `names.first`, `Genre(rawValue: text)`.
-  fileprivate func isLookedUp(outside scope: PredicateScope) -> Bool { !mentions(scope) && !mayTrap && beginsWithName }
+  func isLookedUp(outside scope: PredicateScope) -> Bool { !mentions(scope) && !mayTrap && beginsWithName }
 
   private var beginsWithName: Bool {
     if self.is(DeclReferenceExprSyntax.self) { return true }
@@ -154,6 +191,16 @@ extension ExprSyntax {
       self.as(MemberAccessExprSyntax.self)?.base ?? self.as(FunctionCallExprSyntax.self)?.calledExpression
       ?? self.as(OptionalChainingExprSyntax.self)?.expression ?? self.as(AsExprSyntax.self)?.expression
     return base?.beginsWithName ?? false
+  }
+
+  /// The step of a chain of members and calls that is the first to unwrap by force or to look up by index.
+  fileprivate var firstStepThatMayTrap: ExprSyntax? {
+    let base: ExprSyntax? =
+      self.as(MemberAccessExprSyntax.self)?.base ?? self.as(FunctionCallExprSyntax.self)?.calledExpression
+      ?? self.as(SubscriptCallExprSyntax.self)?.calledExpression ?? self.as(ForceUnwrapExprSyntax.self)?.expression
+      ?? self.as(OptionalChainingExprSyntax.self)?.expression
+    if let earlier = base?.firstStepThatMayTrap { return earlier }
+    return self.is(SubscriptCallExprSyntax.self) || self.is(ForceUnwrapExprSyntax.self) ? self : nil
   }
 
   /// Whether it is looked up in a way that may trap, such as `names[key]`.
@@ -168,7 +215,7 @@ extension ExprSyntax {
   }
 
   /// The first `?` of the optional chain that this is the end of.
-  fileprivate var firstOptionalLink: OptionalChainingExprSyntax? {
+  var firstOptionalLink: OptionalChainingExprSyntax? {
     let base: ExprSyntax? =
       self.as(MemberAccessExprSyntax.self)?.base ?? self.as(FunctionCallExprSyntax.self)?.calledExpression
       ?? self.as(SubscriptCallExprSyntax.self)?.calledExpression ?? self.as(ForceUnwrapExprSyntax.self)?.expression

@@ -59,7 +59,8 @@ struct PredicateRewriter {
   /// Foundation's function, or that of Quire for a call that Foundation has no expression for.
   func build(_ name: String, _ arguments: [String]) -> String {
     let own: Set = [
-      "hasSuffix", "computed", "Sum", "EqualInRow", "NotEqualInRow", "EqualToValue", "NotEqualToValue", "NotEqualToNil",
+      "hasSuffix", "computed", "Sum", "Difference", "EqualInRow", "NotEqualInRow", "EqualToValue", "NotEqualToValue",
+      "NotEqualToNil", "isIn", "containsValue", "element", "unwrapped", "Path", "OrEmpty", "map", "NilCoalesceWithAny",
     ]
     let prefix = own.contains(name) ? "_" : ""
     return "Foundation.PredicateExpressions.\(prefix)build_\(name)(\(arguments.joined(separator: ", ")))"

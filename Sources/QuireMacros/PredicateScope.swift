@@ -37,7 +37,10 @@ private final class PartReplacer: SyntaxRewriter {
   }
 
   override func visitAny(_ node: Syntax) -> Syntax? {
-    node.id == part ? Syntax(DeclReferenceExprSyntax(baseName: .identifier(name))) : nil
+    if node.id != part { return nil }
+    var written = DeclReferenceExprSyntax(baseName: .identifier(name))
+    (written.leadingTrivia, written.trailingTrivia) = (node.leadingTrivia, node.trailingTrivia)
+    return Syntax(written)
   }
 }
 
@@ -74,6 +77,7 @@ private final class TrapFinder: SyntaxVisitor {
   override func visit(_ node: InfixOperatorExprSyntax) -> SyntaxVisitorContinueKind {
     let name = node.operator.trimmedDescription
     if name == "+", node.joinsText { return .visitChildren }
+    if node.isWrittenOut { return .skipChildren }
     return ["+", "-", "*", "/", "%", "..<", "..."].contains(name) ? find() : .visitChildren
   }
   override func visit(_ node: AsExprSyntax) -> SyntaxVisitorContinueKind {
@@ -88,6 +92,25 @@ private final class TrapFinder: SyntaxVisitor {
 }
 
 extension InfixOperatorExprSyntax {
+  /// Whether it is made of numbers alone, so that it cannot end the program: `7 * 24 * 3600`, `0..<3`.
+  fileprivate var isWrittenOut: Bool {
+    if let (lower, upper) = bounds { return lower <= upper }
+    func isNumber(_ side: ExprSyntax) -> Bool {
+      if side.is(IntegerLiteralExprSyntax.self) || side.is(FloatLiteralExprSyntax.self) { return true }
+      if let prefix = side.as(PrefixOperatorExprSyntax.self) { return isNumber(prefix.expression) }
+      return side.as(InfixOperatorExprSyntax.self)?.isWrittenOut ?? false
+    }
+    return ["+", "-", "*"].contains(self.operator.trimmedDescription) && isNumber(leftOperand) && isNumber(rightOperand)
+  }
+
+  /// Of a range between two numbers that are written out.
+  private var bounds: (Int, Int)? {
+    guard ["..<", "..."].contains(self.operator.trimmedDescription), let lower = Int(leftOperand.trimmedDescription),
+      let upper = Int(rightOperand.trimmedDescription)
+    else { return nil }
+    return (lower, upper)
+  }
+
   /// Whether a literal says that text is added, which cannot overflow: `"." + domain`, `first + " " + last`.
   fileprivate var joinsText: Bool {
     func isText(_ side: ExprSyntax) -> Bool {

@@ -202,9 +202,11 @@ let refusedSources: [String] = [
   }
   """,
   """
-  @Model final class Book { var title = ""; var name: String?; var pages = 0 }
+  @Model final class Book { var title = ""; var name: String?; var pages = 0; var sequel: Book? }
   static let joined = #Predicate<Book> { $0.name?.appending($0.title) == "" }  // ✗ ‘appending’ is called with several values of the row
   static let odd = #Predicate<Book> { $0.pages & 1 == 1 }  // ✗ ‘&’ has no meaning for rows
+  static let same = #Predicate<Book> { $0.sequel === $0 }  // ✗ objects are compared with ‘==’ and ‘!=’
+  static let put = #Predicate<Book> { "\\($0.pages)" == "1" }  // ✗ join texts with ‘+’, or compare the values
   static let most = #Predicate<Book> { max($0.pages, $0.pages) == 1 }  // ✗ ‘max’ is called with several values of the row
   static let counted = #Predicate<Book> { book in
     var number = 0

@@ -75,6 +75,7 @@ extension Translation {
   ) throws(UntranslatablePredicate) -> RowExpression {
     let isOptional = L.Output.self is any AnyOptional.Type
     try requireSameModel(lhs, rhs, in: part)
+    if let answer = try equalityOfNestedOptionals(lhs, rhs, in: part) { return answer == isEqual ? .true : .false }
     let a = try expression(of: lhs)
     let b = try expression(of: rhs)
     switch (a, b) {
@@ -94,6 +95,25 @@ extension Translation {
       case (false, false): .unequalOrAbsent
       }
     return RowExpression.compare(comparison, a, b).folded
+  }
+
+  /// Whether both are equal, if they are optionals of optionals of which one is captured and nil as a whole: then the other,
+  /// which is there, differs whatever is in it. A column has one NULL, so what else could be nil as a whole is refused.
+  private func equalityOfNestedOptionals<L: PredicateExpression, R: PredicateExpression, E: PredicateExpression>(
+    _ lhs: L, _ rhs: R, in part: E
+  ) throws(UntranslatablePredicate) -> Bool? {
+    guard let outer = L.Output.self as? any AnyOptional.Type, outer.wrapped is any AnyOptional.Type else { return nil }
+    func isWhole<P: PredicateExpression>(_ side: P) -> Bool { side is any PresentExpression }
+    func captured<P: PredicateExpression>(_ side: P) throws(UntranslatablePredicate) -> (any AnyOptional)? {
+      if case .captured(let value) = try term(of: side) { value as? any AnyOptional } else { nil }
+    }
+    if let left = try captured(lhs), let right = try captured(rhs), left.payload == nil || right.payload == nil {
+      return left.payload == nil && right.payload == nil
+    }
+    if isWhole(lhs), let value = try captured(rhs) { return value.payload == nil ? false : nil }
+    if isWhole(rhs), let value = try captured(lhs) { return value.payload == nil ? false : nil }
+    if isWhole(lhs), isWhole(rhs) { return nil }
+    throw refusal(part, "an optional of an optional is not a column", "Unwrap it with ‘flatMap’ or ‘??’.")
   }
 
   /// - Throws: If SQLite orders the type's column differently from Swift.
@@ -159,7 +179,8 @@ extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     let term = try translation.term(of: inner)
     guard case .captured(let value) = term else { return term }
-    guard let payload = Translation.unwrapped(value) else {
+    guard let optional = value as? any AnyOptional else { return term }
+    guard let payload = optional.payload else {
       throw translation.refusal(self, "the captured value is nil", "Unwrap it before the predicate.")
     }
     return .captured(payload)

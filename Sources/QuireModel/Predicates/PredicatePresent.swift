@@ -69,3 +69,7 @@ extension PredicateExpressions._Present: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term { try translation.term(of: wrapped) }
   func words(in translation: Translation) -> String { translation.words(wrapped) }
 }
+
+/// An expression that is never nil as a whole, whatever it wraps.
+protocol PresentExpression {}
+extension PredicateExpressions._Present: PresentExpression {}

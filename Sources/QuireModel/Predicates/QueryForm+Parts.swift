@@ -99,6 +99,10 @@ extension PredicateExpressions.NilCoalesce: FormedExpression {
   func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
+extension PredicateExpressions._OrEmpty: FormedExpression {
+  func note(in form: inout FormReader) { form.note(wrapped) }
+}
+
 // MARK: Text and related rows
 
 extension PredicateExpressions.CollectionContainsCollection: FormedExpression {

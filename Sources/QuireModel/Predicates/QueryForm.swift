@@ -86,7 +86,10 @@ struct FormReader {
   mutating func note(_ mark: Int) { form.marks.append(mark) }
 
   mutating func note(captured value: Any) {
-    guard let value = Translation.unwrapped(value) else { return note(0) }
+    guard let value = Translation.unwrapped(value) else {
+      let isWhole = (value as? any AnyOptional)?.payload == nil
+      return note(isWhole ? 0 : -2)  // of optionals in optionals, which of them is nil
+    }
     if let captured = BoundValue(value, in: store) {
       if case .identifier(let entity) = captured.kind { note(2 + Int(entity)) } else { note(1) }
       self.captured.append(captured)
