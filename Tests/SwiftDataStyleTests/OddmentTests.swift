@@ -3,6 +3,16 @@ import Testing
 
 /// What is declared in rare ways is kept and found like anything else.
 @Suite @MainActor struct OddmentTests {
+  @Test func `contexts and containers equal themselves`() throws {
+    let app = try Collection(inMemory: true)
+    let (context, other) = (ModelContext(app.container), ModelContext(app.container))
+    #expect(context == context && context != other && other.container == context.container)
+    #expect(try app.container != Collection(inMemory: true).container)
+    let specimen = Specimen()
+    context.insert(specimen)
+    #expect(specimen.modelContext == context && specimen.modelContext != Optional(other))
+  }
+
   @Test func `values of all those types come back`() throws {
     let app = try Collection(inMemory: true)
     let specimen = Specimen()
