@@ -179,7 +179,7 @@ struct ModelMembers {
   // MARK: Pieces
 
   private func path(_ property: PropertySyntax) -> String { "\\\(model.name).\(property.reference)" }
-  private func form(_ property: PropertySyntax) -> String { "Quire._Quire.form(\(path(property)))" }
+  private func form(_ property: PropertySyntax) -> String { "\(property.formFunction)(\(path(property)))" }
   /// Its storage: a constant may be called as a parameter of what is written here.
   private func own(_ property: PropertySyntax) -> String {
     property.isConstant ? "self.\(property.storage)" : property.storage

@@ -116,7 +116,7 @@ struct PropertyAccessors {
   // MARK: Pieces
 
   private var path: String { "\\\(model).\(property.reference)" }
-  private var form: String { "Quire._Quire.form(\(path))" }
+  private var form: String { "\(property.formFunction)(\(path))" }
   /// Without a cost where the model has no rules: then this is a constant.
   private var admits: String { "Quire._Quire.admits(self, \(path), newValue)" }
   private var number: String { position ?? "0" }

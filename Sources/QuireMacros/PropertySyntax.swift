@@ -60,6 +60,20 @@ struct PropertySyntax {
   /// Whether an object has a value here without being given one: a declared value, or a variable optional's nil.
   var hasDefault: Bool { initialValue != nil || isOptional && !isConstant }
 
+  /// The function whose overloads tell how the property is kept: of fewer, if the type is written as a list or an
+  /// optional.
+  var formFunction: String {
+    func isList(_ type: TypeSyntax) -> Bool { type.is(ArrayTypeSyntax.self) || type.is(DictionaryTypeSyntax.self) }
+    let wrapped =
+      annotation?.as(OptionalTypeSyntax.self)?.wrappedType
+      ?? annotation?.as(ImplicitlyUnwrappedOptionalTypeSyntax.self)?.wrappedType
+    let kind =
+      if let wrapped { isList(wrapped) ? "OfOptionalList" : "OfOptional" } else {
+        annotation.map(isList) == true ? "OfList" : ""
+      }
+    return "Quire._Quire.form" + kind
+  }
+
   /// Whether the annotated type is an optional as written.
   var isOptional: Bool {
     guard let type else { return false }

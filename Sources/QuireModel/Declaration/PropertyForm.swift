@@ -81,3 +81,70 @@ extension _Quire {
     UnstorableForm<V>.self
   }
 }
+
+// MARK: Which form, by what the declaration says of the type
+
+// The type checker tries each overload at each call: here they are only those that the way the type is written leaves.
+
+extension _Quire {
+  /// Of a property whose type is written `[…]`.
+  @inlinable public static func formOfList<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, [T]>)
+    -> ToMany<T>.Type
+  { ToMany<T>.self }
+  @inlinable public static func formOfList<M: PersistentModel, V: StoredValue>(_: KeyPath<M, V>) -> ValueForm<V>.Type {
+    ValueForm<V>.self
+  }
+  @_disfavoredOverload
+  @inlinable public static func formOfList<M: PersistentModel, V: Codable>(_: KeyPath<M, V>) -> JSONForm<V>.Type {
+    JSONForm<V>.self
+  }
+  @_disfavoredOverload
+  @inlinable public static func formOfList<M: PersistentModel, V>(_: KeyPath<M, V>) -> UnstorableForm<V>.Type {
+    UnstorableForm<V>.self
+  }
+}
+
+extension _Quire {
+  /// Of a property whose type is written `[…]?`.
+  @inlinable public static func formOfOptionalList<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, [T]?>)
+    -> OptionalToMany<T>.Type
+  { OptionalToMany<T>.self }
+  @inlinable public static func formOfOptionalList<M: PersistentModel, V: StoredValue>(_: KeyPath<M, V>)
+    -> ValueForm<V>.Type
+  { ValueForm<V>.self }
+  @_disfavoredOverload
+  @inlinable public static func formOfOptionalList<M: PersistentModel, V: Codable>(_: KeyPath<M, V>)
+    -> JSONForm<V>.Type
+  { JSONForm<V>.self }
+  @_disfavoredOverload
+  @inlinable public static func formOfOptionalList<M: PersistentModel, V>(_: KeyPath<M, V>) -> UnstorableForm<V>.Type {
+    UnstorableForm<V>.self
+  }
+}
+
+extension _Quire {
+  /// Of a property whose type is written with `?`.
+  @inlinable public static func formOfOptional<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, T?>)
+    -> OptionalToOne<T>.Type
+  { OptionalToOne<T>.self }
+  @inlinable public static func formOfOptional<M: PersistentModel, T: PersistentModel>(_: KeyPath<M, [T]?>)
+    -> OptionalToMany<T>.Type
+  { OptionalToMany<T>.self }
+  @inlinable public static func formOfOptional<M: PersistentModel, V: StoredValue>(_: KeyPath<M, V?>)
+    -> ValueForm<V?>.Type
+  { ValueForm<V?>.self }
+  @inlinable public static func formOfOptional<M: PersistentModel, V: StoredValue & RawRepresentable>(
+    _: KeyPath<M, V?>
+  ) -> ValueForm<V?>.Type where V.RawValue: StoredValue { ValueForm<V?>.self }
+  @inlinable public static func formOfOptional<M: PersistentModel, V: RawRepresentable>(_: KeyPath<M, V?>)
+    -> OptionalRawForm<V>.Type where V.RawValue: StoredValue
+  { OptionalRawForm<V>.self }
+  @_disfavoredOverload
+  @inlinable public static func formOfOptional<M: PersistentModel, V: Codable>(_: KeyPath<M, V>) -> JSONForm<V>.Type {
+    JSONForm<V>.self
+  }
+  @_disfavoredOverload
+  @inlinable public static func formOfOptional<M: PersistentModel, V>(_: KeyPath<M, V>) -> UnstorableForm<V>.Type {
+    UnstorableForm<V>.self
+  }
+}
