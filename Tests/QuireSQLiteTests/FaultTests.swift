@@ -102,6 +102,27 @@ import Testing
     #expect(try database.read { try $0.query("SELECT count(*) FROM good").first } == 2)
   }
 
+  @Test func `an index that does not match its rows is an error of the statement, and writing goes on`() throws {
+    let scratch = try Scratch()
+    let database = try Database(DatabaseConfiguration(.file(scratch.file())))
+    try database.write {
+      try $0.connection.execute(
+        """
+        CREATE TABLE doc (id INTEGER PRIMARY KEY, body);
+        CREATE VIRTUAL TABLE search USING fts5(body, content = 'doc', content_rowid = 'id');
+        INSERT INTO doc VALUES (1, 'one'), (2, 'two')
+        """)
+    }
+    let error = #expect(throws: SQLiteError.self) {
+      try database.write { try $0.connection.execute("INSERT INTO search(search, rank) VALUES ('integrity-check', 1)") }
+    }
+    #expect(error?.isIndexMismatch == true && error?.isCorrupt == false)
+    #expect("\(error!)".contains("the file is not damaged"))
+    try database.write { try $0.connection.execute("INSERT INTO search(search) VALUES ('rebuild')") }
+    try database.write { try $0.connection.execute("INSERT INTO search(search, rank) VALUES ('integrity-check', 1)") }
+    #expect(try database.read { try $0.query("SELECT rowid FROM search('two')").first } == 2)
+  }
+
   static let canMount = geteuid() == 0
 
   @Test(

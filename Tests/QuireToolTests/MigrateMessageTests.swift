@@ -56,6 +56,21 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
         """)
   }
 
+  @Test func `a full-text index that does not match its rows`() async throws {
+    try folder.write(
+      "CREATE VIRTUAL TABLE search USING fts5(title, content = 'Book', content_rowid = 'id');\n",
+      as: "20260102000000_search.sql")
+    await apply()
+    try folder.write(
+      "-- check\nINSERT INTO search(search, rank) VALUES ('integrity-check', 1);\n", as: "20260103000000_check.sql")
+    let (status, text) = await said("apply", folder.database)
+    #expect(status == 1)
+    #expect(
+      text.hasPrefix(
+        "error: a full-text index or an R-tree does not match its rows; the file is not damaged: INSERT INTO x(x) "
+          + "VALUES('rebuild') makes the full-text index x again    M/20260103000000_check.sql:2"), "\(text)")
+  }
+
   @Test func `a file edited after it was applied`() async throws {
     try folder.write("-- make\nCREATE TABLE a (\n  b TEXT\n);\n", as: "20260101000000_a.sql")
     await apply()

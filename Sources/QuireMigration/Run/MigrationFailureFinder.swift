@@ -23,7 +23,9 @@ struct MigrationFailureFinder {
     }
     let token = error.offset.flatMap { offset in statement.first { $0.range.contains(offset) } } ?? named
     let failure = MigrationFailure(
-      code: error.error.code, message: error.error.message,
+      code: error.error.code,
+      message: error.error.isIndexMismatch
+        ? "\(SQLiteError.indexMismatch): \(SQLiteError.rebuilding)" : error.error.message,
       place: text.place(of: token?.range.lowerBound ?? error.offset ?? start, withColumn: token != nil),
       length: token.map { tokens.text(of: $0).count } ?? 1,
       suggestion: name.flatMap { nearest(to: $0, among: namesInSchema().filter { $0 != name }) })

@@ -33,7 +33,7 @@ extension Fetcher {
         "SELECT rowid FROM \(name) WHERE \(name) MATCH ? ORDER BY rank, rowid", [.text(text.expression)]
       ).rows.compactMap { if case .integer(let key)? = $0.first { key } else { nil } }
     } catch {
-      if error.isCorrupt { throw error }
+      if error.isCorrupt || error.isIndexMismatch { throw error }
       throw ModelError.query("the full-text query ‘\(text.expression)’ cannot be asked: \(error.message)")
     }
   }

@@ -128,7 +128,9 @@ extension DatabaseError {
     // The pages are intact, and SQLite names the definition that it cannot read.
     case 11 where error.message.hasPrefix("malformed database schema"):
       self = .unreadable(path: path, reason: error.message)
-    case 11, 26: self = .corrupt(path: path, sql: error.sql)
+    case 11, 26:
+      if !error.isCorrupt { return nil }
+      self = .corrupt(path: path, sql: error.sql)
     case 13: self = .diskFull(path: TemporaryFiles.isFull(beside: path) ? TemporaryFiles.folder : path)
     default: return nil
     }

@@ -37,7 +37,10 @@ extension SQLiteError {
   /// A CHECK constraint failed.
   package var isCheck: Bool { code == 275 }
   /// The file is damaged or is not a database.
-  package var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+  package var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT && !isIndexMismatch || primaryCode == SQLITE_NOTADB }
+  /// A full-text index or an R-tree does not match the rows that it was made of. The pages of the file are intact, and
+  /// the statement has changed nothing.
+  package var isIndexMismatch: Bool { code == SQLITE_CORRUPT | 1 << 8 }  // SQLITE_CORRUPT_VTAB
   /// The disk is full.
   package var isFull: Bool { primaryCode == SQLITE_FULL }
   /// The database is open for reading only.
@@ -55,6 +58,7 @@ extension SQLiteError {
 extension SQLiteError: CustomStringConvertible {
   public var description: String {
     let whole = sql.map { "\(message) (SQLite \(code)), in: \($0)" } ?? "\(message) (SQLite \(code))"
+    if isIndexMismatch { return "\(whole). \(Self.indexMismatch): \(Self.rebuilding)" }
     // What SQLite calls unsafe is a trigger or a view that uses a virtual table or a function.
     return message.hasPrefix("unsafe use of")
       ? "\(whole). Set trustsSchema in the configuration if the file's triggers and views are yours" : whole
@@ -62,6 +66,11 @@ extension SQLiteError: CustomStringConvertible {
 }
 
 extension SQLiteError {
+  /// What SQLite calls a malformed disk image, if ``isIndexMismatch``.
+  package static let indexMismatch = "a full-text index or an R-tree does not match its rows; the file is not damaged"
+  /// What mends it.
+  package static let rebuilding = "INSERT INTO x(x) VALUES('rebuild') makes the full-text index x again"
+
   /// As an error of the whole database, if that is locked, read-only, full, failing or damaged; nil if the statement is
   /// at fault.
   package func databaseError(path: String, waited: Duration) -> DatabaseError? {

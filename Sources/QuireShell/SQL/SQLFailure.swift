@@ -29,6 +29,9 @@ struct SQLFailure {
     case let error as SQLiteError:
       if error.isInterrupted || watch?.wasStopped == true { return ShellFailure("stopped", .stopped) }
       if error.isBusy { return ShellFailure(isSnapshotPassed: error.isSnapshotPassed, file, work, elapsed) }
+      if error.isIndexMismatch {
+        return withState(ShellFailure(SQLiteError.indexMismatch, hint: SQLiteError.rebuilding))
+      }
       if error.isUnfinished { return ShellFailure(.unreadable(path: file, reason: DatabaseError.unfinished)) }
       return withState(whole(error) ?? placed(error))
     case let error as DatabaseError: return ShellFailure(error)
