@@ -165,6 +165,43 @@ import Testing
     #expect(try await other.writing().rows("select * from t;") == [[1]])
   }
 
+  @Test func `functions are called where a model has the name of one`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE dates (id INTEGER PRIMARY KEY, day TEXT);
+      CREATE TABLE counts (id INTEGER PRIMARY KEY, n INTEGER);
+      CREATE TABLE casts (id INTEGER PRIMARY KEY);
+      CREATE TABLE books (id INTEGER PRIMARY KEY, date_id INTEGER REFERENCES dates(id), printed TEXT);
+      INSERT INTO dates VALUES (1, '2026-01-01'), (2, '2026-01-02');
+      INSERT INTO books VALUES (1, 1, '2026-02-03 10:00:00'), (2, 2, '2026-02-04');
+      """)
+    let session = try library.session()
+    #expect(try await session.column("Book select date(printed) order by id") == ["2026-02-03", "2026-02-04"])
+    #expect(try await session.column("Book where date(printed) = date('2026-02-03') select id") == [1])
+    #expect(try await session.column("Date select count(books) order by id") == [1, 1])
+    #expect(try await session.column("Book select count(*)") == [2])
+    #expect(try await session.column("Book select cast(id as text) order by id") == ["1", "2"])
+    #expect(try await session.column("Book where date = Date 2 select id") == [2])
+    #expect(try await session.column("Book where date = `Date` (2) select id") == [2])
+  }
+
+  @Test(arguments: ["Order 2", "`Order` 2", "`order` 2", "`Order` (2)"])
+  func `a row of a model that is called like a keyword`(row: String) async throws {
+    let library = try Library(
+      """
+      CREATE TABLE orders (id INTEGER PRIMARY KEY);
+      CREATE TABLE items (id INTEGER PRIMARY KEY, order_id INTEGER REFERENCES orders(id));
+      INSERT INTO orders VALUES (1), (2);
+      INSERT INTO items VALUES (1, 1), (2, 2);
+      """)
+    let session = try library.writing()
+    #expect(try await session.column("Item where `order` = \(row) order by id select id") == [2])
+    _ = try await session.replies("insert Item { id: 3, order: \(row) }")
+    _ = try await session.replies("Item 1 set `order` = \(row)")
+    #expect(try library.rows("SELECT order_id FROM items") == [[2], [2], [2]])
+    #expect(await session.failure("Item where id = order by id").contains("a value is missing before ‘order’"))
+  }
+
   @Test func `a step behind a condition that ends with a name is no part of its path`() async throws {
     #expect(
       try await session.column("Author where id < born .books where year > 1960 select id order by id") == [1, 4])

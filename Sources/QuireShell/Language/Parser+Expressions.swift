@@ -1,5 +1,6 @@
 import Foundation
 import QuireRow
+import QuireSQLite
 
 // Binds as SQL does, from loose to tight: or, and, not, = and in and their like, < and >, + -, * / %, ||, a sign before
 // a value.
@@ -165,7 +166,9 @@ extension Parser {
       try require(sign: ")", "behind what is in parentheses")
       return Syntax(kind: inner.kind, range: token.range.lowerBound..<inner.range.upperBound)
     case .word(let word): return try named(word, token)
-    case .quotedName: return try path()
+    case .quotedName(let name):
+      let isRow = isModel(name) && (ahead().isKey || ahead().isSign("("))
+      return isRow ? try row() : try path()
     case .end: throw unexpected("a value is missing at the end")
     default: throw unexpected("a value is missing")
     }
@@ -196,6 +199,8 @@ extension Parser {
   }
 
   private mutating func named(_ word: String, _ token: Token) throws(ShellFailure) -> Syntax {
+    // `Author 2`, `Order 2`: neither a column nor a keyword that a value may begin with is directly followed by a value.
+    if isModel(word), ahead().isKey { return try row() }
     switch word.lowercased() {
     case "null", "nil": advance(); return Syntax(kind: .literal(.null), range: token.range)
     case "true": advance(); return Syntax(kind: .literal(1), range: token.range)
@@ -209,15 +214,23 @@ extension Parser {
         "a value is missing before ‘\(word)’", hint: "a name that is a keyword stands in backticks: `\(word)`")
     default: break
     }
-    if ahead().isSign("(") { return word.lowercased() == "cast" && !isModel(word) ? try cast() : try call() }
-    // `Author 2`: a model and a key; a column is never directly followed by a value.
-    if isModel(word), ahead().isKey {
-      let name = try name("a model")
-      let start = token.range.lowerBound
-      let key = [try keyValue()]
-      return Syntax(kind: .row(name, key: key), range: start..<key[0].range.upperBound)
-    }
-    return try path()
+    guard ahead().isSign("(") else { return try path() }
+    if word.lowercased() == "cast" { return try cast() }
+    return isModel(word) && !Self.isFunction(word) ? try row() : try call()
+  }
+
+  /// Whether a name before a parenthesis is a function's, also where a model is called so: `count(books)`, `date(t)`.
+  private static func isFunction(_ name: String) -> Bool {
+    let word = name.lowercased()
+    return SQLiteFunctions.names.contains(word) || ListWords.questions.contains(word)
+      || ListWords.aggregates.contains(word)
+  }
+
+  /// `Author 2`, `LibraryBook (1, 7)`
+  private mutating func row() throws(ShellFailure) -> Syntax {
+    let name = try name("a model")
+    let key = current.isSign("(") ? try key() : [try keyValue()]
+    return Syntax(kind: .row(name, key: key), range: name.range.lowerBound..<tokens[place - 1].range.upperBound)
   }
 
   private mutating func path() throws(ShellFailure) -> Syntax {
@@ -231,10 +244,6 @@ extension Parser {
 
   private mutating func call() throws(ShellFailure) -> Syntax {
     let name = try name("a function")
-    if isModel(name.text) {
-      let key = try key()
-      return Syntax(kind: .row(name, key: key), range: name.range.lowerBound..<current.range.lowerBound)
-    }
     advance()
     let isDistinct = take(word: "distinct")
     var arguments: [Syntax] = []

@@ -5,7 +5,7 @@ import QuireRow
 /// column.
 struct Parser {
   private let text: String
-  private let tokens: [Token]
+  let tokens: [Token]
   private(set) var place: Int
   /// How many values are open around the present place.
   private var depth = 0
