@@ -131,7 +131,7 @@ extension FileModel {
 
   /// The column of that name, in queries or in the file; case matters only if both spellings exist.
   func column(named name: String) -> Column? {
-    columns.first { $0.name == name } ?? columns.first { $0.column == name }
+    columns.first { $0.name == name } ?? columns.first { SQLName($0.column) == SQLName(name) }
       ?? columns.first { $0.name.lowercased() == name.lowercased() }
       ?? columns.first { $0.column.lowercased() == name.lowercased() }
   }
@@ -171,6 +171,7 @@ public struct FileModels: Sendable {
   /// The model of that name or table; case matters only if both spellings exist.
   public func place(of name: String) -> Int? {
     all.firstIndex { $0.name == name } ?? all.firstIndex { $0.table == name }
+      ?? all.firstIndex { SQLName($0.name) == SQLName(name) } ?? all.firstIndex { SQLName($0.table) == SQLName(name) }
       ?? all.firstIndex { $0.name.lowercased() == name.lowercased() }
       ?? all.firstIndex { $0.table.lowercased() == name.lowercased() }
   }

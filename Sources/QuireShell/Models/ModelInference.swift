@@ -61,7 +61,7 @@ struct ModelInference {
   }
 
   private func place(ofTable table: String) -> Int? {
-    models.firstIndex { $0.table.lowercased() == table.lowercased() }
+    models.firstIndex { SQLName($0.table) == SQLName(table) }
   }
 
   /// Puts in what a foreign key leaves to the schema, and drops those that lead nowhere.
