@@ -268,6 +268,25 @@ import Testing
       "\(said)")
   }
 
+  @Test func `the schema is printed as it can be run, and without what SQLite makes itself`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE doc (id INTEGER PRIMARY KEY, body TEXT UNIQUE);
+      CREATE VIRTUAL TABLE doc_search USING fts5(body, content = 'doc', content_rowid = 'id');
+      CREATE VIRTUAL TABLE area USING rtree(id, x0, x1);
+      CREATE VIEW bodies AS SELECT id, body FROM doc;
+      CREATE TRIGGER added INSTEAD OF INSERT ON bodies BEGIN INSERT INTO doc VALUES (new.id, new.body); END;
+      CREATE INDEX doc_lower ON doc (lower(body));
+      """)
+    let said = try await library.session().said(".schema")
+    #expect(!said.contains("doc_search_data") && !said.contains("area_node"))
+    let again = try Library(said)
+    #expect(
+      try again.rows("SELECT name FROM sqlite_schema ORDER BY 1")
+        == library.rows("SELECT name FROM sqlite_schema ORDER BY 1"))
+    #expect(try await library.session().said(".schema doc_search_data").contains("CREATE TABLE"))
+  }
+
   private func failure(opening path: String) -> String? {
     do throws(ShellFailure) {
       _ = try ShellSession(opening: URL(filePath: path))

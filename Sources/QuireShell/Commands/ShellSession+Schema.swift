@@ -107,10 +107,14 @@ extension ShellSession {
       .usage)
   }
 
+  /// The SQL of a table and what belongs to it, or of everything, in an order in which it can be run: what SQLite makes
+  /// itself, such as the tables of a full-text index, is not in it.
   private func createStatements(of table: String?) throws -> [String] {
-    let kinds = [SchemaReader.ObjectKind.table, .index, .trigger, .view]
-    return try SchemaReader(source.connection).objects(of: table)
-      .filter { !SQLName.folded($0.name).hasPrefix("sqlite_") }
+    let kinds = [SchemaReader.ObjectKind.table, .view, .index, .trigger]
+    let reader = SchemaReader(source.connection)
+    let shadows = Set(try reader.tables().filter { $0.kind == .shadow }.map { SQLName($0.name) })
+    return try reader.objects(of: table)
+      .filter { !SQLName.folded($0.name).hasPrefix("sqlite_") && !shadows.contains(SQLName($0.table)) }
       .sorted {
         ($0.table, kinds.firstIndex(of: $0.kind) ?? 0, $0.name) < (
           $1.table, kinds.firstIndex(of: $1.kind) ?? 0, $1.name
