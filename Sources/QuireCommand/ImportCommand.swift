@@ -16,7 +16,7 @@ extension Command {
       Option("--stock", value: "N", "put N holdings of books in libraries, by a fixed rule"),
       Option("--create", "create the database if it does not exist"),
       Option("--bad", value: "N", "how many bad records to list (20)"),
-      Option("--json", "the summary as one JSON document"),
+      Option("--json", "the summary as one JSON document, an error too"),
     ],
     notes: """
       A book is known by title, year and authors, a library by name, city and region. What is there already is left as

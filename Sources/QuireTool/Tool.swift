@@ -7,7 +7,7 @@ import QuireMigration
 ///     tool.main()
 ///
 /// An error is printed once, on standard error, beginning with `error:`; invalid arguments give exit status 2 before
-/// any file is opened.
+/// any file is opened. With a command's `--json` it is the answer, too, as a document, unless the answer had begun.
 public struct Tool: Sendable {
   public let version: String
   let root: Command
@@ -79,7 +79,8 @@ public struct Tool: Sendable {
   private func run(
     _ arguments: [String], _ terminal: Terminal, _ environment: Environment, _ isWholeProcess: Bool
   ) async -> Int32 {
-    let terminal = terminal.applying(color: Self.color(in: arguments))
+    let answer = AnswerWatch()
+    let terminal = answer.watching(terminal.applying(color: Self.color(in: arguments)))
     let parser = ArgumentParser(
       root: root, common: Self.common, terminal: terminal, environment: environment, isWholeProcess: isWholeProcess,
       isFile: { access($0, F_OK) == 0 })
@@ -89,12 +90,23 @@ public struct Tool: Sendable {
       guard let code = terminal.outputFailure(), code != EPIPE else { return status }
       terminal.printError("the answer could not be written: \(String(cString: strerror(code)))")
       return status == 0 ? ExitStatus.failure.rawValue : status
-    } catch let error as any CommandError {
-      terminal.printError(error.description, prefix: error.exitStatus == .refused ? "refused" : "error")
-      return error.exitStatus.rawValue
     } catch {
-      terminal.printError("\(error)")
-      return ExitStatus.failure.rawValue
+      let told = (error as? any CommandError) ?? CommandFailure("\(error)")
+      if !answer.hasBegun, answersInJSON(arguments, parser) { terminal.print(JSON(error, told).text) }
+      terminal.printError(told.description, prefix: told.exitStatus == .refused ? "refused" : "error")
+      return told.exitStatus.rawValue
+    }
+  }
+
+  /// Whether the command has `--json`, and that was given; also if the other words are not understood.
+  private func answersInJSON(_ arguments: [String], _ parser: ArgumentParser) -> Bool {
+    do throws(UsageError) {
+      guard case .run(_, let invocation) = try parser.parse(arguments) else { return false }
+      return invocation.flag("--json")
+    } catch {
+      guard arguments.prefix(while: { $0 != "--" }).contains("--json") else { return false }
+      let path = (try? find(Array(error.command.dropFirst()))) ?? []
+      return path.contains { $0.options.contains { $0.name == "--json" } }
     }
   }
 
@@ -109,14 +121,7 @@ public struct Tool: Sendable {
       terminal.print("\(root.name) \(version)")
       return .done
     }
-    let outcome: ArgumentParser.Outcome
-    do {
-      outcome = try parser.parse(arguments)
-    } catch {
-      if MigrateFailure.isDocument(error, of: arguments) { terminal.print(MigrateFailure.document(of: error).text) }
-      throw error
-    }
-    switch outcome {
+    switch try parser.parse(arguments) {
     case .version: terminal.print("\(root.name) \(version)")
     case .help(let path): terminal.print(Help(path: path, common: Self.common).text)
     case .run(let command, let invocation):

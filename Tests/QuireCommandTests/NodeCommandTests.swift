@@ -40,6 +40,41 @@ import Testing
     #expect(try quire.files == ["library.db"])
   }
 
+  @Test(arguments: [
+    ("node --json frobnicate", 2), ("node share library.db --json", 2), ("node status library.db --json --bogus", 2),
+    ("node share library.db --as a/b --json", 2), ("node cluster a b --json", 2), ("node leave library.db --json", 5),
+    ("node join other.db --as library --at 127.0.0.1:1 --wait 1 --json", 6), ("backup library.db --json", 2),
+    ("backup none.db copy.db --json", 2), ("backup --json library.db library.db", 2),
+    ("backup --json library.db none/copy.db", 2), ("query --json library.db", 2),
+    ("query library.db 'SELECT 1 FROM nowhere' --json", 1), ("import --json library.db", 2),
+    ("import --json library.db --books none.csv", 2), ("migrate status --json none.db", 2),
+  ])
+  func `with --json an error is a document, too`(words: String, status: Int) throws {
+    let ran = try quire.shell("quire \(words)")
+    let object = try JSONSerialization.jsonObject(with: Data(ran.output.utf8)) as? [String: Any]
+    let error = object?["error"] as? [String: Any]
+    #expect(ran.status == status && error?["status"] as? Int == status && object?["v"] as? Int == 1, "\(ran)")
+    let message = error?["message"] as? String ?? "none"
+    #expect(ran.messages == 1 && ran.error.hasSuffix(": \(message)\n"), "\(ran)")
+    #expect(try quire.shell("quire \(words.replacing("--json", with: ""))").output.isEmpty)
+  }
+
+  @Test func `an answer that had begun is not followed by a second document`() throws {
+    let ran = try quire.shell(
+      "quire query library.db 'SELECT 1 AS a UNION ALL SELECT abs(-9223372036854775808)' -f json")
+    let same = try quire.shell(
+      "quire query library.db 'SELECT 1 AS a UNION ALL SELECT abs(-9223372036854775808)' --json")
+    #expect(ran.status == 1 && same.output == ran.output && ran.output.hasPrefix("[{\"a\":1}"), "\(same)")
+  }
+
+  @Test func `the settings of a cluster are one document with --json`() throws {
+    let ran = try quire("node", "cluster", "--json", "attic", "cellar", "porch")
+    let object = try JSONSerialization.jsonObject(with: Data(ran.output.utf8)) as? [String: Any]
+    let machines = object?["machines"] as? [[String: Any]] ?? []
+    #expect(machines.map { $0["host"] as? String } == ["attic", "cellar", "porch"], "\(ran)")
+    #expect((machines.last?["settings"] as? [String: String])?["ETCD_NAME"] == "porch")
+  }
+
   @Test func `the settings of a cluster name each machine`() throws {
     let ran = try quire("node", "cluster", "attic", "cellar", "porch")
     #expect(ran.status == 0)

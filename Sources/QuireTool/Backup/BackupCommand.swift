@@ -13,7 +13,7 @@ extension Command {
     options: [
       Option("--replace", "replace a file that is there, in one step"),
       Option("--wait", value: "SECONDS", "how long to wait for a lock (10)"),
-      Option("--json", "one JSON document"),
+      Option("--json", "one JSON document, of an error too"),
       Option("--quiet", short: "-q", "print errors only"),
     ],
     notes: """

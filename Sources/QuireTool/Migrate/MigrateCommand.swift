@@ -13,7 +13,7 @@ extension Command {
       run: @escaping @Sendable (MigrateTarget) throws -> ExitStatus
     ) -> Command {
       Command(name, summary, arguments: arguments, options: options) { invocation in
-        try MigrateFailure.told(invocation) { try run(MigrateTarget(invocation, source)) }
+        try run(MigrateTarget(invocation, source))
       }
     }
     return Command(
@@ -76,7 +76,7 @@ extension Command {
       "--migrations", short: "-m", value: "DIR", environment: "QUIRE_MIGRATIONS",
       "the folder of SQL files (./Migrations)"),
     Option("--wait", value: "SECONDS", "how long to wait for another writer (10)"),
-    Option("--json", "one JSON document"),
+    Option("--json", "one JSON document, of an error too"),
     Option("--quiet", short: "-q", "print errors only"),
     Option("--verbose", short: "-v", "print the SQL, too"),
   ]

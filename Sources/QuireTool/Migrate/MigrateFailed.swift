@@ -7,7 +7,7 @@ struct MigrateProgress {
 }
 
 /// An error of a migration in a command's words, with details for programs.
-struct MigrateFailed: CommandError {
+struct MigrateFailed: CommandError, DetailedError {
   let description: String
   let exitStatus: ExitStatus
   let error: MigrationError
@@ -21,7 +21,7 @@ struct MigrateFailed: CommandError {
   }
 }
 
-extension MigrationError {
+extension MigrationError: DetailedError {
   /// The place, the migration, and what was done before: nothing, unless the command says otherwise.
   var details: [(String, JSON)] {
     let (file, line, column) = place
@@ -69,13 +69,6 @@ extension MigrationError {
     case .unknownVersion, .notApplied, .fewerApplied: "version"
     }
   }
-}
-
-/// An error after which the answer was already printed: `status --json` reports problems itself.
-struct MigrateAnswered: CommandError {
-  let error: any CommandError
-  var exitStatus: ExitStatus { error.exitStatus }
-  var description: String { error.description }
 }
 
 extension MigrationError: CommandError {

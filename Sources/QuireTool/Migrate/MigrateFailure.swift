@@ -10,33 +10,6 @@ struct MigrateFailure {
   /// What this command has committed before it failed.
   var progress = MigrateProgress()
 
-  /// Runs `body`; with `--json` an error is the answer, too.
-  static func told(_ invocation: Invocation, _ body: () throws -> ExitStatus) throws -> ExitStatus {
-    do {
-      return try body()
-    } catch {
-      let told = (error as? any CommandError) ?? CommandFailure("\(error)")
-      if invocation.flag("--json"), !(error is MigrateAnswered) {
-        let details = (error as? MigrateFailed)?.details ?? (error as? MigrationError)?.details ?? []
-        invocation.terminal.print(document(of: told, details).text)
-      }
-      throw told
-    }
-  }
-
-  /// What `--json` prints of an error.
-  static func document(of error: any CommandError, _ details: [(String, JSON)] = []) -> JSON {
-    let members: [(String, JSON)] = [
-      ("status", .integer(Int(error.exitStatus.rawValue))), ("message", .string(error.description)),
-    ]
-    return .object([("v", 1), ("error", .object(members + details))])
-  }
-
-  /// Whether it is words of a migrating command with `--json` that are not understood.
-  static func isDocument(_ error: UsageError, of arguments: [String]) -> Bool {
-    error.command.dropFirst().first == "migrate" && arguments.prefix { $0 != "--" }.contains("--json")
-  }
-
   /// Runs `body` and puts its errors in a command's words.
   func explaining<T>(_ body: () throws -> T) throws -> T {
     var progress = progress

@@ -18,9 +18,9 @@ struct MigrateStatus {
       show(plan, isRunnable: plan.problems.isEmpty && problem == nil, on: terminal)
     }
     if let problem = plan.problems.first {
-      throw MigrateAnswered(error: failure.explained(.history(problem)))
+      throw failure.explained(.history(problem))
     }
-    if let problem { throw MigrateAnswered(error: failure.explained(.tool(problem))) }
+    if let problem { throw failure.explained(.tool(problem)) }
     return invocation.flag("--exit-code") && !plan.pending.isEmpty ? .pending : .done
   }
 

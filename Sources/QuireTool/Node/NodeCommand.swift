@@ -50,7 +50,7 @@ extension Command {
       "--at", value: "HOST:PORT", environment: "QUIRE_ETCD", repeats: true,
       "a member of the etcd cluster; several, or separated by commas (127.0.0.1:2379)"),
     Option("--wait", value: "SECONDS", "how long to wait for the log, and for other machines (5)"),
-    Option("--json", "one JSON document; of log: one for each entry"),
+    Option("--json", "one JSON document, of an error too; of log: one for each entry"),
     Option("--quiet", short: "-q", "print errors only"),
   ]
 

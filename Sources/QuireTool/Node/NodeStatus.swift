@@ -58,8 +58,8 @@ struct NodeStatus {
   }
 
   private func show(_ place: NodePlace?, _ name: String, _ log: Log?) {
-    if target.isQuiet { return }
     if target.isJSON { return target.terminal.print(document(place, name, log).text) }
+    if target.isQuiet { return }
     let out = target.terminal.output
     var title = out.styled(name, .bold)
     if let place { title = "\(printable(target.optionalFile ?? "")) · \(title) · this machine is \(place.node)" }

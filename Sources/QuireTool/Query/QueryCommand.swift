@@ -46,7 +46,8 @@ extension Command {
         they are, and '1' in quotes is text too. In csv and tsv NULL is an empty field, and empty text is "". In JSON bytes
         are {"base64": …}, and text that is not UTF-8 is {"malformedText": …}. With --live, what changed is printed as lines
         where standard output is no terminal: + came, - left, > moved, ~ changed, with the place it has or had. A query
-        that cannot be run leaves the file of -o as it was; one that fails in the middle leaves there what had come.
+        that cannot be run leaves the file of -o as it was; one that fails in the middle leaves there what had come. With
+        --json an error is printed as {"v":1,"error":{"status":1,"message":"…"}}, too, unless rows were printed before.
         Exit status: 0 done, 1 the query failed or the file went, 2 usage or no such file, 3 no rows (--exit-code),
         5 a write was refused, 6 busy, 124 timeout, 130 Ctrl-C
         """
