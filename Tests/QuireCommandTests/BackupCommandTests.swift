@@ -29,6 +29,31 @@ import Testing
     #expect(try quire("backup", "-q", "library.db", "other.db").output.isEmpty)
   }
 
+  @Test(arguments: ["delete", "wal"])
+  func `a file that a program writes to is not replaced, and one that is read is`(mode: String) throws {
+    func replace(_ sql: String) throws -> Scratch.Ran {
+      try quire.shell(
+        """
+        rm -f open input; mkfifo input; sqlite3 copy.db < input &
+        exec 3> input; printf '\(sql)\n.shell touch open\n' >&3
+        while [ ! -e open ]; do sleep 0.05; done
+        quire backup --replace library.db copy.db; status=$?
+        exec 3>&-; wait; rm open input; exit $status
+        """)
+    }
+    #expect(try quire.shell("sqlite3 copy.db 'PRAGMA journal_mode = \(mode); CREATE TABLE mine (a)'").status == 0)
+    let before = names
+    for sql in ["PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;", "BEGIN IMMEDIATE;"] {
+      let ran = try replace(sql)
+      #expect(
+        ran.status == 5 && ran.firstLine.hasPrefix("refused: copy.db is being written to by another program"), "\(ran)")
+      #expect(names == before)
+      #expect(try quire.shell("sqlite3 copy.db 'SELECT count(*) FROM mine'").output == "0\n")
+    }
+    #expect(try replace("BEGIN; SELECT * FROM mine;").status == 0)
+    #expect(try quire.shell("sqlite3 copy.db 'SELECT a FROM n'").output == "7\n")
+  }
+
   @Test func `wrong words and wrong places are refused, and nothing is made`() throws {
     let before = names
     #expect(try quire("backup", "library.db").status == 2)

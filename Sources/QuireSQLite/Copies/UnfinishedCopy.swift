@@ -194,9 +194,9 @@ extension UnfinishedCopy {
   ///
   /// Looks, and changes nothing; what is there may change until ``finish(replacing:)``, which looks again.
   ///
-  /// - Throws: ``BackupError`` if a file is there that is not to be replaced, if it is the database itself, if beside it
-  ///   lies the log of another database, which SQLite would take for the copy's, or if SQLite would take the copy for the
-  ///   log of a database; ``DatabaseError`` for a path that cannot be a database's.
+  /// - Throws: ``BackupError`` if a file is there that is not to be replaced, if it is the database itself, if a program
+  ///   writes to it, if beside it lies the log of another database, which SQLite would take for the copy's, or if SQLite would
+  ///   take the copy for the log of a database; ``DatabaseError`` for a path that cannot be a database's.
   package static func target(_ path: String, of database: String, replacing: Bool) throws -> String {
     let resolved = try DatabaseFile(path).checked(for: .create)
     var (own, found) = (stat(), stat())
@@ -211,10 +211,25 @@ extension UnfinishedCopy {
         throw BackupError.inUse(path: path, file: resolved + end)
       }
     }
+    // What it commits afterwards would go to a file without a name.
+    if isLocked(resolved) { throw BackupError.inUse(path: path, file: path) }
     if let owner = SidecarFiles.owner(of: resolved) {
       throw BackupError.cannotWrite(path: path, reason: "SQLite would take it for a file of \(owner)")
     }
     return resolved
+  }
+
+  /// Whether a program is writing to a database, or keeps others from writing to it. One that reads it goes on with the old
+  /// file and loses nothing.
+  private static func isLocked(_ path: String) -> Bool {
+    var handle: OpaquePointer?
+    defer { sqlite3_close_v2(handle) }
+    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK else {
+      return false
+    }
+    let code = sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil)
+    if code == SQLITE_OK { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+    return code & 0xff == SQLITE_BUSY
   }
 
   /// Removes those of these files that no living process is writing: what processes that were killed have left.

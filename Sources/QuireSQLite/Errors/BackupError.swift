@@ -5,8 +5,8 @@ public enum BackupError: Error, Hashable, Sendable {
   case exists(path: String)
   /// The path is that of the store's own file.
   case sameFile(path: String)
-  /// Beside the path lies the log of a database, which SQLite would take for the copy's: a program has that database
-  /// open, or has crashed.
+  /// A program is writing to the file at the path, which `file` is then; or beside it lies the log of a database, `file`, which
+  /// SQLite would take for the copy's: a program has that database open, or has crashed.
   case inUse(path: String, file: String)
   /// The copy cannot be made or written, such as on a full disk or in a folder that is missing.
   case cannotWrite(path: String, reason: String)
@@ -17,6 +17,8 @@ extension BackupError: CustomStringConvertible {
     switch self {
     case .exists(let path): "there is a file at \(path); it was not changed. Replace it expressly, or give another path"
     case .sameFile(let path): "\(path) is the database itself; give another path for the copy"
+    case .inUse(let path, let file) where file == path:
+      "\(path) is being written to by another program. Nothing was written; close that program, or give another path for the copy"
     case .inUse(let path, let file):
       "\(file) is there: \(path) is open in another program, or was when that crashed. Nothing was written; "
         + "close that program, or give another path for the copy"
