@@ -106,6 +106,38 @@ import Testing
     #expect(try nodes[0].query("SELECT count(*) FROM loose WHERE b = 'long'") == [[1]])
   }
 
+  @Test func `a transaction that does not end delays others once`() throws {
+    let nodes = try TestNodes(2, patience: .milliseconds(300))
+    let (isInside, goOn, isDone) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let runs = Locked(0)
+    Thread {
+      // It was not first, and has its turn from then on.
+      try? nodes[0].database.write { transaction in
+        try transaction.connection.execute("INSERT INTO loose VALUES (0, 'stuck')")
+        let run = runs.withLock { runs in
+          runs += 1
+          return runs
+        }
+        if run == 1 { return try nodes[1].write("INSERT INTO loose VALUES (1, 0)") }
+        if run > 2 { return }
+        isInside.signal()
+        goOn.wait()
+      }
+      isDone.signal()
+    }.start()
+    isInside.wait()
+    #expect(nodes.log.turns == [Turn(node: "node-0")])
+    try nodes[1].write("INSERT INTO loose VALUES (1, 1)")
+    #expect(nodes.log.turns == [])
+    try nodes[1].write("INSERT INTO loose VALUES (1, 2)")
+    goOn.signal()
+    isDone.wait()
+    #expect(try nodes.differences() == [])
+    #expect(try nodes[1].query("SELECT b FROM loose ORDER BY a, b") == [["stuck"], [0], [1], [2]])
+  }
+
   @Test func `a node that has died in the queue is waited for once`() throws {
     let nodes = try TestNodes(2)
     let dead = nodes.log.connection()

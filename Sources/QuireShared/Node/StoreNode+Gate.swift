@@ -333,7 +333,7 @@ extension StoreNode: CommitGate {
   /// Once the log has put this node into the queue: waits, and repeats what others commit meanwhile.
   ///
   /// A node whose turn it is runs its transaction, for as long as that takes. It is waited for while it says so, for at most
-  /// three times the patience. One that is silent loses its turn.
+  /// three times the patience; then it loses its turn, as one does that is silent.
   private func waitForTurn(with replayer: Replayer, isOver: () -> Bool) throws {
     let wait = memory.withLock { memory -> Int? in
       guard memory.isQueued else { return nil }
@@ -346,6 +346,7 @@ extension StoreNode: CommitGate {
     let latest = ContinuousClock.now + patience * 3
     var end = ContinuousClock.now + StoreNode.turnPatience
     var seen = memory.withLock { ($0.heard, $0.turns, $0.turnSign) }
+    var turn = (first: seen.1.first, since: ContinuousClock.now)
     while memory.withLock({ $0.turns.first?.node != name }), ContinuousClock.now < latest, !isOver() {
       _ = news.wait(timeout: .now() + ContinuousClock.now.duration(to: min(end, latest)).seconds)
       try repeatWaiting(with: replayer)
@@ -354,10 +355,15 @@ extension StoreNode: CommitGate {
       let isInQueue = now.1.contains(Turn(node: name))
       if now != seen, isInQueue { end = .now + StoreNode.turnPatience }
       seen = now
+      if now.1.first != turn.first { turn = (now.1.first, .now) }
       if ContinuousClock.now < end { continue }
       guard isInQueue, let first = now.1.first, (try? log.leave(first, by: .now + min(patience, .seconds(1)))) != nil
       else { break }
       end = .now + StoreNode.turnPatience
+    }
+    // It has had its turn for long enough, and goes on: the next ones do not wait for it again.
+    if let first = turn.first, first.node != name, turn.since + patience * 2 < .now {
+      try? log.leave(first, by: .now + min(patience, .seconds(1)))
     }
     memory.withLock { $0.isNext = true }
     try repeatWaiting(with: replayer)
