@@ -245,6 +245,25 @@ struct UpkeepTests {
     _ = try Connection(path: path, access: .readWrite).execute("UPDATE _quire_entries SET at = 1 WHERE position = 1")
     #expect(try nodes[0].node.trim(keeping: .seconds(3600)) == 1)
   }
+
+  @Test func `a clock that is ahead keeps nothing for ever`() throws {
+    let nodes = try TestNodes(1)
+    for number in 0..<5 { try nodes[0].write("INSERT INTO loose VALUES (?, 0)", [.integer(Int64(number))]) }
+    let path = nodes[0].database.path
+    _ = try Snapshot.store(
+      of: Connection(path: path, access: .readOnly), in: nodes.log.connection(), patience: .seconds(60))
+    let file = try Connection(path: path, access: .readWrite)
+    _ = try file.execute("UPDATE _quire_entries SET at = 4102444800000 WHERE position IN (1, 3)")
+    #expect(try nodes[0].node.trim(keeping: .seconds(3600)) == nil)
+    _ = try file.execute("UPDATE _quire_entries SET at = 1 WHERE position IN (2, 4)")
+    #expect(try nodes[0].node.trim(keeping: .seconds(3600)) == 4)
+    // The last ones, and nothing behind them that says otherwise.
+    try nodes[0].write("INSERT INTO loose VALUES (6, 0)")
+    _ = try file.execute("UPDATE _quire_entries SET at = 4102444800000")
+    _ = try Snapshot.store(
+      of: Connection(path: path, access: .readOnly), in: nodes.log.connection(), patience: .seconds(60))
+    #expect(try nodes[0].node.trim(keeping: .seconds(3600)) == nil)
+  }
 }
 
 extension MemoryLog {

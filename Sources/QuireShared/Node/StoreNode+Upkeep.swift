@@ -122,15 +122,19 @@ extension StoreNode {
   ///
   /// - Returns: the position of the last one that is old; nil if there is none.
   func trimFile(_ database: Database, keeping: Duration) throws -> Int64? {
-    let oldest = Int64((Date().timeIntervalSince1970 - keeping.seconds) * 1000)
+    let now = Date().timeIntervalSince1970
+    let (oldest, latest) = (Int64((now - keeping.seconds) * 1000), Int64((now + keeping.seconds) * 1000))
     let end = try database.read { connection in
-      // Up to the first that is younger: one machine's clock may be wrong.
+      // Up to the first that is younger: one machine's clock may be wrong. Of a time to come is what others are behind.
       let row = try connection.query(
         """
-        SELECT coalesce(
-          (SELECT min(position) - 1 FROM _quire_entries WHERE at >= ?1), (SELECT max(position) FROM _quire_entries))
-        WHERE (SELECT at FROM _quire_entries ORDER BY position LIMIT 1) < ?1
-        """, [.integer(oldest)]
+        WITH last (position) AS (SELECT position FROM _quire_entries WHERE at <= ?2 ORDER BY position DESC LIMIT 1),
+          young AS (
+            SELECT min(position) AS first FROM _quire_entries
+            WHERE at >= ?1 AND (at <= ?2 OR position > coalesce((SELECT position FROM last), 0)))
+        SELECT max(position) FROM _quire_entries
+        WHERE at < ?1 AND position < coalesce((SELECT first FROM young), 9223372036854775807)
+        """, [.integer(oldest), .integer(latest)]
       ).first
       if case .integer(let position)? = row { return position }
       return Int64(0)
