@@ -70,7 +70,11 @@ extension StoreNode {
     try take(unfinished, named: name, as: node, of: status.log, for: file)
     // Of a file that is not there any more: SQLite would repeat what is in it.
     for end in ["-wal", "-shm", "-journal"] { unlink(file + end) }
-    if link(unfinished, file) != 0 { throw SharingError.exists(path: file) }
+    if link(unfinished, file) != 0 {
+      if errno == EEXIST { throw SharingError.exists(path: file) }
+      // On a file system that has no second names, among others.
+      throw DatabaseError.unreadable(path: file, reason: "it cannot be made: \(String(cString: strerror(errno)))")
+    }
   }
 
   /// Makes a copy of another node's file this machine's.

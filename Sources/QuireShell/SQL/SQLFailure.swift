@@ -175,6 +175,7 @@ extension ShellFailure {
     case .unreadable(_, DatabaseError.unfinished):
       self.init("\(error)", hint: "--write does so, and any program that may write to it", .usage)
     case .isDirectory, .notADatabase, .empty, .unreadable, .hardLinked: self.init("\(error)", .usage)
+    case .shared: self.init("\(error)", .refused)
     default: self.init("\(error)")
     }
   }

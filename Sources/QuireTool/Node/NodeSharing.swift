@@ -63,7 +63,7 @@ struct NodeSharing {
     let (file, store, node) = (try target.file(), try target.store(), try target.node())
     let log = target.log(of: store)
     if FileManager.default.fileExists(atPath: file) {
-      let place = try StoreNode.place(of: file)
+      guard let place = try NodePlace(on: Connection(looking: file)) else { throw SharingError.exists(path: file) }
       if place.node != node || place.name != store {
         try refuseTaken(node, log)
         try StoreNode.adopt(file, to: log, named: store, as: node, patience: target.patience)

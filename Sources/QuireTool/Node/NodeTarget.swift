@@ -113,11 +113,13 @@ struct NodeTarget {
       }
       throw CommandFailure("\(error)")
     } catch let error as DatabaseError {
-      if case .busy = error {
+      switch error {
+      case .busy(_, waited: .zero):
         throw CommandFailure(
           "a program has the file open. Nothing was changed; stop it, and start it again then", .busy)
+      case .busy, .writerBusy: throw CommandFailure("\(error)", .busy)
+      default: throw CommandFailure("\(error)", error.cause == .caller ? .usage : .failure)
       }
-      throw CommandFailure("\(error)", error.cause == .caller ? .usage : .failure)
     } catch is CancellationError {
       throw CommandFailure("stopped. Nothing was changed", .interrupted)
     } catch let error as SQLiteError where error.primaryCode == 9 {
