@@ -130,6 +130,36 @@ import Testing
     #expect(try library.rows("SELECT count(*) FROM author WHERE id = 9") == [[1]])
   }
 
+  @Test(arguments: [true, false])
+  func `what pointed nowhere before a write points nowhere after its undo`(isChecked: Bool) async throws {
+    try Connection(path: library.file.path, access: .readWrite).execute(
+      "PRAGMA foreign_keys = off; INSERT INTO copy VALUES (9, 77, 'west', 5); UPDATE book SET author_id = 66 WHERE id = 5"
+    )
+    let session = try library.writing()
+    if !isChecked { _ = try await session.replies("pragma foreign_keys = off;") }
+    let before = try library.everything()
+    _ = try await session.replies("delete Copy 9")
+    _ = try await session.replies("Book 5 set author = Author 2")
+    _ = try await session.replies("delete from copy where id > 0;")
+    let after = try library.everything()
+    for word in ["undo", "redo", "undo"] {
+      for _ in 0..<3 { _ = try await session.replies(word) }
+      #expect(try library.everything() == (word == "redo" ? after : before))
+    }
+  }
+
+  @Test func `what keys that are off let through is done again`() async throws {
+    let session = try library.writing()
+    _ = try await session.replies("pragma foreign_keys = off; delete from author where id = 1;")
+    let after = try library.everything()
+    _ = try await session.replies("undo")
+    try Connection(path: library.file.path, access: .readWrite).execute("INSERT INTO tag VALUES (8, 'other')")
+    _ = try await session.replies("redo")
+    try Connection(path: library.file.path, access: .readWrite).execute("DELETE FROM tag WHERE id = 8")
+    #expect(try library.everything() == after)
+    #expect(try await session.rows("pragma foreign_keys;") == [[0]])
+  }
+
   @Test func `values that must be unique may change places, and back`() async throws {
     let session = try library.writing()
     _ = try await session.replies(

@@ -91,8 +91,9 @@ package final class RecordingConnection {
   ///
   /// - Parameter savepoint: If a transaction is open, the savepoint to roll back to if the body throws.
   package func withoutTriggers<T>(savepoint: String, _ body: () throws -> T) throws -> T {
+    let checksKeys = try connection.query("PRAGMA foreign_keys").first == 1
     try connection.setTriggers(false)
-    defer { try? connection.setTriggers(true) }
+    defer { try? connection.setTriggers(true, keys: checksKeys) }
     return try transaction(savepoint: savepoint) {
       let result = try body()
       try log.noteGap()

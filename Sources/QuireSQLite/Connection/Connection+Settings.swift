@@ -49,8 +49,9 @@ extension Connection {
   }
 
   /// Switches triggers and the actions of foreign keys on or off; the latter only if no transaction is open.
-  func setTriggers(_ areOn: Bool) throws(SQLiteError) {
-    for option in [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY] { try set(option, areOn ? 1 : 0) }
+  func setTriggers(_ areOn: Bool, keys: Bool? = nil) throws(SQLiteError) {
+    try set(SQLITE_DBCONFIG_ENABLE_TRIGGER, areOn ? 1 : 0)
+    try set(SQLITE_DBCONFIG_ENABLE_FKEY, keys ?? areOn ? 1 : 0)
   }
 
   /// Whether the tables of virtual tables' content can be written by statements of their own.

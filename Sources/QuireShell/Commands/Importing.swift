@@ -51,6 +51,7 @@ extension ShellSession {
     let isRecorded = tooLarge == nil && options.staysOpen
     let savepoint = "quire_import"
     var tables: [TableChanges] = []
+    let version = try dataVersion
     do {
       if isRecorded {
         tables = try recording.record(savepoint: savepoint, add).tables
@@ -62,7 +63,7 @@ extension ShellSession {
       throw ShellFailure.stoppedImport
     }
     let entry = UndoLog.Entry(
-      tables: tables.filter { !$0.table.isInternal },
+      tables: tables.filter { !$0.table.isInternal }, version: version,
       obstacle: tooLarge
         ?? tables.first { $0.table.isInternal }.map { "it changed the index in \($0.table.name) too" })
     let hasChanged = isRecorded ? !tables.isEmpty : count > 0

@@ -12,6 +12,7 @@ extension ShellSession {
     let begin = clock.now
     guard words.writesRows else { return try alter(statement, words, run) }
     let connection = source.connection
+    let version = try dataVersion
     let (done, tables) = try recording.record {
       let before = connection.totalChanges
       let rows = statement.columnCount > 0 ? try self.rows(of: statement, sql: words.text, run) : nil
@@ -22,7 +23,7 @@ extension ShellSession {
     var obstacle = options.staysOpen ? try obstacle(tables) : nil
     if tables.isEmpty, done.count > 0, try isElsewhere(words) { obstacle = "its rows are temporary or in another file" }
     if !tables.isEmpty || obstacle != nil {
-      undone.add(UndoLog.Entry(tables: tables.filter { !$0.table.isInternal }, obstacle: obstacle))
+      undone.add(UndoLog.Entry(tables: tables.filter { !$0.table.isInternal }, version: version, obstacle: obstacle))
     }
     if let rows = done.rows { return rows.reply }
     return .written(
@@ -166,7 +167,7 @@ extension ShellSession {
     begin(.writing)
     guard let entry = undone.done.last else { throw ShellFailure("there is nothing to undo", .usage) }
     if let obstacle = entry.obstacle { throw ShellFailure("cannot undo: \(obstacle)", .refused) }
-    try Reversal(recording: recording, models: models).apply(entry.tables, isForward: false)
+    try reversal(entry, recording).apply(entry.tables, isForward: false)
     undone.didUndo()
     return "undone: \(Self.spoken(entry, models)) as before"
   }
@@ -175,10 +176,20 @@ extension ShellSession {
     let recording = try requireRecording()
     begin(.writing)
     guard let entry = undone.undone.last else { throw ShellFailure("there is nothing to redo", .usage) }
-    try Reversal(recording: recording, models: models).apply(entry.tables, isForward: true)
+    try reversal(entry, recording).apply(entry.tables, isForward: true)
     undone.didRedo()
     return "done again: \(Self.spoken(entry, models))"
   }
+
+  /// The rows of a session that alone has written become what they were, keys that pointed nowhere among them. Where keys
+  /// are off, nothing is refused that the write itself was not.
+  private func reversal(_ entry: UndoLog.Entry, _ recording: RecordingConnection) throws -> Reversal {
+    let isAlone = try entry.version == dataVersion
+    let areKeysOn = try source.connection.query("PRAGMA foreign_keys").first == 1
+    return Reversal(recording: recording, models: models, checksKeys: !isAlone && areKeysOn)
+  }
+
+  var dataVersion: Value? { get throws { try source.connection.query("PRAGMA data_version").first } }
 
   private func requireRecording() throws(ShellFailure) -> RecordingConnection {
     try checkPlace(writing: true)

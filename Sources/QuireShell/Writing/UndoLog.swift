@@ -7,6 +7,8 @@ struct UndoLog {
   /// One statement's changes.
   struct Entry {
     let tables: [TableChanges]
+    /// The file's `data_version` before it: still the same if no other program has written since.
+    let version: Value?
     /// Why it cannot be undone; nil if it can.
     let obstacle: String?
 
