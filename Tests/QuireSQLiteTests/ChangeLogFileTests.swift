@@ -165,11 +165,11 @@ import Testing
   }
 
   @Test func `a trigger added by others that changes the same row is noticed: a comparison, and rows again`() throws {
-    let database = try open(.on())
-    try run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a, n DEFAULT 0); INSERT INTO t (a) VALUES (1)")
+    let database = try log.open(.on())
+    try log.run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a, n DEFAULT 0); INSERT INTO t (a) VALUES (1)")
     let heard = ForeignTests.Heard(database)
     let interest = database.addCapture(.everything)
-    let other = try Connection(path: file, access: .readWrite)
+    let other = try Connection(path: log.file, access: .readWrite)
     // One commit: the file is looked at by itself, too.
     try other.execute(
       """
@@ -177,11 +177,11 @@ import Testing
       UPDATE t SET a = 2; COMMIT
       """)
     database.lookForForeignCommits()
-    #expect(heard.all.map(line) == ["?"])
-    try run(database, "UPDATE t SET a = 3")
+    #expect(heard.all.map(log.line) == ["?"])
+    try log.run(database, "UPDATE t SET a = 3")
     try other.execute("UPDATE t SET a = 4")
     database.lookForForeignCommits()
-    #expect(heard.all.dropFirst().map(line) == ["~ t 1 (1, 2, 1) → (1, 3, 2)", "~ t 1 (1, 3, 2) → (1, 4, 3)"])
+    #expect(heard.all.dropFirst().map(log.line) == ["~ t 1 (1, 2, 1) → (1, 3, 2)", "~ t 1 (1, 3, 2) → (1, 4, 3)"])
     _ = interest
   }
 
