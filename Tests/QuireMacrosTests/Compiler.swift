@@ -65,7 +65,7 @@ struct Compiler {
     try check([source], ["-Xfrontend", "-verify"])[0].map { "\($0)" }.joined(separator: "\n")
   }
 
-  private func run(_ paths: [String], _ options: [String], in folder: URL) throws -> String {
+  func run(_ paths: [String], _ options: [String], in folder: URL) throws -> String {
     let process = Process()
     process.executableURL = swiftc
     process.currentDirectoryURL = folder
@@ -73,7 +73,7 @@ struct Compiler {
       .filter { $0.hasSuffix(".build") }.map { products.appending(path: "\($0)/module.modulemap").path }
       .filter(FileManager.default.fileExists)
     // Where values go from isolation to isolation is looked at behind the types.
-    let mode = options.contains("-emit-sil") ? [] : ["-typecheck"]
+    let mode = options.contains { $0.hasPrefix("-emit") } ? [] : ["-typecheck"]
     process.arguments =
       mode + [
         "-wmo", "-swift-version", "6", "-module-name", "Cases", "-diagnostic-style", "llvm",

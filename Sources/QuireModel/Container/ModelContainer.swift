@@ -117,6 +117,7 @@ public final class ModelContainer: Sendable {
     _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration, _ schema: Schema = Schema([]),
     _ plan: (any SchemaMigrationPlan.Type)? = nil
   ) throws {
+    try Translation.checkLinked()
     try configuration.checkSettings()
     self.configuration = configuration
     self.schema = schema
