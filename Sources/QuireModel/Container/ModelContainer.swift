@@ -174,14 +174,16 @@ public final class ModelContainer: Sendable {
     let isEmpty = try database.read { try ModelContainer.isEmpty($0) }
     if isEmpty, configuration.allowsSave {
       let statements = try SchemaSQL(entities: entities, joins: joins).statements()
-      try database.write(origin: .sql) { transaction in
+      let isMade = try database.write(origin: .sql) { transaction in
         // Another process may have made them meanwhile; then they are checked like any others.
-        guard try ModelContainer.isEmpty(transaction.connection) else { return }
+        guard try ModelContainer.isEmpty(transaction.connection) else { return false }
         for statement in statements { try transaction.connection.execute(statement) }
         if let version {
           try PlannedMigration.record(version) { _ = try transaction.connection.execute($0, $1) }
         }
+        return true
       }
+      if isMade { return }
     }
     try database.read { connection in
       try check(connection, configuration.file?.path ?? configuration.name, entities, joins)

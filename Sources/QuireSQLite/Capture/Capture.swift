@@ -20,8 +20,9 @@ final class Capture {
   private var shapes: [String: TableShape] = [:]
   /// Kept across schema changes, so that an unchanged table keeps its object.
   private var tables: [String: (shape: TableShape, table: ChangedTable)] = [:]
-  private var shadowTables: Set<String> = []
-  private var knowsShadowTables = false
+  /// Those in which virtual tables store their content; nil until a table's rows change, so that a statement that only
+  /// makes tables costs no look at all of them.
+  private var shadowTables: Set<String>?
 
   init(
     on connection: Connection, interests: Interests, tables: ChangedTables, prefersRowID: Bool = false
@@ -54,7 +55,6 @@ final class Capture {
       records.removeAll()
       quire_capture_forget(log)
     }
-    if !knowsShadowTables { try readShadowTables() }
     log.pointee.is_active = 1
   }
 
@@ -98,19 +98,20 @@ final class Capture {
   // MARK: the schema
 
   /// Called when the schema has changed, or may have. Events already in the log keep their tables.
-  func schemaDidChange(inTransaction: Bool) {
+  func schemaDidChange() {
     shapes.removeAll()
-    knowsShadowTables = false
+    shadowTables = nil
     quire_capture_forget(log)
-    if inTransaction { try? readShadowTables() }
     interestGeneration = -1  // the records are made again at the next transaction
   }
 
-  private func readShadowTables() throws(SQLiteError) {
-    shadowTables.removeAll()
-    let tables = try connection.privileged { () throws(SQLiteError) in try SchemaReader(connection).tables() }
-    for table in tables where table.kind == .shadow { shadowTables.insert(table.name) }
-    knowsShadowTables = true
+  /// May run inside the preupdate hook, as what reads a table's shape.
+  private func shadowTableNames() throws(SQLiteError) -> Set<String> {
+    if let shadowTables { return shadowTables }
+    let tables = try SchemaReader(connection).tables()
+    let names = Set(tables.lazy.filter { $0.kind == .shadow }.map(\.name))
+    shadowTables = names
+    return names
   }
 
   /// Called from the hook for a name it does not know. Nil makes the transaction fail.
@@ -123,7 +124,8 @@ final class Capture {
   }
 
   private func record(for name: String) throws -> TableRecord {
-    if !isReported(name) { return add(TableRecord(unreported: name, id: records.count)) }
+    let isInternal = try isInternal(name)
+    if !isReported(name, isInternal: isInternal) { return add(TableRecord(unreported: name, id: records.count)) }
     var shape = try shapes[name] ?? TableShape(name, in: connection)
     if prefersRowID { shape.preferRowID() }
     shapes[name] = shape
@@ -132,7 +134,7 @@ final class Capture {
     if let known = tables[name], known.shape == shape {
       table = known.table
     } else {
-      table = self.known.same(shape.changedTable(isInternal: isInternal(name)))
+      table = self.known.same(shape.changedTable(isInternal: isInternal))
     }
     tables[name] = (shape, table)
     let wanted = interests.wants(table: name, columns: table.columns)
@@ -146,12 +148,13 @@ final class Capture {
 
   /// Whether it is reported only to subscribers that request it by name: our own tables, and those in which virtual
   /// tables store their content.
-  private func isInternal(_ name: String) -> Bool {
-    name.lowercased().hasPrefix("_quire_") || shadowTables.contains(name)
+  private func isInternal(_ name: String) throws(SQLiteError) -> Bool {
+    if name.lowercased().hasPrefix("_quire_") { return true }
+    return try shadowTableNames().contains(name)
   }
 
-  private func isReported(_ name: String) -> Bool {
+  private func isReported(_ name: String, isInternal: Bool) -> Bool {
     if name.lowercased().hasPrefix("sqlite_") { return false }
-    return !isInternal(name) || interests.names(table: name)
+    return !isInternal || interests.names(table: name)
   }
 }

@@ -42,7 +42,7 @@ struct ChangeCoalescer {
 }
 
 /// The net changes of one table.
-private final class TableCoalescer {
+private struct TableCoalescer {
   private let record: TableRecord
   private let log: UnsafeMutablePointer<quire_capture>
   private let memory: UnsafeRawPointer
@@ -70,7 +70,7 @@ private final class TableCoalescer {
     memory = UnsafeRawPointer(log.pointee.bytes) ?? UnsafeRawPointer(log)  // never read if there are none
   }
 
-  func add(_ event: quire_event, number: Int32) {
+  mutating func add(_ event: quire_event, number: Int32) {
     let (old, new) = keys(of: event)
     if event.is_blob_write != 0 {
       touch(old ?? Key(value: 0, length: 0), before: number, after: number)
@@ -82,7 +82,7 @@ private final class TableCoalescer {
     }
   }
 
-  private func touch(_ key: Key, before: Int32, after: Int32) {
+  private mutating func touch(_ key: Key, before: Int32, after: Int32) {
     if let index = find(key) {
       rows[index].after = after
     } else {
@@ -148,7 +148,7 @@ extension TableCoalescer {
     return nil
   }
 
-  private func insertSlot(for key: Key, index: Int) {
+  private mutating func insertSlot(for key: Key, index: Int) {
     if index < 8 { return }
     if index * 2 >= slots.count {
       slots = Array(repeating: -1, count: max(slots.count * 4, 64))
@@ -157,7 +157,7 @@ extension TableCoalescer {
     place(key, index)
   }
 
-  private func place(_ key: Key, _ index: Int) {
+  private mutating func place(_ key: Key, _ index: Int) {
     var slot = hash(key) & (slots.count - 1)
     while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
     slots[slot] = Int32(index)

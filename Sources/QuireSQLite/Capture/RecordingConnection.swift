@@ -186,7 +186,7 @@ package final class RecordingConnection {
     let version = try connection.schemaVersion()
     if version == schemaVersion { return }
     schemaVersion = version
-    capture.schemaDidChange(inTransaction: false)
+    capture.schemaDidChange()
     shadows = try SchemaReader(connection).tables().filter { $0.kind == .shadow }.map {
       interests.add(CapturedColumns(table: $0.name, columns: []))
     }

@@ -121,7 +121,7 @@ extension Writer {
     guard schema != schemaVersion else { return false }
     schemaVersion = schema
     schemaGeneration += 1
-    capture.schemaDidChange(inTransaction: false)
+    capture.schemaDidChange()
     return true
   }
 
@@ -222,7 +222,7 @@ extension Writer {
       } catch {
         lost = lost ?? error  // what the savepoint did is still there: the whole transaction must go
       }
-      if hasAlteredSchema { capture.schemaDidChange(inTransaction: true) }
+      if hasAlteredSchema { capture.schemaDidChange() }
       throw error
     }
   }
@@ -293,7 +293,7 @@ extension Writer {
     capture.log.pointee.is_ignoring = 0
     hasAlteredSchema = true
     schemaGeneration += 1
-    capture.schemaDidChange(inTransaction: isInTransaction)
+    capture.schemaDidChange()
     if isInTransaction { log.schemaDidChange() }
   }
 
