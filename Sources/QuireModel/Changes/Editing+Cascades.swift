@@ -17,7 +17,7 @@ extension Editing {
     if pending.cascades.isSame(as: seen), core.saver.open == nil { return }
     var next = 0
     while next < pending.deleted.count {
-      let level = pending.deleted[next...].filter { $0._quireState.key >= ModelState.firstKey }
+      let level = pending.deleted[next...].filter { $0._quireRowState.key >= ModelState.firstKey }
       next = pending.deleted.count
       for (index, parents) in Dictionary(grouping: level, by: { entity(of: $0)?.index ?? 0 })
         .sorted(by: { $0.key < $1.key })
@@ -40,7 +40,7 @@ extension Editing {
   private func deleteChildren(
     of parents: [any PersistentModel], _ entity: Entity, _ property: Int, _ child: Entity, _ foreignKey: Int
   ) throws {
-    let byKey = Dictionary(parents.map { ($0._quireState.key, $0) }) { first, _ in first }
+    let byKey = Dictionary(parents.map { ($0._quireRowState.key, $0) }) { first, _ in first }
     let committed = try readToItsEnd {
       try core.loader.listKeys(property, of: byKey.keys.sorted(), entity, on: $0, bringingObjects: true)
     }

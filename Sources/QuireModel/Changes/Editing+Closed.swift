@@ -27,7 +27,7 @@ extension Editing {
     if core.following.move != nil { core.following.finishMove() }
     let step = Transition(number: position.number)
     var failure: (any Error)?
-    let edited = pending.edits.map { ($0, $0._quireState.dirty) } + pending.deleted.map { ($0, ~0) }
+    let edited = pending.edits.map { ($0, $0._quireRowState.dirty) } + pending.deleted.map { ($0, ~0) }
     let older = edited.filter { $0.1 != 0 && closed.values[ObjectIdentifier($0.0)] == nil }
     var rows: [ObjectIdentifier: any PersistentModel] = closed.values
     if !older.isEmpty || !pending.editedLists.isEmpty {
@@ -35,8 +35,8 @@ extension Editing {
         try reopened { store, connection in
           for (index, models) in Dictionary(grouping: older.map(\.0), by: { entity(of: $0)?.index ?? 0 }) {
             let found = try core.loader.staged(
-              store.entities[index], keys: models.map(\._quireState.key), on: connection)
-            for model in models { rows[ObjectIdentifier(model)] = found[model._quireState.key] }
+              store.entities[index], keys: models.map(\._quireRowState.key), on: connection)
+            for model in models { rows[ObjectIdentifier(model)] = found[model._quireRowState.key] }
           }
           step.lists = try committedLists(on: connection)
         }

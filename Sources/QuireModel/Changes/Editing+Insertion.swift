@@ -39,7 +39,7 @@ extension Editing {
   /// Whether an object still refers to a target that it was assigned. A list entry is outdated if its target has since
   /// been assigned to another object.
   private func refers(_ referrer: any PersistentModel, to target: any PersistentModel) -> Bool {
-    guard referrer._quireState.owner == nil, let entity = entity(of: referrer) else { return false }
+    guard referrer._quireRowState.owner == nil, let entity = entity(of: referrer) else { return false }
     return entity.relationships.contains { index in
       let link = referrer._quireLink(index)
       guard let list = link.list else { return link.object === target }
@@ -153,10 +153,9 @@ extension Editing {
     if !old.hasKey || old.key != target._quireRowState.key { model._quireSetLink(index, link(to: target)) }
     guard let inverse = side.inverse else { return }
     leaveOthers(target, index, side, but: model)
-    if target._quireLink(inverse).object == nil { return }  // its list was never read
     edit(inverse, of: target) { list in
       let isThere = model._quireRowState.isOwned(by: core) && !model.isDeleted
-      if isThere, model._quireLink(index).object === object { list.insert(model._quireState.key) }
+      if isThere, model._quireLink(index).object === object { list.insert(model._quireRowState.key) }
     }
   }
 }

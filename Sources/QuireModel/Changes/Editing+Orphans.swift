@@ -15,7 +15,7 @@ extension Editing {
     guard let gone = model._quireState.owner, let store, let entity = entity(of: model) else {
       return core.refuse("\(Swift.type(of: model)) is not one of this container's models")
     }
-    let key = model._quireState.key
+    let key = model._quireRowState.key
     let hasRow = key >= ModelState.firstKey && gone.storeNumber == core.storeNumber
     do {
       if hasRow, let present = registered(entity.index, key).map(entity.model) {
@@ -39,7 +39,7 @@ extension Editing {
     guard Editing.isOrphan(model), owner.storeNumber == core.storeNumber else {
       return core.refuse("a \(Swift.type(of: model)) of another context was deleted")
     }
-    let key = model._quireState.key
+    let key = model._quireRowState.key
     if key < ModelState.firstKey { return }  // it was never saved
     do {
       guard let present = try registered(entity.index, key) ?? core.fetcher.lookUp(entity, key: key) else { return }
@@ -92,7 +92,7 @@ extension Editing {
     guard let object = link.object else { return link }
     let target = entity.model(object)
     guard Editing.isOrphan(target) else { return link }
-    let key = target._quireState.key
+    let key = target._quireRowState.key
     if key >= ModelState.firstKey, target._quireState.owner?.storeNumber == core.storeNumber { return Link(key: key) }
     insert(target)
     return self.link(to: target)

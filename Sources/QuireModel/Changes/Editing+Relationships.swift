@@ -40,7 +40,7 @@ extension Editing {
     guard let side = entity.properties[property].toOne else { return }
     if let target, !belongs(target, to: model, property) { return }
     let oldKey = model._quireLink(property).currentKey
-    let newKey = target?._quireState.key
+    let newKey = target?._quireRowState.key
     if oldKey == newKey { return }
     guard edit(model, property) else { return }
     var change = JointChange()
@@ -56,7 +56,7 @@ extension Editing {
     if model.isDeleted { return core.refuse(assignmentTo: property, of: model) }
     _ = edit(model, property)  // an observer may have saved
     let lists = isInContext ? places(property, side, of: model, target).dropFirst() : []
-    let key = model._quireState.key
+    let key = model._quireRowState.key
     model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
     for place in lists {
       editInSilence(place) { if place.model === target { $0.insert(key) } else { $0.remove(key) } }
@@ -71,8 +71,8 @@ extension Editing {
   ) -> [ListPlace] {
     var places = [ListPlace(model: model, property: property)]
     guard let inverse = side.inverse else { return places }
-    let key = model._quireState.key
-    if let oldKey = model._quireLink(property).currentKey, oldKey != target?._quireState.key,
+    let key = model._quireRowState.key
+    if let oldKey = model._quireLink(property).currentKey, oldKey != target?._quireRowState.key,
       let former = registered(side.target, oldKey) as? any PersistentModel,
       former._quireLink(inverse).list?.contains(key) == true
     {
@@ -87,7 +87,7 @@ extension Editing {
   /// After an assignment to an object that an observer has taken out of the context, by a rollback: as any object of no
   /// context, it joins that of what it is assigned.
   private func rejoin(_ model: any PersistentModel, _ targets: [any PersistentModel]) {
-    if model._quireState.owner == nil, targets.contains(where: { $0._quireRowState.isOwned(by: core) && !$0.isDeleted })
+    if model._quireRowState.owner == nil, targets.contains(where: { $0._quireRowState.isOwned(by: core) && !$0.isDeleted })
     {
       insert(model)
     }
@@ -100,8 +100,8 @@ extension Editing {
     for target in targets where !belongs(target, to: model, property) { return }
     guard let list = core.loader.list(of: model, property) else { return }
     let old = Set(list.keys)
-    let new = targets.map(\._quireState.key)
-    let added = targets.filter { !old.contains($0._quireState.key) }
+    let new = targets.map(\._quireRowState.key)
+    let added = targets.filter { !old.contains($0._quireRowState.key) }
     let removed = old.subtracting(new)
     defer {
       if let order = side.order, let store, !model.isDeleted {
@@ -134,9 +134,9 @@ extension Editing {
     let given = targets.filter { !$0.isDeleted }
     func places() -> [ListPlace] {
       guard let list = core.loader.list(of: model, property) else { return [] }
-      let (old, new) = (Set(list.keys), Set(targets.map(\._quireState.key)))
+      let (old, new) = (Set(list.keys), Set(targets.map(\._quireRowState.key)))
       leaving = old.subtracting(new).sorted().compactMap { core.loader.load(side.target, key: $0) }
-      added = targets.filter { !old.contains($0._quireState.key) }
+      added = targets.filter { !old.contains($0._quireRowState.key) }
       if leaving.isEmpty, added.isEmpty { return [] }
       let others = side.inverse.map { inverse in
         (leaving + added).filter { $0._quireLink(inverse).list != nil }.map { ListPlace(model: $0, property: inverse) }
@@ -153,13 +153,13 @@ extension Editing {
     // What an observer has deleted is not linked any more.
     added.removeAll { target in target.isDeleted && given.contains { $0 === target } }
     for target in added where !belongs(target, to: model, property) { return }
-    let key = model._quireState.key
+    let key = model._quireRowState.key
     editInSilence(ListPlace(model: model, property: property)) { list in
-      for target in leaving { list.remove(target._quireState.key) }
-      for target in added { list.insert(target._quireState.key) }
+      for target in leaving { list.remove(target._quireRowState.key) }
+      for target in added { list.insert(target._quireRowState.key) }
     }
-    for target in leaving { pending.joinEdits.unlink(pair(join, own, key, target._quireState.key)) }
-    for target in added { pending.joinEdits.link(pair(join, own, key, target._quireState.key)) }
+    for target in leaving { pending.joinEdits.unlink(pair(join, own, key, target._quireRowState.key)) }
+    for target in added { pending.joinEdits.link(pair(join, own, key, target._quireRowState.key)) }
     if let inverse = side.inverse {
       for target in leaving { editInSilence(ListPlace(model: target, property: inverse)) { $0.remove(key) } }
       for target in added { editInSilence(ListPlace(model: target, property: inverse)) { $0.insert(key) } }
@@ -179,9 +179,9 @@ extension Editing {
   /// Makes sure the target is in this context; inserts it if it is in none.
   func belongs(_ target: any PersistentModel, to model: any PersistentModel, _ property: Int) -> Bool {
     if target._quireRowState.isOwned(by: core) { return true }
-    if target._quireState.owner == nil || Editing.isOrphan(target), !target._quireState.flags.contains(.vacant) {
+    if target._quireRowState.owner == nil || Editing.isOrphan(target), !target._quireRowState.flags.contains(.vacant) {
       insert(target)
-      return target._quireState.owner === core
+      return target._quireRowState.isOwned(by: core)
     }
     core.refuse(
       "\(entity(of: model)?.name ?? "").\(entity(of: model)?.properties[property].name ?? "") was given an object of another context"

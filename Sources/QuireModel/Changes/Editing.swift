@@ -23,7 +23,7 @@ package final class Editing: ContextPart {
       if state.isOwned(by: core) {
         if flags.contains(.vacant) {
           core.refuse(
-            "\(Swift.type(of: model)) \(model._quireState.key) was inserted, and has no row that can be read")
+            "\(Swift.type(of: model)) \(model._quireRowState.key) was inserted, and has no row that can be read")
         } else if flags.contains(.deleted) {
           undelete(model)
         }
@@ -55,9 +55,7 @@ package final class Editing: ContextPart {
   private func register(
     _ model: any PersistentModel, _ entity: Entity, _ waiting: inout [any PersistentModel]
   ) -> Arrival {
-    model._quireState.join(core, key: pending.firstTemporaryKey &+ Int64(pending.inserted.count))
-    pending.insertedPlaces[entity.index].append(pending.inserted.count)
-    pending.inserted.append(model)
+    model._quireState.join(core, key: pending.insert(model, of: entity.index))
     addNeighbors(of: model, entity, to: &waiting)
     return Arrival(model: model, entity: entity)
   }
@@ -119,11 +117,11 @@ package final class Editing: ContextPart {
 
   private func undelete(_ model: any PersistentModel) {
     let isPending = pending.deleted.contains { $0 === model }
-    if !isPending, !model._quireState.flags.contains(.inserted) { return insertWithoutRow(model) }
+    if !isPending, !model._quireRowState.flags.contains(.inserted) { return insertWithoutRow(model) }
     model._quireState.flags.remove(.deleted)
     pending.deleted.removeAll { $0 === model }
     takeBackCascades(of: model)
-    if model._quireState.flags.contains(.inserted) {
+    if model._quireRowState.flags.contains(.inserted) {
       model._quireState.owner = nil
       model._quireState.flags.remove(.inserted)
       insert(model)
@@ -132,7 +130,7 @@ package final class Editing: ContextPart {
     guard let entity = entity(of: model) else { return }
     do {
       // What was edited before the deletion is an edit again.
-      let key = model._quireState.key
+      let key = model._quireRowState.key
       guard let row = try readToItsEnd({ try core.loader.staged(entity, keys: [key], on: $0) })[key] else {
         return insertWithoutRow(model)  // it was deleted elsewhere, too
       }
@@ -166,9 +164,9 @@ package final class Editing: ContextPart {
           }
         case .foreignKey(let foreignKey):
           // If the object itself has no row, the foreign key does not find objects that moved to it either.
-          let moved = model._quireState.flags.contains(.inserted) ? pending.edits : []
+          let moved = model._quireRowState.flags.contains(.inserted) ? pending.edits : []
           for child in pending.inserted.compactMap({ $0 }) + moved where self.entity(of: child)?.index == side.target {
-            if child._quireLink(foreignKey).currentKey == model._quireState.key { delete(child) }
+            if child._quireLink(foreignKey).currentKey == model._quireRowState.key { delete(child) }
           }
         }
       default: break
@@ -188,7 +186,7 @@ package final class Editing: ContextPart {
   func leaveLists(_ model: any PersistentModel, _ entity: Entity) {
     var change = JointChange()
     while change.willChange(listsShowing(model, entity)) {}
-    remove(model._quireState.key, from: listsShowing(model, entity))
+    remove(model._quireRowState.key, from: listsShowing(model, entity))
     change.didChange()
   }
 
@@ -198,7 +196,7 @@ package final class Editing: ContextPart {
 
   /// The loaded lists that show an object.
   private func listsShowing(_ model: any PersistentModel, _ entity: Entity) -> [ListPlace] {
-    let key = model._quireState.key
+    let key = model._quireRowState.key
     var places: [ListPlace] = []
     func look(_ parent: AnyObject?, _ inverse: Int) {
       guard let parent = parent as? any PersistentModel, let list = parent._quireLink(inverse).list, list.contains(key)
@@ -227,13 +225,13 @@ package final class Editing: ContextPart {
     if isClosed { return try rollbackClosed() }
     let store = try requireStore()
     if core.following.move != nil { core.following.finishMove() }
-    let edited = pending.edits.filter { $0._quireState.dirty != 0 }
+    let edited = pending.edits.filter { $0._quireRowState.dirty != 0 }
     // What was edited before the deletion is not known any more, so everything is compared.
-    let models = edited.map { ($0, $0._quireState.dirty) } + pending.deleted.map { ($0, PropertyMask.max) }
+    let models = edited.map { ($0, $0._quireRowState.dirty) } + pending.deleted.map { ($0, PropertyMask.max) }
     // Everything that may fail comes first.
     var rows: [Int: [Int64: any PersistentModel]] = [:]
     for (index, models) in Dictionary(grouping: models, by: { entity(of: $0.0)?.index ?? 0 }) {
-      let keys = models.map(\.0._quireState.key)
+      let keys = models.map(\.0._quireRowState.key)
       rows[index] = try readToItsEnd { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
     }
     let step = Transition(number: position.number)
@@ -242,7 +240,7 @@ package final class Editing: ContextPart {
     forgetPending()
     for (model, mask) in models {
       model._quireState.dirty = 0
-      guard let entity = entity(of: model), let row = rows[entity.index]?[model._quireState.key] else { continue }
+      guard let entity = entity(of: model), let row = rows[entity.index]?[model._quireRowState.key] else { continue }
       let differing = model._quireDifference(from: row) & mask
       // Equal values may be stored differently; the next edit must be based on the file's own.
       model._quireAdopt(mask & entity.storedMask & ~entity.keysMask & ~differing, from: row)
@@ -257,7 +255,7 @@ package final class Editing: ContextPart {
   func names(of models: [any PersistentModel]) -> [RowName: AnyObject] {
     var names: [RowName: AnyObject] = [:]
     for model in models {
-      if let entity = entity(of: model) { names[RowName(entity: entity.index, key: model._quireState.key)] = model }
+      if let entity = entity(of: model) { names[RowName(entity: entity.index, key: model._quireRowState.key)] = model }
     }
     return names
   }
@@ -274,7 +272,7 @@ package final class Editing: ContextPart {
   /// Whether the object stands for a row that still exists.
   private func isRegistered(_ model: any PersistentModel) -> Bool {
     guard let entity = entity(of: model) else { return false }
-    return maps[entity.index].find(model._quireState.key) === model
+    return maps[entity.index].find(model._quireRowState.key) === model
   }
 
   /// The lists changed by unsaved edits, with the file's content.

@@ -28,6 +28,14 @@ struct PendingChanges {
     insertedPlaces = Array(repeating: [], count: entities)
   }
 
+  /// Takes in a new object; returns its temporary key.
+  mutating func insert(_ model: any PersistentModel, of entity: Int) -> Int64 {
+    let place = inserted.count
+    insertedPlaces[entity].append(place)
+    inserted.append(model)
+    return firstTemporaryKey &+ Int64(place)
+  }
+
   /// How many objects and links a save would write.
   var count: Int {
     edits.count { !$0.isDeleted } + inserted.count { $0 != nil } + deleted.count + joinEdits.count
@@ -49,7 +57,7 @@ struct PendingChanges {
   /// What has been saved is not pending any longer: of the objects that are not, only the lists are forgotten with the
   /// last of them.
   mutating func forgetSaved() {
-    edits.removeAll { $0._quireState.dirty == 0 }
+    edits.removeAll { $0._quireRowState.dirty == 0 }
     if !inserted.contains(where: { $0 != nil }) { forgetInserted() }
     guard edits.isEmpty, inserted.isEmpty, deleted.isEmpty, joinEdits.isEmpty else { return }
     editedLists.removeAll()

@@ -38,9 +38,9 @@ import Synchronization
   // lazy property is a call.
   @exclusivity(unchecked) private(set) package var saver: Saver!
   @exclusivity(unchecked) private(set) package var following: Following!
-  private(set) lazy var editing = Editing(self)
-  private(set) package lazy var loader = RelationshipLoader(self)
-  private(set) package lazy var fetcher = Fetcher(self)
+  @exclusivity(unchecked) private(set) var editing: Editing!
+  @exclusivity(unchecked) private(set) package var loader: RelationshipLoader!
+  @exclusivity(unchecked) private(set) package var fetcher: Fetcher!
   private(set) package lazy var sweeper = Sweeper(self)
 
   convenience init(store: Store, autosaves: Bool, isolation: (any Actor)?) {
@@ -66,6 +66,9 @@ import Synchronization
     position = store.database.makePosition(pinsSnapshot: false)
     saver = Saver(self)
     following = Following(self)
+    editing = Editing(self)
+    loader = RelationshipLoader(self)
+    fetcher = Fetcher(self)
     following.hasTurns = isolation != nil
     following.standsStill = !follows
     mailbox.attach(self)

@@ -48,7 +48,7 @@ extension ContextCore {
     warnings.emit(
       StoreWarning(
         .loading,
-        "\(type).\(name) of \(type) \(model._quireState.key) was read, and cannot be loaded: its context was released, or its "
+        "\(type).\(name) of \(type) \(model._quireRowState.key) was read, and cannot be loaded: its context was released, or its "
           + "container closed. It reads as nil or empty. Keep the ModelContext as long as its objects are used"))
   }
 

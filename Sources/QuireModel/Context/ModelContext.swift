@@ -224,7 +224,7 @@ public final class ModelContext {
   /// Objects that the next save inserts.
   public var insertedModelsArray: [any PersistentModel] { owner.pending.inserted.compactMap { $0 } }
   /// Objects with edited properties that the next save writes.
-  public var changedModelsArray: [any PersistentModel] { owner.pending.edits.filter { $0._quireState.dirty != 0 } }
+  public var changedModelsArray: [any PersistentModel] { owner.pending.edits.filter { $0._quireRowState.dirty != 0 } }
   /// Objects whose rows the next save deletes.
   public var deletedModelsArray: [any PersistentModel] { owner.pending.deleted }
 

@@ -17,7 +17,7 @@ extension Fetcher {
     for related in RelatedColumns.all(of: query.select.related) {
       guard let last = related.hops.last, let store, let entity = store.entity(ofTable: last.table) else { continue }
       let models = pending.filter { self.entity(of: $0)?.index == entity.index }
-      let saved = models.map(\._quireState.key).filter { $0 >= ModelState.firstKey }
+      let saved = models.map(\._quireRowState.key).filter { $0 >= ModelState.firstKey }
       if !saved.isEmpty { result.formUnion(try rows(leadingTo: Set(saved), related.hops[...], query)) }
       guard case .many(let relation) = last else { continue }
       let parents: [Int64?]

@@ -14,7 +14,7 @@ extension Fetcher {
   }
 
   var pendingModels: [any PersistentModel] {
-    pending.edits.filter { $0._quireState.dirty != 0 } + pending.inserted.compactMap { $0 } + pending.deleted
+    pending.edits.filter { $0._quireRowState.dirty != 0 } + pending.inserted.compactMap { $0 } + pending.deleted
   }
 
   /// Rows without unsaved edits come from SQL; the others are evaluated in memory, by the same condition and order.
@@ -22,7 +22,7 @@ extension Fetcher {
     let store = try requireStore()
     let pending = pendingModels
     var candidates: [Model] = pending.compactMap { $0 as? Model }
-    let saved = Set(candidates.map(\._quireState.key).filter { $0 >= ModelState.firstKey })
+    let saved = Set(candidates.map(\._quireRowState.key).filter { $0 >= ModelState.firstKey })
     let reached = try rowsReaching(pending, query).union(rowsRelated(to: pending, query)).subtracting(saved)
     candidates += try objects(query.entity, keys: reached.sorted())
     let (end, overflows) = (query.select.limit ?? .max).addingReportingOverflow(query.select.offset)
@@ -72,7 +72,7 @@ extension Fetcher {
       for length in 1...path.count {
         let steps = Array(path.prefix(length))
         let touched = pending.filter { entity(of: $0)?.table == steps[length - 1].table }
-          .map(\._quireState.key).filter { $0 >= ModelState.firstKey }
+          .map(\._quireRowState.key).filter { $0 >= ModelState.firstKey }
         if touched.isEmpty { continue }
         var all = query.select
         all.filter = nil

@@ -51,7 +51,7 @@ extension Fetcher {
     guard try hasPendingRows(query) else { return nil }
     let pending = pendingModels
     var objects = pending.compactMap { $0 as? Model }
-    let saved = Set(objects.map(\._quireState.key).filter { $0 >= ModelState.firstKey })
+    let saved = Set(objects.map(\._quireRowState.key).filter { $0 >= ModelState.firstKey })
     let reached = try rowsReaching(pending, query).union(rowsRelated(to: pending, query)).subtracting(saved)
     objects += try self.objects(entity, keys: reached.sorted())
     let accepted = try read { connection in

@@ -201,7 +201,7 @@ package final class Fetcher: ContextPart {
     }
     let objects: [Model] = try objects(entity, keys: keys.filter { $0 >= ModelState.firstKey }.sorted())
     core.following.changed()
-    return Dictionary(uniqueKeysWithValues: objects.map { ($0._quireState.key, $0) })
+    return Dictionary(uniqueKeysWithValues: objects.map { ($0._quireRowState.key, $0) })
   }
 
   func loadBatch<Model: PersistentModel>(_ type: Model.Type, keys: [Int64]) throws {

@@ -19,7 +19,7 @@ struct PendingRows {
 
   func value(of path: ColumnPath, in model: any PersistentModel, _ entity: Entity) -> Value {
     guard let (model, entity) = row(behind: path.steps, of: model, entity) else { return .null }
-    if path.column == entity.keyColumn { return .integer(model._quireState.key) }
+    if path.column == entity.keyColumn { return .integer(model._quireRowState.key) }
     guard let index = entity.property(ofColumn: path.column) else { return .null }
     if let side = entity.properties[index].toOne, let key = model._quireLink(index).currentKey,
       let known = owner.registered(side.target, key), store.entities[side.target].model(known).isDeleted
@@ -68,7 +68,7 @@ struct PendingRows {
         { value(of: $0, in: model, query.entity) }, related: { _ in nil },
         computed: { computed?.value($0, of: model) ?? .null })
     }
-    return Place(terms: terms, values: values, key: model._quireState.key)
+    return Place(terms: terms, values: values, key: model._quireRowState.key)
   }
 
   struct Place {

@@ -88,7 +88,7 @@ extension Following {
     for refresh in step.refreshed {
       // A property edited since the notification keeps its unsaved edit.
       let properties =
-        refresh.isPutBack ? refresh.properties : refresh.properties & ~refresh.model._quireState.dirty
+        refresh.isPutBack ? refresh.properties : refresh.properties & ~refresh.model._quireRowState.dirty
       refresh.model._quireAdopt(properties, from: refresh.row)
       if !pending.conflicts.isEmpty, !refresh.isPutBack {
         core.editing.followBase(of: refresh.model, properties, from: refresh.row)
@@ -100,11 +100,11 @@ extension Following {
     }
     core.fetcher.apply(step.readable)
     for model in step.gone { leave(model) }
-    if !step.gone.isEmpty { pending.edits.removeAll { $0._quireState.dirty == 0 } }
+    if !step.gone.isEmpty { pending.edits.removeAll { $0._quireRowState.dirty == 0 } }
     core.saver.open?.removed(step.gone + step.removed)
     for model in step.gone + step.removed {
       guard let entity = entity(of: model) else { continue }
-      let key = model._quireState.key
+      let key = model._quireRowState.key
       if !step.announcements.isEmpty { step.left[RowName(entity: entity.index, key: key)] = model }
       maps[entity.index].remove(key)
       core.editing.forgetPairs(of: entity, key)
@@ -127,7 +127,7 @@ extension Following {
       model._quireState.flags.insert(.deleted)
       return
     }
-    var edited = model._quireState.flags.contains(.deleted) ? 0 : model._quireState.dirty
+    var edited = model._quireRowState.flags.contains(.deleted) ? 0 : model._quireRowState.dirty
     while edited != 0 {
       core.refuse(assignmentTo: edited.trailingZeroBitCount, of: model)
       edited &= edited - 1

@@ -43,13 +43,13 @@ extension Following {
           continue
         }
         guard let model = map.find(key) as? any PersistentModel else { continue }
-        let properties = model._quireDifference(from: row) & ~model._quireState.dirty
+        let properties = model._quireDifference(from: row) & ~model._quireRowState.dirty
         if properties != 0 { step.refreshed.append(.init(model: model, row: row, properties: properties)) }
       }
       // A row that no longer decodes is missing here too, but it is not deleted.
       let left = missing.isEmpty ? [] : try present(missing, entity, on: connection)
       for key in missing where !left.contains(key) {
-        guard let model = map.find(key) as? any PersistentModel, !model._quireState.flags.contains(.vacant) else {
+        guard let model = map.find(key) as? any PersistentModel, !model._quireRowState.flags.contains(.vacant) else {
           continue
         }
         step.gone.append(model)

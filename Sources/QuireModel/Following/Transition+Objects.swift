@@ -42,7 +42,7 @@ extension Following {
       fresh = try core.loader.staged(entity, keys: touched, on: connection)
       for key in touched {
         guard let model = map.find(key) as? any PersistentModel, let row = fresh[key] else { continue }
-        let properties = model._quireDifference(from: row) & ~model._quireState.dirty
+        let properties = model._quireDifference(from: row) & ~model._quireRowState.dirty
         if properties != 0 { step.refreshed.append(.init(model: model, row: row, properties: properties)) }
       }
     }
@@ -99,16 +99,16 @@ extension Following {
   func withUnsaved(
     _ keys: [Int64], _ list: ToManyList, _ parent: any PersistentModel, _ foreignKey: Int, _ child: Entity
   ) -> [Int64] {
-    let own = parent._quireState.key
+    let own = parent._quireRowState.key
     let bit: PropertyMask = 1 << PropertyMask(foreignKey)
     var result = keys.filter { key in
       guard let model = registered(child.index, key) as? any PersistentModel else { return true }
       if model.isDeleted { return false }
-      return model._quireState.dirty & bit == 0 || model._quireLink(foreignKey).currentKey == own
+      return model._quireRowState.dirty & bit == 0 || model._quireLink(foreignKey).currentKey == own
     }
     for key in list.keys where !result.contains(key) {
       if let model = registered(child.index, key) as? any PersistentModel, !model.isDeleted,
-        model._quireState.flags.contains(.inserted) || model._quireState.dirty & bit != 0,
+        model._quireRowState.flags.contains(.inserted) || model._quireRowState.dirty & bit != 0,
         model._quireLink(foreignKey).currentKey == own
       {
         result.append(key)

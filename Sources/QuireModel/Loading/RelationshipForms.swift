@@ -133,7 +133,7 @@ extension _Quire.OptionalToMany: _Quire.PropertyForm where Target: PersistentMod
   } else if link.key >= _Quire.ModelState.firstKey {
     statement.bind(link.key, at: index)
   } else if let target = link.target(as: Target.self) {
-    statement.bind(target._quireState.key, at: index)
+    statement.bind(target._quireRowState.key, at: index)
   } else {
     statement.bind(link.currentKey ?? link.key, at: index)
   }
@@ -150,7 +150,7 @@ extension _Quire.PropertyForm {
     if !link.hasKey {
       statement.bindNull(index)
     } else if let target = link.object as? any PersistentModel {
-      statement.bind(target._quireState.key, at: index)  // its current key: it may have been unsaved when linked
+      statement.bind(target._quireRowState.key, at: index)  // its current key: it may have been unsaved when linked
     } else {
       statement.bind(link.key, at: index)
     }
@@ -172,7 +172,7 @@ extension _Quire.Link {
   /// The target's current key, which differs from the linked one if the target was saved since.
   @usableFromInline package var currentKey: Int64? {
     guard hasKey else { return nil }
-    return (object as? any PersistentModel)?._quireState.key ?? key
+    return (object as? any PersistentModel)?._quireRowState.key ?? key
   }
 }
 
@@ -222,7 +222,7 @@ enum ToOneAccess {
     store: (_Quire.Link) -> Void
   ) {
     if let target, old.object === target { return }
-    if target == nil, !old.hasKey, old.object == nil, model._quireState.owner == nil { return }
+    if target == nil, !old.hasKey, old.object == nil, model._quireRowState.owner == nil { return }
     guard let owner = model._quireState.owner else {
       guard _Quire.edit(model, property) else { return }
       telling(model, property) { store(target.map { _Quire.Link(to: $0) } ?? _Quire.Link()) }
@@ -293,12 +293,12 @@ extension _Quire {
 
 private func joinTarget<Target: PersistentModel>(of link: Link, _: Target.Type, _ model: some PersistentModel) {
   // With an owner, an assignment after the first has done it.
-  guard let target = link.target(as: Target.self), model._quireState.owner == nil else { return }
+  guard let target = link.target(as: Target.self), model._quireRowState.owner == nil else { return }
   _ = join(model, target)
 }
 
 private func joinTargets<Target: PersistentModel>(of link: Link, _: Target.Type, _ model: some PersistentModel) {
-  guard let list = link.list, model._quireState.owner == nil else { return }
+  guard let list = link.list, model._quireRowState.owner == nil else { return }
   join(model, list.detached.compactMap { $0 as? Target })
 }
 
@@ -311,7 +311,7 @@ private func join(_ model: some PersistentModel, _ targets: [some PersistentMode
 /// Returns whether it has joined the context of the target.
 private func join(_ model: some PersistentModel, _ target: some PersistentModel) -> Bool {
   guard let owner = target._quireState.owner, owner.store != nil else {
-    if !target._quireState.flags.contains(.vacant) { note(referrer: model, of: target) }
+    if !target._quireRowState.flags.contains(.vacant) { note(referrer: model, of: target) }
     return false
   }
   if target.isDeleted { return false }

@@ -73,7 +73,7 @@ package final class RelationshipLoader: ContextPart {
     let left = core.following.move?.left ?? [:]
     let isOld =
       !left.isEmpty
-      && (core.following.move?.isApplied == false || maps[entity.index].find(model._quireState.key) !== model)
+      && (core.following.move?.isApplied == false || maps[entity.index].find(model._quireRowState.key) !== model)
     func target(_ key: Int64) -> AnyObject? {
       registered(side.target, key) ?? (isOld ? left[RowName(entity: side.target, key: key)] : nil)
     }
@@ -95,9 +95,9 @@ package final class RelationshipLoader: ContextPart {
   func list(of model: any PersistentModel, _ property: Int) -> ToManyList? {
     if let list = model._quireLink(property).list { return list }
     guard let entity = entity(of: model), store != nil, entity.properties[property].toMany != nil else { return nil }
-    if model._quireState.flags.contains(.vacant) { return ToManyList(keys: []) }
+    if model._quireRowState.flags.contains(.vacant) { return ToManyList(keys: []) }
     let waiting = siblings(of: model, entity).filter {
-      $0._quireLink(property).object == nil && !$0._quireState.flags.contains(.inserted)
+      $0._quireLink(property).object == nil && !$0._quireRowState.flags.contains(.inserted)
     }
     loadLists(property, of: waiting, entity, bringingObjects: true)
     if model._quireLink(property).list == nil {
@@ -108,7 +108,7 @@ package final class RelationshipLoader: ContextPart {
 
   /// Up to a batch of objects of the same fetch, beginning with this one.
   private func siblings(of model: any PersistentModel, _ entity: Entity) -> [any PersistentModel] {
-    let key = model._quireState.key
+    let key = model._quireRowState.key
     var result: [any PersistentModel] = [model]
     let keys = groups.siblings(of: key, entity: entity.index, limit: batchLimit)
     let objects =
@@ -129,10 +129,10 @@ package final class RelationshipLoader: ContextPart {
     if models.count == 1 { noteSingleLoad(entity, property) }
     let loaded = reading { connection in
       try listKeys(
-        property, of: models.map(\._quireState.key), entity, on: connection, bringingObjects: bringingObjects)
+        property, of: models.map(\._quireRowState.key), entity, on: connection, bringingObjects: bringingObjects)
     }
     for model in models {
-      let committed = loaded?[model._quireState.key] ?? []
+      let committed = loaded?[model._quireRowState.key] ?? []
       var keys = committed
       overlayEdits(&keys, property, of: model, side, store)
       // It includes unsaved links: a save replaces their keys, a rollback removes them.
@@ -164,7 +164,7 @@ package final class RelationshipLoader: ContextPart {
   private func overlayEdits(
     _ keys: inout [Int64], _ property: Int, of model: any PersistentModel, _ side: ToManySide, _ store: Store
   ) {
-    let own = model._quireState.key
+    let own = model._quireRowState.key
     switch side.via {
     case .foreignKey(let foreignKey):
       let target = store.entities[side.target]
@@ -175,7 +175,7 @@ package final class RelationshipLoader: ContextPart {
       let committed = keys.count
       func add(_ child: any PersistentModel) {
         guard entity(of: child)?.index == side.target, !child.isDeleted else { return }
-        if child._quireLink(foreignKey).currentKey == own { keys.append(child._quireState.key) }
+        if child._quireLink(foreignKey).currentKey == own { keys.append(child._quireRowState.key) }
       }
       pending.edits.forEach(add)
       for case let child? in pending.inserted { add(child) }
@@ -198,7 +198,7 @@ package final class RelationshipLoader: ContextPart {
 
   func committedKeys(of place: ListPlace, on connection: Connection) throws -> [Int64] {
     guard let entity = entity(of: place.model) else { return [] }
-    let key = place.model._quireState.key
+    let key = place.model._quireRowState.key
     return try listKeys(place.property, of: [key], entity, on: connection, bringingObjects: false)[key] ?? []
   }
 

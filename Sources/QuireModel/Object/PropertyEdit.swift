@@ -63,11 +63,11 @@ extension PersistentModel {
   }
 
   /// Whether the object was deleted here or its row is gone. It keeps its last values and ignores assignments.
-  public var isDeleted: Bool { _quireState.flags.contains(.deleted) }
+  public var isDeleted: Bool { _quireRowState.flags.contains(.deleted) }
 
   /// Whether the object has edits that have not been saved.
   public var hasChanges: Bool {
-    let state = _quireState
+    let state = _quireRowState
     return state.dirty != 0 || state.flags.contains(.inserted)
   }
 }

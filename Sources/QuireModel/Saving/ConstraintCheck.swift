@@ -89,7 +89,7 @@ extension Saver {
     if keys.isEmpty { return false }
     return keys.allSatisfy { key in
       guard let holder = registered(entity.index, key) as? any PersistentModel else { return false }
-      return holder.isDeleted || holder._quireState.dirty & mask != 0
+      return holder.isDeleted || holder._quireRowState.dirty & mask != 0
     }
   }
 

@@ -11,7 +11,7 @@ extension Saver {
     var places = try countedPlaces(store)
     for place in pending.editedLists where !place.model.isDeleted {
       guard let entity = entity(of: place.model), entity.properties[place.property].counts != nil else { continue }
-      places.insert(Place(entity: entity.index, key: place.model._quireState.key, property: place.property))
+      places.insert(Place(entity: entity.index, key: place.model._quireRowState.key, property: place.property))
     }
     for place in places.sorted() {
       let entity = store.entities[place.entity]

@@ -33,7 +33,7 @@ extension Saver {
     var keys: [Int64] = []
     try reader.saver.serve(transaction) {
       let models: [Model] = try reader.fetcher.fetchByObjects(query, withEdits: false)
-      keys = models.map(\._quireState.key)
+      keys = models.map(\._quireRowState.key)
     }
     return keys
   }

@@ -37,7 +37,7 @@ extension Editing {
   /// Before an object's first edit, and before it is deleted: keeps what it holds.
   func keepBase(of model: any PersistentModel) {
     guard let entity = entity(of: model) else { return }
-    let name = Conflicts.Name(entity: entity.index, key: model._quireState.key)
+    let name = Conflicts.Name(entity: entity.index, key: model._quireRowState.key)
     if pending.conflicts.bases[name] != nil { return }
     setBase(of: model, to: model, entity)
   }
@@ -47,27 +47,27 @@ extension Editing {
     guard core.saver.onConflict == .refuse else { return }
     let values = entity.type.vacant(ModelState())
     values._quireAdopt(entity.storedMask, from: row)
-    pending.conflicts.bases[.init(entity: entity.index, key: model._quireState.key)] = .init(
+    pending.conflicts.bases[.init(entity: entity.index, key: model._quireRowState.key)] = .init(
       model: model, values: values)
   }
 
   /// Properties that are not edited follow their row: a later edit is made on those values.
   func followBase(of model: any PersistentModel, _ properties: PropertyMask, from row: any PersistentModel) {
     guard !model.isDeleted, let entity = entity(of: model) else { return }
-    pending.conflicts.bases[.init(entity: entity.index, key: model._quireState.key)]?.values._quireAdopt(
+    pending.conflicts.bases[.init(entity: entity.index, key: model._quireRowState.key)]?.values._quireAdopt(
       properties, from: row)
   }
 
   /// The row of an edited object is gone.
   /// - Returns: whether the save is to refuse that.
   func noteLost(_ model: any PersistentModel) -> Bool {
-    guard core.saver.onConflict == .refuse, !model._quireState.flags.contains(.deleted), model._quireState.dirty != 0,
+    guard core.saver.onConflict == .refuse, !model._quireRowState.flags.contains(.deleted), model._quireRowState.dirty != 0,
       let entity = entity(of: model),
-      let base = pending.conflicts.bases.removeValue(forKey: .init(entity: entity.index, key: model._quireState.key))
+      let base = pending.conflicts.bases.removeValue(forKey: .init(entity: entity.index, key: model._quireRowState.key))
     else { return false }
     do {
       let conflict = try readToItsEnd { connection in
-        try Comparison(entity, connection).conflict(model, base.values, model._quireState.dirty, with: nil)
+        try Comparison(entity, connection).conflict(model, base.values, model._quireRowState.dirty, with: nil)
       }
       pending.conflicts.lost.append(conflict)
     } catch {
@@ -96,7 +96,7 @@ extension Editing {
     for (name, base) in pending.conflicts.bases.sorted(by: { ($0.key.entity, $0.key.key) < ($1.key.entity, $1.key.key) }
     ) {
       let entity = store.entities[name.entity]
-      let mask = base.model.isDeleted ? entity.storedMask : base.model._quireState.dirty & entity.storedMask
+      let mask = base.model.isDeleted ? entity.storedMask : base.model._quireRowState.dirty & entity.storedMask
       if mask == 0 { continue }
       if let conflict = try Comparison(entity, connection).conflict(base.model, base.values, mask, key: name.key) {
         found.append(conflict)

@@ -46,9 +46,9 @@ extension Saver {
     let left = pending
     let gone = forgetNew(left.inserted.compactMap { $0 } + open.inserted(since: start), but: checkpoint)
     for model in open.removed(since: start) {
-      guard model._quireState.isOwned(by: core), let entity = entity(of: model) else { continue }
+      guard model._quireRowState.isOwned(by: core), let entity = entity(of: model) else { continue }
       model._quireState.flags.remove(.deleted)
-      let key = model._quireState.key
+      let key = model._quireRowState.key
       if key >= ModelState.firstKey, maps[entity.index].find(key) == nil { maps[entity.index].insert(model, key: key) }
     }
     for model in left.edits + left.deleted {
@@ -117,10 +117,10 @@ extension Saver {
   /// Objects whose edits were never written, as their rows are.
   private func look(at models: [any PersistentModel], _ store: Store, into step: Transition) throws {
     for (index, models) in Dictionary(grouping: models, by: { entity(of: $0)?.index ?? 0 }) {
-      let keys = models.map(\._quireState.key)
+      let keys = models.map(\._quireRowState.key)
       let rows = try readToItsEnd { try core.loader.staged(store.entities[index], keys: keys, on: $0) }
       for model in models {
-        guard let row = rows[model._quireState.key] else { continue }
+        guard let row = rows[model._quireRowState.key] else { continue }
         let differing = model._quireDifference(from: row)
         if differing != 0 { step.refreshed.append(.init(model: model, row: row, properties: differing)) }
       }
@@ -132,10 +132,10 @@ extension Saver {
   /// - Returns: Those objects, which are still in lists.
   private func forgetNew(_ models: [any PersistentModel], but checkpoint: PendingCheckpoint) -> [RowName: AnyObject] {
     let known = Set(checkpoint.objects.map { ObjectIdentifier($0.model) })
-    let new = models.filter { !known.contains(ObjectIdentifier($0)) && $0._quireState.isOwned(by: core) }
+    let new = models.filter { !known.contains(ObjectIdentifier($0)) && $0._quireRowState.isOwned(by: core) }
     let names = core.editing.names(of: new)
     for model in new {
-      let key = model._quireState.key
+      let key = model._quireRowState.key
       if key >= ModelState.firstKey, let entity = entity(of: model) { maps[entity.index].remove(key) }
       model._quireState.leave()
     }

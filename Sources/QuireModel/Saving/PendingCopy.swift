@@ -37,7 +37,7 @@ final class PendingCopy: @unchecked Sendable {
   init(_ core: ContextCore) {
     let pending = core.pending
     func copies(_ models: [any PersistentModel]) -> [Object] { models.compactMap { Object($0, core) } }
-    edits = copies(pending.edits.filter { $0._quireState.dirty != 0 && !$0.isDeleted })
+    edits = copies(pending.edits.filter { $0._quireRowState.dirty != 0 && !$0.isDeleted })
     inserted = copies(pending.inserted.compactMap { $0 })
     deleted = copies(pending.deleted)
     joinEdits = pending.joinEdits
@@ -85,7 +85,7 @@ final class PendingCopy: @unchecked Sendable {
     }
     for (object, model) in zip(inserted + edits + deleted, new + old) { object.link(model, core) }
     try context.save()
-    let keys = zip(inserted, new).map { ($0.key, $1._quireState.key) }
+    let keys = zip(inserted, new).map { ($0.key, $1._quireRowState.key) }
     saved.withLock { $0 = Dictionary(uniqueKeysWithValues: keys) }
   }
 }

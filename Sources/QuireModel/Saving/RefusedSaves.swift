@@ -63,7 +63,7 @@ extension Saver {
           guard let side = property.toOne, side.target == target.index, let column = property.column,
             side.whenTargetGoes == .deny || (side.whenTargetGoes == .nullify && !side.isOptional)
           else { continue }
-          let left = count(entity.table, column, model._quireState.key)
+          let left = count(entity.table, column, model._quireRowState.key)
           if left > 0 {
             return "\(model.persistentModelID) was not deleted: it is the \(property.name) of \(left) \(entity.name)"
               + (side.whenTargetGoes == .deny ? ", and the delete rule is .deny" : ", which must have one")
@@ -98,7 +98,7 @@ extension Saver {
           let table = try? quoted(identifier: store.entities[side.target].table),
           let name = try? quoted(identifier: column),
           case .integer(let count)? = try? store.database.read({
-            try $0.query("SELECT count(*) FROM \(table) WHERE \(name) = ?", [.integer(model._quireState.key)]).first
+            try $0.query("SELECT count(*) FROM \(table) WHERE \(name) = ?", [.integer(model._quireRowState.key)]).first
           }), count > 0
         else { continue }
         return Writing.denied(model, property, count, of: store.entities[side.target])

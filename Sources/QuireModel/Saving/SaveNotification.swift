@@ -48,7 +48,7 @@ extension Saver {
     NotificationCenter.default.post(name: ModelContext.willSave, object: context)
     return Announced(
       inserted: pending.inserted.compactMap { $0 },
-      updated: pending.edits.filter { $0._quireState.dirty != 0 && !$0.isDeleted }.map(\.persistentModelID),
+      updated: pending.edits.filter { $0._quireRowState.dirty != 0 && !$0.isDeleted }.map(\.persistentModelID),
       deleted: pending.deleted.map(\.persistentModelID))
   }
 

@@ -123,7 +123,7 @@ extension Saver {
     let entity = object.entity
     let place = Int(truncatingIfNeeded: object.key &- pending.firstTemporaryKey)
     if pending.inserted.indices.contains(place), pending.inserted[place] === model { pending.inserted[place] = nil }
-    guard model._quireState.isOwned(by: core), model._quireState.key == object.key, maps[entity.index].find(key) == nil
+    guard model._quireRowState.isOwned(by: core), model._quireRowState.key == object.key, maps[entity.index].find(key) == nil
     else { return }
     model._quireState.saved(as: key)
     maps[entity.index].insert(model, key: key)
@@ -142,7 +142,7 @@ extension Saver {
   /// Edits made since are based on what has been saved.
   private func rebase(_ object: PendingCopy.Object) {
     pending.conflicts.forgetBase(of: object.entity, object.key)
-    if object.original._quireState.dirty != 0 {
+    if object.original._quireRowState.dirty != 0 {
       core.editing.setBase(of: object.original, to: object.values, object.entity)
     }
   }

@@ -67,7 +67,7 @@ extension Saver {
   /// Whether the row is deleted here, or edited in those properties: then the value may be free when all is written.
   private func isGivenUp(_ key: Int64, _ set: [Int], _ entity: Entity) throws -> Bool {
     guard let present = registered(entity.index, key).map(entity.model) else { return false }
-    return present.isDeleted || set.contains { present._quireState.dirty & 1 << PropertyMask($0) != 0 }
+    return present.isDeleted || set.contains { present._quireRowState.dirty & 1 << PropertyMask($0) != 0 }
   }
 
   // MARK: Into an object that is there
@@ -112,7 +112,7 @@ extension Saver {
           if referring._quireLink(index).object === model { core.editing.assign(present, to: index, of: referring) }
         case .toMany(let side) where side.target == entity.index:
           guard case .join = side.via, let list = referring._quireLink(index).list,
-            list.contains(model._quireState.key)
+            list.contains(model._quireRowState.key)
           else { continue }
           let others = core.loader.targets(of: referring, index).compactMap { $0 as? any PersistentModel }
           core.editing.replace(index, of: referring, with: others.filter { $0 !== model && $0 !== present } + [present])
@@ -126,9 +126,9 @@ extension Saver {
   private func drop(_ model: any PersistentModel, _ entity: Entity) {
     core.editing.leaveLists(model, entity)
     model._quireState.flags.insert(.deleted)
-    let place = Int(truncatingIfNeeded: model._quireState.key &- pending.firstTemporaryKey)
+    let place = Int(truncatingIfNeeded: model._quireRowState.key &- pending.firstTemporaryKey)
     if pending.inserted.indices.contains(place) { pending.inserted[place] = nil }
-    core.editing.forgetPairs(of: entity, model._quireState.key)
+    core.editing.forgetPairs(of: entity, model._quireRowState.key)
   }
 
   // MARK: As the object of a row
@@ -137,7 +137,7 @@ extension Saver {
     _ key: Int64, _ model: any PersistentModel, _ place: Int, _ entity: Entity, _ store: Store
   ) throws {
     guard let row = try readToItsEnd({ try core.loader.staged(entity, keys: [key], on: $0) })[key] else { return }
-    let temporary = model._quireState.key
+    let temporary = model._quireRowState.key
     var dirty = model._quireDifference(from: row) & entity.storedMask
     // References it has none of stay as they are.
     let kept = entity.stored.filter { entity.properties[$0].toOne != nil && !model._quireLink($0).hasKey }

@@ -18,11 +18,11 @@ extension Writing {
         if !going.isEmpty {
           try connection.execute(
             "DELETE FROM \(table) WHERE \(condition) AND \(try quoted(identifier: otherName)) IN "
-              + "(SELECT value FROM json_each(?))", [.integer(model._quireState.key), .text(KeyList.json(going))])
+              + "(SELECT value FROM json_each(?))", [.integer(model._quireRowState.key), .text(KeyList.json(going))])
           expect(connection.changes)
         }
         let rows = try connection.query(
-          "SELECT count(*) FROM \(table) WHERE \(condition)", [.integer(model._quireState.key)]
+          "SELECT count(*) FROM \(table) WHERE \(condition)", [.integer(model._quireRowState.key)]
         ).rows
         if case .integer(let count)? = rows.first?.first, count > 0 {
           throw Writing.denied(model, property, count, of: store.entities[side.target])
@@ -49,13 +49,13 @@ extension Writing {
     guard side.isOptional else { return }
     try connection.execute(
       "UPDATE \(try quoted(identifier: entity.table)) SET \(try quoted(identifier: column)) = NULL "
-        + "WHERE \(try quoted(identifier: entity.keyColumn)) = ?", [.integer(model._quireState.key)])
+        + "WHERE \(try quoted(identifier: entity.keyColumn)) = ?", [.integer(model._quireRowState.key)])
     expect(connection.changes)
   }
 
   private func deletedKeys(of entity: Int) -> [Int64] {
     owner.pending.deleted.compactMap {
-      store.entity(for: Swift.type(of: $0))?.index == entity ? $0._quireState.key : nil
+      store.entity(for: Swift.type(of: $0))?.index == entity ? $0._quireRowState.key : nil
     }
   }
 
@@ -84,7 +84,7 @@ extension Writing {
       }
     }
     if parents.isEmpty || models.count < 2 { return models }
-    let places = Dictionary(models.enumerated().map { ($1._quireState.key, $0) }) { first, _ in first }
+    let places = Dictionary(models.enumerated().map { ($1._quireRowState.key, $0) }) { first, _ in first }
     let targets = models.map { model in parents.compactMap { model._quireLink($0).currentKey.flatMap { places[$0] } } }
     var referring = Array(repeating: 0, count: models.count)
     for place in targets.joined() { referring[place] += 1 }

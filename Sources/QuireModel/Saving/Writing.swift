@@ -163,7 +163,7 @@ final class Writing {
   }
 
   private func isDeleted(_ entity: Int, _ key: Int64) -> Bool {
-    (owner.registered(entity, key) as? any PersistentModel)?._quireState.flags.contains(.deleted) == true
+    (owner.registered(entity, key) as? any PersistentModel)?._quireRowState.flags.contains(.deleted) == true
   }
 
   /// The key an object has after this save.
@@ -228,11 +228,11 @@ final class Writing {
 
   /// Edited rows hold other values for a moment, which no row has.
   private func giveUpValues(_ connection: Connection) throws {
-    for model in owner.pending.edits where !model._quireState.flags.contains(.deleted) {
+    for model in owner.pending.edits where !model._quireRowState.flags.contains(.deleted) {
       guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
-      let key = model._quireState.key
+      let key = model._quireRowState.key
       for index in Set(entity.uniqueSets.joined()).sorted()
-      where model._quireState.dirty & 1 << PropertyMask(index) != 0 {
+      where model._quireRowState.dirty & 1 << PropertyMask(index) != 0 {
         let property = entity.properties[index]
         guard let column = property.column else { continue }
         let statement = try connection.statement(
@@ -275,12 +275,12 @@ final class Writing {
     let statement = try connection.statement(
       entity.delete,
       "DELETE FROM \(try quoted(identifier: entity.table)) WHERE \(try quoted(identifier: entity.keyColumn)) = ?")
-    statement.bind(model._quireState.key, at: 1)
+    statement.bind(model._quireRowState.key, at: 1)
     _ = try statement.step()
     statement.reset()
     expectedEvents += connection.changes
-    if connection.changes == 0, try isThere(entity, model._quireState.key, connection) {
-      throw Writing.ignored("\(entity.name) \(model._quireState.key) was not deleted")
+    if connection.changes == 0, try isThere(entity, model._quireRowState.key, connection) {
+      throw Writing.ignored("\(entity.name) \(model._quireRowState.key) was not deleted")
     }
   }
 
