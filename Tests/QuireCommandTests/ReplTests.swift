@@ -141,17 +141,36 @@ import Testing
     let program = try start("--write", "library.db")
     terminal.type("update book set price = 0;\r")
     try terminal.wait(for: "Go on? [y/N]")
-    terminal.type("n")
-    try terminal.wait { $0.lines.last == "library›" }
+    terminal.type("no\r")
+    try prompt()
     terminal.type("update book set price = 0;\r")
     try terminal.wait { $0.text.components(separatedBy: "Go on? [y/N]").count == 3 }
-    terminal.type("y")
+    terminal.type("yes\r")
     try terminal.wait(for: "3 rows changed")
     terminal.type("undo\r")
     try terminal.wait(for: "undone")
     try prompt()
     #expect(try quire.rows("library.db", "SELECT price FROM book ORDER BY id") == ["12.0", "8.0", "NULL"])
+    // The answer is a line of its own: nothing of it is taken for the next input, or kept in the history.
+    #expect(!terminal.screen.text.contains("there is no model"))
+    terminal.type("\u{10}")
+    try terminal.wait { $0.lines.last == "library› undo" }
+    terminal.type("\u{3}")
+    try prompt()
     try leave(program)
+  }
+
+  @Test func `a dumb terminal answers a question`() throws {
+    let program = try terminal.start(
+      Scratch.binary.path, ["--write", "library.db"], in: quire.folder,
+      environment: ["TERM": "dumb", "PATH": "/usr/bin"])
+    try terminal.wait { $0.lines.last == "library›" }
+    terminal.type("update book set price = 0;\r")
+    try terminal.wait(for: "Go on? [y/N]")
+    terminal.type("y\r")
+    try terminal.wait(for: "3 rows changed")
+    terminal.type("\u{4}")
+    #expect(try program.end() == 0)
   }
 
   @Test func `a resized terminal is drawn anew`() throws {

@@ -236,21 +236,17 @@ final class Repl {
     return String(repeating: " ", count: indent) + paint(carets, .red) + " " + message
   }
 
-  /// Waits for y or n; anything except y means no.
+  /// Reads a line; anything except y and yes means no.
   private func asks(_ question: String) -> Bool {
     let lines = wrapped("! " + printable(question) + ". Go on? [y/N] ")
-    editor.write(paint("! ", .yellow) + lines.joined(separator: "\n").dropFirst(2))
-    while true {
-      switch editor.next() {
-      case .key(let key):
-        let says = key == .text("y") || key == .text("Y")
-        say(says ? "y" : "n")
-        return says
-      case .closed, .interrupted:
-        say("n")
-        return false
-      case .rung, .resized, .resumed, .timedOut: continue
-      }
-    }
+    lines.dropLast().forEach { say(paint($0, .yellow)) }
+    // The line is not of the language, and no entry of the history.
+    let (language, history) = (editor.language, editor.history)
+    (editor.language, editor.history) = (LineEditor.Language(), History())
+    defer { (editor.language, editor.history) = (language, history) }
+    let last = lines.last ?? ""
+    let asked = Prompt(last.hasSuffix(" ") ? last : last + " ", rest: "", style: .yellow)
+    guard case .text(let answer) = editor.read(asked) else { return false }
+    return ["y", "yes"].contains(answer.trimmingCharacters(in: .whitespaces).lowercased())
   }
 }
