@@ -165,6 +165,26 @@ struct SharedMigrationTests {
     #expect(try Connection(path: first, access: .readOnly).query("SELECT count(*) FROM loose").first == .integer(2))
   }
 
+  @Test func `a migration that begins again because others were first reports one backup, and leaves one`() throws {
+    let (nodes, first, _) = try nodes()
+    try nodes[0].database.close()
+    var migrator = migrator(nodes, first, try file(1, "ALTER TABLE loose ADD COLUMN c"))
+    migrator.backsUp = true
+    let node = nodes[1]
+    var (tries, reported) = (0, [String]())
+    try migrator.apply {
+      switch $0 {
+      case .begins:
+        tries += 1
+        if tries < 3 { try node.write("INSERT INTO loose (a, b) VALUES (1, 1)") }
+      case .backedUp(let backup): reported.append(backup.path)
+      default: break
+      }
+    }
+    #expect(tries == 3)
+    #expect(reported == MigrationBackup.all(of: first).map(\.path) && reported.count == 1)
+  }
+
   @Test func `of two machines that migrate at once one runs it, and the other finds it done`() throws {
     let (nodes, first, second) = try nodes()
     for node in nodes.nodes { try node.database.close() }

@@ -61,23 +61,27 @@ extension Migrator {
 
   /// Runs `body`, a transaction with its commit, which may make a backup. If it fails, the backup goes, and all earlier ones
   /// stay; unless it is not known whether it was committed.
+  ///
+  /// - Parameter happened: Receives the backup that stays.
   func withBackup<T>(
     keeping used: String? = nil, deployed: () -> Set<MigrationVersion> = { [] },
-    _ body: (inout UnfinishedBackup?) throws -> T
+    _ happened: (MigrationEvent) throws -> Void = { _ in }, _ body: (inout UnfinishedBackup?) throws -> T
   ) throws -> T {
     var backup: UnfinishedBackup?
+    let result: T
     do {
-      let result = try body(&backup)
-      backup?.prune(deployed: deployed(), keeping: used)
-      return result
+      result = try body(&backup)
     } catch {
       switch error {
       case SharedStoreError.outcomeUnknown, SharedStoreError.committedNotHere, MigrationError.database(.inputOutput),
         MigrationError.database(.commitOutcomeUnknown):
-        break
+        if let made = backup?.finished { try happened(.backedUp(made)) }
       default: backup?.discard()
       }
       throw error
     }
+    backup?.prune(deployed: deployed(), keeping: used)
+    if let made = backup?.finished { try happened(.backedUp(made)) }
+    return result
   }
 }

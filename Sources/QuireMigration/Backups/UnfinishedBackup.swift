@@ -27,12 +27,16 @@ struct UnfinishedBackup {
   }
 
   /// Gives it its final name, with a number at its end if an earlier one has that name.
+  @discardableResult
   func finish() throws -> MigrationBackup {
     let path = try writing { try copy.finishNumbered() }
-    guard let backup = MigrationBackup.all(of: database).first(where: { $0.path == path }) else {
-      throw MigrationError.backup(path, reason: "it is not there after it was written")
-    }
-    return backup
+    guard let finished else { throw MigrationError.backup(path, reason: "it is not there after it was written") }
+    return finished
+  }
+
+  /// Nil if it does not have its name.
+  var finished: MigrationBackup? {
+    copy.named.flatMap { path in MigrationBackup.all(of: database).first { $0.path == path } }
   }
 
   /// Removes all but the latest backups, the one from before `deployed`, and `used`.

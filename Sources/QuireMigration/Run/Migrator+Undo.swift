@@ -23,7 +23,7 @@ extension Migrator {
       let keys = group.contains { Self.directives(of: $0).contains(.foreignKeysOn) }
       let lost = try repeating {
         try knowingKeys(&knowsKeys) { knowsKeys in
-          try withBackup { backup in
+          try withBackup(happened) { backup in
             try inTransaction(on: connection, keys: keys) {
               try undo(group, isFirst: index == 0, knowsKeys: knowsKeys, on: connection, &backup, happened)
             }
@@ -57,7 +57,7 @@ extension Migrator {
       done.append((migration, losses))
     }
     try remove(done.map(\.0.version), fromToolTableOn: connection, leaving: history)
-    if let backup { try happened(.backedUp(backup.finish())) }
+    try backup?.finish()
     return done
   }
 
@@ -78,7 +78,7 @@ extension Migrator {
     var knowsKeys = false
     let applied = try repeating {
       try knowingKeys(&knowsKeys) { knowsKeys in
-        try withBackup { backup in
+        try withBackup(happened) { backup in
           try inTransaction(on: connection, keys: directives.contains(.foreignKeysOn)) {
             let history = try MigrationHistory.read(from: connection)
             guard history.last == last else { throw MigrationError.changedMeanwhile(history.last ?? last) }
@@ -96,7 +96,7 @@ extension Migrator {
               try connection.execute("BEGIN IMMEDIATE")
             }
             let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
-            if let backup { try happened(.backedUp(backup.finish())) }
+            try backup?.finish()
             return applied
           }
         }

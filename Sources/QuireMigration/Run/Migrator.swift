@@ -160,7 +160,7 @@ public struct Migrator: Sendable {
     _ file: MigrationFile, _ outlook: inout Outlook, to last: MigrationVersion?, isFirst: Bool, knowsKeys: Bool,
     on connection: Connection, _ happened: (MigrationEvent) throws -> Void
   ) throws -> AppliedMigration? {
-    try withBackup(deployed: { (try? deployed(connection)) ?? [] }) { backup in
+    try withBackup(deployed: { (try? deployed(connection)) ?? [] }, happened) { backup in
       try inTransaction(on: connection, keys: file.directives.contains(.foreignKeysOn)) {
         if try connection.rows("PRAGMA data_version") != outlook.dataVersion {
           outlook = try look(to: last, on: connection, after: outlook)
@@ -172,7 +172,7 @@ public struct Migrator: Sendable {
         try happened(.begins(file.version, title: file.title))
         let applied = try run(on: connection, knowsKeys: knowsKeys).up(
           file, sequence: outlook.sequence, allowsLosses: allowsLosses)
-        if let backup { try happened(.backedUp(backup.finish())) }
+        try backup?.finish()
         return applied
       }
     }

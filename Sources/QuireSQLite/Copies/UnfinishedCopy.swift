@@ -15,7 +15,7 @@ package final class UnfinishedCopy {
   private var unfinished: String
   private var isFinished: Bool { named != nil }
   /// The name that it has got.
-  private var named: String?
+  package private(set) var named: String?
   /// Whether the log of the database is copied with it.
   private var hasLog = false
   /// Whether it failed because the disk is full.
