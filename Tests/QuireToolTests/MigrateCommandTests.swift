@@ -269,6 +269,32 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(await tool.ran("migrate", "check", environment: environment).output.contains("M010"))
   }
 
+  @Test func `check tries each undo where its migration has just run`() async throws {
+    let environment: Environment = ["QUIRE_MIGRATIONS": folder.migrations]
+    func check(_ sql: String) async throws -> Ran {
+      try folder.write(sql, as: "20260103000000_d.sql")
+      return await tool.ran("migrate", "check", environment: environment)
+    }
+    let name = "\(folder.migrations)/20260103000000_d.sql"
+    let wrong = try await check("CREATE TABLE d (e);\n-- migrate: undo\nDROP TABL d;\n")
+    #expect(wrong.status == 8)
+    #expect(wrong.output.contains("found  M011  \(name):3  its undo fails: near \"TABL\": syntax error\n"))
+    let refused = try await check("CREATE TABLE d (e);\n-- migrate: undo\nBEGIN;\nDROP TABLE d;\nCOMMIT;\n")
+    #expect(refused.status == 8 && refused.output.contains("found  M011  \(name):3  its undo fails: BEGIN"))
+    let half = try await check("CREATE TABLE d (e);\nCREATE TABLE f (g);\n-- migrate: undo\nDROP TABLE d;\n")
+    #expect(half.status == 0)
+    #expect(half.output.contains("note  M007  \(name)  its undo leaves another schema than before: + table f (g)\n"))
+    for code in ["M007", "M011"] {
+      let allowed = try await check(
+        "-- migrate: allow \(code) so it is\nCREATE TABLE d (e);\nCREATE TABLE f (g);\n-- migrate: undo\nDROP TABLE d;\n"
+      )
+      #expect(allowed.status == 0 && !allowed.output.contains(name))
+    }
+    let good = try await check(
+      "CREATE TABLE d (e);\nINSERT INTO d VALUES (1);\n-- migrate: undo\nDROP TABLE d;\n")
+    #expect(good.status == 0 && !good.output.contains(name))
+  }
+
   @Test func `check finds what the models want beside the migrations that a program carries`() async throws {
     let carried = [
       EmbeddedMigration(name: "20260101000000_a.sql", text: "CREATE TABLE a (b);\n-- migrate: undo\nDROP TABLE a;\n")

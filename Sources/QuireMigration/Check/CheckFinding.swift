@@ -20,7 +20,7 @@ public struct CheckFinding: Hashable, Sendable {
     case everyRow = "M005"
     /// A transaction statement or a pragma without effect.
     case transaction = "M006"
-    /// No undo section.
+    /// No undo section, or one that leads to another schema than there was before.
     case noUndo = "M007"
     /// The files result in another schema than `schema.sql`, or than the database has.
     case otherSchema = "M008"
@@ -28,6 +28,8 @@ public struct CheckFinding: Hashable, Sendable {
     case otherModel = "M009"
     /// Two files with the same number.
     case number = "M010"
+    /// An undo section that fails.
+    case undoFails = "M011"
   }
 
   public init(_ code: Code, file: String? = nil, line: Int? = nil, _ text: String) {

@@ -38,7 +38,7 @@ extension Command {
           try MigrateUndo(target: $0).redo()
         },
         command(
-          "check", "for CI: files, order, lint, replay from empty, schema.sql; with a database also its schema",
+          "check", "for CI: files, order, lint, replay from empty, undo, schema.sql; with a database also its schema",
           [database]
         ) { try MigrateCheck(target: $0).run() },
         command(
