@@ -90,6 +90,43 @@ import Testing
     INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (1, 1);
     """
 
+  @Test func `what a tool left half done is not run, whether its history is taken over or not`() throws {
+    let fixture = try Fixture()
+    try fixture.write("CREATE TABLE a (b);", as: "1_a.sql")
+    try fixture.write("CREATE TABLE c (d);", as: "2_c.sql")
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE _sqlx_migrations (version BIGINT PRIMARY KEY, description TEXT NOT NULL,
+        installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, success BOOLEAN NOT NULL, checksum BLOB NOT NULL,
+        execution_time BIGINT NOT NULL);
+      CREATE TABLE a (b);
+      INSERT INTO _sqlx_migrations VALUES (1, 'a', '', 1, x'', 1);
+      """)
+    let migrator = try fixture.migrator()
+    #expect(try migrator.adopt().recorded.count == 1)
+    try fixture.sqlite { _ = try $0.execute("INSERT INTO _sqlx_migrations VALUES (2, 'c', '', 0, x'', 1)") }
+    for isAdopted in [true, false] {
+      if !isAdopted { try fixture.sqlite { _ = try $0.execute("DROP TABLE _quire_migrations") } }
+      guard case .unfinished(_, let version)? = try migrator.toolProblem() else {
+        Issue.record("not known as half done")
+        return
+      }
+      #expect(version == MigrationVersion(number: 2))
+      #expect(throws: MigrationError.self) { try migrator.apply() }
+    }
+    try fixture.sqlite { _ = try $0.execute("UPDATE _sqlx_migrations SET success = 1") }
+    #expect(try migrator.adopt().recorded.count == 2)
+  }
+
+  @Test func `sqlx's line for a file without a transaction is no title`() throws {
+    let fixture = try Fixture()
+    for name in ["1_wal_mode.sql", "20260101000000_wal_mode.sql"] {
+      try fixture.write("-- no-transaction\nPRAGMA journal_mode = WAL;", as: name)
+      #expect(try MigrationFolder.read(fixture.migrations).map(\.title) == ["wal mode"])
+      try FileManager.default.removeItem(atPath: fixture.migrations + "/" + name)
+    }
+  }
+
   @Test func `a history is taken over, goes on, and is given back`() throws {
     let fixture = try Fixture()
     try fixture.makeDatabase(Self.goose)

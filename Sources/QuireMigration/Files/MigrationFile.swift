@@ -113,7 +113,9 @@ extension MigrationFile {
           } else if !directive.isStep {
             throw .directive(comment, file: path, line: line, hint: "move it above the undo section")
           }
-        } else if title == nil, !sawStatement, undo == nil, !comment.isEmpty {
+        } else if title == nil, !sawStatement, undo == nil, !comment.isEmpty,
+          line > 1 || !SQLWords.asksForNoTransaction(text)
+        {
           title = (comment, line)
         } else if let first = title, line == first.line + 1, !sawStatement, comment.first?.isLowercase == true {
           // A sentence that continues on the next line is not a title.

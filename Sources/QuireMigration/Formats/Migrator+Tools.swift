@@ -19,7 +19,9 @@ extension Migrator {
   func toolProblem(_ history: [AppliedMigration], on connection: Connection) throws -> ToolProblem? {
     let applied = Set(history.map(\.version))
     if let tool = try ToolHistory.read(from: connection) {
-      let ran = files.map(\.version).filter { tool.contains($0) && !applied.contains($0) }
+      let pending = files.map(\.version).filter { !applied.contains($0) }
+      if let half = tool.unfinished, pending.contains(half) { return .unfinished(tool, half) }
+      let ran = pending.filter { tool.contains($0) }
       return ran.isEmpty ? nil : history.isEmpty ? .notAdopted(tool) : .ahead(tool, ran)
     }
     return try SchemaReader(connection).hasTable(MigrationHistory.table) ? nil : ToolHistory.unread(from: connection)
