@@ -65,6 +65,10 @@ public enum MigrationError: Error, Hashable, Sendable {
 }
 
 extension MigrationError {
+  static func utf16(file: String) -> MigrationError {
+    .malformed(file: file, line: 1, reason: "it is in UTF-16. iconv -f UTF-16 -t UTF-8 converts it")
+  }
+
   /// The file that cannot be read or understood.
   var file: String? {
     switch self {
@@ -226,9 +230,9 @@ extension MigrationError: CustomStringConvertible {
 extension MigrationFailure: CustomStringConvertible {
   /// The message, the place, and the line with the error underlined; of a long line only the part around the error.
   public var description: String {
-    let message = message.count > 300 ? message.prefix(300) + "…" : message[...]
+    let first = message.prefix { !$0.isNewline }.prefix(300)
     let (line, column) = shown
-    var text = "\(message)    \(place)\n\(quoted(line: place.line)) \(line)"
+    var text = "\(first)\(first.count < message.count ? "…" : "")    \(place)\n\(quoted(line: place.line)) \(line)"
     if let column {
       let indent = line.prefix(column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
       text += "\n     │ \(indent)\(String(repeating: "^", count: max(1, min(length, line.count - column + 1))))"
@@ -247,6 +251,10 @@ extension MigrationFailure: CustomStringConvertible {
     }
     if message.hasPrefix("no such collation sequence: ") {
       return "SQLite has no such collation: one that a program adds is not there when migrations run"
+    }
+    if message.hasPrefix("unrecognized token: \"'") { return "the quote is not closed" }
+    if ["<<<<<<<", "=======", ">>>>>>>"].contains(where: place.text.hasPrefix) {
+      return "git could not merge the file here: leave one of the two texts, or both, without these lines"
     }
     if message.hasPrefix("unrecognized token: \"{"), place.text.contains("{{") {
       return "what stands in {{…}} another program fills in: write the value"

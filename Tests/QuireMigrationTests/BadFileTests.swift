@@ -30,6 +30,72 @@ import Testing
     }
   }
 
+  @Test func `a file made for nothing is removed, also where a link leads`() throws {
+    let link = fixture.path + "/link.db"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: fixture.database)
+    try fixture.write("SELECT nothing;", as: "20260101000000_a.sql")
+    var migrator = Migrator(database: link, files: try MigrationFolder.read(fixture.migrations))
+    migrator.createsDatabase = true
+    #expect(throws: MigrationError.self) { try migrator.apply() }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.path).sorted() == ["Migrations", "link.db"])
+    try fixture.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
+    migrator = Migrator(database: link, files: try MigrationFolder.read(fixture.migrations))
+    migrator.createsDatabase = true
+    #expect(try migrator.apply().count == 1)
+    #expect(FileManager.default.fileExists(atPath: fixture.database))
+  }
+
+  @Test func `the URL of a file is no path, and the path in it is suggested`() throws {
+    try fixture.makeDatabase()
+    for url in ["sqlite:\(fixture.database)", "file://\(fixture.database)?mode=ro", "SQLITE3://\(fixture.database)"] {
+      #expect(Migrator.fileLike(url) == fixture.database)
+    }
+    #expect(Migrator.fileLike("postgres://\(fixture.database)") == nil)
+  }
+
+  private static let unreadable: [(text: [UInt8], line: Int, reason: String)] = [
+    ([0xFF, 0xFE] + utf16("SELECT 1;"), 1, "it is in UTF-16. iconv"),
+    (utf16("SELECT 1;"), 1, "it is in UTF-16. iconv"),
+    ([0] + utf16("SELECT 1;"), 1, "it is in UTF-16. iconv"),
+    (bytes("SELECT 1;\n-- caf") + [0xE9, 10], 2, "it is not UTF-8. iconv -f WINDOWS-1252"),
+    (bytes("SELECT 1;\nSELECT '\0';"), 2, "it contains a NUL byte"),
+    (bytes("SELECT 1;\n-- note\rSELECT 2;\n"), 2, "a comment's line ends in CR alone"),
+    (bytes("-- title\rSELECT 1;\r-- migrate: undo\rSELECT 2;\r"), 1, "a comment's line ends in CR alone"),
+  ]
+
+  private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  /// In little-endian order, without a mark.
+  private static func utf16(_ text: String) -> [UInt8] { text.utf8.flatMap { [$0, 0] } }
+
+  @Test(arguments: unreadable.indices)
+  func `a file in another encoding, or with other line ends, is refused`(index: Int) throws {
+    let (bytes, line, reason) = Self.unreadable[index]
+    let path = fixture.migrations + "/20260102000000_x.sql"
+    try Data(bytes).write(to: URL(filePath: path))
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator() }
+    #expect(error?.description.hasPrefix("\(path):\(line): \(reason)") == true)
+  }
+
+  @Test func `a CR that hides nothing is a blank`() throws {
+    try fixture.write(
+      "-- title\r\r\nSELECT 1;\rSELECT 2;\n-- end \r\n/* a\rb */ SELECT 'a\rb';", as: "20260102000000_x.sql")
+    #expect(try fixture.migrator(creating: true).apply().last?.title == "title")
+  }
+
+  @Test(arguments: [
+    (
+      "CREATE TABLE c (d);\nINSERT INTO c VALUES ('d);\n-- more",
+      "unrecognized token: \"'d);…    ", "\n     │ the quote is not closed"
+    ),
+    ("<<<<<<< HEAD\nSELECT 1;\n", "near \"<<\": syntax error    ", "\n     │ git could not merge the file here"),
+    ("SELECT 1;\n=======\nSELECT 2;", "near \"==\": syntax error    ", "\n     │ git could not merge the file here"),
+  ]) func `what SQLite's message does not say is said below`(sql: String, first: String, below: String) throws {
+    try fixture.write(sql, as: "20260102000000_x.sql")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator(creating: true).apply() }
+    #expect(error?.description.hasPrefix(first) == true && error?.description.contains(below) == true)
+  }
+
   @Test func `what needs only the database learns of all bad files in one reading`() throws {
     let folders: [(good: (String, String), bad: [(String, String)])] = [
       (("20260101000000_a.sql", "SELECT 1;"), (1...9).map { ("bad\($0).sql", "SELECT 1;") }),
@@ -183,9 +249,8 @@ import Testing
   @Test func `a file that is not UTF-8, unreadable or a folder is named`() throws {
     let path = fixture.migrations + "/20260102000000_b.sql"
     try Data("SELECT 1;\n-- caf".utf8 + [0xE9, 10]).write(to: URL(filePath: path))
-    #expect(throws: MigrationError.malformed(file: path, line: 2, reason: "it is not UTF-8")) {
-      try MigrationFolder.read(fixture.migrations)
-    }
+    let error = #expect(throws: MigrationError.self) { try MigrationFolder.read(fixture.migrations) }
+    #expect(error?.description.hasPrefix("\(path):2: it is not UTF-8. ") == true)
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     #expect(throws: MigrationError.unreadable(file: path)) { try MigrationFolder.read(fixture.migrations) }

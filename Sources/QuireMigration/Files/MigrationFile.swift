@@ -148,14 +148,37 @@ extension MigrationFile {
   /// `text` without a byte order mark, and with LF for line endings.
   ///
   /// - Throws: ``MigrationError/malformed(file:line:reason:)`` if it contains a NUL, after which SQLite would stop
-  ///   reading.
+  ///   reading, or a comment that was meant to end at a CR, at which SQLite ends none.
   static func plain(_ text: String, path: String) throws(MigrationError) -> String {
     var text = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
-    if text.utf8.contains(13) { text.replace("\r\n", with: "\n") }
+    if text.utf8.contains(13) {
+      text.replace("\r\n", with: "\n")
+      if let line = lineOfSwallowedText(text) {
+        throw .malformed(
+          file: path, line: line,
+          reason: "a comment's line ends in CR alone, which in SQL makes the next line a comment, too. End lines in LF")
+      }
+    }
     if let nul = text.utf8.firstIndex(of: 0) {
+      if text.utf8.prefix(2).contains(0) { throw .utf16(file: path) }
       throw .malformed(file: path, line: text.utf8[..<nul].count { $0 == 10 } + 1, reason: "it contains a NUL byte")
     }
     return text
+  }
+
+  /// The line of the first comment with a CR in it and text behind that; from 1.
+  private static func lineOfSwallowedText(_ text: String) -> Int? {
+    guard text.utf8.contains(13) else { return nil }
+    let tokens = SQLTokens(text)
+    var line = 1
+    for token in tokens {
+      let bytes = tokens.bytes[token.range]
+      if token.kind == .lineComment, let end = bytes.firstIndex(of: 13), bytes[end...].contains(where: { $0 > 32 }) {
+        return line
+      }
+      line += bytes.count { $0 == 10 }
+    }
+    return nil
   }
 
   private static func words(_ name: Substring) -> String { String(name).replacing("_", with: " ") }

@@ -178,10 +178,13 @@ public enum MigrationFolder {
   private static func read(file path: String) throws(MigrationError) -> String {
     guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable(file: path) }
     guard let text = String(validating: data, as: UTF8.self) else {
+      if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { throw .utf16(file: path) }
       // The lines before the first malformed byte are those that decode without repair.
       let lines = data.split(separator: 10, omittingEmptySubsequences: false)
       let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
-      throw .malformed(file: path, line: line + 1, reason: "it is not UTF-8")
+      throw .malformed(
+        file: path, line: line + 1,
+        reason: "it is not UTF-8. iconv -f WINDOWS-1252 -t UTF-8 converts a file of Windows or of Latin-1")
     }
     return text
   }

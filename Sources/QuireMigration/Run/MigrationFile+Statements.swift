@@ -53,7 +53,9 @@ extension SQLWords {
 
   /// The name in `PRAGMA name`, if it has no effect in a transaction, or must not have any.
   fileprivate var pragmaInTransaction: String? {
-    guard let (name, hasValue) = pragma, hasValue, !Connection.migrationPragmas.contains(name) else { return nil }
+    guard let (name, hasValue) = pragma, hasValue || name == "wal_checkpoint",
+      !Connection.migrationPragmas.contains(name)
+    else { return nil }
     return "PRAGMA \(name)"
   }
 }
@@ -77,6 +79,7 @@ extension MigrationError {
       return "It has no effect in a transaction, and in a database with tables only with VACUUM. Run both by hand."
     case MigrationFile.keys:
       return "It has no effect in a transaction. Keys are off while one runs, and checked before the commit. Remove it."
+    case "PRAGMA wal_checkpoint": return "It cannot run in a transaction, and changes nothing that is kept. Remove it."
     case "PRAGMA writable_schema":
       return "The schema's own table cannot be written to. Rebuild the table:  migrate new --rebuild TABLE"
     default:

@@ -230,6 +230,7 @@ public struct Migrator: Sendable {
   package static func fileLike(_ path: String) -> String? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard let name = parts.last, !name.isEmpty else { return nil }
+    if let named = fileNamed(by: path), FileManager.default.fileExists(atPath: named) { return named }
     let folder = parts.dropLast().joined(separator: "/")
     let prefix = parts.count > 1 ? folder + "/" : ""
     let names = (try? FileManager.default.contentsOfDirectory(atPath: prefix.isEmpty ? "." : prefix)) ?? []
@@ -237,9 +238,19 @@ public struct Migrator: Sendable {
     return nearest(to: String(name), among: names.filter { $0 != name }.sorted()).map { prefix + $0 }
   }
 
+  /// The path in a URL of a file, which a path is not: `sqlite:library.db`, `file:///var/lib/library.db?mode=ro`.
+  private static func fileNamed(by url: String) -> String? {
+    guard let colon = url.firstIndex(of: ":"), ["file", "sqlite", "sqlite3"].contains(url[..<colon].lowercased()) else {
+      return nil
+    }
+    let path = url[url.index(after: colon)...].prefix { $0 != "?" }
+    return String(path.hasPrefix("//") ? path.dropFirst(2) : path)
+  }
+
   private func removeEmptyFile() {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: database)
-    if attributes?[.size] as? Int == 0 { try? FileManager.default.removeItem(atPath: database) }
+    // A link stays, and what it leads to goes.
+    let file = URL(filePath: database).resolvingSymlinksInPath().path
+    if SidecarFiles.size(of: file) == 0 { try? FileManager.default.removeItem(atPath: file) }
   }
 
   /// Converts errors of SQLite that concern the database.
