@@ -100,6 +100,13 @@ import Testing
     #expect(try database.read { try $0.query("PRAGMA user_version").first } == 7)
   }
 
+  @Test func `a log that needs room to be opened, and finds none, is a full disk`() {
+    let error = SQLiteError(code: 4874, message: "disk I/O error")  // SQLITE_IOERR_SHMSIZE
+    #expect(DatabaseError(error, path: "a.db", waited: .zero) == .diskFull(path: "a.db"))
+    let other = SQLiteError(code: 266, message: "disk I/O error")  // SQLITE_IOERR_READ
+    #expect(DatabaseError(other, path: "a.db", waited: .zero) == .inputOutput(path: "a.db", code: 266))
+  }
+
   @Test func `a full disk rolls back, is named, and the next write works once there is room`() throws {
     let scratch = try Scratch()
     let database = try database(scratch)

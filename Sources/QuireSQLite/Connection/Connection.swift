@@ -154,7 +154,8 @@ package import QuireRow
     }
     switch error.primaryCode {
     case SQLITE_NOTADB: return .notADatabase(path: path)
-    case SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL:
+    case SQLITE_BUSY, SQLITE_CORRUPT,
+      _ where error.isFull:
       return DatabaseError(error, path: path, waited: waited) ?? .unreadable(path: path, reason: error.message)
     case SQLITE_READONLY where error.isUnfinished: return .unreadable(path: path, reason: DatabaseError.unfinished)
     default: return .unreadable(path: path, reason: error.message)

@@ -22,6 +22,10 @@ struct DatabaseFile {
     if info.st_mode & S_IFMT == S_IFDIR { throw .isDirectory(path: path) }
     if info.st_mode & S_IFMT != S_IFREG { throw .unreadable(path: path, reason: "this is not a regular file") }
     if info.st_nlink > 1 { throw .hardLinked(path: path, names: Int(info.st_nlink)) }
+    // SQLite itself would not say why it cannot open it.
+    if faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 {
+      throw .unreadable(path: path, reason: String(cString: strerror(errno)))
+    }
     if info.st_size == 0 && access != .create { throw .empty(path: path) }
     return try resolved(path)
   }

@@ -75,7 +75,8 @@ extension DatabaseError: CustomStringConvertible {
     case .corrupt(let path, let sql):
       "\(path) is damaged\(sql.map { " (seen by: \($0))" } ?? ""). Nothing more is written to it; "
         + "restore a backup, or save what is readable into a new file"
-    case .readOnly(let path): "\(path) is open for reading only; nothing was written"
+    case .readOnly(let path):
+      "\(path) can only be read, by its rights, its folder's, or as it was opened; nothing was written"
     case .diskFull(let path):
       "the disk of \(path) is full. The transaction was rolled back; free disk space and retry"
     case .inputOutput(let path, let code):
@@ -124,6 +125,7 @@ extension DatabaseError {
     case 5: self = .busy(path: path, waited: waited)
     case 8 where error.code == 1032: self = .fileReplaced(path: path)  // moved, says SQLite
     case 8: self = .readOnly(path: path)
+    case 10 where error.isFull: self = .diskFull(path: path)
     case 10: self = .inputOutput(path: path, code: error.code)
     // The pages are intact, and SQLite names the definition that it cannot read.
     case 11 where error.message.hasPrefix("malformed database schema"):

@@ -41,8 +41,8 @@ extension SQLiteError {
   /// A full-text index or an R-tree does not match the rows that it was made of. The pages of the file are intact, and
   /// the statement has changed nothing.
   package var isIndexMismatch: Bool { code == SQLITE_CORRUPT | 1 << 8 }  // SQLITE_CORRUPT_VTAB
-  /// The disk is full.
-  package var isFull: Bool { primaryCode == SQLITE_FULL }
+  /// The disk is full, perhaps only for the -shm beside the file, without which a write-ahead log is not even read.
+  package var isFull: Bool { primaryCode == SQLITE_FULL || code == SQLITE_IOERR | 19 << 8 }  // SQLITE_IOERR_SHMSIZE
   /// The database is open for reading only.
   package var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
   /// The transaction of a writer that is gone must be rolled back, which a connection that only reads cannot do.

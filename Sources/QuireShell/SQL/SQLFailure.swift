@@ -41,7 +41,7 @@ struct SQLFailure {
 
   /// An error of the file or a disk, and not of the statement; nil for all others.
   private func whole(_ error: SQLiteError) -> ShellFailure? {
-    if error.isFull, work == .reading || TemporaryFiles.isFull(beside: file) {
+    if error.isFull, work == .reading && !error.isInputOutput || TemporaryFiles.isFull(beside: file) {
       return ShellFailure(
         "the disk of \(printable(TemporaryFiles.folder)) is full, where SQLite keeps what it sorts. "
           + "\(printable(file)) is \(work == .reading ? "not at fault" : "as it was before the statement")",

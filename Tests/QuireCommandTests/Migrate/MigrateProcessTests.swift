@@ -141,7 +141,10 @@ import Testing
     _ = try quire.shell("chmod \(file) library.db; chmod \(folder) .")
     defer { _ = try? quire.shell("chmod 755 . && chmod 644 library.db") }
     // A file that may be written to has no room for its backup.
-    let reason = file == "0444" ? "library.db is open for reading only; nothing was written" : "Permission denied"
+    let reason =
+      file == "0444"
+      ? "library.db can only be read, by its rights, its folder's, or as it was opened; nothing was written"
+      : "Permission denied"
     for (words, status): (String, Int32) in [
       ("status", 0), ("plan", 0), ("check", 3), ("log", 0), ("diff -d", 0), ("apply", 1), ("undo --yes", 1),
       ("redo --yes", 1),
