@@ -19,6 +19,12 @@ struct ModelInference {
   private let uniques: [String: [Set<String>]]
   private let collations: [SQLName: [SQLName: String]]
   private let matches: Matches
+  /// Where the model of a table is.
+  private let places: [SQLName: Int]
+  /// The names of each model's relations, in lower case.
+  private var relationNames: [Set<String>]
+  /// How many keys lead from one table to another.
+  private var siblings: [[String]: Int] = [:]
 
   /// How many values of the first column are in the second; nil if one of them has no values.
   typealias Matches = (_ own: (table: String, column: String), _ other: (table: String, column: String)) -> Int?
@@ -46,6 +52,9 @@ struct ModelInference {
     self.keys = keys
     self.uniques = uniques
     self.matches = matches
+    places = Dictionary(
+      models.enumerated().map { (SQLName($0.element.table), $0.offset) }, uniquingKeysWith: { first, _ in first })
+    relationNames = Array(repeating: [], count: models.count)
   }
 
   /// A name that two tables would share stays each one's own.
@@ -60,9 +69,7 @@ struct ModelInference {
     }
   }
 
-  private func place(ofTable table: String) -> Int? {
-    models.firstIndex { SQLName($0.table) == SQLName(table) }
-  }
+  private func place(ofTable table: String) -> Int? { places[SQLName(table)] }
 
   /// Puts in what a foreign key leaves to the schema, and drops those that lead nowhere.
   private mutating func complete() {
@@ -108,10 +115,11 @@ struct ModelInference {
 
   private mutating func guess() {
     let declared = Set(keys.flatMap { key in key.pairs.map { key.table + "\0" + $0.own } })
+    let named = placesByName
     for model in models where model.kind != .virtual {
       for column in model.columns where !declared.contains(model.table + "\0" + column.column) {
         guard let name = ModelNames.relation(ofColumn: column.column), model.keyColumns != [column.column],
-          let target = models.first(where: { Self.isMeant($0, by: name) }),
+          let target = named[name.lowercased()].map({ models[$0] }),
           let other = meant(by: column.column, of: model, in: target)
         else { continue }
         let pair = keyPair(column.column, of: model, other, of: target)
@@ -143,11 +151,15 @@ struct ModelInference {
       || (uniques[model.table] ?? []).contains { $0.isSubset(of: columns) }
   }
 
-  private static func isMeant(_ model: FileModel, by name: String) -> Bool {
-    let wanted = name.lowercased()
-    return model.kind == .table
-      && [model.table.lowercased(), model.name.lowercased(), ModelNames.singular(model.table).lowercased()]
-        .contains(wanted)
+  /// The first table of each name, in lower case: its own, its model's, or the singular of its own.
+  private var placesByName: [String: Int] {
+    var places: [String: Int] = [:]
+    for (place, model) in models.enumerated() where model.kind == .table {
+      for name in [model.table, model.name, ModelNames.singular(model.table)] {
+        if places[name.lowercased()] == nil { places[name.lowercased()] = place }
+      }
+    }
+    return places
   }
 
   // MARK: Relations
@@ -155,8 +167,9 @@ struct ModelInference {
   private mutating func relate() {
     var joins: [(ModelReader.ForeignKey, ModelReader.ForeignKey)] = []
     var pure: Set<String> = []
+    let ofTable = Dictionary(grouping: keys, by: \.table)
     for model in models {
-      let own = keys.filter { $0.table == model.table }
+      let own = ofTable[model.table] ?? []
       guard own.count == 2, own.allSatisfy(\.isDeclared) || !model.columns.contains(where: { $0.keyPlace == 0 }) else {
         continue
       }
@@ -166,6 +179,7 @@ struct ModelInference {
       if isPure || Set(model.keyColumns) == linked { joins.append((own[0], own[1])) }
       if rest.isEmpty { pure.insert(model.table) }
     }
+    siblings = keys.reduce(into: [:]) { $0[[$1.table, $1.target], default: 0] += 1 }
     var names: [String] = []
     for key in keys { names.append(addForward(key)) }
     for (key, name) in zip(keys, names) where !pure.contains(key.table) { addInverse(key, name) }
@@ -187,7 +201,8 @@ struct ModelInference {
     } else if isTaken(name, in: own, besides: key.pairs.map(\.own)) {
       name = free(fallback, in: own)
     }
-    models[own].relations.append(
+    add(
+      to: own,
       Relation(
         name: name, target: target, isToMany: !isSingle, holdsKey: true, route: .direct(key.pairs),
         isDeclared: key.isDeclared))
@@ -199,15 +214,17 @@ struct ModelInference {
     let isSingle = isDistinct([key], in: models[own])
     let base = ModelNames.lowered(models[own].name)
     let plain = isSingle ? base : ModelNames.plural(base)
-    let siblings = keys.count { $0.table == key.table && $0.target == key.target }
     var name = plain
     if own == target {
       name = forward == "parent" && !isSingle ? "children" : "\(plain)_as_\(forward)"
-    } else if siblings > 1, forward.lowercased() != ModelNames.lowered(models[target].name).lowercased() {
+    } else if siblings[[key.table, key.target]] ?? 0 > 1,
+      forward.lowercased() != ModelNames.lowered(models[target].name).lowercased()
+    {
       name = "\(plain)_as_\(forward)"
     }
     let pairs = key.pairs.map(\.reversed)
-    models[target].relations.append(
+    add(
+      to: target,
       Relation(
         name: free(name, in: target), target: own, isToMany: !isSingle, holdsKey: false, route: .direct(pairs),
         isDeclared: key.isDeclared))
@@ -229,7 +246,8 @@ struct ModelInference {
       name = ModelNames.plural(ModelNames.relation(ofColumn: column) ?? column)
     }
     if isTaken(name, in: own, besides: []) { name = free("\(name)_via_\(first.table)", in: own) }
-    models[own].relations.append(
+    add(
+      to: own,
       Relation(
         name: name, target: target, isToMany: true, holdsKey: false,
         route: .join(
@@ -254,9 +272,14 @@ struct ModelInference {
     return isUnique(columns, in: model)
   }
 
+  private mutating func add(to place: Int, _ relation: Relation) {
+    models[place].relations.append(relation)
+    relationNames[place].insert(relation.name.lowercased())
+  }
+
   private func isTaken(_ name: String, in place: Int, besides columns: [String]) -> Bool {
     let name = name.lowercased()
-    return models[place].relations.contains { $0.name.lowercased() == name }
+    return relationNames[place].contains(name)
       || models[place].columns.contains { $0.column.lowercased() == name && !columns.contains($0.column) }
   }
 
