@@ -131,6 +131,23 @@ import Testing
     #expect(found.candidates.allSatisfy { $0.text.lowercased().hasPrefix(typed.lowercased()) })
   }
 
+  @Test func `steps of one name lead from model to model`() throws {
+    let library = try Library(
+      """
+      CREATE TABLE a (id INTEGER PRIMARY KEY, in_a, parent_id INTEGER REFERENCES b(id));
+      CREATE TABLE b (id INTEGER PRIMARY KEY, in_b, parent_id INTEGER REFERENCES c(id));
+      CREATE TABLE c (id INTEGER PRIMARY KEY, in_c, parent_id INTEGER REFERENCES d(id));
+      CREATE TABLE d (id INTEGER PRIMARY KEY, in_d);
+      """)
+    let session = try library.session()
+    for (text, name) in [
+      ("A 1 .parent.in", "in_b"), ("A 1 .parent .parent .in", "in_c"), ("A.parent.parent.parent.in", "in_d"),
+      ("A 1 .parent where parent.in", "in_c"), ("A where parent.parent.in", "in_c"), ("A 1 .in", "in_a"),
+    ] {
+      #expect(session.completions(text, at: text.utf8.count).candidates.map(\.text) == [name], "\(text)")
+    }
+  }
+
   @Test func `pieces of an input are what they are`() {
     let text = "Book where author.name = \"x\" and year > :y"
     let spans = session.spans(text).map { (String(decoding: Array(text.utf8)[$0.range], as: UTF8.self), $0.kind) }

@@ -134,6 +134,9 @@ struct Completer {
   /// The model that the path before the cursor leads to, and whether there is a path.
   private func reached(from model: Int, _ start: Int) -> (Int, Bool) {
     guard tokens.last?.isSign(".") == true else { return (model, false) }
+    // Steps are what `inner` follows.
+    let isNested = tokens.count { $0.isSign("(") } > tokens.count { $0.isSign(")") }
+    if !isNested, isStep(tokens.count - 1) { return (inner(model), true) }
     var path: [String] = []
     var place = tokens.count - 1
     while place > 0, tokens[place].isSign("."), case .word(let word) = tokens[place - 1].kind {
