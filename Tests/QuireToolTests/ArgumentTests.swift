@@ -67,6 +67,10 @@ private let tool = Tool("tool", version: "1.2.3", "is a tool", commands: [echo, 
     (["echo"], "FIRST is missing\nhelp:  tool help echo"),
     (["echo", "a", "--nmae", "x"], "tool echo has no option --nmae: did you mean --name?\nhelp:  tool help echo"),
     (["echo", "a", "-x"], "tool echo has no option -x\nhelp:  tool help echo"),
+    (
+      ["echo", "-- a comment\nBook"],
+      "tool echo has no option -- a comment. What begins with - and is no option stands behind --\nhelp:  tool help echo"
+    ),
     (["echo", "a", "--name"], "--name needs its NAME\nhelp:  tool help echo"),
     (["echo", "a", "--flag=1"], "--flag takes no value\nhelp:  tool help echo"),
     (["echo", "a", "--name", "b", "-nc"], "--name was given more than once\nhelp:  tool help echo"),

@@ -155,8 +155,11 @@ struct ArgumentParser {
   private func find(_ name: String, in options: [Option], command: [String]) throws(UsageError) -> Option {
     if let option = options.first(where: { $0.name == name || $0.short == name }) { return option }
     let near = name.hasPrefix("--") ? nearest(to: name, among: options.map(\.name)) : nil
+    let isOption = name.utf8.allSatisfy { $0 == 45 || (97...122).contains($0 | 32) }
+    let hint =
+      near.map { ": did you mean \($0)?" } ?? (isOption ? "" : ". What begins with - and is no option stands behind --")
     throw UsageError(
-      "\(command.joined(separator: " ")) has no option \(name)" + (near.map { ": did you mean \($0)?" } ?? ""),
+      "\(command.joined(separator: " ")) has no option \(name.prefix { !$0.isNewline }.prefix(40))\(hint)",
       command: command)
   }
 
