@@ -118,13 +118,14 @@ extension StoreNode {
     }
   }
 
-  /// Removes old entries from the file.
+  /// Removes old entries from the file, all but the last one that is old: it says how far the log may be trimmed, also
+  /// later, if there is no snapshot yet.
   ///
   /// - Returns: the position of the last one that is old; nil if there is none.
   func trimFile(_ database: Database, keeping: Duration) throws -> Int64? {
     let now = Date().timeIntervalSince1970
     let (oldest, latest) = (Int64((now - keeping.seconds) * 1000), Int64((now + keeping.seconds) * 1000))
-    let end = try database.read { connection in
+    let (end, isShort) = try database.read { connection in
       // Up to the first that is younger: one machine's clock may be wrong. Of a time to come is what others are behind.
       let row = try connection.query(
         """
@@ -136,13 +137,15 @@ extension StoreNode {
         WHERE at < ?1 AND position < coalesce((SELECT first FROM young), 9223372036854775807)
         """, [.integer(oldest), .integer(latest)]
       ).first
-      if case .integer(let position)? = row { return position }
-      return Int64(0)
+      guard case .integer(let end)? = row else { return (Int64(0), true) }
+      let others = try connection.query("SELECT 1 FROM _quire_entries WHERE position < ? LIMIT 1", [.integer(end)])
+      return (end, others.rows.isEmpty)
     }
     if end <= 0 { return nil }
+    if isShort { return end }
     try database.replaying { replayer in
       _ = try replayer.replay { _ in
-        Replayer.Plan([]) { _ = try $0.execute("DELETE FROM _quire_entries WHERE position <= ?", [.integer(end)]) }
+        Replayer.Plan([]) { _ = try $0.execute("DELETE FROM _quire_entries WHERE position < ?", [.integer(end)]) }
       }
     }
     return end
