@@ -5,7 +5,7 @@ import QuireSQLite
 /// Commits that wait for their one reader: those that arrive, and those in the file's change log.
 ///
 /// If the reader falls behind by more than the bound and there is a log, waiting commits are dropped and read from the
-/// log.
+/// log. So is one that was under way when the inbox was made.
 final class CommitInbox: Sendable {
   private struct State {
     var waiting: [ChangeSet] = []
@@ -32,6 +32,7 @@ final class CommitInbox: Sendable {
   private let bound: Int
   private let models: CommitModels
   private let accepts: @Sendable (ChangeSet) -> Bool
+  private let wanted: CapturedColumns
   private let interest: CaptureToken
   private let subscription = Locked<Subscription?>(nil)
   private weak let database: Database?
@@ -54,6 +55,7 @@ final class CommitInbox: Sendable {
     models = CommitModels(store)
     database = store.database
     state = Locked(State(place: token, isBehind: token != nil))
+    wanted = interest
     self.interest = store.database.addCapture(interest)
     begin(store.database, from: token)
   }
@@ -67,6 +69,7 @@ final class CommitInbox: Sendable {
     models = CommitModels(store)
     database = store.database
     state = Locked(State())
+    wanted = interest
     self.interest = store.database.addCapture(interest)
     begin(store.database, from: nil)
   }
@@ -93,6 +96,29 @@ final class CommitInbox: Sendable {
 
   /// On the writer's thread: only queues.
   private func receive(_ commit: ChangeSet) {
+    if commit.captured < interest.generation { return receiveIncomplete(commit) }
+    queue(commit)
+  }
+
+  /// A commit whose transaction was under way when the inbox was made: not all that the reader wants was captured. The
+  /// change log has it whole; without a log it is told as one whose rows are unknown.
+  private func receiveIncomplete(_ commit: ChangeSet) {
+    guard wanted.table.map({ commit[table: $0] != nil || commit.rowsUnknown }) ?? true else { return }
+    guard let token = commit.token, !commit.altersSchema else {  // which may have switched the log on
+      return queue(
+        ChangeSet(
+          number: commit.number, origin: commit.origin, author: commit.author, token: commit.token, tables: [],
+          rowsUnknown: true, altersSchema: commit.altersSchema))
+    }
+    let readers = state.withLock { state in
+      state.isBehind = true
+      state.dropped = token
+      return state.takeReaders()
+    }
+    for reader in readers { reader.resume() }
+  }
+
+  private func queue(_ commit: ChangeSet) {
     guard accepts(commit) else {
       // A reader that has received everything it wants also advances: otherwise the log might be trimmed past its
       // position.

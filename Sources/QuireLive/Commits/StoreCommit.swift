@@ -15,8 +15,9 @@ public struct StoreCommit: Sendable {
   /// All changed rows by table, including tables without a model.
   public let tables: [TableChanges]
   /// Whether more may have changed than ``tables`` contains: another process committed, once or several times, and the
-  /// changed rows are unknown, or this program has dropped a table, whose rows SQLite does not report. Anything derived
-  /// from rows must then be rebuilt, from the state after this commit or a later one.
+  /// changed rows are unknown, or this program has dropped a table, whose rows SQLite does not report, or the transaction
+  /// was under way when the sequence was made and the file has no change log. Anything derived from rows must then be
+  /// rebuilt, from the state after this commit or a later one.
   public let rowsUnknown: Bool
   let models: CommitModels
 

@@ -23,9 +23,13 @@ package struct ChangeSet: Sendable {
   /// another process, of which only the rows of users' tables may be known.
   package let altersSchema: Bool
 
+  /// The generation of the requests for columns that its transaction knew: what was requested later is not in `tables`.
+  /// Rows of a change log are whole.
+  package let captured: Int
+
   package init(
     number: Int64, origin: Origin, author: String? = nil, token: CommitToken? = nil, tables: [TableChanges],
-    rowsUnknown: Bool = false, altersSchema: Bool = false
+    rowsUnknown: Bool = false, altersSchema: Bool = false, captured: Int = .max
   ) {
     self.number = number
     self.origin = origin
@@ -34,6 +38,7 @@ package struct ChangeSet: Sendable {
     self.tables = tables
     self.rowsUnknown = rowsUnknown
     self.altersSchema = altersSchema
+    self.captured = captured
   }
 
   package typealias Origin = CommitOrigin

@@ -15,6 +15,8 @@ final class Capture {
   /// Whether rows are identified by their row ids, if their tables have one, and not by a declared key.
   private let prefersRowID: Bool
   private var interestGeneration = -1
+  /// That of the transaction at hand, or of the last one.
+  private(set) var generation = 0
   /// All tables that events may refer to, by the number in the event.
   private(set) var records: [TableRecord] = []
   private var shapes: [String: TableShape] = [:]
@@ -49,7 +51,7 @@ final class Capture {
 
   func begin() throws(SQLiteError) {
     quire_capture_begin(log)
-    let generation = interests.generation.load(ordering: .acquiring)
+    generation = interests.generation.load(ordering: .acquiring)
     if generation != interestGeneration {
       interestGeneration = generation
       records.removeAll()

@@ -23,10 +23,13 @@ package final class CaptureToken: Sendable {
   private let interest: CapturedColumns
   private weak let interests: Interests?
   private let isCancelled = Atomic(false)
+  /// Transactions of this generation and later ones capture the columns: see ``ChangeSet/captured``.
+  package let generation: Int
 
-  init(_ interest: CapturedColumns, in interests: Interests) {
+  init(_ interest: CapturedColumns, in interests: Interests, since generation: Int) {
     self.interest = interest
     self.interests = interests
+    self.generation = generation
   }
 
   deinit { cancel() }
@@ -44,8 +47,12 @@ final class Interests: Sendable {
   let generation = Atomic(0)
 
   func add(_ interest: CapturedColumns) -> CaptureToken {
-    if counts.withLock({ $0.add(interest, by: 1) }) { generation.add(1, ordering: .releasing) }
-    return CaptureToken(interest, in: self)
+    // Under the lock: whoever asks for the same next must not take the columns for captured already.
+    let since = counts.withLock { counts in
+      if counts.add(interest, by: 1) { return generation.add(1, ordering: .releasing).newValue }
+      return generation.load(ordering: .acquiring)
+    }
+    return CaptureToken(interest, in: self, since: since)
   }
 
   func remove(_ interest: CapturedColumns) {

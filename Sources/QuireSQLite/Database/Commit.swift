@@ -46,7 +46,7 @@ package final class Commit {
     self.folded = folded.map {
       ChangeSet(
         number: number, origin: origin, author: author, token: token, tables: $0, rowsUnknown: rowsUnknown,
-        altersSchema: altersSchema)
+        altersSchema: altersSchema, captured: writer.capture.generation)
     }
     connection = writer.connection
     capture = writer.capture
@@ -66,7 +66,7 @@ package final class Commit {
     if let capture { tables = ChangeCoalescer(capture).tables() }
     let changes = ChangeSet(
       number: ownNumber, origin: origin, author: author, token: token, tables: tables, rowsUnknown: rowsUnknown,
-      altersSchema: schemaChanged)
+      altersSchema: schemaChanged, captured: capture?.generation ?? .max)
     folded = changes
     return changes
   }

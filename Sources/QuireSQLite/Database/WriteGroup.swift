@@ -211,6 +211,6 @@ struct WriteGroup {
         tables: member.tables
           ?? ChangeCoalescer(writer.capture).tables(
             from: member.events.lowerBound, upTo: member.events.upperBound),
-        rowsUnknown: member.dropsTable, altersSchema: member.altersSchema))
+        rowsUnknown: member.dropsTable, altersSchema: member.altersSchema, captured: writer.capture.generation))
   }
 }

@@ -100,7 +100,7 @@ package final class Replayer {
             number: number, origin: member.origin, author: member.author,
             token: place.token,
             tables: ChangeCoalescer(writer.capture).tables(
-              from: member.events.lowerBound, upTo: member.events.upperBound)))
+              from: member.events.lowerBound, upTo: member.events.upperBound), captured: writer.capture.generation))
       }
       database.events.emit(since: begun) {
         .commit(number: number, duration: $0, changes: member.events.count, logBytes: writer.logSizeInBytes)
