@@ -62,6 +62,23 @@ import Testing
     #expect(try library.rows("SELECT * FROM t").isEmpty)
   }
 
+  @Test func `a column whose name is empty takes its values, and goes out and comes back`() async throws {
+    let library = try Library(#"CREATE TABLE t (a, ""); INSERT INTO t VALUES (1, 'x'), (2, NULL);"#)
+    let session = try library.writing()
+    for name in ["t.csv", "t.tsv", "t.json", "t.jsonl"] {
+      let path = library.folder.appending(path: name).path
+      _ = try await session.replies(".save \(path) T")
+      _ = try await session.replies("delete T", yes: true)
+      _ = try await session.replies(".import \(path) T")
+      #expect(try library.rows("SELECT * FROM t ORDER BY a") == [[1, "x"], [2, .null]], "\(name)")
+    }
+    #expect(try await session.rows("T where `` = 'x' select ``") == [["x"]])
+    let statements = library.folder.appending(path: "t.sql").path
+    _ = try await session.replies(".save \(statements) T where a = 1")
+    let text = try String(contentsOfFile: statements, encoding: .utf8)
+    #expect(text == "INSERT INTO \"t\" (\"a\", \"\") VALUES (1, 'x');\n")
+  }
+
   @Test func `only a field that is wholly written as bytes is bytes`() async throws {
     let path = try file("a,b\n1,x''(t)+x=0\n2,x'ab' and more\n3,x'ab'\n4,x'a'\n", "t.csv")
     _ = try await session.replies(".import \(path) t")

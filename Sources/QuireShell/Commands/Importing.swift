@@ -118,7 +118,7 @@ private struct Insertion {
   mutating func prepare(_ names: [String], at place: RecordPlace) throws {
     columns = []
     for (number, name) in names.enumerated() {
-      if name.isEmpty {
+      if name.isEmpty, model.column(named: name) == nil {
         throw place.failure(
           "name \(number + 1) of \(names.count) is empty",
           hint: number == 0

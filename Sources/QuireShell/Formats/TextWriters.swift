@@ -83,7 +83,7 @@ struct InsertWriter: AnswerWriter {
 
   init(_ columns: [String], _ output: RowOutput) throws {
     let shown = output.style.isTerminal ? columns.map { printable($0) } : columns
-    let all = distinct(shown.map { $0.isEmpty ? "column" : $0 })
+    let all = distinct(shown)
     let kept = all.indices.filter { !output.computedColumns.contains(all[$0].lowercased()) }
     places = kept.map { Int32($0) }
     let names = try kept.map { try quoted(identifier: all[$0]) }.joined(separator: ", ")
