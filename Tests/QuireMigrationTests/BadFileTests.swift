@@ -45,6 +45,21 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: fixture.database))
   }
 
+  @Test func `what another program keeps locked is waited for once, also beside its journal`() throws {
+    try fixture.makeDatabase()
+    let other = try Connection(migrating: fixture.database, access: .readWrite, busyTimeout: .zero)
+    _ = try other.rows("PRAGMA locking_mode = EXCLUSIVE")
+    _ = try other.rows("INSERT INTO old VALUES (1)")
+    #expect(FileManager.default.fileExists(atPath: fixture.database + "-journal"))
+    let beats = Locked(0)
+    var migrator = try fixture.migrator()
+    migrator.wait = .milliseconds(500)
+    migrator.beat = { beats.withLock { $0 += 1 } }
+    #expect(throws: MigrationError.busy(path: fixture.database, seconds: 0.5)) { try migrator.plan() }
+    // All but the first three are ten milliseconds apart, or more.
+    #expect(beats.withLock { $0 } < 60)
+  }
+
   @Test func `the URL of a file is no path, and the path in it is suggested`() throws {
     try fixture.makeDatabase()
     for url in ["sqlite:\(fixture.database)", "file://\(fixture.database)?mode=ro", "SQLITE3://\(fixture.database)"] {

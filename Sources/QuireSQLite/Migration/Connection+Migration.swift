@@ -18,7 +18,7 @@ extension Connection {
   ) throws {
     let file = try DatabaseFile(path).checked(for: access)
     let pulse = MigrationPulse(interruption: interruption, busyTimeout: busyTimeout, beat: beat)
-    if access == .readOnly { Self.recover(file, pulse) }
+    if access == .readOnly { Self.recover(file, interruption) }
     let unlocked = access == .readOnly ? try UnlockedFile(file) : nil
     try self.init(migrating: file, as: path, access: access, unlocked: unlocked, pulse: pulse)
   }
@@ -38,8 +38,10 @@ extension Connection {
   /// Lets SQLite roll back the unfinished transaction of a process that died, which a read-only connection cannot do.
   ///
   /// A failure is not an error here: the next read reports it.
-  private static func recover(_ file: String, _ pulse: MigrationPulse) {
+  private static func recover(_ file: String, _ interruption: MigrationInterruption?) {
     if Foundation.access(file + "-journal", F_OK) != 0 { return }
+    // Who locks it lives, and its transaction is its own: the read waits for it, and need not wait twice.
+    let pulse = MigrationPulse(interruption: interruption, busyTimeout: .zero, beat: nil)
     _ = try? Connection(migrating: file, as: file, access: .readWrite, unlocked: nil, pulse: pulse)
   }
 
