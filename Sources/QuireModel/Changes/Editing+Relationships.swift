@@ -87,7 +87,8 @@ extension Editing {
   /// After an assignment to an object that an observer has taken out of the context, by a rollback: as any object of no
   /// context, it joins that of what it is assigned.
   private func rejoin(_ model: any PersistentModel, _ targets: [any PersistentModel]) {
-    if model._quireRowState.owner == nil, targets.contains(where: { $0._quireRowState.isOwned(by: core) && !$0.isDeleted })
+    if model._quireRowState.owner == nil,
+      targets.contains(where: { $0._quireRowState.isOwned(by: core) && !$0.isDeleted })
     {
       insert(model)
     }

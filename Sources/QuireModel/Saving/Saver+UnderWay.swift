@@ -123,7 +123,8 @@ extension Saver {
     let entity = object.entity
     let place = Int(truncatingIfNeeded: object.key &- pending.firstTemporaryKey)
     if pending.inserted.indices.contains(place), pending.inserted[place] === model { pending.inserted[place] = nil }
-    guard model._quireRowState.isOwned(by: core), model._quireRowState.key == object.key, maps[entity.index].find(key) == nil
+    guard model._quireRowState.isOwned(by: core), model._quireRowState.key == object.key,
+      maps[entity.index].find(key) == nil
     else { return }
     model._quireState.saved(as: key)
     maps[entity.index].insert(model, key: key)
