@@ -79,6 +79,21 @@ import Testing
     #expect(one.number == two.number && line(one) == line(two) && one.token == two.token)
   }
 
+  @Test func `a commit that drops a table is marked in the log, too`() async throws {
+    var store = try open(.on())
+    let token = try #require(store.latestToken)
+    var live = store.commits.makeAsyncIterator()
+    try store.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, body TEXT); INSERT INTO note VALUES (1, 'x')")
+    try store.execute("DROP TABLE note; INSERT INTO author (name) VALUES ('a')", author: "ada")
+    try store.execute("INSERT INTO author (name) VALUES ('b')")
+    let lines = ["[]", "ada[1 ->a]?", "[2 ->b]"]
+    for expected in lines { #expect(try await live.next().map(line) == expected) }
+    try store.close()
+    store = try open()
+    var later = try store.commits(after: token).makeAsyncIterator()
+    for expected in lines { #expect(try await later.next().map(line) == expected) }
+  }
+
   @Test func `a reader that falls behind goes on from the log and misses nothing`() async throws {
     let store = try open(.on())
     try store.execute("INSERT INTO author (name) VALUES ('0')")

@@ -96,7 +96,7 @@ final class LogWriter {
     state = try LogState(on: connection)
   }
 
-  /// Marks the place: until here changes are missing.
+  /// Marks the place: until here, or in the transaction at hand, changes are missing.
   func noteGap() throws {
     if isOn { try LogTables(connection).noteGap() }
   }

@@ -146,7 +146,10 @@ extension Writer {
 
   /// The last that is written: the change log's record, where there is one to keep.
   func closeLog(origin: ChangeSet.Origin, author: String?, number: Int64) throws {
-    if log.isOn { try log.record(origin: origin, author: author, number: number) }
+    if log.isOn {
+      if hasDroppedTable { try log.noteGap() }  // its rows are not logged
+      try log.record(origin: origin, author: author, number: number)
+    }
     if hasAlteredSchema {
       loggedSchema = (try LogState.schema(of: connection), try LogState.tables(of: connection))
     }
