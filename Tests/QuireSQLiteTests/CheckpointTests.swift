@@ -141,4 +141,15 @@ import Testing
     check(1, due: false, wanted: false, returns: 9)
     #expect(pace.isDue(1000) && !pace.waits(1000))
   }
+
+  @Test func `however often readers were waited for in vain, they are waited for again`() {
+    var pace = CheckpointPace(pages: 1000)
+    var waits: [Int] = []
+    for frames in 1...100_000 where pace.isDue(frames) {
+      if pace.waits(frames) { waits.append(frames) }
+      pace.tried(frames, waiting: pace.waits(frames), returns: 0)
+    }
+    let pauses = zip(waits.dropFirst(), waits).map { $0 - $1 }
+    #expect(pauses.prefix(3) == [62, 124, 248] && pauses.max() == 8000 && waits.count > 15)
+  }
 }

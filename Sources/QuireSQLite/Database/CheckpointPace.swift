@@ -8,7 +8,8 @@
 /// - before a write, if a snapshot has ended since and none of an older commit is left;
 /// - when the log is a quarter longer, if there are always readers of older commits: once with a short wait, in which
 ///   they reach the latest commit, because nothing is written meanwhile. If the wait was in vain, a reader may be on
-///   this very thread: the next wait comes after twice as many frames each time.
+///   this very thread: the next wait comes after twice as many frames each time, up to eight times `pages`. Then readers
+///   are many, or slow, and one of the waits meets them all at the latest commit.
 struct CheckpointPace {
   private let pages: Int
   /// The log's length at the last try; 0 when it has started over since.
@@ -18,8 +19,8 @@ struct CheckpointPace {
   private var waitsFrom: Int
   private var step: Int
 
-  /// How long readers are waited for.
-  static let patience = Duration.milliseconds(20)
+  /// How long readers are waited for; where old snapshots have been given up, so that none but what reads just now is left.
+  static let (patience, lastPatience) = (Duration.milliseconds(20), Duration.milliseconds(200))
 
   init(pages: Int) {
     self.pages = pages
@@ -51,7 +52,7 @@ struct CheckpointPace {
     self.returns = returns
     if waiting {
       waitsFrom = frames + step
-      step *= 2
+      step = min(step * 2, pages * 8)
     }
   }
 }

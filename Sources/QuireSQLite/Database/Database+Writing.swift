@@ -233,16 +233,17 @@ extension Database {
   func checkpointIfDue(_ writer: Writer) {
     awaitsCheckpoint.store(false, ordering: .relaxed)
     guard isCheckpointDue(writer) else { return }
-    if writer.logSizeInBytes > configuration.logLimitInBytes { positions.giveUpOldSnapshots() }
-    checkpoint(writer)
+    let isTooLarge = writer.logSizeInBytes > configuration.logLimitInBytes
+    if isTooLarge { positions.giveUpOldSnapshots() }
+    checkpoint(writer, waiting: isTooLarge ? CheckpointPace.lastPatience : CheckpointPace.patience)
   }
 
-  private func checkpoint(_ writer: Writer) {
+  private func checkpoint(_ writer: Writer, waiting patience: Duration = CheckpointPace.patience) {
     let isLarge = writer.logSizeInBytes > configuration.logLimitInBytes / 4
     let isWaiting = pace.waits(writer.frames)
     let returns = readers.returnCount
     let mode: Writer.CheckpointMode =
-      isLarge && readers.lentCount == 0 ? .truncating : isWaiting ? .waiting(CheckpointPace.patience) : .passive
+      isLarge && readers.lentCount == 0 ? .truncating : isWaiting ? .waiting(patience) : .passive
     writer.checkpoint(mode)
     pace.tried(writer.frames, waiting: isWaiting, returns: returns)
     positions.secure(renews: true)
