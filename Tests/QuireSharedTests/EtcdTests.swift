@@ -111,6 +111,41 @@ struct EtcdTests {
     }
   }
 
+  @Test func `what answers and is not etcd is named, also after it was asked again`() throws {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        #expect(bind(listener, address, size) == 0 && listen(listener, 8) == 0)
+        getsockname(listener, address, &size)
+      }
+    }
+    let port = UInt16(bigEndian: address.sin_port)
+    Thread.detachNewThread {
+      var taken = accept(listener, nil, nil)
+      var asked = [UInt8](repeating: 0, count: 4096)
+      while taken >= 0 {
+        _ = recv(taken, &asked, asked.count, 0)
+        let answer = Array("HTTP/1.0 400 Bad Request\r\nContent-Length: 3\r\n\r\nno\n".utf8)
+        _ = send(taken, answer, answer.count, Int32(MSG_NOSIGNAL))
+        close(taken)
+        taken = accept(listener, nil, nil)
+      }
+    }
+    defer {
+      shutdown(listener, Int32(SHUT_RDWR))
+      close(listener)
+    }
+    for repeats in [false, true] {
+      let log = EtcdLog("library", at: ["127.0.0.1:\(port)"], repeats: repeats)
+      let error = #expect(throws: SharedLogError.self) { try log.status(by: .now + .seconds(1)) }
+      #expect("\(error as Any)".contains("what answers at 127.0.0.1:\(port) is not etcd"))
+    }
+  }
+
   @Test func `a member that has lost the others refuses, so that nothing is in doubt`() throws {
     let cluster = try EtcdCluster(3)
     try cluster.waitForLeader()

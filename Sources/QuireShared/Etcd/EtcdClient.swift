@@ -209,6 +209,10 @@ final class EtcdConnection: @unchecked Sendable {
 
   // MARK: HTTP
 
+  private var strange: EtcdClient.Failure {
+    .unanswered("what answers at \(endpoint) is not etcd, or expects encryption, which Quire does not speak")
+  }
+
   /// Of an answer or a part of one: more than etcd has of anything.
   private static let lengthLimit = 1 << 30
 
@@ -246,7 +250,7 @@ final class EtcdConnection: @unchecked Sendable {
   }
 
   private func object(_ bytes: some RandomAccessCollection<UInt8>) throws(EtcdClient.Failure) -> JSON {
-    guard let object = JSON(bytes) else { throw .unanswered("the answer is not JSON") }
+    guard let object = JSON(bytes) else { throw strange }
     return object
   }
 
@@ -276,7 +280,7 @@ final class EtcdConnection: @unchecked Sendable {
   /// - Returns: the status, and the length of what follows; nil for chunks.
   private func head(by deadline: ContinuousClock.Instant?) throws(EtcdClient.Failure) -> (status: Int, length: Int?) {
     let words = try line(by: deadline).split(separator: " ")
-    guard words.count >= 2, let status = Int(words[1]) else { throw .unanswered("the answer is not HTTP") }
+    guard words.count >= 2, let status = Int(words[1]) else { throw strange }
     var length: Int? = 0
     while true {
       var line = try line(by: deadline)
@@ -286,7 +290,7 @@ final class EtcdConnection: @unchecked Sendable {
       if line.hasPrefix("content-length:") {
         let number = Int(line.dropFirst(15).drop(while: \.isWhitespace).prefix(while: \.isNumber))
         guard let number, (0...EtcdConnection.lengthLimit).contains(number) else {
-          throw .unanswered("the answer is not HTTP")
+          throw strange
         }
         length = number
       }
@@ -298,7 +302,7 @@ final class EtcdConnection: @unchecked Sendable {
     // What is behind them is for others.
     let digits = try line(by: deadline).prefix(while: \.isHexDigit)
     guard let size = Int(digits, radix: 16), (0...EtcdConnection.lengthLimit).contains(size) else {
-      throw .unanswered("the answer is not HTTP")
+      throw strange
     }
     let bytes = try take(size, by: deadline)
     _ = try line(by: deadline)

@@ -295,17 +295,22 @@ package final class EtcdLog: SharedLog {
   private func call(_ path: String, by deadline: ContinuousClock.Instant, isAppend: Bool = false, _ body: JSON)
     throws(SharedLogError) -> JSON
   {
+    /// Why it was to be repeated: says more than that there was no time left for it.
+    var earlier: String?
     while true {
-      let failure: EtcdClient.Failure
+      var failure: EtcdClient.Failure
       do throws(EtcdClient.Failure) {
         return try client.post(path, body, by: deadline)
       } catch {
         failure = error
       }
+      if case .unreachable = failure, let earlier, ContinuousClock.now >= deadline { failure = .unreachable(earlier) }
       // All but an append may be carried out twice.
       let mayRepeat = repeats && !isAppend && ContinuousClock.now < deadline
       switch failure {
-      case .unreachable where mayRepeat, .unanswered where mayRepeat: Thread.sleep(forTimeInterval: 0.05)
+      case .unreachable(let reason) where mayRepeat, .unanswered(let reason) where mayRepeat:
+        earlier = reason
+        Thread.sleep(forTimeInterval: 0.05)
       case .unreachable(let reason): throw .unreachable(reason: reason)
       case .unanswered(let reason): throw isAppend ? .outcomeUnknown : .unreachable(reason: reason)
       case .refused(let reason): throw .refused(reason: reason)
