@@ -2,6 +2,9 @@ import Quire
 import TestSupport
 import Testing
 
+@testable import QuireModel
+@testable import QuireSQLite
+
 /// What goes wrong where no call can throw it.
 @Suite(.fewAtOnce) struct WarningTests {
   /// What a store has warned of since.
@@ -43,6 +46,21 @@ import Testing
       heard.all.map { String($0.description.prefix { $0 != "," }) } == [
         "Volume.writer of Volume 1 was read", "Volume.contributors of Volume 1 was read",
       ])
+    observation.cancel()
+  }
+
+  @Test func `a statement that ends with its block's deadline is not warned of, because the block throws`() async throws
+  {
+    let store = try store(["Lem": ["Eden"]])
+    let heard = Heard()
+    let observation = store.observeWarnings { heard.add($0) }
+    let ended = SQLiteError(code: 9, message: "interrupted", sql: "SELECT")
+    try await store.write { $0.owner.deferError(ended) }
+    try await store.read { $0.owner.deferError(ended) }
+    #expect(heard.all.isEmpty)
+    let context = ModelContext(store)
+    context.owner.deferError(ended)
+    #expect(heard.all.map(\.kind) == [.loading])
     observation.cancel()
   }
 

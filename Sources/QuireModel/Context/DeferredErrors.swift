@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// Errors of operations that cannot throw, such as getters, until they are asked for.
 struct DeferredErrors {
   private(set) var errors: [any Error] = []
@@ -32,7 +34,10 @@ struct DeferredErrors {
 extension ContextCore {
   /// Keeps an error that nothing can throw, and warns of it.
   package func deferError(_ error: any Error) {
-    if deferredErrors.add(error), let store {
+    let isThrown = !deferredErrors.add(error)
+    // What ends a statement in a block of the store's makes the block throw, too.
+    let isOver = following.standsStill && (error as? SQLiteError)?.isInterrupted == true
+    if !isThrown, !isOver, let store {
       store.warnings.emit(StoreWarning(.loading, "\(error)"))
     }
   }
