@@ -69,6 +69,18 @@ import Testing
     #expect(try store.value("SELECT title FROM tome WHERE id = 2") == "Iliad")
   }
 
+  @Test func `a list that has the row, and no object of it yet, has the new object once`() throws {
+    let shelf = try #require(try context.fetch(FetchDescriptor<Shelf>()).first)
+    #expect(shelf.tomes.count == 3)
+    try store.execute(
+      "INSERT INTO tome (code, title, number, series, pages, shelf_id) VALUES ('d', 'Dubliners', 9, '', 0, 1)")
+    try context.refresh()
+    let new = Tome("d", "Dubliners, again", shelf: shelf)
+    context.insert(new)
+    try context.save(onUniqueConflict: .upsert)
+    #expect(shelf.tomes.map(\.code) == ["a", "b", "c", "d"] && shelf.tomes.last === new)
+  }
+
   @Test func `where the row's object is in memory it takes the values, and its observers hear`() throws {
     let present = try tome("b", in: context)
     let heard = tracking { _ = present.title }
@@ -174,6 +186,35 @@ import Testing
   }
 
   // MARK: Conflicts
+
+  /// A row with the key of one that is gone is another one, or comes back by an undo.
+  @Test func `a list gives up what it has by an unsaved edit alone when the row goes`() throws {
+    let emma = try tome("a", in: context)
+    let second = Shelf("second")
+    context.insert(second)
+    try context.save()
+    let key = try #require(second.persistentModelID.rowKey)
+    #expect(emma.readers.isEmpty && second.tomes.isEmpty)
+    emma.readers.append(second)
+    emma.shelf = second
+    let ulysses = try tome("b", in: context)
+    ulysses.shelf = second
+    #expect(second.tomes.count == 2)
+    try store.execute("DELETE FROM tome WHERE code = 'b'")
+    try context.refresh()
+    #expect(second.tomes.map(\.code) == ["a"])
+    try store.execute("DELETE FROM shelf WHERE id = \(key)")
+    try context.refresh()
+    #expect(emma.readers.isEmpty)
+    context.rollback()
+    try store.execute("INSERT INTO shelf (id, name) VALUES (\(key), 'third')")
+    try store.execute("INSERT INTO tome (id, code, title, number, series, pages) VALUES (2, 'e', 'Eden', 1, 's', 0)")
+    try context.refresh()
+    #expect(emma.readers.isEmpty && emma.shelf?.name == "first")
+    let third = try #require(
+      try context.fetch(FetchDescriptor<Shelf>(predicate: #Predicate { $0.name == "third" })).first)
+    #expect(third.tomes.isEmpty)
+  }
 
   @Test func `with the usual rule the edit wins`() throws {
     let mine = try tome("a", in: context)

@@ -27,6 +27,7 @@ extension Following {
         }
       }
     }
+    unlinkGone(store, in: step)
   }
 
   private func compareRows(of entity: Entity, on connection: Connection, into step: Transition) throws {

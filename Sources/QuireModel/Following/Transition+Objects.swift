@@ -15,6 +15,7 @@ extension Following {
         pairs(of: join, changes, store, into: step)
       }
     }
+    unlinkGone(store, in: step)
   }
 
   private func rows(of entity: Entity, _ changes: TableChanges, on connection: Connection, into step: Transition)

@@ -160,7 +160,8 @@ extension Saver {
       guard let list = place.model._quireLink(place.property).list, list.contains(temporary),
         self.entity(of: place.model)?.properties[place.property].toMany?.target == entity.index
       else { continue }
-      list.keys = ToManyList.sorted(list.keys.map { $0 == temporary ? key : $0 })
+      // It may have the row already, without an object.
+      list.keys = ToManyList.sorted(list.keys.filter { $0 != key }.map { $0 == temporary ? key : $0 })
     }
     // Its own lists were those of an object without a row: they are read again, with unsaved edits.
     for index in entity.relationships where entity.properties[index].toMany != nil {
