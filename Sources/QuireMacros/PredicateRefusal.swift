@@ -40,7 +40,8 @@ extension PredicateRefusal.Reason: DiagnosticMessage {
     case .empty: "a predicate ends with a condition: write ‘true’ for all rows"
     case .statement: "a predicate is made of ‘let’, ‘guard’, ‘if’ and conditions: compute the rest before it"
     case .withoutElse: "every way through a predicate ends with a condition: write the ‘else’"
-    case .condition: "a predicate takes conditions and ‘if let’ with a name: match other patterns with ‘==’"
+    case .condition:
+      "a predicate takes values, ranges, ‘.some’, tuples and names as patterns: match others with ‘==’"
     case .operator(let name): "‘\(name)’ has no meaning for rows: compare with what is computed before the predicate"
     case .identity: "objects are compared with ‘==’ and ‘!=’, which ask for their rows"
     case .interpolation:

@@ -22,11 +22,16 @@ extension PredicateRewriter {
     switch (name, labels) {
     case ("contains", "_"):
       let value = arguments[0].value
-      if base.isLookedUp(outside: scope), value.mentions(scope) {
+      if base.isLookedUp(outside: scope) || base.isListOfNames(outside: scope), value.mentions(scope) {
         return build("isIn", base.trimmedDescription, try expression(value, scope))
       }
       if value.isLookedUp(outside: scope), base.mentions(scope) {
         return build("containsValue", try expression(base, scope), value.trimmedDescription)
+      }
+      // A part of a captured value may be an object, or a list of objects.
+      if value.mentions(scope) != base.mentions(scope) {
+        if base.mentions(scope), value.isTakenApart { return try function("containsPart", base, value, scope) }
+        if value.mentions(scope), base.isTakenApart { return try function("isInPart", base, value, scope) }
       }
       return try function("contains", base, value, scope)
     case ("hasPrefix", "_"), ("starts", "with"):
@@ -85,8 +90,8 @@ extension PredicateRewriter {
       + " { \(captures)\(own) in \(text) }"
   }
 
-  /// `$0.title.first == "a"`, `$0.title.prefix(2) == start`: a comparison with a part of a text, which is of a type that no
-  /// predicate takes. Swift is asked for it as a whole.
+  /// `$0.title.first == "a"`, `$0.title.prefix(2) == start`, `$0.words.prefix(1) == ["a"]`: a comparison with a part of a
+  /// text or a list, which is of a type that no predicate takes. Swift is asked for it as a whole.
   mutating func comparisonOfLetters(_ infix: InfixOperatorExprSyntax, _ scope: PredicateScope) throws -> String? {
     for (side, other) in [(infix.leftOperand, infix.rightOperand), (infix.rightOperand, infix.leftOperand)] {
       guard side.mentions(scope), !other.mentions(scope), !other.mayTrap, let member = side.lettersMember,
@@ -94,10 +99,11 @@ extension PredicateRewriter {
       else { continue }
       let name = member.declName.baseName.text
       let isLetter = name == "first" || name == "last"
-      guard other.is(StringLiteralExprSyntax.self) || (!isLetter && other.isLookedUp(outside: scope)) else { continue }
+      let isWrittenOut = other.is(StringLiteralExprSyntax.self) || (!isLetter && other.is(ArrayExprSyntax.self))
+      guard isWrittenOut || (!isLetter && other.isLookedUp(outside: scope)) else { continue }
       if !takesCalls { throw PredicateRefusal(.withoutSQL(name), at: side) }
       let place = base.unchained
-      if other.is(StringLiteralExprSyntax.self) {
+      if isWrittenOut {
         return named(try computed(ExprSyntax(infix), of: place, as: place, called: name, scope))
       }
       let value = newName()

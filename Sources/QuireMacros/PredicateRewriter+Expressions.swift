@@ -37,8 +37,8 @@ extension PredicateRewriter {
       }
     }
     if let ternary = source.as(TernaryExprSyntax.self) {
-      return build(
-        "Conditional", try condition(ternary.condition, scope), try expression(ternary.thenExpression, scope),
+      return conditional(
+        try condition(ternary.condition, scope), try expression(ternary.thenExpression, scope),
         try expression(ternary.elseExpression, scope))
     }
     if let choice = source.as(IfExprSyntax.self) { return try self.choice(choice, scope) }
@@ -80,11 +80,17 @@ extension PredicateRewriter {
     ]
     if let (function, left, right, operation) = forms[name] {
       let isLogic = function == "Conjunction" || function == "Disjunction"
-      let a = try isLogic ? condition(infix.leftOperand, scope) : expression(infix.leftOperand, scope)
-      let b = try isLogic ? condition(infix.rightOperand, scope) : expression(infix.rightOperand, scope)
+      var a = try isLogic ? condition(infix.leftOperand, scope) : expression(infix.leftOperand, scope)
+      var b = try isLogic ? condition(infix.rightOperand, scope) : expression(infix.rightOperand, scope)
       let isEquality = function == "Equal" || function == "NotEqual"
       if function == "NotEqual", infix.leftOperand.isNil != infix.rightOperand.isNil {
         return named(build("NotEqualToNil", infix.rightOperand.isNil ? a : b))
+      }
+      // What is beside an element of a list or of a text may be a letter.
+      if infix.leftOperand.isElement(in: scope), infix.rightOperand.is(StringLiteralExprSyntax.self) {
+        b = build("Literal", infix.rightOperand.trimmedDescription, "beside: \(a)")
+      } else if infix.rightOperand.isElement(in: scope), infix.leftOperand.is(StringLiteralExprSyntax.self) {
+        a = build("Literal", infix.leftOperand.trimmedDescription, "beside: \(b)")
       }
       // What is not written out may be an object, or a value that may not be there.
       if isEquality, infix.leftOperand.mentions(scope), infix.rightOperand.isLookedUp(outside: scope) {
@@ -183,7 +189,27 @@ extension ExprSyntax {
 
   /// Whether it is a name of the source, or what is found or made from one: `lem`, `self.author`, `shelf?.owner`,
   /// `names.first`, `Genre(rawValue: text)`.
-  func isLookedUp(outside scope: PredicateScope) -> Bool { !mentions(scope) && !mayTrap && beginsWithName }
+  ///
+  /// A value that is given a type, such as `"a" as Character`, counts as one.
+  func isLookedUp(outside scope: PredicateScope) -> Bool {
+    !mentions(scope) && !mayTrap && (beginsWithName || hasWrittenType)
+  }
+
+  /// Whether it is a list that is written out with such names in it: `[lem, author]`.
+  func isListOfNames(outside scope: PredicateScope) -> Bool {
+    guard let list = self.as(ArrayExprSyntax.self), !mentions(scope), !mayTrap else { return false }
+    return list.elements.contains { $0.expression.beginsWithName }
+  }
+
+  private var hasWrittenType: Bool {
+    let value = parenthesized ?? self
+    return value.as(AsExprSyntax.self).map { $0.questionOrExclamationMark == nil } ?? false
+  }
+
+  /// Whether it is the parameter of a closure in the predicate, or a name that a pattern binds.
+  fileprivate func isElement(in scope: PredicateScope) -> Bool {
+    self.as(DeclReferenceExprSyntax.self).map { scope[$0.baseName.text] != nil } ?? false
+  }
 
   private var beginsWithName: Bool {
     if self.is(DeclReferenceExprSyntax.self) { return true }
@@ -204,7 +230,7 @@ extension ExprSyntax {
   }
 
   /// Whether it is looked up in a way that may trap, such as `names[key]`.
-  fileprivate var isTakenApart: Bool { mayTrap && !self.is(InfixOperatorExprSyntax.self) }
+  var isTakenApart: Bool { mayTrap && !self.is(InfixOperatorExprSyntax.self) }
 
   /// What is inside parentheses that only group.
   fileprivate var parenthesized: ExprSyntax? {

@@ -61,9 +61,19 @@ struct PredicateRewriter {
     let own: Set = [
       "hasSuffix", "computed", "Sum", "Difference", "EqualInRow", "NotEqualInRow", "EqualToValue", "NotEqualToValue",
       "NotEqualToNil", "isIn", "containsValue", "element", "unwrapped", "Path", "OrEmpty", "map", "NilCoalesceWithAny",
+      "isInPart", "containsPart", "ConditionalOrNil", "Literal",
     ]
     let prefix = own.contains(name) ? "_" : ""
     return "Foundation.PredicateExpressions.\(prefix)build_\(name)(\(arguments.joined(separator: ", ")))"
+  }
+
+  /// A choice; one between a value and nil is an optional of the value's type, which has to be known before.
+  mutating func conditional(_ test: String, _ then: String, _ otherwise: String) -> String {
+    switch build("NilLiteral") {
+    case then where then != otherwise: build("ConditionalOrNil", test, "otherwise: \(named(otherwise))")
+    case otherwise where then != otherwise: build("ConditionalOrNil", test, "then: \(named(then))")
+    default: build("Conditional", test, then, otherwise)
+    }
   }
 
   // MARK: Closures and statements
@@ -173,7 +183,13 @@ struct PredicateRewriter {
     case .expression(let condition):
       let test = try self.condition(condition, scope)
       let then = try conditions(list.dropFirst(), scope, otherwise: otherwise, body)
-      return build("Conditional", test, then, otherwise)
+      return conditional(test, then, otherwise)
+    case .matchingPattern(let match):
+      var inner = scope
+      let subject = try subject(match.initializer.value, scope)
+      let test = try matches(match.pattern, subject, &inner).map { named($0) }
+      let then = try conditions(list.dropFirst(), inner, otherwise: otherwise, body)
+      return test.map { conditional($0, then, otherwise) } ?? then
     case .optionalBinding(let binding):
       guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.text else {
         throw PredicateRefusal(.condition, at: first)
@@ -186,7 +202,8 @@ struct PredicateRewriter {
       let then = try closure([own]) {
         try $0.conditions(list.dropFirst(), inner, otherwise: otherwise, body)
       }
-      return build("NilCoalesce", "lhs: " + build("flatMap", wrapped) + then, "rhs: " + otherwise)
+      let found = build("flatMap", wrapped) + then
+      return otherwise == build("NilLiteral") ? found : build("NilCoalesce", "lhs: " + found, "rhs: " + otherwise)
     default: throw PredicateRefusal(.condition, at: first)
     }
   }

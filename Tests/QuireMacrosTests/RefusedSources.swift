@@ -214,7 +214,7 @@ let refusedSources: [String] = [
     return book.pages > number
   }
   static let switched = #Predicate<Book> { book in
-    switch book.pages { case 1 where book.title == "": true default: false }  // ✗ match other patterns with ‘==’
+    switch (book.pages, book.title) { case let pair: pair.0 == 1 }  // ✗ match others with ‘==’
   }
   func made(_ stored: (Book) -> Bool) -> Predicate<Book> {
     #Predicate<Book>(stored)  // ✗ write ‘#Predicate { … }’

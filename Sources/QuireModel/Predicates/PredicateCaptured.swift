@@ -14,44 +14,21 @@ extension PredicateExpressions {
     public var description: String { "Captured(\(Output.self))" }
   }
 
-  // MARK: What is taken from a captured value, where that may not be possible
+  // MARK: Letters
 
-  /// Written by `#Predicate`: a part of an element of a captured list; a condition on it is neither true nor false if the
-  /// list has no such element.
-  public static func _build_element<List: Collection, Part: Codable & Sendable>(
-    of list: List, at index: List.Index, _ part: (List.Element) throws -> Part
-  ) rethrows -> ForcedUnwrap<Value<Part?>, Part> {
-    let isInside = index >= list.startIndex && index < list.endIndex
-    return build_ForcedUnwrap(build_Arg(isInside ? try part(list[index]) : nil))
+  /// Written by `#Predicate`: a literal beside a value of the row.
+  @_disfavoredOverload
+  public static func _build_Literal<Other: PredicateExpression>(_ literal: Other.Output, beside other: Other)
+    -> Value<Other.Output>
+  {
+    build_Arg(literal)
   }
 
-  /// Written by `#Predicate`: a part of what a captured dictionary has for a key.
-  public static func _build_element<Key, Element, Part: Codable & Sendable>(
-    of dictionary: [Key: Element], at key: Key, _ part: (Element?) throws -> Part
-  ) rethrows -> Value<Part> {
-    build_Arg(try part(dictionary[key]))
-  }
-
-  /// Written by `#Predicate`: a part of a captured value that is unwrapped by force; a condition on it is neither true nor
-  /// false if it is nil.
-  public static func _build_unwrapped<Wrapped, Part: Codable & Sendable>(
-    _ value: Wrapped?, _ part: (Wrapped) throws -> Part
-  ) rethrows -> ForcedUnwrap<Value<Part?>, Part> {
-    build_ForcedUnwrap(build_Arg(try value.map(part)))
-  }
-
-  /// Written by `#Predicate`: an object of a captured list.
-  public static func _build_element<List: Collection, Model: PersistentModel>(
-    of list: List, at index: List.Index, _ part: (List.Element) throws -> Model
-  ) rethrows -> ForcedUnwrap<Value<PersistentIdentifier?>, PersistentIdentifier> {
-    try _build_element(of: list, at: index) { try part($0).persistentModelID }
-  }
-
-  /// Written by `#Predicate`: a captured object that is unwrapped by force.
-  public static func _build_unwrapped<Wrapped, Model: PersistentModel>(
-    _ value: Wrapped?, _ part: (Wrapped) throws -> Model
-  ) rethrows -> ForcedUnwrap<Value<PersistentIdentifier?>, PersistentIdentifier> {
-    try _build_unwrapped(value) { try part($0).persistentModelID }
+  /// Written by `#Predicate`: a literal beside a character of the row.
+  public static func _build_Literal<Other: PredicateExpression>(_ literal: Character, beside other: Other)
+    -> _Captured<Character> where Other.Output == Character
+  {
+    _Captured(literal)
   }
 
   // MARK: Captured lists

@@ -59,6 +59,40 @@ extension PredicateExpressions {
   }
 }
 
+extension PredicateExpressions {
+  // MARK: A choice between a value and nil
+
+  /// Written by `#Predicate`: a value if a condition holds, or nil.
+  @_disfavoredOverload
+  public static func _build_ConditionalOrNil<Test, Then>(_ test: Test, then: Then)
+    -> Conditional<Test, _Present<Then>, NilLiteral<Then.Output>>
+  {
+    build_Conditional(test, _Present(then), build_NilLiteral())
+  }
+
+  /// Written by `#Predicate`: a value that may be nil if a condition holds, or nil.
+  public static func _build_ConditionalOrNil<Test, Then, Wrapped>(_ test: Test, then: Then)
+    -> Conditional<Test, Then, NilLiteral<Wrapped>> where Then.Output == Wrapped?
+  {
+    build_Conditional(test, then, build_NilLiteral())
+  }
+
+  /// Written by `#Predicate`: nil if a condition holds, or a value.
+  @_disfavoredOverload
+  public static func _build_ConditionalOrNil<Test, Otherwise>(_ test: Test, otherwise: Otherwise)
+    -> Conditional<Test, NilLiteral<Otherwise.Output>, _Present<Otherwise>>
+  {
+    build_Conditional(test, build_NilLiteral(), _Present(otherwise))
+  }
+
+  /// Written by `#Predicate`: nil if a condition holds, or a value that may be nil.
+  public static func _build_ConditionalOrNil<Test, Otherwise, Wrapped>(_ test: Test, otherwise: Otherwise)
+    -> Conditional<Test, NilLiteral<Wrapped>, Otherwise> where Otherwise.Output == Wrapped?
+  {
+    build_Conditional(test, build_NilLiteral(), otherwise)
+  }
+}
+
 extension PredicateExpressions._Present: Sendable where Wrapped: Sendable {}
 
 extension PredicateExpressions._Present: Codable where Wrapped: Codable {}
