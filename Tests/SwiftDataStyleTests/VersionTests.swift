@@ -69,17 +69,52 @@ import Testing
     let folder = Folder()
     try first(folder.file)
     for _ in 0..<2 {
-      #expect(throws: SQLiteError.self) {
+      let error = #expect(throws: SchemaError.self) {
         try ModelContainer(
           for: Schema(versionedSchema: ChoresSchemaV3.self), migrationPlan: Plan.self,
           configurations: ModelConfiguration(url: folder.file))
       }
+      #expect(
+        "\(error as Any)".contains("version 3.0.0 wants Chore.title to be unique, and rows have the same"))
     }
     let container = try ModelContainer(
       for: ChoresSchemaV2.Chore.self, ChoresSchemaV2.Room.self, url: folder.file)
     #expect(
       try container.query("SELECT title FROM chore ORDER BY id").map(\.values) == [["Sweep"], ["Dust"], ["Sweep"]])
     #expect(try container.query("SELECT version FROM _quire_version").map(\.values) == [["2.0.0"]])
+  }
+
+  @Test func `what the closures of a stage leave unsaved is saved`() throws {
+    enum Plan: SchemaMigrationPlan {
+      static var schemas: [any VersionedSchema.Type] { [ChoresSchemaV2.self, ChoresSchemaV3.self] }
+      static var stages: [MigrationStage] {
+        [
+          .custom(
+            fromVersion: ChoresSchemaV2.self, toVersion: ChoresSchemaV3.self,
+            willMigrate: { context in
+              let chores = try context.fetch(FetchDescriptor<ChoresSchemaV2.Chore>(sortBy: [SortDescriptor(\.minutes)]))
+              chores.dropFirst().forEach { context.delete($0) }
+            },
+            didMigrate: { context in
+              context.insert(ChoresSchemaV3.Chore(title: "Mop", minutes: 9))
+              for chore in try context.fetch(FetchDescriptor<ChoresSchemaV3.Chore>()) { chore.isDaily = true }
+            })
+        ]
+      }
+    }
+    let folder = Folder()
+    do {
+      let container = try ModelContainer(for: ChoresSchemaV2.Chore.self, ChoresSchemaV2.Room.self, url: folder.file)
+      let context = ModelContext(container)
+      for minutes in 1...3 { context.insert(ChoresSchemaV2.Chore(title: "Sweep", minutes: minutes)) }
+      try context.save()
+    }
+    let container = try ModelContainer(
+      for: Schema(versionedSchema: ChoresSchemaV3.self), migrationPlan: Plan.self,
+      configurations: ModelConfiguration(url: folder.file))
+    #expect(
+      try container.query("SELECT title, minutes, is_daily FROM chore ORDER BY id").map(\.values)
+        == [["Sweep", 1, 1], ["Mop", 9, 1]])
   }
 
   /// What the closures of ``Counted`` have done, and whether the last one is to fail.

@@ -16,15 +16,10 @@ extension Saver {
     if error.message.hasPrefix("FOREIGN KEY") {
       return refusedRelationship(store) ?? ModelError.relationshipRefused(refusedKey(store))
     }
-    guard error.isUnique else { return error }
-    // "UNIQUE constraint failed: book.isbn, book.year"
-    let places =
-      error.message.split(separator: ": ").last?.split(separator: ", ").map { $0.split(separator: ".") } ?? []
-    guard let table = places.first?.first, let entity = store.entity(ofTable: String(table)) else { return error }
+    guard let (table, names) = error.uniqueColumns, let entity = store.entity(ofTable: table) else { return error }
     // In the order of the properties, which is that of the values bound below.
-    let names = places.map { $0.last.map(String.init) }
     let indexes = names.compactMap { name in entity.properties.firstIndex { $0.column == name } }.sorted()
-    guard indexes.count == places.count else { return error }
+    guard indexes.count == names.count else { return error }
     let columns = indexes.compactMap { entity.properties[$0].column }
     return ModelError.notUnique(
       model: entity.name, properties: indexes.map { entity.properties[$0].name },

@@ -7,7 +7,7 @@ import QuireShared
 ///
 /// Each stage changes its tables in one transaction, together with the version recorded in `_quire_version`. Saves of a
 /// stage's closures are separate commits: a `willMigrate` that was interrupted runs again, and so does a `didMigrate`,
-/// which is noted in `_quire_stage` until it has ended.
+/// which is noted in `_quire_stage` until it has ended. What a closure leaves unsaved is saved when it returns.
 ///
 /// If the store is shared, a change of the tables is an entry of its log, which other machines run when they are opened.
 struct PlannedMigration {
@@ -138,10 +138,14 @@ struct PlannedMigration {
       // Views may name a table that is temporarily missing, and other tables' references must not be rewritten.
       try connection.executeInMigration("PRAGMA legacy_alter_table = ON")
       let before = (try? brokenKeys(connection)) ?? [:]
-      try SchemaRebuild(
-        old: (old.entities, old.joins), new: (new.entities, new.joins), connection: connection,
-        models: Connection(path: file, access: .readOnly)
-      ).run()
+      do {
+        try SchemaRebuild(
+          old: (old.entities, old.joins), new: (new.entities, new.joins), connection: connection,
+          models: Connection(path: file, access: .readOnly)
+        ).run()
+      } catch let error as SQLiteError {
+        throw duplicates(error, in: new) ?? error
+      }
       let after = try brokenKeys(connection)
       // Those that another program left before the stage do not stop it.
       if after.values.reduce(0, +) > before.values.reduce(0, +),
@@ -174,6 +178,18 @@ struct PlannedMigration {
     if let gate { try gate.repeating(run) } else { try run() }
   }
 
+  /// The error in terms of the models, if rows have the same values where the version's models allow them once.
+  private func duplicates(_ error: SQLiteError, in version: Version) -> SchemaError? {
+    guard let (table, columns) = error.uniqueColumns,
+      let entity = version.entities.first(where: {
+        [$0.table, SchemaRebuild.scratch(of: $0.table)].contains { SQLName($0) == SQLName(table) }
+      })
+    else { return nil }
+    let properties = columns.compactMap { name in entity.properties.first { $0.column == name }?.name }
+    guard properties.count == columns.count else { return nil }
+    return SchemaError(.duplicates(model: entity.name, properties: properties, version: "\(version.number)"))
+  }
+
   /// How many rows of each table refer to rows that are not there.
   private func brokenKeys(_ connection: Connection) throws -> [String: Int64] {
     var counts: [String: Int64] = [:]
@@ -183,10 +199,12 @@ struct PlannedMigration {
     return counts
   }
 
-  /// Calls a closure of the plan, with a context on the models of that version.
+  /// Calls a closure of the plan, with a context on the models of that version, and saves what it has left unsaved.
   private func call(_ body: (ModelContext) throws -> Void, _ version: Version) throws {
     let container = try ModelContainer(version.entities, version.joins, configuration)
     defer { try? container.store.database.close() }
-    try body(ModelContext(container, isolation: nil))
+    let context = ModelContext(container, isolation: nil)
+    try body(context)
+    if context.hasChanges { try context.save() }
   }
 }

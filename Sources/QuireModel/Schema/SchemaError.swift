@@ -49,6 +49,8 @@ public struct SchemaError: Error, Hashable, Sendable {
     case unknownVersion(path: String, version: String?)
     /// A new property is not optional, and existing rows would have no value for it.
     case noValueForNewColumn(model: String, property: String)
+    /// Several rows have the same values of these properties, which the models of the new version allow once.
+    case duplicates(model: String, properties: [String], version: String)
     /// After a stage, a row of the table would refer to a missing row.
     case brokenReferences(table: String, to: String)
     /// A container keeps its models in one file.
@@ -102,6 +104,10 @@ extension SchemaError: CustomStringConvertible {
     case .unknownVersion(let path, nil): "\(path) has the tables of none of the plan's versions; nothing was changed"
     case .noValueForNewColumn(let model, let property):
       "\(model).\(property) is new and must have a value: give it a default, or make it optional"
+    case .duplicates(let model, let properties, let version):
+      "version \(version) wants \(properties.map { "\(model).\($0)" }.joined(separator: " with ")) to be unique, and rows "
+        + "have the same; the tables are as before. Delete all but one of them, or give them other values, in the "
+        + "stage's willMigrate"
     case .brokenReferences(let table, let version):
       "in version \(version) rows of \(table) would refer to rows that are not there; nothing was changed"
     case .severalConfigurations(let names):

@@ -72,6 +72,9 @@ struct SchemaRebuild {
 
   // MARK: One table
 
+  /// The name of a table while it is filled.
+  static func scratch(of table: String) -> String { "_quire_new_" + table }
+
   private func rebuild(_ entity: Entity, _ target: SchemaSQL, dropping own: Set<SQLFragment>) throws {
     guard let present = try sql(of: entity.table), SQLFragment(present) != SQLFragment(try target.table(entity)) else {
       return
@@ -83,7 +86,7 @@ struct SchemaRebuild {
       else { return nil }
       return sql
     }
-    let scratch = "_quire_new_" + entity.table
+    let scratch = SchemaRebuild.scratch(of: entity.table)
     var rebuild = TableRebuild(
       of: SQLName(entity.table), by: SQLName(scratch), creation: try target.table(entity, named: scratch))
     let columns = try reader.columns(of: entity.table)
@@ -125,7 +128,7 @@ struct SchemaRebuild {
     let sources = former?.columns ?? columns
     let there = Set(try reader.columns(of: join.name).map { SQLName($0.name) })
     guard there.isSuperset(of: sources.map { SQLName($0) }) else { return }
-    let scratch = "_quire_new_" + join.name
+    let scratch = SchemaRebuild.scratch(of: join.name)
     var rebuild = TableRebuild(
       of: SQLName(join.name), by: SQLName(scratch), creation: try target.table(join, named: scratch))
     rebuild.columns = try zip(columns, sources).map { (SQLName($0), try quoted(identifier: $1)) }

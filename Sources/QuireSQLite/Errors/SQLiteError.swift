@@ -28,6 +28,13 @@ extension SQLiteError {
   package var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
   /// A value of a UNIQUE index or PRIMARY KEY, or a row id, already exists.
   package var isUnique: Bool { code == 2067 || code == 1555 || code == 2579 }
+  /// The table and the columns whose values are not unique, of "UNIQUE constraint failed: book.isbn, book.year".
+  package var uniqueColumns: (table: String, columns: [String])? {
+    guard isUnique, let list = message.split(separator: ": ").last else { return nil }
+    let places = list.split(separator: ", ").map { $0.split(separator: ".") }
+    guard let table = places.first?.first, places.allSatisfy({ $0.count == 2 }) else { return nil }
+    return (String(table), places.map { String($0[1]) })
+  }
   /// A foreign key refers to a missing row, or others refer to the row.
   package var isForeignKey: Bool { code == 787 }
   /// NULL in a NOT NULL column.
