@@ -6,8 +6,8 @@ extension Following {
   func unlinkGone(_ store: Store, in step: Transition) {
     for model in step.gone {
       guard let entity = entity(of: model) else { continue }
-      let key = model._quireState.key
-      for index in entity.relationships where model._quireState.dirty & 1 << PropertyMask(index) != 0 {
+      let key = model._quireRowState.key
+      for index in entity.relationships where model._quireRowState.dirty & 1 << PropertyMask(index) != 0 {
         guard let side = entity.properties[index].toOne, let inverse = side.inverse,
           let parent = model._quireLink(index).currentKey.flatMap({ registered(side.target, $0) })
             as? any PersistentModel
