@@ -27,7 +27,6 @@ extension Following {
         }
       }
     }
-    unlinkGone(store, in: step)
   }
 
   private func compareRows(of entity: Entity, on connection: Connection, into step: Transition) throws {

@@ -15,7 +15,6 @@ extension Following {
         pairs(of: join, changes, store, into: step)
       }
     }
-    unlinkGone(store, in: step)
   }
 
   private func rows(of entity: Entity, _ changes: TableChanges, on connection: Connection, into step: Transition)
