@@ -159,7 +159,8 @@ import Testing
     #expect(value.text == "(t1.\"x; DROP\" = ?)")
     #expect(value.bindings == ["'; --"])
     #expect(joins == " LEFT JOIN \"or\"\"der\" AS t1 ON t1.\"k\" = t0.\"a\"\"b\"")
-    #expect(throws: QueryError.self) { try RowExpression.column("").sql() }
+    #expect(try RowExpression.column("").sql().value.text == "t0.\"\"")
+    #expect(throws: QueryError.self) { try RowExpression.column("a\0b").sql() }
   }
 
   @Test func `a Boolean column is compared with 1, and its negation with 0`() throws {
