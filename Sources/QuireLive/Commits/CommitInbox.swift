@@ -101,7 +101,7 @@ final class CommitInbox: Sendable {
   }
 
   /// A commit whose transaction was under way when the inbox was made: not all that the reader wants was captured. The
-  /// change log has it whole; without a log it is told as one whose rows are unknown.
+  /// change log has it whole; without a log it is queued as a commit whose rows are unknown.
   private func receiveIncomplete(_ commit: ChangeSet) {
     guard wanted.table.map({ commit[table: $0] != nil || commit.rowsUnknown }) ?? true else { return }
     guard let token = commit.token, !commit.altersSchema else {  // which may have switched the log on

@@ -47,7 +47,7 @@ final class Interests: Sendable {
   let generation = Atomic(0)
 
   func add(_ interest: CapturedColumns) -> CaptureToken {
-    // Under the lock: whoever asks for the same next must not take the columns for captured already.
+    // Under the lock: otherwise a second request for the same columns could get the generation before they are captured.
     let since = counts.withLock { counts in
       if counts.add(interest, by: 1) { return generation.add(1, ordering: .releasing).newValue }
       return generation.load(ordering: .acquiring)
