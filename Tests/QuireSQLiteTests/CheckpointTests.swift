@@ -60,6 +60,43 @@ import Testing
     try #expect(frames() <= CheckpointTests.pages + 2)
   }
 
+  @Test func `beside turns that never end, each of the latest commit`() throws {
+    let positions = [database.makePosition(), database.makePosition()]
+    for _ in 0..<2000 {
+      try commit()
+      for position in positions {
+        try position.prepareAdvance().commit()
+        #expect(try position.read { try $0.query("SELECT count(*) FROM t").first } == 1)
+      }
+    }
+    try #expect(frames() <= CheckpointTests.pages + 2)
+  }
+
+  @Test func `a turn whose snapshot begins anew reads the same commit, and goes on after the next`() throws {
+    let position = database.makePosition()
+    try position.prepareAdvance().commit()
+    let shown = try position.read { try $0.query("SELECT n FROM t").first }
+    for _ in 0..<4 {
+      database.positions.renew()
+      #expect(try position.read { try $0.query("SELECT n FROM t").first } == shown)
+    }
+    try commit()
+    database.positions.renew()
+    #expect(try position.read { try $0.query("SELECT n FROM t").first } == shown)
+  }
+
+  @Test func `a snapshot that is in use does not begin anew`() throws {
+    let position = database.makePosition()
+    try position.prepareAdvance().commit()
+    try position.read { connection in
+      let statement = try connection.statement("SELECT n FROM t UNION ALL SELECT n FROM t")
+      #expect(try statement.step())
+      database.positions.renew()
+      #expect(try statement.step())
+      #expect(try !statement.step())
+    }
+  }
+
   @Test func `a snapshot that stays costs waits that become rarer, and the log starts over when it goes`() throws {
     let position = database.makePosition()
     for _ in 0..<2000 { try commit() }
@@ -116,6 +153,11 @@ import Testing
   }
 
   // MARK: The pace
+
+  @Test func `the longer the log, the longer readers are waited for, up to two seconds`() {
+    let waits = [0, 1, 4, 10, 1_000].map { CheckpointPace.patience(outgrown: $0) }
+    #expect(waits == [.milliseconds(20), .milliseconds(200), .milliseconds(800), .seconds(2), .seconds(2)])
+  }
 
   @Test func `a checkpoint is due once in so many pages, and soon again when a snapshot has ended`() {
     var pace = CheckpointPace(pages: 1000)

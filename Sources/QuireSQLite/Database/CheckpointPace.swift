@@ -1,8 +1,9 @@
 /// Decides when the write-ahead log is copied into the database, by the log's length in frames. A value.
 ///
 /// The log starts over at its beginning only with a write before which all of it was copied and had no readers. A
-/// snapshot of an older commit prevents copying, and any snapshot opened before that prevents starting over. So a
-/// checkpoint stays due until the log has started over, and is tried:
+/// snapshot of an older commit prevents copying, and any snapshot opened before that prevents starting over; those of
+/// the latest commit are then opened anew (``Positions/renew()``). So a checkpoint stays due until the log has started
+/// over, and is tried:
 ///
 /// - when the log has reached `pages`, and each time it has grown by as much again;
 /// - before a write, if a snapshot has ended since and none of an older commit is left;
@@ -19,8 +20,13 @@ struct CheckpointPace {
   private var waitsFrom: Int
   private var step: Int
 
-  /// How long readers are waited for; where old snapshots have been given up, so that none but what reads just now is left.
-  static let (patience, lastPatience) = (Duration.milliseconds(20), Duration.milliseconds(200))
+  /// How long readers are waited for.
+  ///
+  /// - Parameter outgrown: How many times the log has reached its limit. Then old snapshots have been given up, and who is
+  ///   left reads just now; the longer the log, the longer such a read may take until it costs less than the log.
+  static func patience(outgrown: Int) -> Duration {
+    outgrown == 0 ? .milliseconds(20) : .milliseconds(min(200 * outgrown, 2_000))
+  }
 
   init(pages: Int) {
     self.pages = pages

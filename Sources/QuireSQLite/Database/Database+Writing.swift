@@ -233,19 +233,19 @@ extension Database {
   func checkpointIfDue(_ writer: Writer) {
     awaitsCheckpoint.store(false, ordering: .relaxed)
     guard isCheckpointDue(writer) else { return }
-    let isTooLarge = writer.logSizeInBytes > configuration.logLimitInBytes
-    if isTooLarge { positions.giveUpOldSnapshots() }
-    checkpoint(writer, waiting: isTooLarge ? CheckpointPace.lastPatience : CheckpointPace.patience)
+    let outgrown = writer.logSizeInBytes / max(configuration.logLimitInBytes, 1)
+    if outgrown > 0 { positions.giveUpOldSnapshots() }
+    checkpoint(writer, waiting: CheckpointPace.patience(outgrown: outgrown))
   }
 
-  private func checkpoint(_ writer: Writer, waiting patience: Duration = CheckpointPace.patience) {
+  private func checkpoint(_ writer: Writer, waiting patience: Duration = CheckpointPace.patience(outgrown: 0)) {
     let isLarge = writer.logSizeInBytes > configuration.logLimitInBytes / 4
+    let isTruncating = isLarge && readers.lentCount == 0
     let isWaiting = pace.waits(writer.frames)
     let returns = readers.returnCount
-    let mode: Writer.CheckpointMode =
-      isLarge && readers.lentCount == 0 ? .truncating : isWaiting ? .waiting(patience) : .passive
-    writer.checkpoint(mode)
+    if writer.checkpoint(isTruncating ? .truncating : .passive) { positions.renew() }
+    // For those who read just now, and those who are about to leave an older commit.
+    if isWaiting, !isTruncating, writer.checkpoint(.waiting(patience)) { positions.renew() }
     pace.tried(writer.frames, waiting: isWaiting, returns: returns)
-    positions.secure(renews: true)
   }
 }

@@ -326,7 +326,9 @@ extension Writer {
   }
 
   /// Copies the log into the database.
-  func checkpoint(_ mode: CheckpointMode) {
+  ///
+  /// - Returns: Whether all of it is copied.
+  @discardableResult func checkpoint(_ mode: CheckpointMode) -> Bool {
     let (code, patience): (Int32, Duration) =
       switch mode {
       case .passive: (SQLITE_CHECKPOINT_PASSIVE, .zero)
@@ -344,6 +346,7 @@ extension Writer {
       .checkpoint(
         duration: duration, logBytes: logSizeInBytes, remainingBytes: max(Int(frames) - Int(copied), 0) * pageSize)
     }
+    return frames >= 0 && copied == frames && (result == SQLITE_OK || result == SQLITE_BUSY)
   }
 
   var frames: Int { Int(logFrames.pointee) }

@@ -5,7 +5,7 @@ internal import Foundation
 /// It relies on SQLite's count of commits, which can be read at any time; everything else only says when to check. It
 /// checks every 250 ms in any case. While other processes have the file open, a write to the log is a hint: frames are
 /// written before the commit is visible (with a sync in between), so it checks again in growing steps until the count
-/// has changed, and for a while after it: see ``Positions/secure(renews:)``. No extra file is needed for notification. On
+/// has changed, and for a while after it: see ``Positions/secure()``. No extra file is needed for notification. On
 /// systems other than Linux it checks every 50 ms.
 ///
 /// Holds the database weakly, and the thread ends within 250 ms of the last subscription.
@@ -63,7 +63,7 @@ final class ForeignWatcher: Sendable {
       // A snapshot kept since before the log was copied would keep it from starting over for as long as it is kept.
       if database.isShared, let count = database.clock.count.value, count != renewedAt, database.clock.count.isLogCopied
       {
-        database.positions.secure(renews: true)
+        database.positions.renew()
         renewedAt = count
       }
       if isIdle || waits.isWatchingOpen {

@@ -78,21 +78,31 @@ final class Positions: @unchecked Sendable {
   func didFollow(_ number: Int64) { state.withLock { $0.latest = number } }
 
   /// If other processes commit too: keeps the latest state for readers without their own snapshot.
-  ///
-  /// - Parameter renews: Replaces an existing snapshot: one that is opened after a checkpoint does not read the log, so
-  ///   the log can start over.
-  func secure(renews: Bool = false) {
+  func secure() {
     guard isShared.load(ordering: .relaxed), !clock.count.isBlocking else { return }
     func isWanted(_ state: State) -> Bool {
-      let isHeld = state.holds[state.latest] != nil
-      return !state.isClosed && !state.isCommitting && state.needy[state.latest, default: 0] > 0 && isHeld == renews
+      !state.isClosed && !state.isCommitting && state.needy[state.latest, default: 0] > 0
+        && state.holds[state.latest] == nil
     }
     guard state.withLock({ isWanted($0) }), let fresh = try? Snapshot(clock, pool, isExempt: true) else { return }
     let unused = state.withLock { state -> Snapshot? in
       guard isWanted(state), fresh.number == state.latest else { return fresh }
-      return state.holds.updateValue(fresh, forKey: fresh.number)
+      state.holds[fresh.number] = fresh
+      return nil
     }
     unused?.release()
+  }
+
+  /// Begins the snapshots of the latest commit anew: one that begins when all of the log is in the database reads no log,
+  /// and does not keep it from starting over, however long it lasts.
+  func renew() {
+    if clock.count.isBlocking { return }
+    let snapshots = state.withLock { state -> [Snapshot] in
+      if state.isClosed || state.isCommitting { return [] }
+      let latest = state.latest
+      return state.owned.values.filter { $0.number == latest } + [state.holds[latest]].compactMap(\.self)
+    }
+    for snapshot in snapshots { snapshot.renew(clock) }
   }
 
   /// Whether a snapshot of a reader, or one kept for readers, is of an older commit than the latest.

@@ -21,20 +21,21 @@ internal import Synchronization
     lending = Atomic(isExempt ? 1 : 0)
     let reader = try pool.take(isExempt: isExempt)
     do {
-      var found: Int64?
-      for round in 0..<1000 where found == nil {
-        if round > 0 {
-          guard follows else { throw DatabaseError.stale(commit: clock.number) }
-          clock.follow()
-        }
-        found = try clock.number { () throws(SQLiteError) in
+      var tries = 1
+      while true {
+        let found = try clock.number { () throws(SQLiteError) in
           try reader.beginSnapshot()
         } close: {
           reader.endSnapshot()
         }
+        if let found {
+          number = found
+          break
+        }
+        guard follows, tries < 1000 else { throw DatabaseError.stale(commit: clock.number) }
+        tries += 1
+        clock.follow()
       }
-      guard let found else { throw DatabaseError.stale(commit: clock.number) }
-      number = found
     } catch {
       pool.giveBack(reader.endSnapshot() ? reader : nil, isExempt: isExempt)
       throw error
@@ -76,6 +77,17 @@ internal import Synchronization
   /// Marks it as kept for lagging readers.
   func exempt() {
     if lending.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged { pool.exempt() }
+  }
+
+  /// Begins its transaction anew at the same commit, unless it is in use: see ``Positions/renew()``.
+  func renew(_ clock: CommitClock) {
+    guard let fresh = try? Snapshot(clock, pool, isExempt: true, follows: false) else { return }
+    if fresh.number == number, lock.tryLock() {
+      if depth == 0, connection != nil { swap(&connection, &fresh.connection) }
+      lock.unlock()
+      finishIfDoomed()
+    }
+    fresh.release()
   }
 
   private func finishIfDoomed() {
