@@ -1,9 +1,11 @@
 import CSQLite
 import Quire
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import QuireModel
+@testable import QuireSQLite
 
 /// What contexts leave behind in a store that lives on: nothing.
 @Suite(.fewAtOnce) struct ShortLivedContextTests {
@@ -32,6 +34,26 @@ import Testing
     for number in 0..<count { try visit(number) }
     let grown = sqlite3_memory_used() - before
     #expect(grown < 100_000, "SQLite holds \(grown) bytes more than before")
+  }
+
+  @Test func `contexts that load lists and go do not change what commits capture each time`() async throws {
+    let store = try store(["Lem": ["Eden", "Solaris", "Fiasko"]])
+    @Sendable func books(_ context: ModelContext) throws -> Int {
+      try context.fetch(FetchDescriptor<Writer>()).reduce(0) { $0 + $1.volumes.count }
+    }
+    func generation() -> Int { store.store.database.interests.generation.load(ordering: .relaxed) }
+    #expect(try books(ModelContext(store, isolation: nil)) == 3)
+    let before = generation()
+    for number in 0..<3 {
+      #expect(try await store.read { try books($0) } == 3 + number)
+      try await store.write { context in
+        let writer = try context.fetch(FetchDescriptor<Writer>())[0]
+        #expect(writer.volumes.count == 3 + number)
+        context.insert(Volume("new", writer: writer))
+      }
+      #expect(try books(ModelContext(store, isolation: nil)) == 4 + number)
+    }
+    #expect(generation() == before)
   }
 
   @Test func `contexts that save and go leave no statements behind`() async {

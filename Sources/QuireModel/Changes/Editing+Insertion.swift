@@ -115,11 +115,11 @@ extension Editing {
 
   private func startLists(of arrival: Arrival, _ number: Int, _ brought: inout [BroughtList]) {
     for index in arrival.entity.relationships {
-      guard let side = arrival.entity.properties[index].toMany else { continue }
+      if arrival.entity.properties[index].toMany == nil { continue }
       let targets = targets(broughtBy: arrival.model, index)
       if !targets.isEmpty { brought.append(BroughtList(arrival: number, property: index, targets: targets)) }
       arrival.model._quireSetLink(index, link(to: ToManyList(keys: [])))  // nothing to load: it has no row yet
-      if let store { core.loader.noteInterest(arrival.entity, index, side, store) }
+      if let store { core.loader.noteLists(arrival.entity, index, store) }
     }
   }
 

@@ -14,6 +14,8 @@ package final class Store: Sendable {
   let keys = KeyAllocator()
   package let reads: ReadQueue
   package let knownFetches = KnownFetches()
+  /// By the list over them, the foreign keys that commits tell the old values of.
+  private let listInterests = Locked<[ListPlace.Kind: CaptureToken]>([:])
   package let warnings = Broadcast<StoreWarning>()
   /// What the file follows, if it is shared.
   let node: StoreNode?
@@ -65,6 +67,21 @@ package final class Store: Sendable {
   }
 
   package func entity(ofTable table: String) -> Entity? { entities.first { $0.table == table } }
+
+  /// Has commits tell the old value of a list's foreign key, by which the parent is found that a child left.
+  ///
+  /// For good: contexts come and go with each request, and whenever other columns are captured than before, the next
+  /// transaction looks at its tables anew. One number of a changed row costs less.
+  func captureForeignKey(of list: ListPlace.Kind) {
+    guard case .foreignKey(let property) = entities[list.entity].properties[list.property].toMany?.via,
+      let target = entities[list.entity].properties[list.property].toMany?.target,
+      let column = entities[target].properties[property].column
+    else { return }
+    listInterests.withLock { known in
+      if known[list] != nil { return }
+      known[list] = database.addCapture(CapturedColumns(table: entities[target].table, columns: [column]))
+    }
+  }
 
   func nextContextNumber() -> UInt64 { contexts.add(1, ordering: .relaxed).newValue }
 

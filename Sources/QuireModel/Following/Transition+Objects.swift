@@ -48,7 +48,7 @@ extension Following {
     }
     for (index, property) in entity.properties.enumerated() {
       guard let side = property.toOne, let inverse = side.inverse,
-        core.loader.listInterests[.init(entity: side.target, property: inverse)] != nil
+        core.loader.loadedLists.contains(.init(entity: side.target, property: inverse))
       else { continue }
       try children(of: entity, index, side, inverse, changes, on: connection, into: step)
     }

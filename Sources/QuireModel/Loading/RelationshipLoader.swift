@@ -11,8 +11,6 @@ package final class RelationshipLoader: ContextPart {
   let groups = FetchGroups()
   /// The number of siblings for which a relationship is loaded at once.
   var batchLimit = RelationshipLoader.batchLimit
-  /// Foreign-key columns that must be captured because lists over them are loaded.
-  var listInterests: [ListPlace.Kind: CaptureToken] = [:]
   /// The relationships whose lists have been loaded for any object: changes of others affect nothing in memory.
   var loadedLists: Set<ListPlace.Kind> = []
   /// How often a relationship was loaded for a single object in this turn, to warn if that is often.
@@ -23,7 +21,6 @@ package final class RelationshipLoader: ContextPart {
   }
 
   func close() {
-    listInterests.removeAll()
     groups.removeAll()
   }
 
@@ -125,7 +122,7 @@ package final class RelationshipLoader: ContextPart {
     _ property: Int, of models: [any PersistentModel], _ entity: Entity, bringingObjects: Bool
   ) {
     guard !models.isEmpty, let store, let side = entity.properties[property].toMany else { return }
-    noteInterest(entity, property, side, store)
+    noteLists(entity, property, store)
     if models.count == 1 { noteSingleLoad(entity, property) }
     let loaded = reading { connection in
       try listKeys(
@@ -226,13 +223,10 @@ package final class RelationshipLoader: ContextPart {
     #endif
   }
 
-  /// Requests that commits include a foreign key's old value, to find the parent that a child left.
-  func noteInterest(_ entity: Entity, _ property: Int, _ side: ToManySide, _ store: Store) {
+  /// Notes that lists of a relationship are loaded.
+  func noteLists(_ entity: Entity, _ property: Int, _ store: Store) {
     let kind = ListPlace.Kind(entity: entity.index, property: property)
-    guard loadedLists.insert(kind).inserted, case .foreignKey(let foreignKey) = side.via else { return }
-    let target = store.entities[side.target]
-    guard let column = target.properties[foreignKey].column else { return }
-    listInterests[kind] = store.database.addCapture(CapturedColumns(table: target.table, columns: [column]))
+    if loadedLists.insert(kind).inserted { store.captureForeignKey(of: kind) }
   }
 
   // MARK: Objects from rows
