@@ -1,7 +1,8 @@
 import Foundation
 
 // The parts of predicates that are known by their type and their notes. A part that is not here, or calls Swift code, has
-// its predicate translated at each fetch.
+// its predicate translated at each fetch. A part conforms if all its own parts do, so that one look at the type of a whole
+// expression tells.
 
 extension PredicateExpressions.Variable: FormedExpression {
   func note(in form: inout FormReader) { form.note(self) }
@@ -15,7 +16,7 @@ extension PredicateExpressions.NilLiteral: FormedExpression {
   func note(in form: inout FormReader) {}
 }
 
-extension PredicateExpressions.KeyPath: FormedExpression {
+extension PredicateExpressions.KeyPath: FormedExpression where Root: FormedExpression {
   func note(in form: inout FormReader) {
     form.note(keyPath)
     form.note(root)
@@ -24,19 +25,20 @@ extension PredicateExpressions.KeyPath: FormedExpression {
 
 // MARK: Logic
 
-extension PredicateExpressions.Conjunction: FormedExpression {
+extension PredicateExpressions.Conjunction: FormedExpression where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
-extension PredicateExpressions.Disjunction: FormedExpression {
+extension PredicateExpressions.Disjunction: FormedExpression where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
-extension PredicateExpressions.Negation: FormedExpression {
+extension PredicateExpressions.Negation: FormedExpression where Wrapped: FormedExpression {
   func note(in form: inout FormReader) { form.note(wrapped) }
 }
 
-extension PredicateExpressions.Conditional: FormedExpression {
+extension PredicateExpressions.Conditional: FormedExpression
+where Test: FormedExpression, If: FormedExpression, Else: FormedExpression {
   func note(in form: inout FormReader) {
     form.note(test)
     form.note(trueBranch, falseBranch)
@@ -45,15 +47,15 @@ extension PredicateExpressions.Conditional: FormedExpression {
 
 // MARK: Comparisons
 
-extension PredicateExpressions.Equal: FormedExpression {
+extension PredicateExpressions.Equal: FormedExpression where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
-extension PredicateExpressions.NotEqual: FormedExpression {
+extension PredicateExpressions.NotEqual: FormedExpression where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
-extension PredicateExpressions.Comparison: FormedExpression {
+extension PredicateExpressions.Comparison: FormedExpression where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) {
     switch op {
     case .lessThan: form.note(0)
@@ -66,65 +68,70 @@ extension PredicateExpressions.Comparison: FormedExpression {
   }
 }
 
-extension PredicateExpressions._Present: FormedExpression {
+extension PredicateExpressions._Present: FormedExpression where Wrapped: FormedExpression {
   func note(in form: inout FormReader) { form.note(wrapped) }
 }
 
-extension PredicateExpressions.Range: FormedExpression {
+extension PredicateExpressions.Range: FormedExpression where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) { form.note(lower, upper) }
 }
 
-extension PredicateExpressions.ClosedRange: FormedExpression {
+extension PredicateExpressions.ClosedRange: FormedExpression where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) { form.note(lower, upper) }
 }
 
-extension PredicateExpressions.RangeExpressionContains: FormedExpression {
+extension PredicateExpressions.RangeExpressionContains: FormedExpression
+where RangeExpression: FormedExpression, Element: FormedExpression {
   func note(in form: inout FormReader) { form.note(range, element) }
 }
 
 // MARK: Optionals
 
-extension PredicateExpressions.OptionalFlatMap: FormedExpression {
+extension PredicateExpressions.OptionalFlatMap: FormedExpression where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) {
     form.note(variable)
     form.note(wrapped, transform)
   }
 }
 
-extension PredicateExpressions.ForcedUnwrap: FormedExpression {
+extension PredicateExpressions.ForcedUnwrap: FormedExpression where Inner: FormedExpression {
   func note(in form: inout FormReader) { form.note(inner) }
 }
 
-extension PredicateExpressions.NilCoalesce: FormedExpression {
+extension PredicateExpressions.NilCoalesce: FormedExpression where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) { form.note(lhs, rhs) }
 }
 
-extension PredicateExpressions._OrEmpty: FormedExpression {
+extension PredicateExpressions._OrEmpty: FormedExpression where Wrapped: FormedExpression {
   func note(in form: inout FormReader) { form.note(wrapped) }
 }
 
 // MARK: Text and related rows
 
-extension PredicateExpressions.CollectionContainsCollection: FormedExpression {
+extension PredicateExpressions.CollectionContainsCollection: FormedExpression
+where Base: FormedExpression, Other: FormedExpression {
   func note(in form: inout FormReader) { form.note(base, other) }
 }
 
-extension PredicateExpressions._StringHasSuffix: FormedExpression {
+extension PredicateExpressions._StringHasSuffix: FormedExpression
+where Base: FormedExpression, Suffix: FormedExpression {
   func note(in form: inout FormReader) { form.note(base, suffix) }
 }
 
-extension PredicateExpressions._StringLocalizedStandardContains: FormedExpression {
+extension PredicateExpressions._StringLocalizedStandardContains: FormedExpression
+where Root: FormedExpression, Other: FormedExpression {
   func note(in form: inout FormReader) { form.note(root, other) }
 }
 
-extension PredicateExpressions.SequenceContainsWhere: FormedExpression {
+extension PredicateExpressions.SequenceContainsWhere: FormedExpression
+where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) {
     form.note(variable)
     form.note(sequence, test)
   }
 }
 
-extension PredicateExpressions.SequenceAllSatisfy: FormedExpression {
+extension PredicateExpressions.SequenceAllSatisfy: FormedExpression where LHS: FormedExpression, RHS: FormedExpression {
   func note(in form: inout FormReader) {
     form.note(variable)
     form.note(sequence, test)

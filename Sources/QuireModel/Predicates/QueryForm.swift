@@ -1,5 +1,6 @@
 import Foundation
 import QuireRow
+import QuireSQLite
 
 /// What a fetch is apart from the values it captures: fetches of one form have the same SQL, with other bindings.
 ///
@@ -23,8 +24,22 @@ struct QueryForm: Hashable {
 }
 
 /// A part of a predicate that is known whole by its type and by what it notes: with the same notes it has the same SQL.
-protocol FormedExpression {
+protocol FormedExpression: PredicateExpression {
   func note(in form: inout FormReader)
+}
+
+/// Which types of expressions are formed, remembered: asking a type is slow.
+private enum FormedTypes {
+  private static let known = Locked<[ObjectIdentifier: (any FormedExpression.Type)?]>([:])
+
+  static func formed(_ type: Any.Type) -> (any FormedExpression.Type)? {
+    known.withLock { known in
+      if let type = known[ObjectIdentifier(type)] { return type }
+      let formed = type as? any FormedExpression.Type
+      known[ObjectIdentifier(type)] = formed
+      return formed
+    }
+  }
 }
 
 /// Reads the form of a fetch, and the values it captures.
@@ -48,9 +63,12 @@ struct FormReader {
     page = [limit.map { max(0, $0) }, offset].compactMap { $0.map { .integer(Int64($0)) } }
     note((limit == nil ? 0 : 1) + (offset == nil ? 0 : 2))
     if let predicate = descriptor.predicate {
+      let type = type(of: predicate.expression) as Any.Type
+      guard let formed = FormedTypes.formed(type) else { return nil }
+      form.marks.reserveCapacity(16)
+      form.expression = ObjectIdentifier(type)
       note(predicate.variable)
-      form.expression = ObjectIdentifier(type(of: predicate.expression) as Any.Type)
-      note(predicate.expression)
+      note(predicate.expression, as: formed)
     }
     for descriptor in descriptor.sortBy {
       guard let keyPath = descriptor.keyPath else { return nil }
@@ -60,13 +78,15 @@ struct FormReader {
     if !isWhole { return nil }
   }
 
-  mutating func note<E: PredicateExpression>(_ part: E) {
-    if let part = part as? any FormedExpression { part.note(in: &self) } else { isWhole = false }
+  private mutating func note<E: FormedExpression>(_ expression: any PredicateExpression, as type: E.Type) {
+    if let expression = expression as? E { expression.note(in: &self) } else { isWhole = false }
   }
 
-  mutating func note(_ first: some PredicateExpression, _ second: some PredicateExpression) {
-    note(first)
-    note(second)
+  mutating func note(_ part: some FormedExpression) { part.note(in: &self) }
+
+  mutating func note(_ first: some FormedExpression, _ second: some FormedExpression) {
+    first.note(in: &self)
+    second.note(in: &self)
   }
 
   mutating func note<M>(_ variable: PredicateExpressions.Variable<M>) {
@@ -85,8 +105,9 @@ struct FormReader {
 
   mutating func note(_ mark: Int) { form.marks.append(mark) }
 
-  mutating func note(captured value: Any) {
-    guard let value = Translation.unwrapped(value) else {
+  mutating func note<Captured>(captured value: Captured) {
+    let isPlain = Captured.self == String.self || Captured.self == Int.self  // the most, and quicker without a look
+    guard let value = isPlain ? value : Translation.unwrapped(value) else {
       let isWhole = (value as? any AnyOptional)?.payload == nil
       return note(isWhole ? 0 : -2)  // of optionals in optionals, which of them is nil
     }
