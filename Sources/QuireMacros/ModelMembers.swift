@@ -102,7 +102,7 @@ struct ModelMembers {
     throws(Quire.ValueError) -> Swift.AnyObject {
     var reader = Quire._Quire.PropertyReader(row)
     defer {
-    row.position = reader.position
+    reader.move(&row)
     }
     let object = \(rowInitThrows ? "try " : "")\(model.name)(_quireRow: &reader, state)
     return try reader.finish(object)

@@ -7,18 +7,28 @@ extension _Quire {
   /// A column that does not decode gives a placeholder, and its error comes at the end: each call in an initializer that
   /// may throw brings the code that takes apart what was initialized before it.
   @frozen public struct PropertyReader {
+    /// An error as an object: as a value it would make the reader large, and a large one is copied for each row.
+    @usableFromInline final class Failure {
+      let error: ValueError
+      init(_ error: ValueError) { self.error = error }
+    }
+
     @usableFromInline var row: RowCursor
-    @usableFromInline var failure: ValueError?
+    @usableFromInline var failure: Failure?
+    /// The column after the one that did not decode; -1 if there is none. Asked in place of `failure`, which would be copied.
     @usableFromInline var failed: Int32
 
     @inlinable public init(_ row: RowCursor) {
       self.row = row
       failure = nil
-      failed = 0
+      failed = -1
     }
 
-    /// The column after the last one, or after the one that did not decode.
-    @inlinable public var position: Int32 { failure == nil ? row.position : failed }
+    /// Moves a row to the column after the last one, or after the one that did not decode. Mutating, so that it copies
+    /// nothing.
+    @inlinable public mutating func move(_ row: inout RowCursor) {
+      row.position = failed < 0 ? self.row.position : failed
+    }
 
     /// A property whose type the macro knows by its name.
     @inlinable public mutating func value<V: StoredValue>(else placeholder: V) -> V {
@@ -40,7 +50,7 @@ extension _Quire {
 
     /// A `let`, whose type need not have a placeholder.
     public mutating func constant<Form: PropertyForm>(_: Form.Type) throws(ValueError) -> Form.Value {
-      if let failure { throw failure }
+      if failed >= 0 { try fail() }
       guard let value = try Form.read(&row).value else {
         throw ValueError.notStorable("\(Form.Value.self)", reason: "no column can hold it")
       }
@@ -49,7 +59,7 @@ extension _Quire {
 
     /// A property whose placeholder would take longer to make than to read.
     @inlinable public mutating func required<V: StoredValue>(_: V.Type = V.self) throws(ValueError) -> V {
-      if let failure { throw failure }
+      if failed >= 0 { try fail() }
       return try row.next(V.self)
     }
 
@@ -67,12 +77,16 @@ extension _Quire {
 
     /// The object that was read; throws the first error. Mutating, so that it copies nothing.
     @inlinable public mutating func finish<Model: AnyObject>(_ object: Model) throws(ValueError) -> AnyObject {
-      if let failure { throw failure }
+      if failed >= 0 { try fail() }
       return object
     }
 
+    @usableFromInline @inline(never) func fail() throws(ValueError) {
+      if let failure { throw failure.error }
+    }
+
     @usableFromInline @inline(never) mutating func keep(_ error: ValueError) {
-      if failure == nil { (failure, failed) = (error, row.position) }
+      if failed < 0 { (failure, failed) = (Failure(error), row.position) }
     }
 
     @usableFromInline @inline(never) mutating func keep<V>(_ error: ValueError, _ placeholder: V) -> V {

@@ -46,12 +46,11 @@ extension PersistentModel {
   /// Identifies this object in its store; temporary, but its own, until its first save. Unchanged after the context is
   /// released.
   public var persistentModelID: PersistentIdentifier {
-    let state = _quireState
-    guard let owner = state.owner, let entity = owner.entityNumber(of: self) else {
-      return state.key == 0
-        ? PersistentIdentifier(loose: self) : PersistentIdentifier(store: 0, entity: 0, key: state.key)
+    let key = _quireRowState.key
+    guard let owner = _quireState.owner, let entity = owner.entityNumber(of: self) else {
+      return key == 0 ? PersistentIdentifier(loose: self) : PersistentIdentifier(store: 0, entity: 0, key: key)
     }
-    return PersistentIdentifier(store: owner.storeNumber, entity: UInt32(entity), key: state.key)
+    return PersistentIdentifier(store: owner.storeNumber, entity: UInt32(entity), key: key)
   }
 
   /// The context the object is in; nil before insertion, once its deletion is saved, and after the context is gone.
