@@ -12,6 +12,8 @@ struct MigrationRun {
   let format: MigrationFormat
   /// Whether foreign keys to missing rows are also counted before it runs: those are not an error.
   var knowsKeys = false
+  /// Whether lost values are looked for, which reads the columns of all tables.
+  var findsLosses = true
 
   /// Runs `file` in the open transaction and records it there; after an error the transaction is still open, unless
   /// SQLite has ended it.
@@ -67,7 +69,7 @@ struct MigrationRun {
     let keys = knowsKeys ? try BrokenKeys(connection) : nil
     let enforcesKeys = try connection.rows("PRAGMA foreign_keys") == [[1]]
     let watch =
-      try DataLossDetector.isNeeded(for: pieces, enforcingKeys: enforcesKeys)
+      try findsLosses && DataLossDetector.isNeeded(for: pieces, enforcingKeys: enforcesKeys)
       ? DataLossDetector(connection, enforcingKeys: enforcesKeys) : nil
     for piece in pieces {
       switch piece {
