@@ -117,6 +117,23 @@ import Testing
     #expect(try rows(fixture, "SELECT count(*) FROM _sqlx_migrations") == [[1]])
   }
 
+  @Test func `the table of Rails is not taken for dbmate's, and its rows stay`() throws {
+    let fixture = try fixture(
+      """
+      CREATE TABLE schema_migrations (version varchar NOT NULL PRIMARY KEY);
+      CREATE TABLE ar_internal_metadata (key varchar NOT NULL PRIMARY KEY, value varchar);
+      INSERT INTO schema_migrations VALUES ('20240101000000');
+      """, ["20250101000000_a.sql": "CREATE TABLE a (b);\n-- migrate: undo\nDROP TABLE a;"])
+    let missing = #expect(throws: MigrationError.self) { try fixture.migrator().adopt() }
+    #expect(missing?.description.hasPrefix("Rails has run what these files lack: 20240101000000.\n") == true)
+    #expect(missing?.description.hasSuffix("Its files are in Ruby, which Quire does not run.") == true)
+    let back = #expect(throws: MigrationError.self) { try fixture.migrator().giveBack(removing: true) }
+    #expect(back?.description.contains("it records files in Ruby, which Quire does not know") == true)
+    let migrator = try fixture.migrator()
+    try migrator.undo(UndoPlan(last: 1, of: migrator.history()))
+    #expect(try rows(fixture, "SELECT version FROM schema_migrations") == [["20240101000000"]])
+  }
+
   @Test func `of a file that is gone or says something else no checksum is made up`() throws {
     let fixture = try fixture(Self.sqlx, ["1_a.sql": "CREATE TABLE a (b);", "2_c.sql": "CREATE TABLE c (d);"])
     try fixture.write("CREATE TABLE c (d, e);", as: "2_c.sql")

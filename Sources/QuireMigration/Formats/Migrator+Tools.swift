@@ -58,7 +58,7 @@ extension Migrator {
         sequence += 1
         return AppliedMigration(
           version: file.version, title: file.title, up: file.up, undo: file.undo, sequence: sequence, appliedAt: now,
-          milliseconds: 0, by: "\(by) baseline from \(tool.tool.rawValue)")
+          milliseconds: 0, by: "\(by) baseline from \(tool.toolName)")
       }
       for migration in recorded { try MigrationHistory.record(migration, on: connection) }
       return (tool, recorded)
@@ -82,6 +82,7 @@ extension Migrator {
       let table = try ToolTable(tool, connection)
       let surplus = table.surplus(over: applied)
       if !surplus.isEmpty {
+        if tool.isRails { throw table.cannot("it records files in Ruby, which Quire does not know") }
         guard removing else { throw MigrationError.tool(.ahead(tool, surplus)) }
         try table.remove(surplus, leaving: applied)
       }

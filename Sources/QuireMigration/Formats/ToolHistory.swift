@@ -11,6 +11,11 @@ public struct ToolHistory: Hashable, Sendable {
   public let last: MigrationVersion?
   /// The version that it recorded as unfinished.
   public let unfinished: MigrationVersion?
+  /// Whether the table is that of Rails, which has the columns of dbmate's and records files in Ruby.
+  var isRails = false
+
+  /// For people. The table of Rails has the format of dbmate's.
+  package var toolName: String { isRails ? "Rails" : tool.rawValue }
 
   public var isEmpty: Bool { versions.isEmpty && last == nil }
 
@@ -63,7 +68,8 @@ extension ToolHistory {
     var found: ToolHistory?
     for table in try reader.tableNames(among: tables) {
       let columns = Set(try reader.columns(of: table).map { SQLName.folded($0.name) })
-      guard let history = try history(of: table, columns, connection) else { continue }
+      guard var history = try history(of: table, columns, connection) else { continue }
+      if history.tool == .dbmate { history.isRails = try reader.hasTable("ar_internal_metadata") }
       if !history.isEmpty { return history }
       found = found ?? history
     }
@@ -176,17 +182,17 @@ extension ToolProblem: CustomStringConvertible {
     case .none: "no other tool has recorded migrations in this database"
     case .unfinished(let history, let version):
       """
-      \(history.tool.rawValue) left \(version) half done, as its table \(history.table) says.
-      Nothing was recorded. Put the database in order and that row, with \(history.tool.rawValue)'s own means.
+      \(history.toolName) left \(version) half done, as its table \(history.table) says.
+      Nothing was recorded. Put the database in order and that row, with \(history.toolName)'s own means.
       """
     case .missing(let history, let versions):
       """
-      \(history.tool.rawValue) has run what these files lack: \(versions.map(\.description).joined(separator: ", ")).
-      Nothing was recorded. Put the files back: they are not in the database.
+      \(history.toolName) has run what these files lack: \(versions.map(\.description).joined(separator: ", ")).
+      Nothing was recorded. \(history.isRails ? "Its files are in Ruby, which Quire does not run" : "Put the files back: they are not in the database").
       """
     case .notAdopted(let history):
       """
-      \(history.tool.rawValue) has migrated this database, and its history is not adopted yet: everything would run again.
+      \(history.toolName) has migrated this database, and its history is not adopted yet: everything would run again.
       Nothing was run.
       """
     case .unread(let tool, let table):
@@ -196,12 +202,12 @@ extension ToolProblem: CustomStringConvertible {
       """
     case .ahead(let history, let versions):
       """
-      \(history.tool.rawValue)'s table \(history.table) records \(versions.map(\.description).joined(separator: ", ")), \
+      \(history.toolName)'s table \(history.table) records \(versions.map(\.description).joined(separator: ", ")), \
       which Quire does not. Nothing was changed.
       """
     case .cannotGiveBack(let history, let reason):
       """
-      \(history.tool.rawValue)'s table \(history.table) cannot be written: \(reason).
+      \(history.toolName)'s table \(history.table) cannot be written: \(reason).
       Nothing was changed. Its own baseline or repair command records what Quire has run.
       """
     }

@@ -139,7 +139,7 @@ struct ToolTable {
     applied.appliedAt.replacing("T", with: " ").replacing("Z", with: fraction)
   }
 
-  private func cannot(_ reason: String) -> MigrationError {
+  func cannot(_ reason: String) -> MigrationError {
     .tool(.cannotGiveBack(history, reason: reason))
   }
 }

@@ -37,14 +37,20 @@ struct MigrateBaseline {
   /// Nothing is recorded: the files are new ones, which no other tool has run.
   private func begin() throws -> ExitStatus {
     let migrator = try target.migrator()
-    try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.beginHistory() }
+    let applied = try MigrateFailure(target: target, migrator: migrator).explaining {
+      try migrator.beginHistory()
+      return try migrator.history().count
+    }
     if target.isJSON {
       target.terminal.print(
         JSON.object([
           ("v", 1), ("database", .string(migrator.database)), ("recorded", .array([])), ("differences", .array([])),
         ]).text)
     } else if !target.isQuiet {
-      target.terminal.print("nothing is recorded as applied: all these files are to run")
+      target.terminal.print(
+        applied == 0
+          ? "nothing is recorded as applied: all these files are to run"
+          : "nothing to do: \(counted(applied, "migration")) \(applied == 1 ? "has" : "have") run on this database")
     }
     return .done
   }
@@ -73,7 +79,7 @@ struct MigrateBaseline {
     _ versions: [String], as what: String, of history: ToolHistory, in database: String,
     without removed: [MigrationVersion] = []
   ) {
-    let tool = history.tool.rawValue
+    let tool = history.toolName
     if target.isJSON {
       var members: [(String, JSON)] = [
         ("v", 1), ("database", .string(database)), ("tool", .string(tool)),

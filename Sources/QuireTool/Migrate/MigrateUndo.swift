@@ -31,7 +31,7 @@ struct MigrateUndo {
       let now = try run.migrator.history().last?.version
       report("undone", undone, backup, now)
       if let tool, !target.isQuiet, !target.isJSON, try run.migrator.toolHistory() != tool {
-        target.terminal.print("taken away from \(tool.tool.rawValue)'s table \(tool.table), too")
+        target.terminal.print("taken away from \(tool.toolName)'s table \(tool.table), too")
       }
       return .done
     }
