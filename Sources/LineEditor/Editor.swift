@@ -159,6 +159,12 @@ public final class Editor {
     output.write(painter.draw(Frame(lines: lines, size: size), columns: size.columns))
   }
 
+  /// Leaves what is shown standing, and stops the process as Ctrl-Z does: no key does so by itself here.
+  package func suspend() {
+    output.write(painter.leave())
+    stop()
+  }
+
   /// Takes what is shown away, or leaves it standing and goes to the row below.
   public func finishShowing(keeping: Bool) {
     if keeping {

@@ -50,6 +50,18 @@ import Testing
     try repl.leave(program)
   }
 
+  @Test func `an entry of the history stands on its own line, also behind half of one`() throws {
+    try FileManager.default.createDirectory(atPath: quire.path("quire"), withIntermediateDirectories: true)
+    let path = quire.path("quire/history.jsonl")
+    try Data("\"select 1;\"\n\"select".utf8).write(to: URL(filePath: path))
+    let program = try repl.start("library.db", environment: ["XDG_STATE_HOME": quire.folder.path])
+    terminal.type("select 2;\r")
+    try terminal.wait(for: "1 row")
+    try repl.prompt()
+    try repl.leave(program)
+    #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix("\n\"select\n\"select 2;\"\n"))
+  }
+
   @Test func `with --no-history nothing is kept`() throws {
     let program = try repl.start(
       "repl", "--no-history", "library.db", environment: ["XDG_STATE_HOME": quire.folder.path])

@@ -33,11 +33,16 @@ struct HistoryFile {
     let folder = URL(filePath: path).deletingLastPathComponent()
     try? FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    let file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { return }
+    // A session that was killed, or a full disk, may have left half of a line.
+    var last = UInt8(ascii: "\n")
+    let size = lseek(file, 0, SEEK_END)
+    if size > 0 { pread(file, &last, 1, size - 1) }
+    let start = last == UInt8(ascii: "\n") ? "" : "\n"
     // One write, so that what two sessions add does not mix.
     try? FileHandle(fileDescriptor: file, closeOnDealloc: true).write(
-      contentsOf: Data((JSON.string(entry).text + "\n").utf8))
+      contentsOf: Data((start + JSON.string(entry).text + "\n").utf8))
   }
 
   private func write(_ data: Data) {

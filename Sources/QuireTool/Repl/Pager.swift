@@ -32,6 +32,7 @@ struct Pager {
       place.top = min(max(0, place.top), max(0, count - height))
       draw(place, height, editor, paint)
       switch editor.next() {
+      case .key(.control("z")): editor.suspend()
       case .key(let key) where place.isTyping: look(key, &place)
       case .key(.text("q")), .key(Key(.escape)), .key(.control("c")), .key(.control("d")), .interrupted, .closed:
         return end(place, height, editor, paint)

@@ -39,6 +39,7 @@ extension Repl {
       case .key(.text("q")), .key(Key(.escape)), .key(.control("c")), .key(.control("d")), .interrupted, .closed:
         editor.finishShowing(keeping: true)
         return finish(number)
+      case .key(.control("z")): editor.suspend()
       case .key(.text("p")): frozen = frozen == nil ? picture : nil
       case .key(.text("&")):
         editor.finishShowing(keeping: false)

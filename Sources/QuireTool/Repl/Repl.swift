@@ -71,7 +71,9 @@ final class Repl {
     editor.history = historyFile?.read() ?? History()
     editor.above = { [unowned self] in pinned($0) }
     var banner = ""
-    for line in session.banner { banner += (banner.isEmpty ? line : paint(line, .dim)) + "\n" }
+    for (place, line) in session.banner.enumerated() {
+      for part in wrapped(line) { banner += (place == 0 ? part : paint(part, .dim)) + "\n" }
+    }
     editor.write(banner)  // in one piece: each write wakes the terminal
     editor.begin()
   }
