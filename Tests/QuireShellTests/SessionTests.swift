@@ -131,6 +131,17 @@ import Testing
     #expect(found.candidates.allSatisfy { $0.text.lowercased().hasPrefix(typed.lowercased()) })
   }
 
+  @Test func `inside a text nothing is completed, and in the middle of a word the whole word`() {
+    for text in ["Book where author.name = \"L", "select * from book where title = '", "Book /* ti"] {
+      #expect(session.completions(text, at: text.utf8.count).candidates.isEmpty, "\(text)")
+    }
+    let found = session.completions("Book where title = 1", at: 13)
+    #expect(found.range == 11..<16 && found.candidates.map(\.text) == ["title"], "\(found)")
+    // What does not continue the word is put before its rest, as in a shell.
+    let other = session.completions("Book where tiyear = 1", at: 13)
+    #expect(other.range == 11..<13 && other.candidates.map(\.text) == ["title"], "\(other)")
+  }
+
   @Test func `steps of one name lead from model to model`() throws {
     let library = try Library(
       """

@@ -17,17 +17,34 @@ public struct InputCompletions: Hashable, Sendable {
 extension ShellSession {
   /// Names and words that are possible at a position; follows paths: after `author.` those of the author.
   ///
+  /// There are none inside a text. In the middle of a word they replace the whole word where they continue it.
+  ///
   /// - Parameter place: A byte offset.
   nonisolated public func completions(_ text: String, at place: Int) -> InputCompletions {
     let bytes = Array(text.utf8)
     let place = min(max(place, 0), bytes.count)
-    let before = String(decoding: bytes[..<place], as: UTF8.self)
+    let found = completions(behind: String(decoding: bytes[..<place], as: UTF8.self))
+    let rest = bytes[place...].prefix { byte in
+      switch byte {
+      case 48...57, 65...90, UInt8(ascii: "_"), 97...122, 128...255: true
+      default: false
+      }
+    }
+    guard !rest.isEmpty else { return found }
+    let range = found.range.lowerBound..<place + rest.count
+    let word = String(decoding: bytes[range], as: UTF8.self).lowercased()
+    let continuing = found.candidates.filter { $0.text.lowercased().hasPrefix(word) }
+    return continuing.isEmpty ? found : InputCompletions(range: range, candidates: continuing)
+  }
+
+  nonisolated private func completions(behind before: String) -> InputCompletions {
     let models = self.models
     let reader = InputReader(models: models)
     if case .command(let name, let argument, let sign) = reader.kind(of: before) {
       return Completer.command(before, name, argument, sign, models)
     }
     let completer = Completer(text: before, models: models)
+    if completer.isInText { return completer.none }
     switch reader.kind(of: before) {
     case .sql where completer.hasOnlyOneWord: return completer.beginnings
     case .sql: return completer.sql
@@ -49,8 +66,12 @@ struct Completer {
   private let prefix: String
   private let range: Range<Int>
 
+  /// Whether the text ends in a literal that is not closed.
+  let isInText: Bool
+
   init(text: String, models: FileModels) {
     self.models = models
+    isInText = Self.endsInText(text)
     var tokens = Tokenizer.tokens(of: text)
     tokens.removeLast()
     let end = text.utf8.count
@@ -64,6 +85,16 @@ struct Completer {
     }
     self.tokens = tokens
   }
+
+  private static func endsInText(_ text: String) -> Bool {
+    var tokens = SQLTokens(text)
+    var last: SQLTokens.Token?
+    while let token = tokens.next() { last = token }
+    guard let last, last.isOpen else { return false }
+    return last.kind != .quotedName || tokens.bytes[last.range.lowerBound] == UInt8(ascii: "\"")
+  }
+
+  var none: InputCompletions { InputCompletions(range: range.upperBound..<range.upperBound, candidates: []) }
 
   var words: Int { tokens.count + 1 }
   var hasOnlyOneWord: Bool { tokens.isEmpty }
