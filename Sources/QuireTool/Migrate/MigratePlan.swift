@@ -17,6 +17,10 @@ struct MigratePlan {
       let pending = plan.pending(to: last)
       if invocation.flag("--sql") {
         if let problem = try migrator.toolProblem() { throw MigrationError.tool(problem) }
+        if target.isJSON {
+          target.terminal.print(document(pending, plan).text)
+          return .done
+        }
         for file in pending {
           target.terminal.print("-- \(file.path)\n" + target.terminal.shown(sql: file.up) + Self.end(of: file.up))
         }
@@ -125,6 +129,20 @@ struct MigratePlan {
       ("schema", plan.current.map { .string("\($0)") } ?? .null), ("bytes", .integer(rehearsal.bytes)),
       ("schemaOnly", .bool(rehearsal.isSchemaOnly)),
       ("migrations", .array(rehearsal.entries.map(entry))),
+    ])
+  }
+
+  /// Of `--sql`, which rehearses nothing.
+  private func document(_ pending: [MigrationFile], _ plan: MigrationPlan) -> JSON {
+    let migrations = pending.map { file -> JSON in
+      .object([
+        ("version", .string("\(file.version)")), ("title", .string(file.title)), ("undo", .bool(file.undo != nil)),
+        ("file", .string(file.path)), ("sql", .string(file.up)),
+      ])
+    }
+    return .object([
+      ("v", 1), ("database", .string(target.optionalDatabase ?? "")),
+      ("schema", plan.current.map { .string("\($0)") } ?? .null), ("migrations", .array(migrations)),
     ])
   }
 

@@ -10,6 +10,10 @@ struct MigrateSchema {
   /// The schema of the database if one is named, otherwise the one the files result in.
   func run() throws -> ExitStatus {
     let schema = try MigrateSchemas(target: target).schema(target.optionalDatabase == nil ? "files" : "db")
+    if invocation.flag("--stdout"), target.isJSON {
+      target.terminal.print(JSON.object([("v", 1), ("file", .null), ("sql", .string(schema.text))]).text)
+      return .done
+    }
     if invocation.flag("--stdout") {
       target.terminal.output.write(target.terminal.shown(sql: schema.text))
       return .done
