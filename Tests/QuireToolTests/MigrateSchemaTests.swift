@@ -49,6 +49,53 @@ import Testing
     #expect(await migrate("diff", "files", "model").status == 2)
   }
 
+  @Test func `a database that has its tables already begins a folder, and is recorded in it`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    do {
+      let connection = try Connection(path: database, access: .create)
+      try connection.execute("CREATE TABLE book (id INTEGER PRIMARY KEY)")
+      try connection.execute("CREATE INDEX book_id ON book(id)")
+    }
+    let new = await migrate("new", "as", "it", "was", "--from", "db", "-d", database)
+    #expect(new.status == 0 && new.output.contains("    CREATE TABLE book (id INTEGER PRIMARY KEY);\n"), "\(new)")
+    let name = try #require(FileManager.default.contentsOfDirectory(atPath: path + "/Migrations").first)
+    let version = String(name.prefix(14))
+    let baseline = "quire migrate baseline \(version) -m \(path)/Migrations \(database)\n"
+    #expect(new.output.hasSuffix("The database has that already:  " + baseline), "\(new.output)")
+    #expect(await migrate("baseline", version, database).status == 0)
+    #expect(await migrate("check", database).output.hasSuffix("1 file checked · nothing found\n"))
+    let again = await migrate("new", "again", "--from", "db", "-d", database)
+    #expect(again.output == "nothing to write: the files make that schema already\n")
+    #expect(await migrate("new", "x", "--from", "no_such.sql").error.contains("‘no_such.sql’ is not a schema"))
+    #expect(await migrate("new", "x", "--from", "db", "--from-model").status == 2)
+  }
+
+  @Test func `files that begin from another program's tables are told how to begin`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write("ALTER TABLE book ADD COLUMN isbn TEXT;", as: "20260101000000_a.sql")
+    let ran = await migrate("check")
+    #expect(ran.status == 1 && ran.error.contains("Was it there before these files?"), "\(ran.error)")
+    #expect(ran.error.contains("    quire migrate new begin --from db -d FILE -m BEGIN "), "\(ran.error)")
+  }
+
+  @Test func `what prints SQL is a document, too`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write("CREATE TABLE book (id INTEGER PRIMARY KEY);", as: "20260101000000_a.sql")
+    #expect(await migrate("apply", "--create", database).status == 0)
+    try write("ALTER TABLE book ADD COLUMN isbn TEXT", as: "20260102000000_b.sql")
+    func document(_ output: String) throws -> [String: Any] {
+      try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
+    }
+    let plan = try document(await migrate("plan", "--sql", "--json", database).output)
+    let pending = try #require((plan["migrations"] as? [[String: Any]])?.first)
+    #expect(
+      pending["sql"] as? String == "ALTER TABLE book ADD COLUMN isbn TEXT"
+        && pending["version"] as? String == "20260102000000")
+    let schema = try document(await migrate("schema", "--stdout", "--json").output)
+    #expect((schema["sql"] as? String)?.contains("isbn TEXT") == true && schema["file"] is NSNull)
+  }
+
   @Test func `schema.sql is what the files make`() async throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try write("CREATE TABLE book (id INTEGER PRIMARY KEY);", as: "20260101000000_a.sql")

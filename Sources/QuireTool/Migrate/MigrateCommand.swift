@@ -22,7 +22,7 @@ extension Command {
         command("status", "what is applied, what is pending", [database], [exitCode]) {
           try MigrateStatus(target: $0).run()
         },
-        command("new", "write a new file", [title], [fromModel, rebuild, rename, drop, edit]) {
+        command("new", "write a new file", [title], [fromModel, fromSchema, rebuild, rename, drop, edit]) {
           try MigrateNew(target: $0).run()
         },
         command("plan", "rehearse on a copy; changes nothing", [database], [to, sql, schemaOnly]) {
@@ -119,6 +119,8 @@ extension Command {
   private static let exitCodeOfDiff = Option("--exit-code", "exit with 8 if they differ")
   private static let stdout = Option("--stdout", "print it instead")
   private static let fromModel = Option("--from-model", "with the SQL that the models want")
+  private static let fromSchema = Option(
+    "--from", value: "SCHEMA", "with the SQL that leads from the files to a schema: db, FILE or X.sql")
   private static let rebuild = Option(
     "--rebuild", value: "TABLE", repeats: true, "with the SQL that rebuilds a table, to be changed by hand")
   private static let rename = Option(

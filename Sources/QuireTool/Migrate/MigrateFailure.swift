@@ -86,7 +86,8 @@ struct MigrateFailure {
     case .unusable(.empty):
       (restoring.map { $0 + "\n" } ?? "") + "To make it a database:  \(target.pasteable("apply --create"))"
     case .noDatabase: "To create one:  \(target.pasteable("apply --create"))"
-    case .failed where isTrial, .refused where isTrial: "Tried on a database of its own: nothing was changed."
+    case .failed(let failure) where isTrial: tried + (beginning(failure).map { "\n" + $0 } ?? "")
+    case .refused where isTrial: tried
     case .refused(let statement, _):
       statement.hasPrefix("writing") ? "Rolled back: \(state)." : "Nothing of it was run."
     case .failed(let failure):
@@ -101,6 +102,7 @@ struct MigrateFailure {
     case .interrupted: "Rolled back: \(state)."
     case .database(.diskFull) where isCommand("restore"), .backup(_, _, true) where isCommand("restore"): roomToRestore
     case .backup(let path, _, _) where isCommand("restore"): others(than: path)
+    case .backup(_, _, true): roomForBackup
     case .backup: "Pass --no-backup to continue without a backup."
     case .history(let problem): advice(for: problem)
     case .tool(let problem): advice(for: problem)
@@ -112,15 +114,12 @@ struct MigrateFailure {
   private func advice(for problem: ToolProblem) -> String? {
     switch problem {
     case .notAdopted: "    \(target.pasteable("baseline"))        records what has run, and runs nothing"
-    case .unread:
-      """
-          \(target.pasteable("baseline VERSION"))        records the files up to VERSION as applied, and runs nothing
-          \(target.pasteable("baseline none"))        if none of these files has run here
-      """
+    case .unread: baselines
+    case .missing(let history, _) where history.toolName == "Rails": baselines
     case .ahead(let history, let versions):
       """
       Taken back through Quire? \(versions.count == 1 ? "Its row goes" : "Their rows go"):   \(target.pasteable("baseline --back --yes"))
-      Run by \(history.tool.rawValue) since?   \(target.pasteable("baseline"))
+      Run by \(history.toolName) since?   \(target.pasteable("baseline"))
       """
     default: nil
     }
@@ -163,14 +162,6 @@ struct MigrateFailure {
   private func others(than path: String) -> String? {
     guard MigrationBackup.all(of: migrator.database).contains(where: { $0.path != path }) else { return nil }
     return "The others:   \(target.program) migrate restore --list -d \(shellQuoted(migrator.database))"
-  }
-
-  private var roomToRestore: String {
-    let file = shellQuoted(migrator.database)
-    return """
-      Make room beside \(migrator.database) and repeat it. Without room: end all programs that have it open, remove
-      \(file)-wal, \(file)-shm and \(file)-journal, and rename the backup to \(file).
-      """
   }
 
   private func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }

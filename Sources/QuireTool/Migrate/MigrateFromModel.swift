@@ -1,11 +1,13 @@
 import QuireMigration
 import QuireSQLite
 
-/// The SQL of `migrate new --from-model` and `--rebuild`: from what the files make to what is wanted.
+/// The SQL of `migrate new --from-model`, `--from` and `--rebuild`: from what the files make to what is wanted.
 struct MigrateFromModel {
   let target: MigrateTarget
   private let invocation: Invocation
   private let isFromModel: Bool
+  /// The word for the schema that is wanted; nil if it is that of the files.
+  private let wanted: String?
   private let rebuilding: Set<SQLName>
   private let dropping: Set<String>
 
@@ -14,11 +16,15 @@ struct MigrateFromModel {
     self.invocation = invocation
     self.target = target
     isFromModel = invocation.flag("--from-model")
+    if isFromModel, invocation.flag("--from") {
+      throw invocation.usageError("--from-model is --from model: one of them is enough")
+    }
+    wanted = isFromModel ? "model" : invocation["--from"]
     rebuilding = Set(invocation.values("--rebuild").map { SQLName($0) })
     dropping = Set(invocation.values("--drop").map { $0.lowercased() })
-    if !isFromModel, rebuilding.isEmpty {
+    if wanted == nil, rebuilding.isEmpty {
       for option in ["--rename", "--drop"] where !invocation.values(option).isEmpty {
-        throw invocation.usageError("\(option) goes with --from-model")
+        throw invocation.usageError("\(option) goes with --from-model or --from")
       }
       return nil
     }
@@ -29,15 +35,15 @@ struct MigrateFromModel {
   func change() throws -> SchemaChange {
     let schemas = MigrateSchemas(target: target)
     let files = try hasFiles ? schemas.files(to: nil) : DatabaseSchema()
-    let wanted = try isFromModel ? schemas.model() : files
+    let schema = try wanted.map { try schemas.schema($0) } ?? files
     do {
-      let renames = try isFromModel ? renames(files, wanted) : []
+      let renames = try wanted == nil ? [] : renames(files, schema)
       return try SchemaChange(
-        from: files, to: wanted, renames: renames, keepingOthers: isFromModel, rebuilding: rebuilding,
+        from: files, to: schema, renames: renames, keepingOthers: isFromModel, rebuilding: rebuilding,
         dropping: Set(dropping.map { SQLName($0) }))
     } catch let error as SchemaChangeError {
       var reason = "\(error)"
-      if case .noTable(let name) = error, !isFromModel {
+      if case .noTable(let name) = error, wanted == nil {
         reason =
           "these files make no table \(name), and only they are read, not a database. It must be one that they make"
       }
@@ -87,7 +93,9 @@ struct MigrateFromModel {
     let given =
       invocation.values("--rename").map { " --rename " + shellQuoted($0) }.joined()
       + invocation.values("--drop").map { " --drop " + shellQuoted($0) }.joined()
-    let command = target.pasteable("new", database: false) + " \(title) --from-model\(given)"
+    let command =
+      target.pasteable("new", database: false)
+      + " \(title) \(isFromModel ? "--from-model" : "--from \(shellQuoted(wanted ?? ""))")\(given)"
     return CommandFailure(
       """
       \(question)

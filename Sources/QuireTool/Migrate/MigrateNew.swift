@@ -18,7 +18,7 @@ struct MigrateNew {
       if target.isJSON {
         target.terminal.print(JSON.object([("v", 1), ("file", .null)]).text)
       } else if !target.isQuiet {
-        target.terminal.print("nothing to write: the files make what the models want")
+        target.terminal.print("nothing to write: the files make that schema already")
       }
       return .done
     }
@@ -35,6 +35,10 @@ struct MigrateNew {
       }
       for line in change?.sql.split(separator: "\n") ?? [] {
         target.terminal.print("    " + printable(sql: String(line)))
+      }
+      if invocation["--from"] == "db" {
+        let version = path.split(separator: "/").last?.prefix { $0 != "_" && $0 != "." } ?? ""
+        target.terminal.print("The database has that already:  \(target.pasteable("baseline \(version)"))")
       }
     }
     return invocation.flag("--edit") ? try edit(path) : .done

@@ -64,6 +64,25 @@ import Testing
     #expect(try quire.rows("disk/library.db", "SELECT title FROM book") == ["'Solaris'"])
   }
 
+  @Test(.enabled(if: ImportTests.canMount, "needs root and mount, for a disk that fills up"))
+  func `a backup without room says how much it needs`() throws {
+    #expect(
+      try quire.shell(
+        """
+        mkdir disk && mount -t tmpfs -o size=1500k none disk && cp library.db disk
+        sqlite3 disk/library.db "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+          INSERT INTO book(title) SELECT hex(zeroblob(500)) FROM n"
+        """
+      ).status == 0)
+    defer { _ = try? quire.shell("umount disk") }
+    try quire.write("Migrations/20260102000000_isbn.sql", "ALTER TABLE book ADD COLUMN isbn TEXT;")
+    let ran = try quire("migrate", "apply", "disk/library.db")
+    #expect(ran.status == 1 && ran.error.contains("Make room beside disk/library.db and repeat it."), "\(ran.error)")
+    #expect(ran.error.contains(/The backup needs [0-9.]+ (M|k)B, and [0-9.]+ (kB|bytes) are free\.\n/), "\(ran.error)")
+    #expect(ran.error.hasSuffix("Without room, and without a way back:  --no-backup\n"), "\(ran.error)")
+    #expect(try quire.shell("ls disk").output == "library.db\n")
+  }
+
   @Test func `Ctrl-C rolls back what runs and gives status 130`() throws {
     try quire.write(
       "Migrations/20260102000000_endless.sql",
