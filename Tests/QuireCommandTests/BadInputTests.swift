@@ -197,6 +197,23 @@ import Testing
     (["import", "library.db", "--stock", "many"], "--stock takes a whole number from 0, not ‘many’"),
     (["migrate", "aply", "library.db"], "unknown command ‘aply’: did you mean apply?"),
     (["migrate", "status"], "which database? Give its file, -d FILE, or QUIRE_DATABASE"),
+    (["--verison"], "quire has no option --verison: did you mean --version?"),
+    (
+      ["query", "library.db", "Book", "where", "id"],
+      "unexpected argument ‘where’: a query is one argument, so put it in quotes"
+    ),
+    (["./library.db", "Book"], "unexpected argument ‘Book’: one query is asked by  query ./library.db Book"),
+    (
+      ["query", "https://example.org/a.db"],
+      "QUERY is missing. https://example.org/a.db is a URL, and a file is asked: download it first"
+    ),
+    (
+      ["query", "https://example.org/a.db", "Book"],
+      "no database at https://example.org/a.db. It is a URL, and a file is opened: download it first"
+    ),
+    (
+      ["query", "library.db", "https://example.org/a"], "https://example.org/a is a URL, and no query. Nothing was run"
+    ),
   ])
   func `words that are not understood are refused before any file is opened`(words: [String], message: String) throws {
     let ran = try quire.shell("quire " + words.joined(separator: " "))
@@ -204,6 +221,18 @@ import Testing
     #expect(ran.messages == 1)
     #expect(ran.firstLine == "error: " + message)
     #expect(try FileManager.default.contentsOfDirectory(atPath: quire.folder.path).isEmpty)
+  }
+
+  @Test func `a query and a file that changed places are told so`() throws {
+    try quire.catalog()
+    let ran = try quire("query", "Book where id = 1", "library.db")
+    #expect(ran.status == 2)
+    #expect(
+      ran.error == """
+        error: no database at Book where id = 1. The file comes first, and then the query:  quire query library.db \
+        'Book where id = 1'
+
+        """)
   }
 
   @Test func `more holdings than there can be are refused`() throws {

@@ -132,6 +132,37 @@ final class Folder {
     #expect(await migrate("-q", "apply", "--create", folder.database).output.isEmpty)
   }
 
+  @Test func `names that other tools have, and words at another place, are answered with what is meant`() async throws {
+    for (word, meant) in [
+      ("up", "apply"), ("rollback", "undo"), ("down", "undo"), ("create", "new"), ("lint", "check"), ("stat", "status"),
+    ] {
+      #expect(await migrate(word).error.hasPrefix("error: unknown command ‘\(word)’: did you mean \(meant)?\n"))
+    }
+    #expect(
+      await migrate("apply", "--dry-run", "x.db").error.hasPrefix(
+        "error: quire migrate apply has no option --dry-run: did you mean the command plan?\n"))
+    #expect(
+      await migrate("./x.db", "status").error.hasPrefix(
+        "error: unexpected argument ‘status’: a command stands before its arguments\n"))
+    #expect(
+      await migrate("log", "nope", "x.db").error.hasPrefix(
+        "error: unexpected argument ‘x.db’: ‘nope’ is taken for the DATABASE, as VERSION is the number"))
+    _ = await migrate("apply", "--create", folder.database)
+    for command in ["diff", "restore"] {
+      #expect(
+        await migrate(command, folder.database).error.hasPrefix(
+          "error: which database? Give its file, -d FILE, or QUIRE_DATABASE. If it is \(folder.database): here it is "
+            + "given as  -d \(folder.database)\n"))
+    }
+  }
+
+  @Test func `baseline none says what has run already`() async throws {
+    _ = await migrate("apply", "--create", folder.database)
+    #expect(
+      await migrate("baseline", "none", folder.database).output
+        == "nothing to do: 1 migration has run on this database\n")
+  }
+
   @Test func `help lists the commands with their words`() async {
     let help = await tool.ran("help", "migrate").output
     for line in [

@@ -80,7 +80,10 @@ struct Parser {
       let name = Name(text: text, range: current.range)
       advance()
       return name
-    case .text: throw unexpected("\(what) is missing", hint: "a name stands without quotes")
+    case .text(let text):
+      let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+      throw unexpected(
+        "\(what) is missing", hint: isPlain ? "a name stands without quotes" : "a name stands in backticks: `\(text)`")
     default: throw unexpected("\(what) is missing")
     }
   }
@@ -272,7 +275,7 @@ extension Parser {
     let isParenthesised = current.isSign("(")
     if isParenthesised { advance() }
     guard isKeyValue else {
-      if isParenthesised { throw unexpected("the key is missing") }
+      if isParenthesised { throw unexpected("the key is missing", hint: "text stands in quotes") }
       return []
     }
     var result = [try keyValue()]

@@ -200,12 +200,20 @@ struct Resolver {
 
   // MARK: Names
 
+  /// Commands that are typed without their period.
+  private static let commands = [
+    "help": ".help", "exit": ".quit", "quit": ".quit", "models": ".models", "tables": ".tables", "schema": ".schema",
+    "relations": ".relations", "indexes": ".indexes", "import": ".import", "open": ".open", "save": ".save",
+  ]
+
   func model(_ name: Name) throws(ShellFailure) -> Int {
     if let place = models.place(of: name.text) { return place }
     if let (message, hint) = models.reason(against: name.text) {
       throw ShellFailure(message, at: name.range, hint: hint)
     }
-    let near = nearest(to: name.text, among: models.all.flatMap { [$0.name, $0.table] })
+    let near =
+      nearest(to: name.text, among: models.all.flatMap { [$0.name, $0.table] })
+      ?? Self.commands[name.text.lowercased()]
     throw ShellFailure(
       "there is no model \(name.text)", at: name.range, hint: near.map { "did you mean \($0)?" })
   }

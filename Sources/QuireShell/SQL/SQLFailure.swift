@@ -120,6 +120,10 @@ struct SQLFailure {
   private static func isMisplacedHaving(_ error: SQLiteError) -> Bool { error.message.hasPrefix("HAVING clause") }
 
   private func hint(_ error: SQLiteError, _ name: String?, _ token: String) -> String? {
+    if error.message.hasPrefix("unrecognized token: \"'") { return "the quote is not closed" }
+    if error.message.hasPrefix("unrecognized token: \"{") {
+      return "a row of a model is added without into: insert Book { … }"
+    }
     if Self.isMisplacedHaving(error) { return "having is for groups: put a condition on rows after where" }
     guard let name else {
       guard error.message.hasSuffix("syntax error") else { return nil }
@@ -174,7 +178,9 @@ extension ShellFailure {
     case .missing(let path): self.init(missingFile: path)
     case .unreadable(_, DatabaseError.unfinished):
       self.init("\(error)", hint: "--write does so, and any program that may write to it", .usage)
-    case .isDirectory, .notADatabase, .empty, .unreadable, .hardLinked: self.init("\(error)", .usage)
+    case .empty(let path):
+      self.init("\(path) has no bytes: it is no database yet", hint: "migrate apply --create makes one of it", .usage)
+    case .isDirectory, .notADatabase, .unreadable, .hardLinked: self.init("\(error)", .usage)
     case .shared: self.init("\(error)", .refused)
     default: self.init("\(error)")
     }
@@ -185,7 +191,14 @@ extension ShellFailure {
       self.init("\(printable(path)) is a link to \(printable(target)), which does not exist", .usage)
     } else {
       let near = Migrator.fileLike(path).map { " Did you mean \($0)?" } ?? ""
-      self.init("no database at \(path).\(near)", .usage)
+      let url = isURL(path) ? " It is a URL, and a file is opened: download it first" : ""
+      self.init("no database at \(path).\(near)\(url)", .usage)
     }
   }
+}
+
+/// Whether it names something on another machine, such as `https://example.org/library.db`.
+package func isURL(_ word: String) -> Bool {
+  guard let end = word.firstRange(of: "://"), word.first?.isLetter == true else { return false }
+  return ["http", "https", "ftp", "sftp", "s3", "gs"].contains(word[..<end.lowerBound].lowercased())
 }

@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireShell
 
 /// Words → the command they name and its ``Invocation``. Looks at no file but by `isFile`.
 struct ArgumentParser {
@@ -53,10 +54,12 @@ struct ArgumentParser {
     let word = words[index]
     // With a default, the word may as well be its argument: one that looks like a path, or is one.
     if let fallback, isFile(word) || !Self.looksLikeCommand(word) { return fallback }
-    let near = nearest(to: word, among: command.subcommands.map(\.name))
-    let known = command.subcommands.map(\.name).joined(separator: ", ")
+    let all = command.subcommands.map(\.name)
+    let near =
+      command.hints[word] ?? nearest(to: word, among: all).map { "did you mean \($0)?" }
+      ?? all.first { word.count > 2 && $0.hasPrefix(word) }.map { "did you mean \($0)?" }
     throw UsageError(
-      "unknown command ‘\(word)’" + (near.map { ": did you mean \($0)?" } ?? " (there are \(known))"),
+      "unknown command ‘\(word)’" + (near.map { ": \($0)" } ?? " (there are \(all.joined(separator: ", ")))"),
       command: names)
   }
 
@@ -66,7 +69,9 @@ struct ArgumentParser {
     var invocation = Invocation(
       command: names, options: options, terminal: terminal, environment: environment, isWholeProcess: isWholeProcess)
     var bare: [String] = []
-    try scan(words, options: options, command: names) { (word) throws(UsageError) in
+    let command = path.last
+    let hints = path.reduce(into: [:]) { $0.merge($1.hints) { $1 } }
+    try scan(words, options: options, command: names, hints: hints) { (word) throws(UsageError) in
       switch word {
       case .bare(_, let text):
         bare.append(text)
@@ -93,14 +98,36 @@ struct ArgumentParser {
       case .required where first == nil:
         throw UsageError(
           bare.first.map { "‘\($0)’ is not a valid \(argument.name): \(argument.help)" }
-            ?? "\(argument.name) is missing",
+            ?? "\(argument.name) is missing\(Self.urlHint(invocation.words.values.joined().first(where: isURL)))",
           command: names)
       case .required, .optional:
         if let first { invocation.words[argument.name] = [bare.remove(at: first)] }
       }
     }
-    if let extra = bare.first { throw UsageError("unexpected argument ‘\(extra)’", command: names) }
-    return invocation
+    guard let extra = bare.first else { return invocation }
+    let words = invocation.given.filter { $0.option == nil }.compactMap(\.value)
+    let reason =
+      path.dropLast().last.flatMap { hint(of: extra, in: $0) } ?? command?.hintOfExtra?(words)
+      ?? misplaced(extra, invocation, command)
+    throw UsageError("unexpected argument ‘\(extra)’" + (reason.map { ": \($0)" } ?? ""), command: names)
+  }
+
+  private func hint(of extra: String, in parent: Command) -> String? {
+    parent.subcommands.contains { $0.name == extra } ? "a command stands before its arguments" : nil
+  }
+
+  /// A word that fits no other argument is taken for the last one, and then the word that was meant for it is too many.
+  private func misplaced(_ extra: String, _ invocation: Invocation, _ command: Command?) -> String? {
+    guard let command,
+      let wanted = command.arguments.first(where: { $0.accepts != nil && invocation.words[$0.name] == nil }),
+      let last = command.arguments.last, let taken = invocation.argument(last.name)
+    else { return nil }
+    return "‘\(taken)’ is taken for the \(last.name), as \(wanted.name) is \(wanted.help)"
+  }
+
+  /// What to do about a URL in the place of a file.
+  private static func urlHint(_ url: String?) -> String {
+    url.map { ". \($0.prefix(200)) is a URL, and a file is asked: download it first" } ?? ""
   }
 
   // MARK: Words
@@ -112,7 +139,8 @@ struct ArgumentParser {
 
   /// Tells options from bare words, until `body` says no; behind `--` all are bare.
   private func scan(
-    _ words: [String], options: [Option], command: [String], _ body: (Word) throws(UsageError) -> Bool
+    _ words: [String], options: [Option], command: [String], hints: [String: String] = [:],
+    _ body: (Word) throws(UsageError) -> Bool
   ) throws(UsageError) {
     var index = 0
     var onlyBare = false
@@ -137,13 +165,13 @@ struct ArgumentParser {
         onlyBare = true
       } else if word.hasPrefix("--") {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let option = try find(parts[0], in: options, command: command)
+        let option = try find(parts[0], in: options, command: command, hints)
         let attached = parts.count > 1 ? parts[1] : nil
         guard try body(.option(option, value: value(of: option, attached: attached))) else { return }
       } else {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
-          let option = try find("-\(letter)", in: options, command: command)
+          let option = try find("-\(letter)", in: options, command: command, hints)
           let attached = !option.takesValue || letters.isEmpty ? nil : String(letters)
           if option.takesValue { letters = "" }
           guard try body(.option(option, value: value(of: option, attached: attached))) else { return }
@@ -152,9 +180,15 @@ struct ArgumentParser {
     }
   }
 
-  private func find(_ name: String, in options: [Option], command: [String]) throws(UsageError) -> Option {
+  private func find(_ name: String, in options: [Option], command: [String], _ hints: [String: String])
+    throws(UsageError) -> Option
+  {
     if let option = options.first(where: { $0.name == name || $0.short == name }) { return option }
-    let near = name.hasPrefix("--") ? nearest(to: name, among: options.map(\.name)) : nil
+    if let hint = hints[name] {
+      throw UsageError("\(command.joined(separator: " ")) has no option \(name): \(hint)", command: command)
+    }
+    let known = options.map(\.name) + ["--help"] + (command.count == 1 ? ["--version"] : [])
+    let near = name.hasPrefix("--") ? nearest(to: name, among: known) : nil
     let isOption = name.utf8.allSatisfy { $0 == 45 || (97...122).contains($0 | 32) }
     let hint =
       near.map { ": did you mean \($0)?" } ?? (isOption ? "" : ". What begins with - and is no option stands behind --")

@@ -23,6 +23,10 @@ public struct Command: Sendable {
   /// The subcommand meant where none is named.
   public var defaultSubcommand: String?
   public var run: Run?
+  /// What to say of words that it does not have, such as the names that other tools give its subcommands and options.
+  var hints: [String: String] = [:]
+  /// What to say of a word too many.
+  var hintOfExtra: (@Sendable (_ words: [String]) -> String)?
 
   public typealias Run = @Sendable (Invocation) async throws -> ExitStatus
 

@@ -90,7 +90,8 @@ struct BackupRun {
     guard let error = error as? DatabaseError else { return CommandFailure("\(error)") }
     return switch error {
     case .busy: CommandFailure("\(error)\n    --wait SECONDS waits longer", .busy)
-    case .missing, .isDirectory, .notADatabase, .empty, .unreadable, .hardLinked, .cannotCreate:
+    case .missing, .empty: CommandFailure(ShellFailure(error), in: "")
+    case .isDirectory, .notADatabase, .unreadable, .hardLinked, .cannotCreate:
       CommandFailure("\(error)", .usage)
     default: CommandFailure("\(error)")
     }

@@ -16,7 +16,7 @@ extension Command {
         try run(MigrateTarget(invocation, source))
       }
     }
-    return Command(
+    var migrate = Command(
       "migrate", "bring a database to the state its migrations describe", options: common, notes: notes,
       subcommands: [
         command("status", "what is applied, what is pending", [database], [exitCode]) {
@@ -66,6 +66,19 @@ extension Command {
         ) { try MigrateBaseline(target: $0).run() },
         command("restore", "put a backup back", [backupName], [list, yes]) { try MigrateRestore(target: $0).run() },
       ], defaultSubcommand: "status")
+    migrate.hints = otherNames
+    return migrate
+  }
+
+  /// The names that other tools have, and what they are here.
+  private static let otherNames = [
+    ("status", ["info", "list", "ls", "show", "pending", "version", "current"]),
+    ("undo", ["down", "rollback", "revert"]),
+    ("apply", ["up", "run", "migrate", "upgrade", "deploy"]), ("new", ["create", "generate", "add", "make", "init"]),
+    ("check", ["lint", "validate", "verify", "test"]), ("schema", ["dump"]), ("log", ["history"]),
+    ("plan", ["dry-run", "--dry-run", "-n", "preview"]), ("restore", ["recover"]), ("baseline", ["adopt", "stamp"]),
+  ].reduce(into: [String: String]()) { hints, names in
+    for other in names.1 { hints[other] = "did you mean \(other.hasPrefix("-") ? "the command " : "")\(names.0)?" }
   }
 
   private static let common = [

@@ -54,9 +54,19 @@ struct MigrateTarget {
 
   func database() throws -> String {
     guard let database = optionalDatabase else {
-      throw invocation.usageError("which database? Give its file, -d FILE, or QUIRE_DATABASE")
+      throw invocation.usageError("which database? Give its file, -d FILE, or QUIRE_DATABASE\(missing)")
     }
     return database
+  }
+
+  /// What was perhaps meant as the database.
+  private var missing: String {
+    let words = invocation.given.filter { $0.option == nil }.compactMap(\.value)
+    if let file = words.first(where: { !$0.contains(".before-") && SidecarFiles.size(of: $0) != nil }) {
+      return ". If it is \(file): here it is given as  -d \(shellQuoted(file))"
+    }
+    guard let url = invocation.environment["DATABASE_URL"], !url.isEmpty else { return "" }
+    return ". DATABASE_URL does not name a file of SQLite, as sqlite:library.db does"
   }
 
   func files() throws -> [MigrationFile] {

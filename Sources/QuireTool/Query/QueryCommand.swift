@@ -8,7 +8,7 @@ extension Command {
 
   /// As `query`, with the names of these classes if a file has their tables.
   public static func query(models: [any PersistentModel.Type]) -> Command {
-    Command(
+    var query = Command(
       "query", "ask any SQLite file in SQL or by its models, once or live",
       arguments: [
         Argument("FILE", "the database; it is only read, and never created"),
@@ -56,6 +56,8 @@ extension Command {
       if invocation.flag("--explain") { return try await run.explain() }
       return invocation.flag("--live") ? try await LiveQueryRun(run).run() : try await run.once()
     }
+    query.hintOfExtra = { _ in "a query is one argument, so put it in quotes" }
+    return query
   }
 }
 
@@ -86,12 +88,25 @@ struct QueryRun: Sendable {
     self.file = file
     limit = try invocation.integer("--limit")
     named = try Self.parameters(invocation)
+    if !FileManager.default.fileExists(atPath: file), Self.isDatabase(sql) {
+      throw CommandFailure(
+        "no database at \(printable(file)). The file comes first, and then the query:  "
+          + "\(invocation.command.joined(separator: " ")) \(shellQuoted(sql)) \(shellQuoted(file))", .usage)
+    }
+    if isURL(sql) { throw CommandFailure("\(printable(sql)) is a URL, and no query. Nothing was run", .usage) }
     text = try Self.text(sql)
     timeout = try Self.timeout(invocation)
     answerFile = try invocation["--output"].map { try AnswerFile($0, from: file) }
     format = try Self.format(invocation) ?? Self.formatOfFile(invocation, text)
     terminal = answerFile?.terminal(invocation.terminal) ?? invocation.terminal
     try checkWords()
+  }
+
+  /// Whether a file begins as those of SQLite do.
+  private static func isDatabase(_ path: String) -> Bool {
+    let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+    guard type == .typeRegular, let file = FileHandle(forReadingAtPath: path) else { return false }
+    return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
   }
 
   /// Refuses words that mean nothing together.

@@ -8,7 +8,7 @@ extension Command {
   ///
   /// - Parameter models: Classes compiled into the program, whose names are used if a file has their tables.
   public static func repl(models: [any PersistentModel.Type] = []) -> Command {
-    Command(
+    var repl = Command(
       "repl", "ask a database, again and again, and follow the answers",
       arguments: [Argument("FILE", "the database")],
       options: [
@@ -29,6 +29,10 @@ extension Command {
     ) { invocation in
       try await run(invocation, models)
     }
+    repl.hintOfExtra = { words in
+      "one query is asked by  query \(words.map(shellQuoted).prefix(2).joined(separator: " "))"
+    }
+    return repl
   }
 
   private static func run(_ invocation: Invocation, _ models: [any PersistentModel.Type]) async throws -> ExitStatus {
