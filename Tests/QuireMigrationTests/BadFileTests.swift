@@ -259,6 +259,9 @@ import Testing
     try Data().write(to: URL(filePath: empty + "/schema.sql"))
     let error = #expect(throws: MigrationError.self) { try MigrationFolder.read(empty) }
     #expect(error?.description.contains("has no migrations") == true)
+    try Data().write(to: URL(filePath: empty + "/20240101000000_create_books.rb"))
+    let code = #expect(throws: MigrationError.self) { try MigrationFolder.read(empty) }
+    #expect(code?.description.contains(". 20240101000000_create_books.rb is not SQL: only the tool") == true)
   }
 
   @Test func `a file that is not UTF-8, unreadable or a folder is named`() throws {

@@ -332,6 +332,8 @@ import Testing
     let bad = library.folder.appending(path: "bad.csv")
     try Data("text,abuot_id\na,1\n".utf8).write(to: bad)
     #expect(await session.failure(".import \(bad.path) Note").hasSuffix("did you mean about_id?"))
+    try Data("text,about\na,1\n".utf8).write(to: bad)
+    #expect(await session.failure(".import \(bad.path) Note").hasSuffix("did you mean about_id?"))
     try Data("text,about_id\na,1\nb\n".utf8).write(to: bad)
     #expect(
       await session.failure(".import \(bad.path) Note").hasPrefix("line 3 of \(bad.path): 1 field, and 2 names"))

@@ -17,8 +17,12 @@ public enum MigrationFolder {
       throw .malformed(file: join(folder, other), line: 1, reason: "it is written in Go, which only goose can run")
     }
     if files.isEmpty {
-      throw .folder(
-        folder, reason: "has no migrations (files named YYYYMMDDhhmmss_title.sql)\(skippedFolderHint(in: folder))")
+      let code = names.first(where: isCode).map {
+        ". \($0) is not SQL: only the tool that it is written for can run it"
+      }
+      let below = skippedFolderHint(in: folder)
+      let hint = below.isEmpty ? code ?? "" : below
+      throw .folder(folder, reason: "has no migrations (files named YYYYMMDDhhmmss_title.sql)\(hint)")
     }
     return files.sorted { ($0.version, $0.path) < ($1.version, $1.path) }
   }
@@ -89,6 +93,13 @@ public enum MigrationFolder {
       let inside = try? FileManager.default.contentsOfDirectory(atPath: join(folder, name))
       return inside?.contains { $0.hasSuffix(".sql") } ?? false
     }
+  }
+
+  /// Whether it is a migration in another language, as those of Rails, Django, Alembic and Knex are.
+  private static func isCode(_ name: String) -> Bool {
+    guard let period = name.lastIndex(of: "."), !name.hasPrefix("_"), !name.hasPrefix(".") else { return false }
+    return ["rb", "py", "js", "mjs", "ts", "php", "cs", "go", "exs", "xml", "yaml"].contains(
+      name[name.index(after: period)...])
   }
 
   /// What to do about files in subfolders; empty if there are none.

@@ -150,6 +150,7 @@ private struct Insertion {
     if bare != name, model.column(named: bare) != nil {
       return "a space beside a separator is a part of the name: write \(printable(bare))"
     }
+    if let column = model.column(named: name + "_id") { return "did you mean \(column.name)?" }
     return nearest(to: name, among: model.columns.map(\.name)).map { "did you mean \($0)?" }
   }
 }

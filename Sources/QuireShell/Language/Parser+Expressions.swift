@@ -169,7 +169,10 @@ extension Parser {
     case .quotedName(let name):
       let isRow = isModel(name) && (ahead().isKey || ahead().isSign("("))
       return isRow ? try row() : try path()
-    case .end: throw unexpected("a value is missing at the end")
+    case .end:
+      // A pattern without quotes, such as like Sol%, is a name and the sign of the remainder.
+      let isPattern = source(0..<token.range.lowerBound).last { !$0.isWhitespace } == "%"
+      throw unexpected("a value is missing at the end", hint: isPattern ? "text stands in quotes, as \"%x\"" : nil)
     default: throw unexpected("a value is missing")
     }
   }

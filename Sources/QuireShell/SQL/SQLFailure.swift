@@ -74,6 +74,9 @@ struct SQLFailure {
     if let offset = error.offset, error.sql != input { found = offset < input.utf8.count ? found : nil }
     guard let token = found.flatMap({ $0.kind == .blank ? nil : $0 }) ?? named ?? (error.isTooDeep ? deepest : nil)
     else {
+      if error.message == "incomplete input", let end = last?.range.upperBound {
+        return ShellFailure(error.message, at: end..<end)
+      }
       return ShellFailure(error.message, hint: Self.hint(ofMissing: error.message))
     }
     let best = named.map { named in found?.range == named.range ? named : found ?? named } ?? token
