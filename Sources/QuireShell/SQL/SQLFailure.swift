@@ -128,6 +128,9 @@ struct SQLFailure {
       return "a row of a model is added without into: insert Book { … }"
     }
     if Self.isMisplacedHaving(error) { return "having is for groups: put a condition on rows after where" }
+    if error.message.hasPrefix("no such function: ") {
+      return nearest(to: token, among: SQLiteFunctions.names.sorted()).map { "did you mean \($0)(…)?" }
+    }
     guard let name else {
       guard error.message.hasSuffix("syntax error") else { return nil }
       if statementWords.contains(token.lowercased()) { return "is a ; missing before it?" }
