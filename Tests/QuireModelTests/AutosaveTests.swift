@@ -11,7 +11,7 @@ import Testing
     let file = try TemporaryFile()
     let store = try ServingTests.store(file.url)
     let context = store.mainContext
-    let gate = await ServingTests.Gate(store)
+    let gate = try await ServingTests.Gate(store)
     context.insert(Volume("Eden"))
     while context.owner.saver.underWay == nil { await Task.yield() }
     context.insert(Volume("Solaris"))
@@ -19,7 +19,7 @@ import Testing
     while context.hasChanges { await Task.yield() }
     #expect(context.autosaveError == nil)
     #expect(try SaveWhenReadyTests.titles(store) == ["Eden", "Solaris"])
-    let second = await ServingTests.Gate(store)
+    let second = try await ServingTests.Gate(store)
     context.insert(Volume("Fiasko"))
     while context.owner.saver.underWay == nil { await Task.yield() }
     Thread.detachNewThread {
@@ -52,7 +52,7 @@ import Testing
   @Test func `an autosave behind another writer keeps no thread when its actor has gone, and is made`() async throws {
     let file = try TemporaryFile()
     let store = try ServingTests.store(file.url)
-    let gate = await ServingTests.Gate(store)
+    let gate = try await ServingTests.Gate(store)
     var contexts: [Mailbox] = []
     for title in ["Eden", "Solaris"] { contexts.append(await Short(modelContainer: store).insert(title)) }
     await ServingTests.waiting(2, in: store)
@@ -68,7 +68,7 @@ import Testing
     try store.execute("CREATE UNIQUE INDEX one ON volume (title)")
     try store.execute("INSERT INTO volume (title, year, price, is_in) VALUES ('Eden', 0, 0, 1)")
     var warnings = store.warnings.makeAsyncIterator()
-    let gate = await ServingTests.Gate(store)
+    let gate = try await ServingTests.Gate(store)
     let context = await Short(modelContainer: store).insert("Eden")
     await ServingTests.waiting(1, in: store)
     let isClosed = try await Self.areClosed([context])
@@ -85,7 +85,7 @@ import Testing
     for title in ["Eden", "Solaris"] { context.insert(Volume(title)) }
     try context.save()
     let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
-    let (gate, others) = await ServingTests.deleting("Eden", in: store)
+    let (gate, others) = try await ServingTests.deleting("Eden", in: store)
     eden.title = "Eden 1"
     solaris.title = "Solaris 1"
     await ServingTests.waiting(2, in: store)

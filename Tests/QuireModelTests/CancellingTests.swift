@@ -98,7 +98,7 @@ import Testing
   @Test func `a save that waits behind another one ends with its task, and its edits are pending`() async throws {
     let store = try QuireModelTests.store(["Lem": []])
     let desk = Desk(modelContainer: store)
-    let gate = await ServingTests.Gate(store)
+    let gate = try await ServingTests.Gate(store)
     let save = Task { try await desk.rename() }
     await ServingTests.waiting(1, in: store)
     save.cancel()
@@ -194,18 +194,16 @@ import Testing
   @Test func `a block whose task is canceled reads no list as empty`() async throws {
     let clerk = try Self.clerk()
     let counts = Locked<[Int]>([])
-    let (stream, begun) = AsyncStream<Void>.makeStream()
     let gate = DispatchSemaphore(value: 0)
-    let task = Task {
+    let task = await ServingTests.begun { begun in
       try await clerk.modelContainer.read { context in
         let writers = try context.fetch(FetchDescriptor<Writer>())
-        begun.finish()
+        begun()
         gate.wait()
         let found = writers.map(\.contributed.count)
         counts.withLock { $0 = found }
       }
     }
-    for await _ in stream {}
     task.cancel()
     gate.signal()
     _ = await task.result

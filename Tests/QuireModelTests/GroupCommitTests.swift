@@ -35,7 +35,7 @@ import Testing
     in store: ModelContainer, _ writes: [@Sendable (ModelContext) throws -> Void]
   ) async throws -> [(any Error)?] {
     store.store.database.groupLimits.withLock { $0.duration = .seconds(3600) }  // however busy the machine is
-    let gate = await ServingTests.Gate(store)
+    let gate = try await ServingTests.Gate(store)
     var tasks: [Task<(any Error)?, Never>] = []
     for (number, write) in writes.enumerated() {
       tasks.append(
@@ -155,7 +155,7 @@ import Testing
   @Test func `one that is cancelled in the middle of a statement leaves the others`() async throws {
     let store = try ServingTests.store()
     let task = Locked<Task<Void, any Error>?>(nil)
-    let gate = await ServingTests.Gate(store)
+    let gate = try await ServingTests.Gate(store)
     let before = Task { try await store.write { $0.insert(Volume("before")) } }
     await ServingTests.waiting(1, in: store)
     let endless = Task {

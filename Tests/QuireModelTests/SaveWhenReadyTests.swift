@@ -15,10 +15,10 @@ import Testing
     private let gate: ServingTests.Gate
     private let save: SaveUnderWay?
 
-    init(_ context: ModelContext, _ store: ModelContainer) async {
+    init(_ context: ModelContext, _ store: ModelContainer) async throws {
       self.store = store
       self.context = context
-      gate = await ServingTests.Gate(store)
+      gate = try await ServingTests.Gate(store)
       task = Task { try await context.saveWhenReady() }
       await ServingTests.waiting(1, in: store)
       save = context.owner.saver.underWay
@@ -56,7 +56,7 @@ import Testing
     eden.year = 1959
     let fiasko = Volume("Fiasko", writer: eden.writer)
     context.insert(fiasko)
-    let save = await Waiting(context, store)
+    let save = try await Waiting(context, store)
     eden.title = "Eden 2"
     eden.price = 5
     solaris.title = "Solaris 1"
@@ -86,7 +86,7 @@ import Testing
     let fiasko = Volume("Fiasko")
     context.insert(fiasko)
     let observing = store.beforeCommit { _ in throw ServingTests.Stopped() }
-    let save = await Waiting(context, store)
+    let save = try await Waiting(context, store)
     eden.year = 1959
     fiasko.price = 3
     context.insert(Volume("Katar"))
@@ -104,7 +104,7 @@ import Testing
   @Test func `a cancelled one is not made, nor one that is late`() async throws {
     let (context, store) = try Self.context()
     try context.volume("Eden").title = "Eden 1"
-    let save = await Waiting(context, store)
+    let save = try await Waiting(context, store)
     save.task.cancel()
     await #expect(throws: CancellationError.self) { try await save.task.value }
     await #expect(throws: ModelError.self) { try await context.saveWhenReady(deadline: .now + .milliseconds(1)) }
@@ -120,7 +120,7 @@ import Testing
     let (eden, fiasko) = (try context.volume("Eden"), Volume("Fiasko"))
     eden.title = "Eden 1"
     context.insert(fiasko)
-    let save = await Waiting(context, store)
+    let save = try await Waiting(context, store)
     context.delete(eden)
     context.delete(fiasko)
     try await save.end()
@@ -137,7 +137,7 @@ import Testing
     eden.title = "Eden 1"
     context.delete(solaris)
     context.insert(fiasko)
-    let save = await Waiting(context, store)
+    let save = try await Waiting(context, store)
     eden.year = 1959
     context.rollback()
     #expect(!context.hasChanges && eden.title == "Eden" && !solaris.isDeleted && fiasko.modelContext == nil)
@@ -155,7 +155,7 @@ import Testing
     let both = Volume("Both")
     context.insert(both)
     both.contributors = [lem]
-    let save = await Waiting(context, store)
+    let save = try await Waiting(context, store)
     eden.contributors = []
     both.contributors.append(dick)
     ubik.contributors = [lem]
@@ -173,7 +173,7 @@ import Testing
     for way in 0..<3 {
       eden.price += 1
       context.insert(Volume("new \(way)"))
-      let save = await Waiting(context, store)
+      let save = try await Waiting(context, store)
       eden.year = way
       Thread.detachNewThread {
         usleep(5_000)
@@ -197,7 +197,7 @@ import Testing
     let (context, store) = try Self.context()
     let eden = try context.volume("Eden")
     eden.title = "Eden 1"
-    let save = await Waiting(context, store)
+    let save = try await Waiting(context, store)
     let begun = store.store.database.commitNumber
     eden.title = "Eden 2"
     context.insert(Volume("Fiasko", writer: eden.writer))
@@ -213,7 +213,7 @@ import Testing
     let (context, store) = try Self.context([:])
     let lem = Writer(name: "Lem")
     context.insert(Volume("Eden", writer: lem))
-    let save = await Waiting(context, store)
+    let save = try await Waiting(context, store)
     let solaris = Volume("Solaris", writer: lem)
     context.insert(solaris)
     #expect(lem.volumes.count == 2)
@@ -232,7 +232,7 @@ import Testing
     context.undoManager = undo
     try context.volume("Eden").title = "A"
     context.insert(Volume("B"))
-    let save = await Waiting(context, store)
+    let save = try await Waiting(context, store)
     try store.store.database.read { _ in }
     try await save.end()
     #expect(live.map(\.title) == ["A", "B", "Solaris"])
@@ -246,7 +246,7 @@ import Testing
     context.onConflict = .refuse
     let eden = try context.volume("Eden")
     eden.price += 1
-    let gate = await ServingTests.Gate(store)
+    let gate = try await ServingTests.Gate(store)
     let others = Task { try await store.write { _ = try $0.execute("UPDATE volume SET price = 7") } }
     await ServingTests.waiting(1, in: store)
     let save = Task { try await context.saveWhenReady() }
@@ -258,7 +258,7 @@ import Testing
     context.rollback()
     try context.refresh()
     eden.price += 1
-    let again = await Waiting(context, store)
+    let again = try await Waiting(context, store)
     eden.price += 1
     try await again.end()
     try context.save()
@@ -268,7 +268,7 @@ import Testing
   @Test func `an edit of a row that is deleted before it is written is told, and the rest can be saved`() async throws {
     let (context, store) = try Self.context()
     let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
-    let (gate, others) = await ServingTests.deleting("Eden", in: store)
+    let (gate, others) = try await ServingTests.deleting("Eden", in: store)
     eden.title = "Eden 1"
     solaris.title = "Solaris 1"
     let save = Task { try await context.saveWhenReady() }
@@ -285,7 +285,7 @@ import Testing
 
   @Test func `saves of several contexts and writes are committed together`() async throws {
     let (_, store) = try Self.context()
-    let gate = await ServingTests.Gate(store)
+    let gate = try await ServingTests.Gate(store)
     var tasks: [Task<Void, any Error>] = []
     for number in 0..<20 {
       let context = ModelContext(store)
@@ -332,7 +332,7 @@ import Testing
       try plain.edit(steps: 6)
       let fails = (seed + UInt64(round)) % 3 == 0
       let isRefused = !fails && !save(plain)
-      let gate = await ServingTests.Gate(tried.store)
+      let gate = try await ServingTests.Gate(tried.store)
       let context = tried.context
       context.bind(to: MainActor.shared)
       var hasEnded = false

@@ -12,29 +12,41 @@ import Testing
     return try ModelContainer(for: Writer.self, Volume.self, configurations: configuration)
   }
 
+  /// Runs a block, and returns when it calls `begun`, or has ended without: its error is then the task's.
+  static func begun(_ block: @escaping @Sendable (_ begun: @escaping @Sendable () -> Void) async throws -> Void) async
+    -> Task<Void, any Error>
+  {
+    let (stream, begun) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      defer { begun.finish() }
+      try await block { begun.finish() }
+    }
+    for await _ in stream {}
+    return task
+  }
+
   /// Keeps the write lock from when it is made until it is opened.
   final class Gate: Sendable {
     private let opened = DispatchSemaphore(value: 0)
     private let task: Task<Void, any Error>
 
-    init(_ store: ModelContainer) async {
+    /// - Throws: What its write throws, which then has not the lock.
+    init(_ store: ModelContainer) async throws {
       let opened = opened
-      task = await withCheckedContinuation { isHeld in
-        let box = Locked<CheckedContinuation<Task<Void, any Error>, Never>?>(isHeld)
-        let begun = DispatchSemaphore(value: 0)
-        let task = Task {
-          try await store.write { _ in
-            begun.signal()
-            opened.wait()
-            opened.signal()  // for another run
-          }
-        }
-        Thread.detachNewThread {
-          begun.wait()
-          box.withLock { $0.take() }?.resume(returning: task)
+      let isHeld = Locked(false)
+      task = await ServingTests.begun { begun in
+        try await store.write { _ in
+          isHeld.withLock { $0 = true }
+          begun()
+          opened.wait()
+          opened.signal()  // for another run
         }
       }
+      if !isHeld.withLock({ $0 }) { try await task.value }
     }
+
+    /// Lets a test that has failed end: its other tasks wait for the lock.
+    deinit { opened.signal() }
 
     func open() async throws {
       opened.signal()
@@ -48,8 +60,9 @@ import Testing
   }
 
   /// Holds the write lock, with a deletion behind it: a save behind that one finds the rows gone.
-  static func deleting(_ title: String, in store: ModelContainer) async -> (Gate, others: Task<Void, any Error>) {
-    let gate = await Gate(store)
+  static func deleting(_ title: String, in store: ModelContainer) async throws -> (Gate, others: Task<Void, any Error>)
+  {
+    let gate = try await Gate(store)
     let others = Task { try await store.write { _ = try $0.execute("DELETE FROM volume WHERE title = \(title)") } }
     await waiting(1, in: store)
     return (gate, others)
@@ -101,7 +114,7 @@ import Testing
 
   @Test func `writes of tasks and threads are made in order of arrival`() async throws {
     let store = try Self.store()
-    let gate = await Gate(store)
+    let gate = try await Gate(store)
     let order = Locked<[Int]>([])
     let done = DispatchSemaphore(value: 0)
     try await withThrowingTaskGroup { group in
@@ -130,7 +143,7 @@ import Testing
 
   @Test func `a write that is cancelled or late while it waits is never run`() async throws {
     let store = try Self.store()
-    let gate = await Gate(store)
+    let gate = try await Gate(store)
     let cancelled = Task { try await store.write { _ in Issue.record("run") } }
     await Self.waiting(1, in: store)
     cancelled.cancel()
@@ -154,17 +167,7 @@ import Testing
   @Test func `a statement ends when its task is cancelled or its deadline passes`() async throws {
     let store = try Self.store()
     let endless: SQL = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
-    func begun(_ block: @escaping @Sendable (_ begun: @escaping @Sendable () -> Void) async throws -> Void) async
-      -> Task<
-        Void, any Error
-      >
-    {
-      let (stream, begun) = AsyncStream<Void>.makeStream()
-      let task = Task { try await block { begun.finish() } }
-      for await _ in stream {}
-      return task
-    }
-    let write = await begun { begun in
+    let write = await Self.begun { begun in
       try await store.write { context in
         context.insert(Volume("Eden"))
         try context.save()
@@ -172,7 +175,7 @@ import Testing
         _ = try context.fetchOne(sql: endless)
       }
     }
-    let read = await begun { begun in
+    let read = await Self.begun { begun in
       try await store.read { context in
         begun()
         _ = try? context.fetchOne(sql: endless)
@@ -194,7 +197,7 @@ import Testing
 
   @Test func `tasks that wait to write keep no thread of Swift's`() async throws {
     let store = try Self.store()
-    let gate = await Gate(store)
+    let gate = try await Gate(store)
     let count = 2 * ProcessInfo.processInfo.activeProcessorCount
     let writers = (0..<count).map { number in
       Task { try await store.write { $0.insert(Volume("\(number)")) } }
@@ -263,7 +266,7 @@ import Testing
     #expect(database.busyTimeout == .milliseconds(7) && database.cacheSizeInBytes == 1 << 20)
     #expect(database.checkpointPages == 9)
     #expect(try store.store.database.read { try $0.query("PRAGMA cache_size").first } == .integer(-1024))
-    let gate = await Gate(store)
+    let gate = try await Gate(store)
     #expect(throws: DatabaseError.writerBusy(waited: .milliseconds(8))) { try store.execute("DELETE FROM volume") }
     try await gate.open()
     let wrong: [(inout ModelConfiguration) -> Void] = [
@@ -288,22 +291,25 @@ import Testing
       try await store.write { $0.insert(Volume("\(number)")) }
       #expect(try await store.read { try $0.fetchCount(FetchDescriptor<Volume>()) } == number + 1)
     }
-    let (stream, begun) = AsyncStream<Void>.makeStream()
     let goOn = DispatchSemaphore(value: 0)
-    async let counts = store.read { context in
-      let before = try context.fetchCount(FetchDescriptor<Volume>())
-      begun.finish()
-      goOn.wait()
-      try context.refresh()
-      return [
-        before, try context.fetchCount(FetchDescriptor<Volume>()),
-        try context.fetchOne(Int.self, sql: "SELECT count(*) FROM volume"), try context.all(Volume.self).count,
-      ]
+    let counts = Locked<[Int?]>([])
+    let read = await Self.begun { begun in
+      let found = try await store.read { context in
+        let before = try context.fetchCount(FetchDescriptor<Volume>())
+        begun()
+        goOn.wait()
+        try context.refresh()
+        return [
+          before, try context.fetchCount(FetchDescriptor<Volume>()),
+          try context.fetchOne(Int.self, sql: "SELECT count(*) FROM volume"), try context.all(Volume.self).count,
+        ]
+      }
+      counts.withLock { $0 = found }
     }
-    for await _ in stream {}
     for _ in 0..<3 { try await store.write { try $0.delete(model: Volume.self) } }
     goOn.signal()
-    #expect(try await counts == [50, 50, 50, 50])
+    try await read.value
+    #expect(counts.withLock { $0 } == [50, 50, 50, 50])
   }
 
   @Test func `a read writes nothing, and says so`() async throws {
@@ -334,18 +340,21 @@ import Testing
   @Test func `as many reads run at once as there are readers, and others wait`() async throws {
     let store = try Self.store()
     let limit = ProcessInfo.processInfo.activeProcessorCount
-    let running = Locked((now: 0, most: 0))
+    let running = Locked((now: 0, most: 0, ended: 0))
     let goOn = DispatchSemaphore(value: 0)
     let reads = (0..<3 * limit).map { _ in
       Task {
+        defer { running.withLock { $0.ended += 1 } }
         try await store.read { _ in
-          running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+          running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.ended) }
           goOn.wait()
           running.withLock { $0.now -= 1 }
         }
       }
     }
-    while running.withLock({ $0.now }) < limit || store.store.reads.waitingCount < 2 * limit { await Task.yield() }
+    while running.withLock({ $0.now < limit && $0.ended == 0 }) { await Task.yield() }
+    while running.withLock({ $0.ended == 0 }), store.store.reads.waitingCount < 2 * limit { await Task.yield() }
+    #expect(running.withLock { $0.ended } == 0)
     reads[0].cancel()
     for _ in reads { goOn.signal() }
     for read in reads.dropFirst() { try await read.value }
