@@ -159,6 +159,8 @@ import Testing
     var count = 0
     for try await _ in commits { count += 1 }
     #expect(count == 1)
+    for try await _ in store.commits { Issue.record("a commit of a closed store") }
+    for try await _ in try store.commits(of: Author.self) { Issue.record("a commit of a closed store") }
   }
 
   @Test(.timeLimit(.minutes(60))) func `it does not keep the container open`() async throws {

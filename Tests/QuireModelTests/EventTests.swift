@@ -121,4 +121,38 @@ import Testing
     }
     #expect(number == store.store.database.commitNumber)
   }
+
+  @Test(.timeLimit(.minutes(60)))
+  func `streams of events and warnings end when the container is closed, and at once if it is closed already`()
+    async throws
+  {
+    let (events, warnings) = (store.events, store.warnings)
+    let ends = Task {
+      for await _ in warnings {}
+      var kinds = 0
+      for await _ in events { kinds += 1 }
+      return kinds
+    }
+    try store.execute("INSERT INTO writer (name) VALUES ('Lem')")
+    try await store.close()
+    #expect(await ends.value > 0)
+    for await _ in store.events { Issue.record("an event of a closed store") }
+    for await _ in store.warnings { Issue.record("a warning of a closed store") }
+    let late = observed()
+    #expect(told.all.isEmpty)
+    late.cancel()
+  }
+
+  @Test(.timeLimit(.minutes(60))) func `streams of events and warnings do not keep the container open`() async throws {
+    var gone: ModelContainer? = try ServingTests.store()
+    weak let kept = gone
+    let (events, warnings) = (try #require(gone?.events), try #require(gone?.warnings))
+    try gone?.execute("INSERT INTO writer (name) VALUES ('Lem')")
+    gone = nil
+    #expect(kept == nil)
+    var count = 0
+    for await _ in events { count += 1 }
+    for await _ in warnings { count += 1 }
+    #expect(count > 0)
+  }
 }

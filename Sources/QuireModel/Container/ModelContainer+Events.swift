@@ -9,13 +9,9 @@ extension ModelContainer {
   ///
   /// Each stream has all events from when it was asked for; of those that nobody has taken yet the newest 1 024 are kept,
   /// and the others are dropped. While there is neither a stream nor an observer (``observeEvents(_:)``), nothing is
-  /// measured; statements of a reader that is in use then are told from its next use on.
-  public var events: AsyncStream<StoreEvent> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
-      let observation = observeEvents { continuation.yield($0) }
-      continuation.onTermination = { _ in observation.cancel() }
-    }
-  }
+  /// measured; statements of a reader that is in use then are told from its next use on. A stream does not keep the
+  /// container open: it ends when the container is closed or released.
+  public var events: AsyncStream<StoreEvent> { store.database.events.stream }
 
   /// Calls the body with all that the store does, until the observation is canceled or released.
   ///

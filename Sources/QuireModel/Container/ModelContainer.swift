@@ -269,6 +269,7 @@ public final class ModelContainer: Sendable {
   }
 
   /// Deletes every object of every model, in one commit, which reaches all contexts and observers.
+    store.warnings.end()
   ///
   /// Blocks the calling thread while others write.
   ///

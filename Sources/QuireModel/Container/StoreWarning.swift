@@ -37,14 +37,9 @@ extension ModelContainer {
   ///     for await warning in store.warnings { logger.warning("\(warning)") }
   ///
   /// Each stream has all warnings from when it was asked for; of those that nobody has taken yet the newest 1 024 are
-  /// kept. Without a stream, making a live result costs nothing
-  /// more; otherwise it also costs the plans of its statements.
-  public var warnings: AsyncStream<StoreWarning> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
-      let observation = observeWarnings { continuation.yield($0) }
-      continuation.onTermination = { _ in observation.cancel() }
-    }
-  }
+  /// kept. Without a stream, making a live result costs nothing more; otherwise it also costs the plans of its statements.
+  /// A stream does not keep the container open: it ends when the container is closed or released.
+  public var warnings: AsyncStream<StoreWarning> { store.warnings.stream }
 
   /// Calls the body with every warning, until the observation is canceled or released.
   ///

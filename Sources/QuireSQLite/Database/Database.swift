@@ -177,11 +177,12 @@ package final class Database: Sendable {
     clock.count.close()
     positions.close()
     readers.close()
-    subscribers.removeAll()
+    subscribers.end()
     // Where the file was replaced or moved, too: then its log is not beside it any longer.
     if configuration.location != .temporary { writer?.checkpoint(.truncating) }
     gate = nil
     writer = nil
     folder = nil
+    events.end()
   }
 }

@@ -25,13 +25,14 @@ final class Subscribers: Sendable {
     var bodies: [(id: UInt64, except: ChangeSet.Origin?, body: Body, failed: Failure?)] = []
     /// What happened to the file, for later subscribers too.
     var failure: DatabaseError?
+    var isOver = false
   }
   private let state = Locked(State())
 
   func add(exceptTo origin: ChangeSet.Origin?, failed: Failure?, _ body: @escaping Body) -> Subscription {
     let (id, failure) = state.withLock { state in
       state.next += 1
-      state.bodies.append((state.next, origin, body, failed))
+      if !state.isOver { state.bodies.append((state.next, origin, body, failed)) }
       return (state.next, state.failure)
     }
     if let failure { failed?(failure) }
@@ -58,9 +59,10 @@ final class Subscribers: Sendable {
     _ = removed  // freed outside the lock: what it captured may cancel another subscription
   }
 
-  /// Releases all subscribers: no more commits will come.
-  func removeAll() {
+  /// Releases all subscribers, and keeps no later ones: no more commits will come.
+  func end() {
     let removed = state.withLock { state in
+      state.isOver = true
       defer { state.bodies.removeAll() }
       return state.bodies
     }

@@ -7,6 +7,7 @@ package final class Broadcast<Event: Sendable>: Sendable {
   private struct State {
     var next: UInt64 = 0
     var bodies: [(id: UInt64, body: Body)] = []
+    var isOver = false
   }
   private let state = Locked(State())
   private let isObserved = Atomic(false)
@@ -16,6 +17,7 @@ package final class Broadcast<Event: Sendable>: Sendable {
   package func add(_ body: @escaping Body) -> ObservationToken {
     let id = state.withLock { state in
       state.next += 1
+      if state.isOver { return state.next }
       state.bodies.append((state.next, body))
       isObserved.store(true, ordering: .relaxed)
       return state.next
@@ -31,6 +33,34 @@ package final class Broadcast<Event: Sendable>: Sendable {
       return body
     }
     _ = removed  // freed outside the lock
+  }
+
+  /// Releases all observers: nothing more will be emitted, and streams end.
+  package func end() {
+    let removed = state.withLock { state in
+      state.isOver = true
+      isObserved.store(false, ordering: .relaxed)
+      defer { state.bodies.removeAll() }
+      return state.bodies
+    }
+    _ = removed  // freed outside the lock
+  }
+
+  /// All values from now on; of those that were not taken yet the newest 1 024 are kept. The stream ends with ``end()``, or
+  /// with this object.
+  package var stream: AsyncStream<Event> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
+      let end = StreamEnd(continuation)
+      let observation = add { end.continuation.yield($0) }
+      continuation.onTermination = { _ in observation.cancel() }
+    }
+  }
+
+  /// Released with the list of observers: this ends the stream, which would have its task wait for ever otherwise.
+  private final class StreamEnd: Sendable {
+    let continuation: AsyncStream<Event>.Continuation
+    init(_ continuation: AsyncStream<Event>.Continuation) { self.continuation = continuation }
+    deinit { continuation.finish() }
   }
 
   /// Whether there are observers: what only they need is not computed without.
