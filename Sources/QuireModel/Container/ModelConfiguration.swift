@@ -70,6 +70,13 @@ public struct ModelConfiguration: Sendable {
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
   }
 
+  /// For a look into the file before it is opened: waits for others no longer than the store will.
+  func reading(_ file: String) throws(DatabaseError) -> Connection {
+    var options = ConnectionOptions()
+    options.busyTimeout = busyTimeout
+    return try Connection(path: file, access: .readOnly, options: options)
+  }
+
   /// - Throws: ``ModelError/unusableSetting(_:reason:)`` for the first setting that cannot be used.
   func checkSettings() throws(ModelError) {
     func check(_ name: String, _ isUsable: Bool, _ reason: String) throws(ModelError) {

@@ -127,7 +127,7 @@ public final class ModelContainer: Sendable {
       let file = url.path(percentEncoded: false)
       if configuration.allowsSave { try configuration.makeFolder() }
       try configuration.prepareShared()
-      try ModelContainer.check(file, entities, joins)
+      try ModelContainer.check(file, entities, joins, configuration)
       location = .file(file)
     } else {
       location = .temporary
@@ -142,7 +142,7 @@ public final class ModelContainer: Sendable {
     database.checkpointPages = configuration.checkpointPages
     let readers = configuration.readers ?? Self.coreCount
     database.readers = max(database.readers, readers)
-    database.trustsSchema = try configuration.trustsSchema || ModelContainer.trusts(location, entities, joins)
+    database.trustsSchema = try configuration.trustsSchema || ModelContainer.trusts(configuration, entities, joins)
     let opened = try Database(database)
     var node: StoreNode?
     do {
@@ -203,11 +203,12 @@ public final class ModelContainer: Sendable {
   /// Whether the file's triggers may write to virtual tables, as those that maintain a full-text index must. True only
   /// if all triggers and views belong to the models or to the change log, whose writer recreates any that differ.
   private static func trusts(
-    _ location: DatabaseConfiguration.Location, _ entities: [Entity], _ joins: [JoinTable]
+    _ configuration: ModelConfiguration, _ entities: [Entity], _ joins: [JoinTable]
   ) throws -> Bool {
     guard entities.contains(where: { $0.fullText != nil }) else { return false }
-    guard case .file(let file) = location, FileManager.default.fileExists(atPath: file) else { return true }
-    let connection = try Connection(path: file, access: .readOnly)
+    guard let file = configuration.file?.path(percentEncoded: false), FileManager.default.fileExists(atPath: file)
+    else { return true }
+    let connection = try configuration.reading(file)
     let known = Set(try SchemaSQL(entities: entities, joins: joins).triggers().map { SQLFragment(try $0.sql) })
     let others = try SchemaReader(connection).objects().compactMap { object -> String? in
       guard object.kind == .trigger || object.kind == .view, let sql = object.sql else { return nil }
@@ -226,10 +227,12 @@ public final class ModelContainer: Sendable {
 
   /// Rejects a file with another schema before it is opened for writing. Opening for writing makes a file a WAL
   /// database; a rejected file stays unchanged to the byte.
-  private static func check(_ file: String, _ entities: [Entity], _ joins: [JoinTable]) throws {
+  private static func check(
+    _ file: String, _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration
+  ) throws {
     // If the file cannot be opened this way, the real opening below reports why.
     guard FileManager.default.fileExists(atPath: file),
-      let connection = try? Connection(path: file, access: .readOnly),
+      let connection = try? configuration.reading(file),
       let isEmpty = try? isEmpty(connection), !isEmpty
     else { return }
     try check(connection, file, entities, joins)
@@ -266,10 +269,10 @@ public final class ModelContainer: Sendable {
     try store.database.close { main?.owner.close() }
     StoreRegistry.shared.close(store.number)
     store.node?.end()
+    store.warnings.end()
   }
 
   /// Deletes every object of every model, in one commit, which reaches all contexts and observers.
-    store.warnings.end()
   ///
   /// Blocks the calling thread while others write.
   ///

@@ -47,7 +47,7 @@ struct PlannedMigration {
     func state() throws -> State? {
       try configuration.prepareShared()  // another machine may have done it
       guard FileManager.default.fileExists(atPath: file) else { return nil }
-      let connection = try Connection(path: file, access: .readOnly)
+      let connection = try configuration.reading(file)
       guard let version = try version(of: file, connection) else { return nil }
       let unfinished = try PlannedMigration.text("_quire_stage", on: connection)
       return version.number != newest.number || unfinished != nil
