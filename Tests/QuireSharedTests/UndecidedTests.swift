@@ -74,6 +74,21 @@ import Testing
     #expect(try nodes[1].query("SELECT a FROM loose") == (arrives ? [[1], [2], [3]] : [[3]]))
   }
 
+  @Test func `an outcome that is asked for while the log is silent stays unknown`() async throws {
+    let nodes = try TestNodes(1, patience: .milliseconds(50))
+    let log = nodes[0].log
+    log.fail(.append, .lostReply)
+    for _ in 0..<40 { log.fail(.entries, .unreachable) }
+    let error = #expect(throws: SharedStoreError.self) { try nodes[0].write("INSERT INTO loose VALUES (1, 1)") }
+    guard case .outcomeUnknown(let commit) = error else { throw error! }
+    log.isCutOff = true
+    await #expect(throws: SharedStoreError.outcomeUnknown(commit)) { try await nodes[0].node.outcome(of: commit) }
+    log.isCutOff = false
+    var outcome: SharedCommit.Outcome?
+    while outcome == nil { outcome = try? await nodes[0].node.outcome(of: commit) }  // the log fails for a while yet
+    #expect(outcome == .committed)
+  }
+
   /// A node whose file is on a disk that can be made full.
   private func nodeOnFaultyDisk(of nodes: TestNodes) throws -> (TestNode, file: String) {
     _ = FaultyVFS.shared

@@ -40,7 +40,8 @@ extension ModelContainer {
   /// What became of a commit whose outcome was unknown: see ``QuireShared/SharedStoreError/outcomeUnknown(_:)``. The commit
   /// can be kept meanwhile, and asked for after a restart.
   ///
-  /// - Throws: As ``catchUp()``.
+  /// - Throws: ``QuireShared/SharedStoreError/outcomeUnknown(_:)`` again if the log cannot be reached, which can take several
+  ///   times the store's patience; otherwise as ``catchUp()``.
   public func outcome(of commit: SharedCommit) async throws -> SharedCommit.Outcome {
     guard let node = store.node else { return .undecided }
     return try await node.outcome(of: commit)

@@ -61,9 +61,15 @@ extension StoreNode {
     }
   }
 
-  /// As ``outcome(of:)``, on a thread of the node's own.
+  /// As ``knownOutcome(of:)``, on a thread of the node's own.
+  ///
+  /// - Throws: ``SharedStoreError/outcomeUnknown(_:)`` if the log is silent. To be cut off would say that nothing was written.
   package func outcome(of commit: SharedCommit) async throws -> SharedCommit.Outcome {
-    try await onTail { node in try node.persistently { node, _ in try node.knownOutcome(of: commit) } }
+    do {
+      return try await onTail { node in try node.persistently { node, _ in try node.knownOutcome(of: commit) } }
+    } catch SharedStoreError.cutOff {
+      throw SharedStoreError.outcomeUnknown(commit)
+    }
   }
 
   private func onTail<Result: Sendable>(_ body: @escaping @Sendable (StoreNode) throws -> Result) async throws -> Result
