@@ -74,12 +74,13 @@ extension ModelError: CustomStringConvertible {
     case .otherContext(let model): "this \(model) belongs to another context: use its persistentModelID there"
     case .unknownModel(let name): "\(name) is not one of this container's models"
     case .keysExhausted(let model): "the keys of \(model) are used up: a row has the highest there is"
-    case .unsavedChanges(let count): "closed over \(count) unsaved changes: save or roll back first"
-    case .readOnly: "this container was opened with allowsSave: false"
+    case .unsavedChanges(let count):
+      "the main context has \(count) unsaved change\(count == 1 ? "" : "s"), so the container was not closed: save or roll back first"
+    case .readOnly: "this container was opened with allowsSave: false; nothing was written"
     case .unusableSetting(let name, let reason): "ModelConfiguration.\(name): \(reason). Nothing was opened"
     case .writeInRead(let what): "\(what) in a block that only reads; nothing was written. Use write"
     case .deadlineExceeded: "the deadline has passed; nothing was written"
-    case .closed: "the container has been closed"
+    case .closed: "the container has been closed; nothing was read or written. Open the file again"
     case .query(let text): text
     }
   }
