@@ -22,8 +22,13 @@ extension PredicateRewriter {
     switch (name, labels) {
     case ("contains", "_"):
       let value = arguments[0].value
-      if base.isLookedUp(outside: scope) || base.isListOfNames(outside: scope), value.mentions(scope) {
+      if base.isLookedUp(outside: scope) || base.isListOfNames(outside: scope) || base.isListsJoined(outside: scope),
+        value.mentions(scope)
+      {
         return build("isIn", base.trimmedDescription, try expression(value, scope))
+      }
+      if let list = base.as(ArrayExprSyntax.self), value.mentions(scope), !list.mentions(scope), list.mayTrap {
+        return try equalsOne(of: list, value, scope)
       }
       if value.isLookedUp(outside: scope), base.mentions(scope) {
         return build("containsValue", try expression(base, scope), value.trimmedDescription)
@@ -43,7 +48,7 @@ extension PredicateRewriter {
       return try function("caseInsensitiveCompare", base, arguments[0].value, scope)
     case ("min", ""), ("max", ""): return build(name, try expression(base, scope))
     case ("contains", "where"), ("allSatisfy", "_"), ("filter", "_"), ("flatMap", "_"), ("map", "_"):
-      guard let closure = arguments[0].value.as(ClosureExprSyntax.self) else { return nil }
+      guard let closure = arguments[0].value.as(ClosureExprSyntax.self), !closure.takesSeveral else { return nil }
       let value = try expression(base, scope)
       return build(name, value) + " " + (try self.closure(closure, scope))
     case ("evaluate", "_"):
@@ -56,6 +61,28 @@ extension PredicateRewriter {
     throws -> String
   {
     build(name, try expression(base, scope), try expression(argument, scope))
+  }
+
+  /// `[lem, books[0].author!].contains($0.author)`: a comparison with each element, so that one that may be missing is taken
+  /// apart. An object is captured by each as its identifier.
+  private mutating func equalsOne(of list: ArrayExprSyntax, _ value: ExprSyntax, _ scope: PredicateScope) throws
+    -> String
+  {
+    var found: String?
+    for element in list.elements {
+      let equals = BinaryOperatorExprSyntax(
+        leadingTrivia: .space, operator: .binaryOperator("=="), trailingTrivia: .space)
+      let comparison = InfixOperatorExprSyntax(
+        leftOperand: value.trimmed, operator: equals, rightOperand: element.expression.trimmed)
+      let test: String
+      do {
+        test = try condition(ExprSyntax(comparison), scope)
+      } catch let refusal as PredicateRefusal {
+        throw PredicateRefusal(refusal.reason, at: value)  // what was written again has no place in the file
+      }
+      found = found.map { named(build("Disjunction", "lhs: \($0)", "rhs: \(test)")) } ?? test
+    }
+    return found ?? build("Arg", "false")
   }
 
   /// `$0.title.lowercased()`, `calendar.isDateInToday($0.added)`: a Swift closure over the one value of the row in it.
@@ -91,7 +118,7 @@ extension PredicateRewriter {
   }
 
   /// `$0.title.first == "a"`, `$0.title.prefix(2) == start`, `$0.words.prefix(1) == ["a"]`: a comparison with a part of a
-  /// text or a list, which is of a type that no predicate takes. Swift is asked for it as a whole.
+  /// text or a list, or with it turned round, which is of a type that no predicate takes. Swift is asked for it as a whole.
   mutating func comparisonOfLetters(_ infix: InfixOperatorExprSyntax, _ scope: PredicateScope) throws -> String? {
     for (side, other) in [(infix.leftOperand, infix.rightOperand), (infix.rightOperand, infix.leftOperand)] {
       guard side.mentions(scope), !other.mentions(scope), !other.mayTrap, let member = side.lettersMember,
@@ -99,7 +126,9 @@ extension PredicateRewriter {
       else { continue }
       let name = member.declName.baseName.text
       let isLetter = name == "first" || name == "last"
-      let isWrittenOut = other.is(StringLiteralExprSyntax.self) || (!isLetter && other.is(ArrayExprSyntax.self))
+      let isWrittenOut =
+        other.is(StringLiteralExprSyntax.self)
+        || (!isLetter && (other.is(ArrayExprSyntax.self) || other.isCallOfLiteral))
       guard isWrittenOut || (!isLetter && other.isLookedUp(outside: scope)) else { continue }
       if !takesCalls { throw PredicateRefusal(.withoutSQL(name), at: side) }
       let place = base.unchained
@@ -111,7 +140,9 @@ extension PredicateRewriter {
       guard let again = whole.as(InfixOperatorExprSyntax.self),
         let part = (again.leftOperand.lettersMember ?? again.rightOperand.lettersMember)?.base?.unchained
       else { continue }
-      let captures = "[\(value) = \(other.trimmedDescription)] "
+      let isTurned = other.lettersMember?.declName.baseName.text == "reversed"
+      let captured = isTurned ? "Array(\(other.trimmedDescription))" : other.trimmedDescription
+      let captures = "[\(value) = \(captured)] "
       return named(try computed(whole, of: part, as: place, called: name, captures: captures, scope))
     }
     return nil
@@ -122,7 +153,15 @@ extension ExprSyntax {
   /// Without the `?` at its end.
   fileprivate var unchained: ExprSyntax { self.as(OptionalChainingExprSyntax.self)?.expression ?? self }
 
-  /// The first or last letters of something: the member that takes them.
+  /// Whether it is a call on what is written out, without arguments: `"abc".reversed()`.
+  fileprivate var isCallOfLiteral: Bool {
+    guard let call = self.as(FunctionCallExprSyntax.self), call.arguments.isEmpty, call.trailingClosure == nil,
+      let base = call.calledExpression.as(MemberAccessExprSyntax.self)?.base
+    else { return false }
+    return base.is(StringLiteralExprSyntax.self) || base.is(ArrayExprSyntax.self)
+  }
+
+  /// The first or last letters of something, or all from last to first: the member that takes them.
   fileprivate var lettersMember: MemberAccessExprSyntax? {
     if let member = self.as(MemberAccessExprSyntax.self) {
       return ["first", "last"].contains(member.declName.baseName.text) ? member : nil
@@ -130,6 +169,7 @@ extension ExprSyntax {
     guard let call = self.as(FunctionCallExprSyntax.self), call.trailingClosure == nil,
       let member = call.calledExpression.as(MemberAccessExprSyntax.self)
     else { return nil }
-    return ["prefix", "suffix", "dropFirst", "dropLast"].contains(member.declName.baseName.text) ? member : nil
+    return ["prefix", "suffix", "dropFirst", "dropLast", "reversed"].contains(member.declName.baseName.text)
+      ? member : nil
   }
 }

@@ -83,8 +83,12 @@ extension PredicateRewriter {
       var a = try isLogic ? condition(infix.leftOperand, scope) : expression(infix.leftOperand, scope)
       var b = try isLogic ? condition(infix.rightOperand, scope) : expression(infix.rightOperand, scope)
       let isEquality = function == "Equal" || function == "NotEqual"
-      if function == "NotEqual", infix.leftOperand.isNil != infix.rightOperand.isNil {
-        return named(build("NotEqualToNil", infix.rightOperand.isNil ? a : b))
+      if isEquality, infix.leftOperand.isNil != infix.rightOperand.isNil {
+        let other = infix.rightOperand.isNil ? infix.leftOperand : infix.rightOperand
+        // What a call gives may be of any type.
+        if function == "NotEqual" || other.is(FunctionCallExprSyntax.self) {
+          return named(build(function + "ToNil", infix.rightOperand.isNil ? a : b))
+        }
       }
       // What is beside an element of a list or of a text may be a letter.
       if infix.leftOperand.isElement(in: scope), infix.rightOperand.is(StringLiteralExprSyntax.self) {
@@ -199,6 +203,15 @@ extension ExprSyntax {
   func isListOfNames(outside scope: PredicateScope) -> Bool {
     guard let list = self.as(ArrayExprSyntax.self), !mentions(scope), !mayTrap else { return false }
     return list.elements.contains { $0.expression.beginsWithName }
+  }
+
+  /// Whether it puts lists of such names together, which cannot end the program: `[lem] + authors`.
+  func isListsJoined(outside scope: PredicateScope) -> Bool {
+    let sum = parenthesized ?? self
+    guard let infix = sum.as(InfixOperatorExprSyntax.self), infix.operator.trimmedDescription == "+",
+      !mentions(scope)
+    else { return false }
+    return [infix.leftOperand, infix.rightOperand].allSatisfy { !$0.mayTrap || $0.isListsJoined(outside: scope) }
   }
 
   private var hasWrittenType: Bool {

@@ -60,8 +60,8 @@ struct PredicateRewriter {
   func build(_ name: String, _ arguments: [String]) -> String {
     let own: Set = [
       "hasSuffix", "computed", "Sum", "Difference", "EqualInRow", "NotEqualInRow", "EqualToValue", "NotEqualToValue",
-      "NotEqualToNil", "isIn", "containsValue", "element", "unwrapped", "Path", "OrEmpty", "map", "NilCoalesceWithAny",
-      "isInPart", "containsPart", "ConditionalOrNil", "Literal",
+      "EqualToNil", "NotEqualToNil", "isIn", "containsValue", "element", "unwrapped", "Path", "OrEmpty", "map",
+      "NilCoalesceWithAny", "isInPart", "containsPart", "ConditionalOrNil", "Literal",
     ]
     let prefix = own.contains(name) ? "_" : ""
     return "Foundation.PredicateExpressions.\(prefix)build_\(name)(\(arguments.joined(separator: ", ")))"

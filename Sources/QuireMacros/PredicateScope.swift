@@ -121,6 +121,14 @@ extension InfixOperatorExprSyntax {
 }
 
 extension ClosureExprSyntax {
+  /// Whether it has more than one parameter, named or not.
+  var takesSeveral: Bool {
+    if parameterNames.count > 1 { return true }
+    let finder = MentionFinder(["$1": "$1"])
+    finder.walk(statements)
+    return finder.found
+  }
+
   /// The names of its parameters, where it gives any.
   var parameterNames: [String] {
     switch signature?.parameterClause {

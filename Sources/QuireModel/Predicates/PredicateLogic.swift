@@ -78,7 +78,16 @@ extension Translation {
     if let answer = try equalityOfNestedOptionals(lhs, rhs, in: part) { return answer == isEqual ? .true : .false }
     let a = try expression(of: lhs)
     let b = try expression(of: rhs)
+    // What is unwrapped by force and was nil is unknown, and no nil that would equal another.
+    if isOptional, isUnwrapped(lhs) != isUnwrapped(rhs) {
+      let (value, unwrapped) = isUnwrapped(lhs) ? (b, a) : (a, b)
+      let (isNil, isMissing) = (RowExpression.isNull(value).folded, RowExpression.isNull(unwrapped).folded)
+      return isEqual
+        ? .and([.or([!isNil, isMissing]), .compare(.equalOrAbsent, a, b)])
+        : .or([.and([isNil, !isMissing]), .compare(.unequalOrAbsent, a, b)])
+    }
     switch (a, b) {
+    case (_, .literal(.null)) where !isOptional, (.literal(.null), _) where !isOptional: return .literal(.null)
     case (let value, .literal(.null)), (.literal(.null), let value):
       return (isEqual ? .isNull(value) : !RowExpression.isNull(value)).folded
     case (let value, .literal(let truth)) where L.Output.self == Bool.self,
@@ -95,6 +104,10 @@ extension Translation {
       case (false, false): .unequalOrAbsent
       }
     return RowExpression.compare(comparison, a, b).folded
+  }
+
+  private func isUnwrapped<P: PredicateExpression>(_ side: P) -> Bool {
+    (side as? any UnwrappedExpression)?.isUnwrapped ?? false
   }
 
   /// Whether both are equal, if they are optionals of optionals of which one is captured and nil as a whole: then the other,
@@ -186,6 +199,25 @@ extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
     return .captured(payload)
   }
   func words(in translation: Translation) -> String { "\(translation.words(inner))!" }
+}
+
+/// An expression whose value is missing if something in it was unwrapped by force and was nil.
+private protocol UnwrappedExpression {
+  var isUnwrapped: Bool { get }
+}
+
+extension PredicateExpressions.ForcedUnwrap: UnwrappedExpression {
+  fileprivate var isUnwrapped: Bool { !(Output.self is any AnyOptional.Type) }
+}
+
+extension PredicateExpressions._Present: UnwrappedExpression {
+  fileprivate var isUnwrapped: Bool { (wrapped as? any UnwrappedExpression)?.isUnwrapped ?? false }
+}
+
+extension PredicateExpressions.KeyPath: UnwrappedExpression {
+  fileprivate var isUnwrapped: Bool {
+    !(Output.self is any AnyOptional.Type) && (root as? any UnwrappedExpression)?.isUnwrapped ?? false
+  }
 }
 
 extension PredicateExpressions.NilCoalesce: TranslatableExpression {

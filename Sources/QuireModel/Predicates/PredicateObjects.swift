@@ -153,6 +153,36 @@ extension PredicateExpressions {
     build_NotEqual(lhs: identifier(of: lhs), rhs: _Present(rhs))
   }
 
+  /// Written by `#Predicate`: `==` of an object of the row with one whose identifier is captured, or with nil.
+  public static func _build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> Equal<_Present<_Identifier<LHS>>, RHS> where LHS.Output: PersistentModel, RHS.Output == PersistentIdentifier?
+  {
+    build_Equal(lhs: _Present(build_KeyPath(root: lhs, keyPath: \.persistentModelID)), rhs: rhs)
+  }
+
+  /// Written by `#Predicate`: `==` of an object of the row, which may not be there, with one whose identifier is captured,
+  /// or with nil.
+  public static func _build_EqualInRow<LHS: PredicateExpression, RHS: PredicateExpression, Model: PersistentModel>(
+    lhs: LHS, rhs: RHS
+  ) -> Equal<_OptionalIdentifier<LHS, Model>, RHS> where LHS.Output == Model?, RHS.Output == PersistentIdentifier? {
+    build_Equal(lhs: identifier(of: lhs), rhs: rhs)
+  }
+
+  /// Written by `#Predicate`: `!=` of an object of the row with one whose identifier is captured, or with nil.
+  public static func _build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression>(lhs: LHS, rhs: RHS)
+    -> NotEqual<_Present<_Identifier<LHS>>, RHS>
+  where LHS.Output: PersistentModel, RHS.Output == PersistentIdentifier? {
+    build_NotEqual(lhs: _Present(build_KeyPath(root: lhs, keyPath: \.persistentModelID)), rhs: rhs)
+  }
+
+  /// Written by `#Predicate`: `!=` of an object of the row, which may not be there, with one whose identifier is captured,
+  /// or with nil.
+  public static func _build_NotEqualInRow<LHS: PredicateExpression, RHS: PredicateExpression, Model: PersistentModel>(
+    lhs: LHS, rhs: RHS
+  ) -> NotEqual<_OptionalIdentifier<LHS, Model>, RHS> where LHS.Output == Model?, RHS.Output == PersistentIdentifier? {
+    build_NotEqual(lhs: identifier(of: lhs), rhs: rhs)
+  }
+
   /// Written by `#Predicate`: `contains` of a captured value.
   @_disfavoredOverload
   public static func _build_containsValue<List, Element: Equatable & Sendable>(_ list: List, _ value: Element)
@@ -188,22 +218,5 @@ extension PredicateExpressions {
     -> SequenceContainsWhere<List, Equal<_Identifier<Variable<Model>>, Value<PersistentIdentifier>>>
   where List.Output: Sequence, List.Output.Element == Model {
     build_contains(list) { _build_EqualToValue(lhs: $0, rhs: object) }
-  }
-
-  /// Written by `#Predicate`: `!= nil`.
-  @_disfavoredOverload
-  public static func _build_NotEqualToNil<Base: PredicateExpression, Wrapped: Equatable>(_ base: Base)
-    -> NotEqual<Base, NilLiteral<Wrapped>> where Base.Output == Wrapped?
-  {
-    build_NotEqual(lhs: base, rhs: build_NilLiteral())
-  }
-
-  /// Written by `#Predicate`: `!= nil` of an object of the row. That it is `Equatable` follows from its being a model: the
-  /// compiler does not find that conformance if it meets the model, which is declared in another file, here for the first
-  /// time.
-  public static func _build_NotEqualToNil<Base: PredicateExpression, Model: PersistentModel>(_ base: Base)
-    -> NotEqual<Base, NilLiteral<Model>> where Base.Output == Model?
-  {
-    build_NotEqual(lhs: base, rhs: build_NilLiteral())
   }
 }

@@ -42,6 +42,20 @@ extension PredicateExpressions {
     try _build_unwrapped(value) { try part($0).persistentModelID }
   }
 
+  /// Written by `#Predicate`: an object that an element of a captured list refers to, or nil.
+  public static func _build_element<List: Collection, Model: PersistentModel>(
+    of list: List, at index: List.Index, _ part: (List.Element) throws -> Model?
+  ) rethrows -> ForcedUnwrap<Value<PersistentIdentifier??>, PersistentIdentifier?> {
+    try _build_element(of: list, at: index) { try part($0)?.persistentModelID }
+  }
+
+  /// Written by `#Predicate`: an object that is reached by unwrapping by force, or nil.
+  public static func _build_unwrapped<Wrapped, Model: PersistentModel>(
+    _ value: Wrapped?, _ part: (Wrapped) throws -> Model?
+  ) rethrows -> ForcedUnwrap<Value<PersistentIdentifier??>, PersistentIdentifier?> {
+    try _build_unwrapped(value) { try part($0)?.persistentModelID }
+  }
+
   /// Written by `#Predicate`: the objects of a list in a captured list.
   public static func _build_element<List: Collection, Models: Sequence>(
     of list: List, at index: List.Index, _ part: (List.Element) throws -> Models
