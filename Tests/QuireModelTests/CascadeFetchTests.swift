@@ -24,6 +24,36 @@ import Testing
     #expect(try store.value("SELECT count(*) FROM volume") == 1)
   }
 
+  @Test func `a reference to an object whose deletion is unsaved is nil in fetches`() throws {
+    typealias Book = Bookshop.Book
+    let context = ModelContext(try Bookshop.container())
+    let books = Bookshop.fill(context)
+    try context.save()
+    let (author, country) = (books[0].author!, books[0].author!.country!)
+    func count(_ predicate: Predicate<Book>) throws -> Int {
+      try context.fetchCount(FetchDescriptor(predicate: predicate))
+    }
+    func counts() throws -> [Int] {
+      var found = [try count(#Predicate { $0.author == nil }), try count(#Predicate { $0.author != nil })]
+      found.append(try count(#Predicate { $0.author == author }))
+      found.append(try count(#Predicate { $0.author?.name == "Émile" }))
+      found.append(try count(#Predicate { $0.author?.country == nil }))
+      found.append(try count(#Predicate { $0.author?.country == country }))
+      return found
+    }
+    let before = try counts()
+    context.delete(author)
+    context.delete(country)
+    let unsaved = try counts()
+    #expect(unsaved != before)
+    context.rollback()
+    #expect(try counts() == before)
+    context.delete(author)
+    context.delete(country)
+    try context.save()
+    #expect(try counts() == unsaved)
+  }
+
   @Test func `one that was moved away stays, and one that was moved to it goes`() throws {
     let lem = try context.writer("Lem")
     try context.volume("Fiasco").writer = try context.writer("Le Guin")

@@ -11,6 +11,7 @@ extension Fetcher {
     if hasPendingPairs(query) { return true }
     let tables = query.select.tables
     return pendingModels.contains { model in entity(of: model).map { tables.contains($0.table) } ?? false }
+      || !stepsToDeleted(query).isEmpty
   }
 
   var pendingModels: [any PersistentModel] {
@@ -64,18 +65,37 @@ extension Fetcher {
     return result + rows[start...]
   }
 
-  /// Keys of the query's rows whose paths lead to an object with unsaved edits.
+  /// The references that the query asks for and that may lead to objects whose deletion is unsaved, with these objects' keys.
+  private func stepsToDeleted(_ query: ResolvedQuery) -> [(steps: [ColumnPath.Step], keys: [Int64])] {
+    guard !pending.deleted.isEmpty, let store else { return [] }
+    return query.select.decidingColumns.compactMap { path in
+      guard let entity = store.entity(ofTable: path.steps.last?.table ?? query.select.table),
+        let property = entity.property(ofColumn: path.column), let side = entity.properties[property].toOne
+      else { return nil }
+      let target = store.entities[side.target]
+      let keys = pending.deleted.filter { self.entity(of: $0)?.index == target.index }.map(\._quireRowState.key)
+        .filter { $0 >= ModelState.firstKey }
+      let last = ColumnPath.Step(path.column, to: target.table, key: target.keyColumn)
+      return keys.isEmpty ? nil : (path.steps + [last], keys)
+    }
+  }
+
+  /// Keys of the query's rows whose paths lead to an object with unsaved edits, or that refer to one whose deletion is
+  /// unsaved.
   func rowsReaching(_ pending: [any PersistentModel], _ query: ResolvedQuery) throws -> Set<Int64> {
     let paths = Set(query.select.decidingColumns.map(\.steps)).filter { !$0.isEmpty }
     var result: Set<Int64> = []
+    var all = query.select
+    all.filter = nil
+    for (steps, keys) in stepsToDeleted(query) {
+      result.formUnion(try self.keys(try all.statement(forKeys: keys, reachedBy: steps)))
+    }
     for path in paths {
       for length in 1...path.count {
         let steps = Array(path.prefix(length))
         let touched = pending.filter { entity(of: $0)?.table == steps[length - 1].table }
           .map(\._quireRowState.key).filter { $0 >= ModelState.firstKey }
         if touched.isEmpty { continue }
-        var all = query.select
-        all.filter = nil
         result.formUnion(try keys(try all.statement(forKeys: touched, reachedBy: steps)))
       }
     }
