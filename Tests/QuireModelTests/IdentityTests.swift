@@ -83,6 +83,24 @@ import Testing
     #expect(ModelContext(a).model(Volume.self, key: .min) == nil)
   }
 
+  @Test func `an identifier of another container of the file finds its row`() throws {
+    let file = try TemporaryFile()
+    let a = ModelContext(try ModelContainer(for: Writer.self, Volume.self, url: file.url))
+    let b = ModelContext(try ModelContainer(for: Volume.self, Writer.self, url: file.url))
+    let volume = Volume("Eden")
+    a.insert(volume)
+    let unsaved = volume.persistentModelID
+    #expect(b.model(for: unsaved) == nil)
+    try a.save()
+    let id = volume.persistentModelID
+    let found = try #require(b.model(for: id) as? Volume)
+    #expect(found.title == "Eden" && found !== volume)
+    #expect(b.registeredModel(for: id) as Volume? === found)
+    #expect(try b.fetch(FetchDescriptor<Volume>(predicate: #Predicate { $0.persistentModelID == id })) == [found])
+    #expect(
+      try b.fetchCount(FetchDescriptor<Volume>(predicate: #Predicate { [id].contains($0.persistentModelID) })) == 1)
+  }
+
   @Test func `an identifier is coded as model and key, and finds its row when the file has moved`() throws {
     let file = try TemporaryFile()
     func open(_ url: URL) throws -> ModelContainer { try ModelContainer(for: Writer.self, Volume.self, url: url) }

@@ -25,6 +25,8 @@ package final class Store: Sendable {
   let hasCircularKeys: Bool
   /// By entity, whether a foreign key points to it.
   let isTarget: [Bool]
+  /// The file's path, by which identifiers know it.
+  private let name: String
   /// Whether any relationship says how many objects it may have.
   let limitsCounts: Bool
   /// Entities from which foreign keys lead back to themselves.
@@ -32,6 +34,7 @@ package final class Store: Sendable {
 
   init(database: Database, readers: Int, entities: [Entity], joins: [JoinTable], name: String, node: StoreNode?) {
     self.database = database
+    self.name = name
     self.node = node
     upkeep = node?.upkeepFailures.add { [warnings] in warnings.emit(StoreWarning(.sharing, $0)) }
     self.entities = entities
@@ -57,11 +60,15 @@ package final class Store: Sendable {
     return entityNumbers[wanted].map { entities[$0] }
   }
 
-  /// The identifier as one of this store; nil for one of another store, or of a model that is not there.
+  /// The identifier as one of this store, also of a row that another container of the same file names; nil for one of
+  /// another file, or of a model that is not there.
   package func resolve(_ identifier: PersistentIdentifier) -> PersistentIdentifier? {
     if identifier.store == number { return identifier }
-    guard identifier.store == 0, let name = StoreRegistry.shared.entityName(of: identifier),
-      let entity = entities.first(where: { $0.name == name })
+    let registry = StoreRegistry.shared
+    if identifier.store != 0 {
+      guard identifier.rowKey != nil, registry.names(of: identifier)?.store == name else { return nil }
+    }
+    guard let model = registry.entityName(of: identifier), let entity = entities.first(where: { $0.name == model })
     else { return nil }
     return PersistentIdentifier(store: number, entity: UInt32(entity.index), key: identifier.key)
   }
