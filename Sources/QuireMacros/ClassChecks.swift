@@ -47,10 +47,12 @@ private func checkMembers(_ model: ClassDeclSyntax) -> [Refusal] {
   var refusals: [Refusal] = []
   var fullTexts = 0
   var names: Set<String> = []
+  var stored: Set<String> = []
   for member in model.memberBlock.members.map(\.decl) {
     for binding in member.as(VariableDeclSyntax.self)?.bindings ?? [] {
       if let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareName { names.insert(name) }
     }
+    if case .stored(let property) = Member(member) { stored.insert(property.name) }
   }
   for member in model.memberBlock.members.map(\.decl) {
     switch Member(member) {
@@ -68,7 +70,7 @@ private func checkMembers(_ model: ClassDeclSyntax) -> [Refusal] {
       } else if let conditional = member.as(IfConfigDeclSyntax.self) {
         refusals += checkConditional(conditional)
       } else if let expansion = member.as(MacroExpansionDeclSyntax.self) {
-        refusals += checkKeyPaths(expansion, in: model.name.text)
+        refusals += checkKeyPaths(expansion, in: model.name.text, stored)
         if expansion.macroName.text == "FullText" { fullTexts += 1 }
         if expansion.macroName.text == "FullText", fullTexts > 1 {
           refusals.append(Refusal(.secondFullText(model: model.name.text), at: expansion))
@@ -118,12 +120,23 @@ private func checkConditional(_ conditional: IfConfigDeclSyntax) -> [Refusal] {
   }
 }
 
-/// `#Index<Other>([…])` inside of `Book` would index nothing.
-private func checkKeyPaths(_ expansion: MacroExpansionDeclSyntax, in model: String) -> [Refusal] {
-  guard let (argument, named) = expansion.otherModel(than: model) else { return [] }
+/// `#Index<Other>([…])` inside of `Book` would index nothing, and what is not stored has no column.
+private func checkKeyPaths(_ expansion: MacroExpansionDeclSyntax, in model: String, _ stored: Set<String>) -> [Refusal]
+{
+  let macro = expansion.macroName.text
+  guard let (argument, named) = expansion.otherModel(than: model) else {
+    if !["Index", "Unique", "FullText"].contains(macro) { return [] }
+    let paths = expansion.arguments.compactMap { $0.expression.as(ArrayExprSyntax.self) }.flatMap(\.elements)
+      .compactMap { $0.expression.as(KeyPathExprSyntax.self) }
+    return paths.compactMap { path in
+      guard case .property(let first)? = path.components.first?.component else { return nil }
+      let name = first.declName.baseName.bareName
+      return stored.contains(name) ? nil : Refusal(.withoutColumn(macro: macro, name: name, model: model), at: path)
+    }
+  }
   let fix = Remedy.write(model, for: argument)
   return [
-    Refusal(.otherModel(macro: expansion.macroName.text, named: named, model: model), at: argument, fix: fix)
+    Refusal(.otherModel(macro: macro, named: named, model: model), at: argument, fix: fix)
   ]
 }
 

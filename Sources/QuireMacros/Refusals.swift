@@ -61,6 +61,7 @@ struct Refusal {
     case outsideModel(attribute: String)
     case inExtension(attribute: String)
     case otherModel(macro: String, named: String, model: String)
+    case withoutColumn(macro: String, name: String, model: String)
     case secondFullText(model: String)
   }
 }
@@ -145,6 +146,8 @@ extension Refusal.Reason: DiagnosticMessage {
       "\(attribute) is read in the class itself, because an extension stores nothing: move it into the class, or remove it"
     case .otherModel(let macro, let named, let model):
       "#\(macro) stands in the class whose table it is of: write ‘#\(macro)<\(model)>’, or move it into ‘\(named)’"
+    case .withoutColumn(let macro, let name, let model):
+      "‘\(model)’ stores no ‘\(name)’, and #\(macro) is made of columns: name a stored property of the class"
     case .secondFullText(let model):
       "‘\(model)’ has one full-text index: name all its properties in one #FullText"
     }

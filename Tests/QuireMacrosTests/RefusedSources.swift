@@ -202,6 +202,16 @@ let refusedSources: [String] = [
   }
   """,
   """
+  @Model final class Book {
+    #Index<Book>([\\.title, \\.loud])  // ✗ ‘Book’ stores no ‘loud’, and #Index is made of columns
+    #Unique<Book>([\\Book.cache])  // ✗ ‘Book’ stores no ‘cache’, and #Unique is made of columns
+    #Index<Book>([\\.title, \\.titel])  // ✗ name a stored property of the class // ✗ has no member 'titel'
+    var title = ""
+    var loud: String { title.uppercased() }
+    @Transient var cache = ""
+  }
+  """,
+  """
   @Model final class Book { var title = ""; var name: String?; var pages = 0; var sequel: Book? }
   static let joined = #Predicate<Book> { $0.name?.appending($0.title) == "" }  // ✗ ‘appending’ is called with several values of the row
   static let odd = #Predicate<Book> { $0.pages & 1 == 1 }  // ✗ ‘&’ has no meaning for rows
