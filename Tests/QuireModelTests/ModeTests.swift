@@ -2,6 +2,8 @@ import Quire
 import TestSupport
 import Testing
 
+@testable import QuireModel
+
 /// Files that may not be written, containers that are closed, saves that nobody called.
 @Suite(.fewAtOnce) struct ModeTests {
   static func file() throws -> TemporaryFile {
@@ -18,8 +20,10 @@ import Testing
     let file = try Self.file()
     var configuration = ModelConfiguration(url: file.url)
     configuration.busyTimeout = .milliseconds(1)
-    let look = try configuration.reading(file.url.path)
-    #expect(try look.query("PRAGMA busy_timeout").first == 1)
+    func waitsBriefly() throws -> Bool {
+      try configuration.reading(file.url.path).query("PRAGMA busy_timeout").first == 1
+    }
+    #expect(try waitsBriefly())
     let other = try Connection(path: file.url.path, access: .readWrite)
     try other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE volume SET price = 2; COMMIT")
     let error = #expect(throws: DatabaseError.self) {
@@ -57,7 +61,8 @@ import Testing
     let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
     let context = store.mainContext
     context.autosaveEnabled = false
-    try context.volume("Eden").title = "edited"
+    let eden = try context.volume("Eden")
+    eden.title = "edited"
     context.insert(Volume("new"))
     let error = #expect(throws: ModelError.self) { try store.close() }
     guard case .unsavedChanges(2)? = error else { throw error! }
@@ -65,6 +70,8 @@ import Testing
     try store.close()
     #expect(throws: ModelError.self) { try context.all(Volume.self) }
     try store.close()
+    eden.title = "edited again"
+    try store.close()  // it is closed, whatever is edited since
   }
 
   @Test @MainActor func `a close that a write prevents closes nothing, the main context neither`() throws {

@@ -12,7 +12,8 @@ public struct ModelRow<Model: PersistentModel>: Sendable {
   let image: RowChange.RowValues?
   let entity: Entity
 
-  /// The value of a property, `row.title`; nil if its column is NULL, was not captured, or does not decode.
+  /// The value of a property, `row.title`; nil if its column is NULL, was not captured, or does not decode, and for a key
+  /// path of no stored property, such as one of a protocol: `row[column: "title"]` reads by name.
   public subscript<Value: StoredValue>(dynamicMember property: KeyPath<Model, Value>) -> Value? {
     guard let value = value(at: property) else { return nil }
     return try? Value._read(from: ImageSource([value]), at: 0)

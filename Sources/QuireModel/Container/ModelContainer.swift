@@ -256,11 +256,12 @@ public final class ModelContainer: Sendable {
 
   /// Closes the file. Contexts and objects of this container keep what they have read and load nothing more.
   ///
-  /// Blocks until the writes and saves that are under way have ended.
+  /// Blocks until the writes and saves that are under way have ended. Does nothing if it is closed already.
   ///
   /// - Throws: ``ModelError/unsavedChanges(_:)`` if the main context has unsaved changes, a
   ///   ``QuireSQLite/DatabaseError`` if a write does not end in time or calls this; then the store stays open.
   @MainActor public func close() throws {
+    if store.database.isClosed { return }
     if let context = main {
       try context.owner.saver.awaitSaveUnderWay(store)
       let unsaved = context.owner.pending.count
