@@ -9,8 +9,8 @@ extension ModelContainer {
   ///
   /// Each stream has all events from when it was asked for; of those that nobody has taken yet the newest 1 024 are kept,
   /// and the others are dropped. While there is neither a stream nor an observer (``observeEvents(_:)``), nothing is
-  /// measured; statements of a reader that is in use then are told from its next use on. A stream does not keep the
-  /// container open: it ends when the container is closed or released.
+  /// measured. If a reader is in use when the first stream is made, its statements appear from its next use on. A stream
+  /// does not keep the container open: it ends when the container is closed or released.
   public var events: AsyncStream<StoreEvent> { store.database.events.stream }
 
   /// Calls the body with all that the store does, until the observation is canceled or released.

@@ -14,7 +14,7 @@ package final class Store: Sendable {
   let keys = KeyAllocator()
   package let reads: ReadQueue
   package let knownFetches = KnownFetches()
-  /// By the list over them, the foreign keys that commits tell the old values of.
+  /// The foreign keys whose old values are captured, by the list that they make.
   private let listInterests = Locked<[ListPlace.Kind: CaptureToken]>([:])
   package let warnings = Broadcast<StoreWarning>()
   /// What the file follows, if it is shared.
@@ -75,10 +75,11 @@ package final class Store: Sendable {
 
   package func entity(ofTable table: String) -> Entity? { entities.first { $0.table == table } }
 
-  /// Has commits tell the old value of a list's foreign key, by which the parent is found that a child left.
+  /// Captures the old value of a list's foreign key with each commit: it names the parent that a child has left.
   ///
-  /// For good: contexts come and go with each request, and whenever other columns are captured than before, the next
-  /// transaction looks at its tables anew. One number of a changed row costs less.
+  /// The store captures it for the rest of its life, because contexts come and go with each request. Whenever the captured
+  /// columns change, the next transaction reads the schema of its tables again, and that costs more than one number of
+  /// each changed row.
   func captureForeignKey(of list: ListPlace.Kind) {
     guard case .foreignKey(let property) = entities[list.entity].properties[list.property].toMany?.via,
       let target = entities[list.entity].properties[list.property].toMany?.target,

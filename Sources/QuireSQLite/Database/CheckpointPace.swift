@@ -1,9 +1,9 @@
 /// Decides when the write-ahead log is copied into the database, by the log's length in frames. A value.
 ///
 /// The log starts over at its beginning only with a write before which all of it was copied and had no readers. A
-/// snapshot of an older commit prevents copying, and any snapshot opened before that prevents starting over; those of
-/// the latest commit are then opened anew (``Positions/renew()``). So a checkpoint stays due until the log has started
-/// over, and is tried:
+/// snapshot of an older commit prevents copying. Once all is copied, a snapshot that was opened before still prevents
+/// starting over, so those of the latest commit are opened again (``Positions/renew()``). A checkpoint stays due until
+/// the log has started over, and is tried:
 ///
 /// - when the log has reached `pages`, and each time it has grown by as much again;
 /// - before a write, if a snapshot has ended since and none of an older commit is left;

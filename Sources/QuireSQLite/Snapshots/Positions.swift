@@ -93,8 +93,8 @@ final class Positions: @unchecked Sendable {
     unused?.release()
   }
 
-  /// Begins the snapshots of the latest commit anew: one that begins when all of the log is in the database reads no log,
-  /// and does not keep it from starting over, however long it lasts.
+  /// Opens the snapshots of the latest commit again. A snapshot that is opened when all of the log is in the database does
+  /// not read the log, and so does not keep it from starting over, however long the snapshot lasts.
   func renew() {
     if clock.count.isBlocking { return }
     let snapshots = state.withLock { state -> [Snapshot] in

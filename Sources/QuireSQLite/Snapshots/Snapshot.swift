@@ -79,7 +79,7 @@ internal import Synchronization
     if lending.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged { pool.exempt() }
   }
 
-  /// Begins its transaction anew at the same commit, unless it is in use: see ``Positions/renew()``.
+  /// Replaces its transaction by a new one at the same commit, unless it is in use: see ``Positions/renew()``.
   func renew(_ clock: CommitClock) {
     guard let fresh = try? Snapshot(clock, pool, isExempt: true, follows: false) else { return }
     if fresh.number == number, lock.tryLock() {
