@@ -1,39 +1,7 @@
 import QuireRow
 
-/// How rows of a grouped result are made, and which of them are shown in which order.
-struct GroupForm<Key, Values> {
-  let groupsReals: Bool
-  let key: (Value) throws -> Key
-  let values: (Value, [AggregateState]) throws -> Values
-  let areSame: (Values, Values) -> Bool
-  let isShown: ((GroupRow<Key, Values>) -> Bool)?
-  let precedes: ((GroupRow<Key, Values>, GroupRow<Key, Values>) -> Bool)?
-  let limit: Int
-}
-
 /// Groups in order. A pure value: changed groups are read from the tracker.
-struct GroupList<Key, Values> {
-  struct Entry {
-    /// Assigned when the group gets its first row, and never reused.
-    let id: Int64
-    let name: Value
-    let row: GroupRow<Key, Values>
-    /// Its least and greatest values as stored in their columns: equal texts may have different bytes.
-    fileprivate let extremes: [Value]
-
-    fileprivate var place: Place { Place(name: name, id: id) }
-  }
-
-  fileprivate struct Place {
-    let name: Value
-    let id: Int64
-
-    func precedes(_ other: Place) -> Bool {
-      let order = name.compare(to: other.name)
-      return order == 0 ? id < other.id : order < 0
-    }
-  }
-
+struct GroupList {
   /// The result of a step: the groups it changed, and how many entries at the start and at the end are unchanged.
   struct Taken {
     var touched: Set<Int64> = []
@@ -52,16 +20,14 @@ struct GroupList<Key, Values> {
     }
   }
 
-  private let form: GroupForm<Key, Values>
-  private(set) var entries: [Entry] = []
-  /// The entries' names and numbers, to search for a position without accessing rows of a type not known here.
-  private var places: [Place] = []
-  private var known: [Value: Entry] = [:]
+  private let maker: GroupMaker
+  private(set) var entries: [GroupEntry] = []
+  private var known: [Value: GroupEntry] = [:]
   private var lastID: Int64 = 0
   /// Set if a step was missed: then all groups are read again.
   var isStale = false
 
-  init(_ form: GroupForm<Key, Values>) { self.form = form }
+  init(_ maker: GroupMaker) { self.maker = maker }
 
   /// Reads these groups from the tracker.
   ///
@@ -83,7 +49,6 @@ struct GroupList<Key, Values> {
     }
     if isMany, !taken.touched.isEmpty {
       entries = known.values.sorted(by: precedes)
-      places = entries.map(\.place)
       taken.changesOrder = true
       (taken.start, taken.end) = (0, 0)
     }
@@ -93,7 +58,7 @@ struct GroupList<Key, Values> {
   }
 
   /// Moves one group's entry to its position.
-  private mutating func put(_ old: Entry?, _ new: Entry?, _ taken: inout Taken) {
+  private mutating func put(_ old: GroupEntry?, _ new: GroupEntry?, _ taken: inout Taken) {
     if let old {
       let place = lowerBound(old)
       taken.note(place, of: entries.count)
@@ -103,56 +68,47 @@ struct GroupList<Key, Values> {
         return
       }
       entries.remove(at: place)
-      places.remove(at: place)
     }
     taken.changesOrder = true
     guard let new else { return }
     let place = lowerBound(new)
     entries.insert(new, at: place)
-    places.insert(new.place, at: place)
     taken.note(place, of: entries.count)
   }
 
   /// Whether an entry may keep the position of the same group's old entry.
-  private func fits(_ entry: Entry, at place: Int) -> Bool {
-    guard form.precedes != nil else { return true }
+  private func fits(_ entry: GroupEntry, at place: Int) -> Bool {
+    guard maker.precedes != nil else { return true }
     return (place == 0 || precedes(entries[place - 1], entry))
       && (place == entries.count - 1 || precedes(entry, entries[place + 1]))
   }
 
-  private mutating func entry(_ name: Value, _ id: Int64?, _ tracker: AggregateTracker) throws -> Entry? {
+  private mutating func entry(_ name: Value, _ id: Int64?, _ tracker: AggregateTracker) throws -> GroupEntry? {
     guard let group = tracker.groups[name] else { return nil }
-    let row = GroupRow(key: try form.key(name), values: try form.values(name, group.states))
-    guard form.isShown?(row) ?? true else { return nil }
-    if id == nil { lastID += 1 }
-    let extremes = group.states.lazy.filter { $0.aggregate.isExtreme }.map(\.extreme)
-    return Entry(id: id ?? lastID, name: name, row: row, extremes: Array(extremes))
+    guard let entry = try maker.entry(id ?? lastID + 1, name, group.states) else { return nil }
+    lastID = max(lastID, entry.id)
+    return entry
   }
 
   /// Whether observers need no notification when a group changes from one to the other.
-  func areIdentical(_ a: Entry, _ b: Entry) -> Bool {
-    form.areSame(a.row.values, b.row.values) && a.extremes == b.extremes
+  func areIdentical(_ a: GroupEntry, _ b: GroupEntry) -> Bool {
+    maker.areSame(a, b) && a.extremes == b.extremes
   }
 
-  private func precedes(_ a: Entry, _ b: Entry) -> Bool {
-    if let precedes = form.precedes {
-      if precedes(a.row, b.row) { return true }
-      if precedes(b.row, a.row) { return false }
+  private func precedes(_ a: GroupEntry, _ b: GroupEntry) -> Bool {
+    if let precedes = maker.precedes {
+      if precedes(a, b) { return true }
+      if precedes(b, a) { return false }
     }
-    return a.place.precedes(b.place)
+    let order = a.name.compare(to: b.name)
+    return order == 0 ? a.id < b.id : order < 0
   }
 
-  private func lowerBound(_ entry: Entry) -> Int {
-    let place = entry.place
-    return form.precedes == nil
-      ? lowerBound { places[$0].precedes(place) } : lowerBound { precedes(entries[$0], entry) }
-  }
-
-  private func lowerBound(_ isBefore: (Int) -> Bool) -> Int {
+  private func lowerBound(_ entry: GroupEntry) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
-      if isBefore(middle) { low = middle + 1 } else { high = middle }
+      if precedes(entries[middle], entry) { low = middle + 1 } else { high = middle }
     }
     return low
   }

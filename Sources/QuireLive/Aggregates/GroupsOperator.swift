@@ -7,37 +7,22 @@ import QuireSQLite
 /// A group that cannot be shown, such as one with a sum beyond `Int`, is an error of the whole result until it fits
 /// again.
 final class GroupsOperator<Key, Values>: LiveOperator {
-  typealias Entry = GroupList<Key, Values>.Entry
   typealias Element = GroupRow<Key, Values>
   private let form: GroupForm<Key, Values>
   private(set) var tracker: AggregateTracker
   /// All groups that may be shown, in order; with a limit the first of them are shown.
-  private var list: GroupList<Key, Values>
-  private(set) var shown: [Entry] = []
+  private var list: GroupList
+  private var shown: [GroupEntry] = []
   var sourcesChanged = false
-
-  final class Delta: LiveDelta {
-    var replaced = 0..<0
-    var entries: [Entry] = []
-    /// If nothing else changed: replacements of entries, by position.
-    var updates: [(at: Int, entry: Entry)] = []
-    var changes: [Difference<Element>.Change] = []
-    /// The operator's new state, if it was loaded.
-    var loaded: (tracker: AggregateTracker, list: GroupList<Key, Values>)?
-    var isEmpty: Bool { changes.isEmpty && loaded == nil }
-    var changesContent: Bool { !changes.isEmpty }
-
-    init(entries: [Entry] = [], loaded: (tracker: AggregateTracker, list: GroupList<Key, Values>)? = nil) {
-      self.entries = entries
-      self.loaded = loaded
-    }
-  }
 
   init(_ query: AggregateQuery, _ form: GroupForm<Key, Values>) {
     self.form = form
     tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
-    list = GroupList(form)
+    list = GroupList(form.maker)
   }
+
+  var count: Int { shown.count }
+  subscript(place: Int) -> Element { form.row(shown[place]) }
 
   var tables: [String] { tracker.tables }
   var filters: [ChangeFilter] { tracker.filters }
@@ -45,23 +30,23 @@ final class GroupsOperator<Key, Values>: LiveOperator {
   var queriesRun: Int { tracker.queriesRun }
   func explanation(on connection: Connection) throws -> LiveExplanation { try tracker.explanation(on: connection) }
 
-  func load(_ query: SelectQuery, _ occasion: LoadOccasion, on connection: Connection) throws -> Delta {
+  func load(_ query: SelectQuery, _ occasion: LoadOccasion, on connection: Connection) throws -> GroupsDelta {
     let tracker = try tracker.loaded(query, on: connection)
     var list = list
     list.isStale = true
     let taken = try list.take([], of: tracker)
     if occasion.isStart {
-      return Delta(entries: Array(list.entries.prefix(form.limit)), loaded: (tracker, list))
+      return GroupsDelta(entries: Array(list.entries.prefix(form.limit)), loaded: (tracker, list))
     }
     let delta = compare(taken, self.list.entries.count, list)
     delta.loaded = (tracker, list)
     return delta
   }
 
-  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<Delta> {
+  func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<GroupsDelta> {
     guard let touched = try tracker.step(batch, on: connection) else { return .unchanged }
     let before = list.entries.count
-    let taken: GroupList<Key, Values>.Taken
+    let taken: GroupList.Taken
     do {
       taken = try list.take(touched, of: tracker)
     } catch {
@@ -70,7 +55,7 @@ final class GroupsOperator<Key, Values>: LiveOperator {
     return .changed(taken.isWhole || taken.changesOrder ? compare(taken, before, list) : replacing(taken.kept))
   }
 
-  func apply(_ delta: Delta) {
+  func apply(_ delta: GroupsDelta) {
     shown.replaceSubrange(delta.replaced, with: delta.entries)
     for (at, entry) in delta.updates { shown[at] = entry }
     guard let loaded = delta.loaded else { return }
@@ -78,26 +63,26 @@ final class GroupsOperator<Key, Values>: LiveOperator {
     sourcesChanged = true
   }
 
-  func difference(_ delta: Delta, commit: Int64) -> Difference<Element>? {
-    delta.changes.isEmpty ? nil : Difference(commit: commit, changes: delta.changes)
+  func difference(_ delta: GroupsDelta, commit: Int64) -> Difference<Element>? {
+    delta.changes.isEmpty ? nil : Difference(commit: commit, changes: delta.changes).map(form.row)
   }
 
   /// Entries with changed values and unchanged positions: costs only these entries, not those in between.
-  private func replacing(_ places: [Int]) -> Delta {
-    let delta = Delta()
+  private func replacing(_ places: [Int]) -> GroupsDelta {
+    let delta = GroupsDelta()
     for place in places.sorted() where place < shown.count {
       let entry = list.entries[place]
       delta.updates.append((place, entry))
-      delta.changes.append(.update(at: place, old: shown[place].row, new: entry.row))
+      delta.changes.append(.update(at: place, old: shown[place], new: entry))
     }
     return delta
   }
 
   /// The delta from what is shown to the first entries of a changed list.
   private func compare(
-    _ taken: GroupList<Key, Values>.Taken, _ before: Int, _ list: GroupList<Key, Values>
-  ) -> Delta {
-    let delta = Delta()
+    _ taken: GroupList.Taken, _ before: Int, _ list: GroupList
+  ) -> GroupsDelta {
+    let delta = GroupsDelta()
     let after = list.entries.count
     var touched = taken.touched
     if taken.isWhole { touched.formUnion((shown + list.entries).map(\.id)) }
@@ -114,21 +99,37 @@ final class GroupsOperator<Key, Values>: LiveOperator {
     if old.isEmpty, new.isEmpty { return delta }
     let keys = KeyDifference.between(
       old.map(\.id)[...], new.map(\.id)[...], touched: touched, base: start)
-    func row(before at: Int) -> Element { shown[at].row }
-    func row(after at: Int) -> Element { list.entries[at].row }
-    for (_, at) in keys.deletes { delta.changes.append(.delete(at: at, old: row(before: at))) }
+    for (_, at) in keys.deletes { delta.changes.append(.delete(at: at, old: shown[at])) }
     for (_, from, to) in keys.moves {
-      delta.changes.append(.move(from: from, to: to, old: row(before: from), new: row(after: to)))
+      delta.changes.append(.move(from: from, to: to, old: shown[from], new: list.entries[to]))
     }
-    for (_, at) in keys.inserts { delta.changes.append(.insert(at: at, new: row(after: at))) }
+    for (_, at) in keys.inserts { delta.changes.append(.insert(at: at, new: list.entries[at])) }
     let others = Set(keys.moves.map(\.key))
     let known = Dictionary(
       old.lazy.filter { touched.contains($0.id) }.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first }
     )
     for (place, entry) in zip(new.indices, new) {
       guard let was = known[entry.id], !others.contains(entry.id), !list.areIdentical(was, entry) else { continue }
-      delta.changes.append(.update(at: place, old: was.row, new: entry.row))
+      delta.changes.append(.update(at: place, old: was, new: entry))
     }
     return delta
+  }
+}
+
+/// The step of a grouped result. Its rows are entries, whose types only the result knows.
+final class GroupsDelta: LiveDelta {
+  var replaced = 0..<0
+  var entries: [GroupEntry] = []
+  /// If nothing else changed: replacements of entries, by position.
+  var updates: [(at: Int, entry: GroupEntry)] = []
+  var changes: [Difference<GroupEntry>.Change] = []
+  /// The operator's new state, if it was loaded.
+  var loaded: (tracker: AggregateTracker, list: GroupList)?
+  var isEmpty: Bool { changes.isEmpty && loaded == nil }
+  var changesContent: Bool { !changes.isEmpty }
+
+  init(entries: [GroupEntry] = [], loaded: (tracker: AggregateTracker, list: GroupList)? = nil) {
+    self.entries = entries
+    self.loaded = loaded
   }
 }

@@ -23,11 +23,11 @@ public final class LiveGroups<Key, Values>: LiveResult, RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int {
     node.accessContent()
-    return node.content.shown.count
+    return node.content.count
   }
   public subscript(index: Int) -> Element {
     node.accessContent()
-    return node.content.shown[index].row
+    return node.content[index]
   }
 
   /// Calls `body` after each transition that changed the rows, with what changed, by index, old and new; see

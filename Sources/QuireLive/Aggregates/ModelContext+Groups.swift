@@ -55,9 +55,9 @@ extension ModelContext {
   ) throws -> [GroupRow<Key, Values>] {
     var tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
     try tracker.fill(type, query, unsavedIn: owner)
-    var list = GroupList(form)
+    var list = GroupList(form.maker)
     _ = try list.take(Set(tracker.groups.keys), of: tracker)
-    return list.entries.prefix(form.limit).map { $0.row }
+    return list.entries.prefix(form.limit).map(form.row)
   }
 
   private func terms<Model: PersistentModel, each Result>(_ aggregates: repeat GroupAggregate<Model, each Result>) -> [(

@@ -21,11 +21,11 @@ public final class LiveGroupRows<Row: GroupProjection>: LiveResult, RandomAccess
   public var startIndex: Int { 0 }
   public var endIndex: Int {
     node.accessContent()
-    return node.content.shown.count
+    return node.content.count
   }
   public subscript(index: Int) -> Row {
     node.accessContent()
-    return node.content.shown[index].row.values
+    return node.content[index].values
   }
 
   /// Calls `body` after each transition that changed the rows, with what changed, by index, old and new; see
@@ -58,9 +58,9 @@ extension ModelContext {
     let (query, form) = try groups(type, predicate, having, precedes, limit)
     var tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
     try owner.readCommitted { try tracker.fill(on: $0) }
-    var list = GroupList(form)
+    var list = GroupList(form.maker)
     _ = try list.take(Set(tracker.groups.keys), of: tracker)
-    return list.entries.prefix(form.limit).map(\.row.values)
+    return list.entries.prefix(form.limit).map { form.row($0).values }
   }
 
   /// A live result of the groups of the rows that match; see ``LiveGroupRows``.

@@ -25,17 +25,20 @@ public struct Difference<Row>: Sequence {
 
   public func makeIterator() -> IndexingIterator<[Change]> { changes.makeIterator() }
 
-  /// The same changes, with converted rows.
-  func map<Other>(_ row: (Row) -> Other) -> Difference<Other> {
-    let changes = changes.map { change -> Difference<Other>.Change in
+  /// The same changes, with converted rows. Inlined, because a caller knows more of the types than this does.
+  @inline(__always) func map<Other>(_ row: (Row) -> Other) -> Difference<Other> {
+    var converted: [Difference<Other>.Change] = []
+    converted.reserveCapacity(changes.count)
+    for change in changes {
       switch change {
-      case .insert(let at, let new): .insert(at: at, new: row(new))
-      case .delete(let at, let old): .delete(at: at, old: row(old))
-      case .move(let from, let to, let old, let new): .move(from: from, to: to, old: row(old), new: row(new))
-      case .update(let at, let old, let new): .update(at: at, old: row(old), new: row(new))
+      case .insert(let at, let new): converted.append(.insert(at: at, new: row(new)))
+      case .delete(let at, let old): converted.append(.delete(at: at, old: row(old)))
+      case .move(let from, let to, let old, let new):
+        converted.append(.move(from: from, to: to, old: row(old), new: row(new)))
+      case .update(let at, let old, let new): converted.append(.update(at: at, old: row(old), new: row(new)))
       }
     }
-    return Difference<Other>(commit: commit, changes: changes)
+    return Difference<Other>(commit: commit, changes: converted)
   }
 }
 

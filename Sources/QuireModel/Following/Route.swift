@@ -58,17 +58,14 @@ final class Route {
     guard places.isComplete, !isAltered else { return addAll(table, &pass) }
     var found: [RouteBucket] = []
     for row in changes.rows.indices {
-      if form.choices.isEmpty {
-        if places.isSame(changes.rows[row]) { continue }
-        return addAll(table, &pass)
-      }
+      if places.isSame(changes.rows[row]) { continue }
+      if form.choices.isEmpty { return addAll(table, &pass) }
       let kind = changes.rows[row].kind
       let old = forgetsOld || kind == .insert ? .absent : places.side(changes.rows[row].old, of: changes.rows[row])
       let new = kind == .delete ? .absent : places.side(changes.rows[row].new, of: changes.rows[row])
       if old == .unknown || new == .unknown { return addAll(table, &pass) }
       let before = bucket(old)
       let after = new == old ? nil : bucket(new)
-      if before == nil && after == nil || places.isSame(changes.rows[row]) { continue }
       if before?.note(row, in: pass.number) == true, let before { found.append(before) }
       if after?.note(row, in: pass.number) == true, let after { found.append(after) }
     }

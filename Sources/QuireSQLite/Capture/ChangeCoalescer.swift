@@ -22,20 +22,20 @@ struct ChangeCoalescer {
   ///   - first: The first event that counts: what was before it is the old state.
   ///   - end: The first that does not count any more; nil for none.
   func tables(from first: Int = 0, upTo end: Int? = nil) -> [TableChanges] {
-    var folds: [TableCoalescer?] = Array(repeating: nil, count: records.count)
-    var order: [Int] = []
+    var folds: [(id: Int, fold: TableCoalescer)] = []
+    var places = Array(repeating: -1, count: records.count)
     let end = min(end ?? log.pointee.count, log.pointee.count)
     for number in min(first, end)..<end {
       let event = log.pointee.events[number]
       let id = Int(event.table)
-      if folds[id] == nil {
-        folds[id] = TableCoalescer(records[id], log)
-        order.append(id)
+      if places[id] < 0 {
+        places[id] = folds.count
+        folds.append((id, TableCoalescer(records[id], log)))
       }
-      folds[id]?.add(event, number: Int32(number))
+      folds[places[id]].fold.add(event, number: Int32(number))
     }
-    return order.compactMap { id in
-      let rows = folds[id]?.rowChanges(connection) ?? []
+    return folds.compactMap { id, fold in
+      let rows = fold.rowChanges(connection)
       return rows.isEmpty ? nil : TableChanges(table: records[id].table, rows: rows)
     }
   }
@@ -190,31 +190,24 @@ extension TableCoalescer {
     if record.decoded.isEmpty {
       return (row.before < 0 ? nil : RowChange.RowValues([]), row.after < 0 ? nil : RowChange.RowValues([]))
     }
-    var old: [Value?]?
-    if row.before >= 0 { old = values(of: Int(row.before)).old }
-    var new: [Value?]?
     if row.after >= 0 {
       let event = log.pointee.events[Int(row.after)]
       if event.is_blob_write != 0 {
-        new = ((try? record.currentValues(rowID: event.old_key, in: connection)) ?? [])?.map { $0 }
-      } else {
-        new = values(of: Int(row.after), reusing: row.after == row.before ? old : nil).new
+        let new = try? record.currentValues(rowID: event.old_key, in: connection)
+        return (oldValues(of: row), image { _, place in new?[place] })
       }
+      if row.after == row.before { return values(of: event) }
+      return (oldValues(of: row), values(of: event).new)
     }
-    return (old.map(image), new.map(image))
+    return (oldValues(of: row), nil)
   }
 
-  private func image(_ values: [Value?]) -> RowChange.RowValues {
-    if record.isComplete { return RowChange.RowValues(values) }
-    var all: [Value?] = Array(repeating: nil, count: record.table.columns.count)
-    for (position, value) in zip(record.decoded, values) { all[position] = value }
-    return RowChange.RowValues(all)
+  private func oldValues(of row: Row) -> RowChange.RowValues? {
+    row.before < 0 ? nil : values(of: log.pointee.events[Int(row.before)]).old
   }
 
-  /// Both sides of one event; a new value equal to the old one is the same object. All values are present; they are
-  /// optional as in `RowValues`, so that the array is not copied.
-  private func values(of number: Int, reusing known: [Value?]? = nil) -> (old: [Value?]?, new: [Value?]?) {
-    let event = log.pointee.events[number]
+  /// Both sides of one event; a new value equal to the old one is the same object.
+  private func values(of event: quire_event) -> (old: RowChange.RowValues?, new: RowChange.RowValues?) {
     var at = event.image
     if record.hasCompositeKey {
       let hasBoth = event.op == UInt8(SQLITE_UPDATE)
@@ -223,25 +216,29 @@ extension TableCoalescer {
         at += 4 + (size == QUIRE_SAME_KEY ? 0 : Int(size))
       }
     }
-    let count = record.decoded.count
-    var old: [Value?]?
-    if event.op != UInt8(SQLITE_INSERT) {
-      if let known {
-        old = known
-        for _ in 0..<count { skip(&at) }
-      } else {
-        old = (0..<count).map { _ -> Value? in value(&at) }
-      }
-    }
+    let old = event.op == UInt8(SQLITE_INSERT) ? nil : image { _, _ in value(&at) }
     guard event.op != UInt8(SQLITE_DELETE) else { return (old, nil) }
-    let new = (0..<count).map { index -> Value? in
+    let new = image { column, _ in
       if tag(at) == UInt8(QUIRE_SAME_AS_OLD), let old {
         at += 1
-        return old[index]
+        return old[column]
       }
       return value(&at)
     }
     return (old, new)
+  }
+
+  /// One side of a row: the values of the decoded columns, which are asked for in their order, and nil for the others.
+  private func image(_ value: (_ column: Int, _ place: Int) -> Value?) -> RowChange.RowValues {
+    let count = record.table.columns.count
+    var values: [Value?] = []
+    values.reserveCapacity(count)
+    for (place, column) in record.decoded.enumerated() {
+      while values.count < column { values.append(nil) }
+      values.append(value(column, place))
+    }
+    while values.count < count { values.append(nil) }
+    return RowChange.RowValues(values)
   }
 
   private func tag(_ at: Int) -> UInt8 { memory.load(fromByteOffset: at, as: UInt8.self) }
