@@ -232,13 +232,18 @@ extension ExprSyntax {
     return base?.beginsWithName ?? false
   }
 
+  /// What comes before the last step of a chain of members, calls and look-ups.
+  private var chainBase: ExprSyntax? {
+    if let member = self.as(MemberAccessExprSyntax.self) { return member.base }
+    if let call = self.as(FunctionCallExprSyntax.self) { return call.calledExpression }
+    if let call = self.as(SubscriptCallExprSyntax.self) { return call.calledExpression }
+    if let unwrapped = self.as(ForceUnwrapExprSyntax.self) { return unwrapped.expression }
+    return self.as(OptionalChainingExprSyntax.self)?.expression
+  }
+
   /// The step of a chain of members and calls that is the first to unwrap by force or to look up by index.
   fileprivate var firstStepThatMayTrap: ExprSyntax? {
-    let base: ExprSyntax? =
-      self.as(MemberAccessExprSyntax.self)?.base ?? self.as(FunctionCallExprSyntax.self)?.calledExpression
-      ?? self.as(SubscriptCallExprSyntax.self)?.calledExpression ?? self.as(ForceUnwrapExprSyntax.self)?.expression
-      ?? self.as(OptionalChainingExprSyntax.self)?.expression
-    if let earlier = base?.firstStepThatMayTrap { return earlier }
+    if let earlier = chainBase?.firstStepThatMayTrap { return earlier }
     return self.is(SubscriptCallExprSyntax.self) || self.is(ForceUnwrapExprSyntax.self) ? self : nil
   }
 
@@ -255,11 +260,7 @@ extension ExprSyntax {
 
   /// The first `?` of the optional chain that this is the end of.
   var firstOptionalLink: OptionalChainingExprSyntax? {
-    let base: ExprSyntax? =
-      self.as(MemberAccessExprSyntax.self)?.base ?? self.as(FunctionCallExprSyntax.self)?.calledExpression
-      ?? self.as(SubscriptCallExprSyntax.self)?.calledExpression ?? self.as(ForceUnwrapExprSyntax.self)?.expression
-      ?? self.as(OptionalChainingExprSyntax.self)?.expression
-    if let earlier = base?.firstOptionalLink { return earlier }
+    if let earlier = chainBase?.firstOptionalLink { return earlier }
     return self.as(OptionalChainingExprSyntax.self)
   }
 }

@@ -90,7 +90,7 @@ import Testing
       try ask(#Predicate { $0.subtitle == $0.title })
       try ask(#Predicate { $0.title != $0.subtitle })
       try ask(#Predicate { $0.mood == $0.genre })
-      try ask(#Predicate { $0.weight == $0.rating || $0.rating == $0.weight + 1 })
+      try ask(#Predicate { (book: Book) in book.weight == book.rating || book.rating == book.weight + 1 })
       try ask(#Predicate { $0.author?.name != $0.title && $0.pages != $0.author?.age })
       try ask(#Predicate { $0.mood == nil || $0.mood != $0.genre })
     }

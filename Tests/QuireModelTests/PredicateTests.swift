@@ -67,7 +67,7 @@ private typealias Rank = PredicateFixture.Rank
       #Predicate { $0.number == number },
       #Predicate { $0.link == link },
       #Predicate { $0.price == price },
-      #Predicate { $0.title == $0.editor.name || $0.pages < ($0.year ?? 0) - 1890 },
+      #Predicate<Book> { $0.title == $0.editor.name || $0.pages < ($0.year ?? 0) - 1890 },
     ])
   }
 

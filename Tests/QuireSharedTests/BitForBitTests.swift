@@ -104,7 +104,10 @@ extension Random {
   }
 
   private mutating func anyInteger() -> Int64 {
-    pick([0, 1, -1, 7, 127, -128, 1 << 31, -(1 << 31), 1 << 53, (1 << 53) + 1, .max, .min, .max - 1])
+    pick([
+      0, 1, -1, 7, 127, -128, 0x8000_0000, -0x8000_0000, 0x20_0000_0000_0000, 0x20_0000_0000_0001, .max, .min,
+      0x7fff_ffff_ffff_fffe,
+    ])
   }
 
   private mutating func anyValue() -> Value {

@@ -88,7 +88,8 @@ struct Tokenizer {
       let digits = source.text(of: token).dropFirst(2).dropLast()
       let values = digits.compactMap(\.hexDigitValue)
       guard values.count == digits.count, values.count % 2 == 0 else { return .wrong("bytes that are none: x'00ff'") }
-      return .blob(stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] * 16 + values[$0 + 1]) })
+      let starts = stride(from: 0, to: values.count, by: 2)
+      return .blob(starts.map { (at: Int) in UInt8(values[at] << 4 | values[at + 1]) })
     default: return .quotedName(source.name(of: token))
     }
   }
