@@ -115,6 +115,26 @@ import Testing
     #expect(try Self.titles(store) == ["Eden 1", "Solaris"])
   }
 
+  @Test func `one that waits for another waits no longer than its deadline and its task`() async throws {
+    let (context, store) = try Self.context()
+    let eden = try context.volume("Eden")
+    eden.title = "Eden 1"
+    let save = try await Waiting(context, store)
+    eden.title = "Eden 2"
+    let late = await #expect(throws: ModelError.self) {
+      try await context.saveWhenReady(deadline: .now + .milliseconds(1))
+    }
+    guard case .deadlineExceeded? = late else { throw ServingTests.Stopped() }
+    let second = Task { try await context.saveWhenReady() }
+    await Task.yield()
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    try await save.end()
+    #expect(try Self.titles(store) == ["Eden 1", "Solaris"])
+    try await context.saveWhenReady(deadline: .now + .seconds(600))
+    #expect(try Self.titles(store) == ["Eden 2", "Solaris"])
+  }
+
   @Test func `what is deleted meanwhile is deleted by the next save`() async throws {
     let (context, store) = try Self.context()
     let (eden, fiasko) = (try context.volume("Eden"), Volume("Fiasko"))

@@ -109,6 +109,41 @@ import Testing
 }
 
 @MainActor @Suite(.serialized) struct SharedContainerTests {
+  @Test func `who waits for the log waits no longer than its task and its deadline`() async throws {
+    let shared = try SharedContainers(1, patience: .seconds(3600))
+    let (store, connection) = (shared[0].store, shared[0].connection)
+    connection.isCutOff = true
+    let commit = SharedCommit(position: 7, id: UUID())
+    let waits: [@Sendable (ContinuousClock.Instant?) async throws -> Void] = [
+      { try await store.catchUp(deadline: $0) }, { _ = try await store.outcome(of: commit, deadline: $0) },
+    ]
+    for wait in waits {
+      let late = await #expect(throws: ModelError.self) { try await wait(.now + .milliseconds(20)) }
+      guard case .deadlineExceeded? = late else { throw CancellationError() }
+      let task = Task { try await wait(nil) }
+      await Task.yield()
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    connection.isCutOff = false
+    try await store.catchUp(deadline: .now + .seconds(3600))
+    try await store.catchUp()
+  }
+
+  @Test func `a store that has no file yet says that its log is away as every call does`() async throws {
+    let scratch = try Scratch()
+    let file = URL(filePath: scratch.file("new.db"))
+    let error = #expect(throws: SharedStoreError.self) {
+      try ModelContainer(
+        for: Branch.self, Item.self,
+        configurations: ModelConfiguration(
+          url: file, shared: .etcd("library", at: ["127.0.0.1:1"], patience: .milliseconds(100))))
+    }
+    guard case .cutOff? = error else { throw CancellationError() }
+    #expect(error?.cause == .transient && "\(error!)".contains("no file was made"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).filter { $0.hasPrefix("new.db") } == [])
+  }
+
   @Test func `objects, live results and keys are the same on all machines`() async throws {
     let shared = try SharedContainers(3)
     let branch = Branch("North")

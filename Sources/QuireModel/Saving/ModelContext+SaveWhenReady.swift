@@ -15,7 +15,7 @@ extension ModelContext {
   ///
   /// - What is edited, inserted and deleted stays pending for the next save.
   /// - ``rollback()`` discards all that is pending, and does not stop the save: its values appear with its commit.
-  /// - A second `saveWhenReady` waits for the first, and writes what is pending then.
+  /// - A second `saveWhenReady` waits for the first, as long as its own deadline lets it, and writes what is pending then.
   /// - ``save()``, ``transaction(block:)-(()->Result)``, ``execute(_:)`` and deletions by predicate block until it has
   ///   ended.
   ///
@@ -32,7 +32,7 @@ extension ModelContext {
     let saver: Saver = owner.saver
     if owner.saver.isInTransaction { throw DatabaseError.nestedWrite }
     while let before = saver.underWay {
-      try await before.hasEnded()
+      try await before.hasEnded(by: deadline)
       saver.end(before)
     }
     if !owner.hasChanges || saver.needsObjects { return try save() }

@@ -23,7 +23,7 @@ final class SaveUnderWay: @unchecked Sendable {
   private let limit: ContinuousClock.Instant?
   private let condition = Condition()
   private var decided: Outcome?
-  private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+  private var waiting: [Int: AwaitedCall<Void>] = [:]
   private var waiters = 0
 
   init(_ core: ContextCore, _ container: ModelContainer, deadline: ContinuousClock.Instant?) {
@@ -62,30 +62,28 @@ final class SaveUnderWay: @unchecked Sendable {
     let waiting = Array(waiting.values)
     self.waiting.removeAll()
     condition.unlock()
-    for waiter in waiting { waiter.resume() }
+    for waiter in waiting { waiter.finish(nil) }
   }
 
   /// Returns when the outcome is certain.
   ///
-  /// - Throws: `CancellationError` if the task is canceled before.
-  func hasEnded() async throws {
+  /// - Throws: `CancellationError` if the task is canceled before, and ``ModelError/deadlineExceeded``.
+  func hasEnded(by deadline: ContinuousClock.Instant?) async throws {
+    let call = AwaitedCall<Void>(deadline)
+    call.compute {}
     let waiter = condition.withLock {
       waiters += 1
       return waiters
     }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+    defer { condition.withLock { _ = waiting.removeValue(forKey: waiter) } }
+    try await call.value(
+      begin: {
         let isOver = condition.withLock {
-          if decided != nil || Task.isCancelled { return true }
-          waiting[waiter] = continuation
-          return false
+          if decided == nil { waiting[waiter] = call }
+          return decided != nil
         }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      condition.withLock { waiting.removeValue(forKey: waiter) }?.resume()
-    }
-    try Task.checkCancellation()
+        if isOver { call.finish(nil) }
+      }, stop: { true })
   }
 
   /// Blocks the calling thread until the outcome is certain.

@@ -10,8 +10,9 @@ extension ModelConfiguration {
   ///     let store = try ModelContainer(
   ///       for: Book.self, configurations: ModelConfiguration(url: file, shared: .etcd("library")))
   ///
-  /// A file that is not there is made from the store's newest snapshot when the container is opened. One that is there must
-  /// have been shared under that name: see `quire node share`.
+  /// A file that is not there is made from the store's newest snapshot when the container is opened; while the log cannot be
+  /// reached, that is ``QuireShared/SharedStoreError/cutOff(since:)``. A file that is there is opened without the log, too. It
+  /// must have been shared under that name: see `quire node share`.
   public init(_ name: String? = nil, schema: Schema? = nil, url: URL, shared: SharedStore) {
     self.init(name, schema: schema, url: url)
     self.shared = shared
@@ -21,7 +22,11 @@ extension ModelConfiguration {
   func prepareShared() throws {
     guard let shared, let file, allowsSave else { return }
     try makeFolder()
-    try StoreNode.prepare(file.path(percentEncoded: false), for: shared)
+    do {
+      try StoreNode.prepare(file.path(percentEncoded: false), for: shared)
+    } catch let error as SharedLogError {
+      throw SharedStoreError(error, since: .now)
+    }
   }
 }
 
@@ -32,19 +37,48 @@ extension ModelContainer {
   /// Waits until the file has everything that any machine has committed until now: a read that begins then sees it. Costs
   /// one request of the log.
   ///
-  /// Returns at once if the store is not shared.
+  /// Returns at once if the store is not shared. What the file gets after the wait was ended stays.
   ///
-  /// - Throws: ``QuireShared/SharedStoreError`` if the log cannot be reached, or the node has stopped.
-  public func catchUp() async throws { try await store.node?.catchUp() }
+  /// - Parameter deadline: When to give up waiting.
+  /// - Throws: ``QuireShared/SharedStoreError`` if the log cannot be reached, or the node has stopped; `CancellationError`
+  ///   when the task is canceled, and ``ModelError/deadlineExceeded``.
+  public func catchUp(deadline: ContinuousClock.Instant? = nil) async throws {
+    guard let node = store.node else { return }
+    try await awaited(deadline) { try await node.catchUp(isOver: $0) }
+  }
 
   /// What became of a commit whose outcome was unknown: see ``QuireShared/SharedStoreError/outcomeUnknown(_:)``. The commit
   /// can be kept meanwhile, and asked for after a restart.
   ///
+  /// - Parameter deadline: When to give up waiting.
   /// - Throws: ``QuireShared/SharedStoreError/outcomeUnknown(_:)`` again if the log cannot be reached, which can take several
-  ///   times the store's patience; otherwise as ``catchUp()``.
-  public func outcome(of commit: SharedCommit) async throws -> SharedCommit.Outcome {
+  ///   times the store's patience; otherwise as ``catchUp(deadline:)``.
+  public func outcome(of commit: SharedCommit, deadline: ContinuousClock.Instant? = nil) async throws
+    -> SharedCommit.Outcome
+  {
     guard let node = store.node else { return .undecided }
-    return try await node.outcome(of: commit)
+    return try await awaited(deadline) { try await node.outcome(of: commit, isOver: $0) }
+  }
+
+  /// Waits for what a node does on a thread of its own: as long as the task and the deadline let it, and no longer than
+  /// that where the node still waits for the log.
+  private func awaited<Result: Sendable>(
+    _ deadline: ContinuousClock.Instant?,
+    _ body: @escaping @Sendable (_ isOver: @escaping @Sendable () -> Bool) async throws -> Result
+  ) async throws -> Result {
+    let call = AwaitedCall<Result>(deadline)
+    return try await call.value(
+      begin: {
+        Task {
+          do {
+            let result = try await body { call.limit.error != nil }
+            call.compute { result }
+            call.finish(nil)
+          } catch {
+            call.finish(error)
+          }
+        }
+      }, stop: { true })
   }
 }
 

@@ -4,7 +4,8 @@ public import QuireRow
 /// A write or a node of a shared store that did not do what it was asked for. The text says how the data stands and what to do.
 @nonexhaustive
 public enum SharedStoreError: Error, Hashable, Sendable {
-  /// The log could not be reached for the whole of the store's patience. Nothing was written.
+  /// The log could not be reached for the whole of the store's patience. Nothing was written; a file that was to be made
+  /// when the store was opened is not there.
   case cutOff(since: Date)
   /// The log answers, and takes no more: its disk or its quota is full, or it asks for a password. Nothing was written.
   case refused(reason: String)
@@ -28,12 +29,29 @@ public enum SharedStoreError: Error, Hashable, Sendable {
   case snapshotDamaged(name: String)
 }
 
+extension SharedStoreError {
+  /// An error of the log as callers receive it.
+  ///
+  /// - Parameter since: Since when the log cannot be reached, if it cannot.
+  package init(_ error: SharedLogError, since: @autoclosure () -> Date) {
+    self =
+      switch error {
+      case .unreachable, .outcomeUnknown: .cutOff(since: since())
+      case .refused(let reason): .refused(reason: reason)
+      case .trimmed(let oldest): .stopped(.trimmed(oldest: oldest))
+      case .otherLog(let log): .stopped(.otherLog(log))
+      case .noLog: .stopped(.noLog)
+      case .tooLarge(let limit): .tooLarge(bytes: limit, limit: limit)
+      }
+  }
+}
+
 extension SharedStoreError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .cutOff(let since):
-      "the log cannot be reached, since \(since.formatted(.iso8601)). Nothing was written, and what is unsaved is still "
-        + "unsaved; reads go on. Save again when the node's state is current"
+      "the log cannot be reached, since \(since.formatted(.iso8601)). Nothing was written, no file was made, and what is "
+        + "unsaved is still unsaved; reads go on. Repeat when etcd answers"
     case .refused(let reason):
       "etcd refuses to write: \(reason). Nothing was written, and what is unsaved is still unsaved; reads go on. See to etcd "
         + "(for a full quota: etcdctl alarm list), and save again"

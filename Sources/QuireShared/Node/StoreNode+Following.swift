@@ -46,27 +46,40 @@ extension StoreNode {
 
   /// Reads the log to its end and repeats it, on a thread of the node's own.
   ///
-  /// - Throws: As ``catchUpWithLog(by:)``.
-  package func catchUp() async throws { try await onTail { try $0.persistently { try $0.catchUpWithLog(by: $1) } } }
+  /// - Parameter isOver: Whether the caller has given up. Asked before each request of the log.
+  /// - Throws: As ``catchUpWithLog(by:isOver:)``; `CancellationError` if the caller has given up.
+  package func catchUp(isOver: @escaping @Sendable () -> Bool = { false }) async throws {
+    try await onTail { node in
+      try node.persistently(isOver) { try node.catchUpWithLog(by: $0, isOver: isOver) }
+    }
+  }
 
   /// Repeats what the log does not answer, for the whole of the patience: it may be electing a leader.
-  private func persistently<Result>(_ body: (StoreNode, ContinuousClock.Instant) throws -> Result) throws -> Result {
+  private func persistently<Result>(
+    _ isOver: () -> Bool, _ body: (ContinuousClock.Instant) throws -> Result
+  ) throws -> Result {
     let deadline = ContinuousClock.now + patience
     while true {
+      if isOver() { throw CancellationError() }
       do {
-        return try body(self, deadline)
+        return try body(deadline)
       } catch SharedStoreError.cutOff where ContinuousClock.now < deadline {
         Thread.sleep(forTimeInterval: 0.05)
       }
     }
   }
 
-  /// As ``knownOutcome(of:)``, on a thread of the node's own.
+  /// As ``knownOutcome(of:isOver:)``, on a thread of the node's own.
   ///
   /// - Throws: ``SharedStoreError/outcomeUnknown(_:)`` if the log is silent. To be cut off would say that nothing was written.
-  package func outcome(of commit: SharedCommit) async throws -> SharedCommit.Outcome {
+  ///   `CancellationError` if the caller has given up.
+  package func outcome(of commit: SharedCommit, isOver: @escaping @Sendable () -> Bool = { false }) async throws
+    -> SharedCommit.Outcome
+  {
     do {
-      return try await onTail { node in try node.persistently { node, _ in try node.knownOutcome(of: commit) } }
+      return try await onTail { node in
+        try node.persistently(isOver) { _ in try node.knownOutcome(of: commit, isOver: isOver) }
+      }
     } catch SharedStoreError.cutOff {
       throw SharedStoreError.outcomeUnknown(commit)
     }
@@ -81,8 +94,9 @@ extension StoreNode {
 
   /// Reads the log to its end and repeats it.
   ///
-  /// - Throws: ``SharedStoreError``; what was repeated until then stays.
-  package func catchUpWithLog(by deadline: ContinuousClock.Instant) throws {
+  /// - Parameter isOver: Whether the caller has given up. Asked before each batch.
+  /// - Throws: ``SharedStoreError``, and `CancellationError` if the caller has given up; what was repeated until then stays.
+  package func catchUpWithLog(by deadline: ContinuousClock.Instant, isOver: () -> Bool = { false }) throws {
     if let stop = memory.withLock({ $0.isHalted ? $0.stop : nil }) { throw SharedStoreError.stopped(stop) }
     let standing = position  // before the log is asked: this node may append meanwhile
     let status = try ask { () throws(SharedLogError) in try log.status(by: deadline) }
@@ -94,6 +108,7 @@ extension StoreNode {
     // Some first, then as many as are kept: what is large would be read again and again.
     var limit = min(16, StoreNode.batch)
     while position < status.last {
+      if isOver() { throw CancellationError() }
       let before = position
       // Each batch has its time: there may be days of them.
       let entries = try ask { () throws(SharedLogError) in
@@ -121,8 +136,8 @@ extension StoreNode {
   /// What became of a commit whose outcome was unknown: known when the file has its position.
   ///
   /// - Throws: ``SharedStoreError``, or ``QuireSQLite/DatabaseError``.
-  package func knownOutcome(of commit: SharedCommit) throws -> SharedCommit.Outcome {
-    try catchUpWithLog(by: .now + patience)
+  package func knownOutcome(of commit: SharedCommit, isOver: () -> Bool = { false }) throws -> SharedCommit.Outcome {
+    try catchUpWithLog(by: .now + patience, isOver: isOver)
     guard let database = database.withLock({ $0.value }) else { return .undecided }
     return try database.read { connection in
       let place = try NodePlace(sharedOn: connection)
@@ -142,19 +157,14 @@ extension StoreNode {
       memory.withLock { $0.reached() }
       return result
     } catch {
-      switch error {
-      case .unreachable, .outcomeUnknown:
-        let since = memory.withLock { memory in
+      let explained = SharedStoreError(
+        error,
+        since: memory.withLock { memory in
           memory.unreached()
           return memory.cutOffSince ?? Date()
-        }
-        throw SharedStoreError.cutOff(since: since)
-      case .refused(let reason): throw SharedStoreError.refused(reason: reason)
-      case .trimmed(let oldest): throw halt(.trimmed(oldest: oldest))
-      case .otherLog(let log): throw halt(.otherLog(log))
-      case .noLog: throw halt(.noLog)
-      case .tooLarge(let limit): throw SharedStoreError.tooLarge(bytes: limit, limit: limit)
-      }
+        })
+      if case .stopped(let stop) = explained { throw halt(stop) }
+      throw explained
     }
   }
 
