@@ -15,6 +15,8 @@ final class Server: Sendable {
   private struct State {
     var connections: Set<Int32> = []
     var isStopping = false
+    /// Whether the port's socket is closed.
+    var isClosed = false
   }
 
   /// How many seconds clients have.
@@ -64,9 +66,10 @@ final class Server: Sendable {
       state.isStopping = true
       // Who waits for a request reads the end; an answer can still be written.
       for connection in state.connections { shutdown(connection, Int32(SHUT_RD)) }
+      // Under the lock: once it is closed, its number may be another file's.
+      if !state.isClosed { shutdown(socket, Int32(SHUT_RDWR)) }
       return state.connections.isEmpty
     }
-    shutdown(socket, Int32(SHUT_RDWR))
     feed.close()
     if isLast { isDone.signal() }
     await withCheckedContinuation { continuation in
@@ -117,7 +120,10 @@ final class Server: Sendable {
         if isLast { self.isDone.signal() }
       }
     }
-    close(socket)
+    state.withLock { state in
+      close(socket)
+      state.isClosed = true
+    }
   }
 
   /// Answers the requests of one connection, one after the other.
