@@ -3,6 +3,7 @@ import Quire
 
 // A program that uses Quire, as a process of its own: `OtherWriter FILE` runs the statements of standard input, those from
 // BEGIN to COMMIT as one commit, and prints what a line asks it to. `insert` saves a new `Ticket` and prints its key;
+// `OtherWriter FILE read` only reads the file: it prints the tickets' texts, and again after each line of standard input.
 // `delete KEY` deletes one. `transfer COUNT transaction` and `transfer COUNT refuse` move amounts between accounts.
 
 @Model final class Ticket {
@@ -11,6 +12,10 @@ import Quire
 }
 
 let file = CommandLine.arguments[1]
+if CommandLine.arguments.count > 2, CommandLine.arguments[2] == "read" {
+  try readTickets()
+  exit(0)
+}
 let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
 var tickets: ModelContext?
 var statements: [String] = []
@@ -22,6 +27,18 @@ func say(_ line: some CustomStringConvertible) { FileHandle.standardOutput.write
   let context = try tickets ?? ModelContext(ModelContainer(for: Ticket.self, url: URL(filePath: file)), isolation: nil)
   tickets = context
   return context
+}
+
+@MainActor func readTickets() throws {
+  let store = try ModelContainer(
+    for: Ticket.self, configurations: ModelConfiguration(url: URL(filePath: file), allowsSave: false))
+  let context = ModelContext(store, isolation: nil)
+  let all = try context.live(Ticket.self)
+  repeat {
+    try context.refresh()
+    say(all.map(\.text).joined(separator: " "))
+  } while readLine() != nil
+  try store.close()
 }
 
 while let line = readLine() {

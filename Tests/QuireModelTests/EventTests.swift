@@ -78,6 +78,21 @@ import Testing
     observation.cancel()
   }
 
+  @Test func `a copy of the log is told once, also where readers are waited for`() throws {
+    let lagging = ModelContext(store, isolation: nil)
+    let names = try lagging.live(Writer.self)
+    let observation = observed()
+    var most = 0
+    for _ in 0..<2000 where told.checkpoints < 6 {
+      let before = told.checkpoints
+      try store.execute("INSERT INTO writer (name) VALUES (hex(zeroblob(20000)))")
+      most = max(most, told.checkpoints - before)
+    }
+    #expect(told.checkpoints == 6 && most == 1)
+    withExtendedLifetime(names) {}
+    observation.cancel()
+  }
+
   @Test func `who has cancelled is told nothing, and others go on`() throws {
     let (first, second) = (Told(), observed())
     var observation: ObservationToken? = store.observeEvents { first.add($0) }

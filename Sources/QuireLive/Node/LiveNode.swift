@@ -195,9 +195,10 @@ extension LiveNode: CommitFollower {
     return .changed(delta)
   }
 
-  /// Whether one of its tables occurs in several forms, because it was altered in between: then one description cannot
-  /// read its values before and after.
+  /// Whether one of its tables was dropped or altered, or occurs in several forms, because it was altered in between: then
+  /// one description cannot read its values before and after.
   private func isAltered(in batch: CommitBatch) -> Bool {
+    if !batch.alteredTables.isEmpty, content.tables.contains(where: batch.alters) { return true }
     if batch.tables.count < 2 || Set(batch.tables.map(\.table.name)).count == batch.tables.count { return false }
     return content.tables.contains { table in batch.tables.count { $0.table.name == table } > 1 }
   }

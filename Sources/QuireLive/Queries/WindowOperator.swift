@@ -24,6 +24,8 @@ final class WindowOperator: LiveOperator {
   private var kept: [Int64: NotifiedRows.Row]?
   /// Set if no stand-in can be made for a row that does not decode: reads rows that come or change, and throws.
   private let validate: ((Set<Int64>, Connection) throws -> Void)?
+  /// Set if objects are made of its rows: throws if their columns cannot be read, such as after one was dropped.
+  private let readColumns: ((Connection) throws -> Void)?
   /// Set if its rows are shown in sections: adds moves between sections to a delta, before its rows are read.
   var addMoves: ((WindowDelta, WindowState) -> Void)?
   var sourcesChanged = false
@@ -39,6 +41,7 @@ final class WindowOperator: LiveOperator {
     self.owner = owner
     state = WindowState(select)
     listenedForm = form
+    readColumns = entity.map { entity in { [unowned owner] in try owner.fetcher.requireColumns(of: entity, on: $0) } }
     validate = entity.flatMap { entity in
       if entity.canStandIn { return nil }
       return { [unowned owner] keys, connection in try owner.fetcher.requireDecodable(keys, entity, on: connection) }
@@ -79,6 +82,7 @@ final class WindowOperator: LiveOperator {
   /// If only limit and offset differ, the rows that the window holds are reused, and only missing ones are read.
   func load(_ query: SelectQuery, _ occasion: LoadOccasion, on connection: Connection) throws -> WindowDelta {
     let isPaged = occasion.isCurrent && select.isEqualButForPage(query)
+    if !isPaged { try readColumns?(connection) }
     var other = isPaged ? WindowState(query, holding: state.window) : WindowState(query)
     if isPaged {
       try refill(&other, on: connection)

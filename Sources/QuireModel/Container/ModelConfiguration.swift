@@ -11,7 +11,8 @@ public struct ModelConfiguration: Sendable {
   let file: URL?
   /// Whether the store is a temporary file, which is removed with the store.
   public let isStoredInMemoryOnly: Bool
-  /// Whether saves are accepted. If false, the file is opened for reading only.
+  /// Whether saves are accepted. If false, the file is opened for reading only: it and its folder may be write-protected, and
+  /// nothing is left beside it when it is closed.
   public let allowsSave: Bool
   /// What survives a power loss: with `.full` (the default) every acknowledged commit; with `.normal` the last ones may
   /// be lost, and the file stays intact. A crash of the program alone loses nothing in either case.
@@ -74,6 +75,7 @@ public struct ModelConfiguration: Sendable {
   func reading(_ file: String) throws(DatabaseError) -> Connection {
     var options = ConnectionOptions()
     options.busyTimeout = busyTimeout
+    options.leavesNothing = !allowsSave
     return try Connection(path: file, access: .readOnly, options: options)
   }
 

@@ -230,12 +230,18 @@ public final class ModelContainer: Sendable {
   private static func check(
     _ file: String, _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration
   ) throws {
-    // If the file cannot be opened this way, the real opening below reports why.
-    guard FileManager.default.fileExists(atPath: file),
-      let connection = try? configuration.reading(file),
-      let isEmpty = try? isEmpty(connection), !isEmpty
-    else { return }
-    try check(connection, file, entities, joins)
+    if !FileManager.default.fileExists(atPath: file) { return }
+    let footprint = SidecarFiles(of: file)
+    do {
+      // If the file cannot be opened this way, the real opening below reports why.
+      guard let connection = try? configuration.reading(file), let isEmpty = try? isEmpty(connection), !isEmpty else {
+        return
+      }
+      try check(connection, file, entities, joins)
+    } catch {
+      footprint.sweep()
+      throw error
+    }
   }
 
   /// The statements that make an empty file these models' file, in order. Touches no file.

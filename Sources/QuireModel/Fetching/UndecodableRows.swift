@@ -51,6 +51,13 @@ extension Fetcher {
     _ = try core.throwingDeferred { try core.loader.staged(entity, keys: Array(keys), on: connection) }
   }
 
+  /// - Throws: An error of SQLite if the table, or a column of it, is not there.
+  package func requireColumns(of entity: Entity, on connection: Connection) throws {
+    let statement = try entity.row(0, on: connection)
+    defer { statement.reset() }
+    _ = try statement.step()
+  }
+
   // MARK: In a transition
 
   /// Finds which of these rows decode now, or are gone.

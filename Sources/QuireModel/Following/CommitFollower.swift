@@ -39,6 +39,10 @@ extension CommitFollower {
   package var filters: [ChangeFilter] { tables.map { ChangeFilter($0) } }
   package var followsSchema: Bool { false }
   package var isFollowing: Bool { true }
+  /// What could not be followed may be so again with another schema.
+  func isAffected(bySchemaOf batch: CommitBatch) -> Bool {
+    followsSchema || !isFollowing || !batch.alteredTables.isEmpty && tables.contains(where: batch.alters)
+  }
   package var shownKeys: (table: String, keys: [Int64])? { nil }
   package func shown(of wanted: Set<Int64>) -> [Int64] { shownKeys?.keys.filter(wanted.contains) ?? [] }
 }
@@ -51,12 +55,19 @@ package struct CommitBatch {
   /// Whether rows beyond those in `tables` may have changed, because another process committed. Then every follower
   /// runs its query again and compares.
   package var rowsUnknown = false
+  /// Tables that were dropped or altered, by their folded names: the same for the followers that read them.
+  package var alteredTables: Set<String> = []
   /// Whether tables, views or indexes may have changed.
   package var altersSchema = false
   /// The origins of the commits, in their order.
   package var origins: [ChangeSet.Origin] = []
   /// What happened to the file, if it cannot be followed any more. Then the batch has no changes.
   package var failure: DatabaseError?
+
+  /// Whether a table of that name was dropped or altered.
+  package func alters(_ table: String) -> Bool {
+    !alteredTables.isEmpty && alteredTables.contains(SQLName.folded(table))
+  }
 
   package subscript(table: String) -> TableChanges? { tables.first { $0.table.name == table } }
 
@@ -79,12 +90,19 @@ extension CommitBatch {
   /// Combines commits into one batch.
   init(of commits: [ChangeSet], number: Int64) {
     self.init(
-      number: number, tables: CommitBatch.tables(of: commits), rowsUnknown: commits.contains(where: \.rowsUnknown),
+      number: number, tables: CommitBatch.tables(of: commits), rowsUnknown: commits.contains(where: \.allIsUnknown),
+      alteredTables: commits.reduce(into: []) { $0.formUnion($1.alteredTables) },
       altersSchema: commits.contains(where: \.altersSchema), origins: commits.map(\.origin))
   }
 
   /// What a transaction has written since `events`, a count of row events; only its own context knows of it yet.
   init(_ open: OpenTransaction, since events: Int, number: Int64) {
-    self.init(number: number, tables: open.transaction.changes(since: events))
+    self.init(
+      number: number, tables: open.transaction.changes(since: events), alteredTables: open.transaction.alteredTables)
   }
+}
+
+extension ChangeSet {
+  /// Whether rows of any table may have changed beyond `tables`.
+  var allIsUnknown: Bool { rowsUnknown && alteredTables.isEmpty }
 }

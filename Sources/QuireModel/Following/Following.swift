@@ -14,6 +14,8 @@ package final class Following: ContextPart {
   var hasTurns = false
   /// Whether it follows commits, and `position` keeps its snapshot; see ``hold()``.
   private(set) var isHolding = false
+  /// Tables that could not be compared when last tried, such as one that was renamed: with another schema they may be again.
+  var uncompared: Set<String> = []
   /// Whether it never moves: the context serves one block, at the commit at which that began.
   var standsStill = false
 
@@ -193,17 +195,19 @@ package final class Following: ContextPart {
       missed.removeAll { $0.number <= standing }
       noteKeys(in: missed)
     }
-    let rowsUnknown = commit.isFollowed || commit.rowsUnknown || missed.contains(where: \.rowsUnknown)
+    let altered = missed.reduce(into: commit.alteredTables) { $0.formUnion($1.alteredTables) }
+    let rowsUnknown = commit.isFollowed || missed.contains(where: \.allIsUnknown)
     let expected = open.expectedEvents + (open.saving?.expectedEvents ?? 0)
     let onlyOwn =
       !commit.hasIndirectEvents && commit.eventCount == expected && missed.isEmpty && !rowsUnknown
+      && altered.isEmpty
     if onlyOwn, removed.isEmpty, followers.isEmpty { return position.advanceAfterOwnCommit(commit) }
     let step = Transition(number: commit.number)
     step.removed = removed
     if !onlyOwn || !followers.isEmpty {
       let batch = CommitBatch(
         number: commit.number, tables: CommitBatch.tables(of: missed + [commit.changes]), rowsUnknown: rowsUnknown,
-        altersSchema: commit.schemaChanged || missed.contains(where: \.altersSchema),
+        alteredTables: altered, altersSchema: commit.schemaChanged || missed.contains(where: \.altersSchema),
         origins: missed.map(\.origin) + [commit.origin])
       if !onlyOwn { objects(in: batch, on: commit.connection, into: step) }
       step.followers = prepared(batch, on: commit.connection)

@@ -119,7 +119,7 @@ package final class LiveRegistry {
     }
     addBehind(batch, &pass)
     if batch.altersSchema {
-      for entry in entries where entry.follower?.followsSchema == true {
+      for entry in entries where entry.follower?.isAffected(bySchemaOf: batch) == true {
         pass.add(entry, table: batch.tables.count, rows: nil)
       }
     }

@@ -191,7 +191,10 @@ extension Mailbox.State {
     folded = ChangeSet(
       number: last.number, origin: Set(all.map(\.origin)).count == 1 ? last.origin : .otherProcess,
       tables: CommitBatch.tables(of: all),
-      rowsUnknown: all.contains(where: \.rowsUnknown), altersSchema: all.contains(where: \.altersSchema),
+      rowsUnknown: all.contains(where: \.rowsUnknown),
+      // Empty stands for all tables, if rows are unknown.
+      alteredTables: all.contains(where: \.allIsUnknown) ? [] : all.reduce(into: []) { $0.formUnion($1.alteredTables) },
+      altersSchema: all.contains(where: \.altersSchema),
       captured: all.map(\.captured).min() ?? .max)
     commits.removeAll(keepingCapacity: true)
   }

@@ -1,25 +1,36 @@
 import QuireRow
 import QuireSQLite
 
-/// A transition over commits of another process, whose rows are unknown: compares everything that the context holds
-/// with the file.
+/// A transition over commits of another process, whose rows are unknown, or of SQL that drops or alters tables: compares what
+/// the context holds with the file.
 extension Following {
   private static let comparisonBatch = 1000
 
   /// Finds what differs in the objects and lists in memory. Reads each once, in batches, by key.
-  func compare(_ store: Store, on connection: Connection, into step: Transition) {
-    for entity in store.entities {
+  ///
+  /// - Parameter isUnknown: Whether the rows of a table may have changed.
+  func compare(
+    _ store: Store, on connection: Connection, into step: Transition, _ isUnknown: (_ table: String) -> Bool
+  ) {
+    for entity in store.entities where isUnknown(entity.table) {
       do {
         // Keys used by another process are not allocated again, even after it deletes their rows.
         store.keys.used(try KeyAllocator.maximum(of: entity, on: connection), for: entity.index)
         try compareRows(of: entity, on: connection, into: step)
+        uncompared.remove(entity.table)
       } catch {
+        uncompared.insert(entity.table)
         deferError(error)
       }
     }
     for entity in store.entities {
       for (index, property) in entity.properties.enumerated() {
         guard let side = property.toMany else { continue }
+        let target = store.entities[side.target].table
+        switch side.via {
+        case .foreignKey: if !isUnknown(target) { continue }
+        case .join(let join, _): if !isUnknown(join.name), !isUnknown(target) { continue }
+        }
         do {
           try compareLists(of: entity, index, side, store, on: connection, into: step)
         } catch {

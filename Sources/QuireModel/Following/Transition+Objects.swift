@@ -7,8 +7,11 @@ extension Following {
   /// Finds the changes of objects and lists in memory.
   func objects(in batch: CommitBatch, on connection: Connection, into step: Transition) {
     guard let store else { return }
-    if batch.rowsUnknown { return compare(store, on: connection, into: step) }
-    for changes in batch.tables {
+    if batch.rowsUnknown { return compare(store, on: connection, into: step) { _ in true } }
+    let uncompared = batch.altersSchema || !batch.alteredTables.isEmpty ? uncompared : []
+    let isCompared = { batch.alters($0) || uncompared.contains($0) }
+    if !batch.alteredTables.isEmpty || !uncompared.isEmpty { compare(store, on: connection, into: step, isCompared) }
+    for changes in batch.tables where !isCompared(changes.table.name) {
       if let entity = store.entity(ofTable: changes.table.name) {
         do { try rows(of: entity, changes, on: connection, into: step) } catch { deferError(error) }
       } else if let join = store.joins.first(where: { $0.name == changes.table.name }) {

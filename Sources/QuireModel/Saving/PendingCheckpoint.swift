@@ -73,7 +73,7 @@ extension Saver {
       for (model, values) in targets { adopt(values, in: model) }
       defer { for ((model, _), values) in zip(targets, shown) { adopt(values, in: model) } }
       if open.hasWritten(since: start) {
-        try readToItsEnd { core.following.compare(store, on: $0, into: step) }
+        try readToItsEnd { core.following.compare(store, on: $0, into: step) { _ in true } }
       } else {
         for place in core.editing.places(in: left.editedLists) where !keptLists.contains(place.name) {
           guard let list = place.model._quireLink(place.property).list else { continue }

@@ -19,6 +19,10 @@ package struct ChangeSet: Sendable {
   /// Derived state must then be compared with the state after ``number``.
   package let rowsUnknown: Bool
 
+  /// Tables that were dropped or altered, by their folded names: their rows may have changed beyond `tables`, and derived
+  /// state that reads them must be compared. If this is not empty, ``rowsUnknown`` concerns these tables alone.
+  package let alteredTables: Set<String>
+
   /// Whether tables, views or indexes may have changed; the effect on rows is not included. True for every commit of
   /// another process, of which only the rows of users' tables may be known.
   package let altersSchema: Bool
@@ -29,7 +33,7 @@ package struct ChangeSet: Sendable {
 
   package init(
     number: Int64, origin: Origin, author: String? = nil, token: CommitToken? = nil, tables: [TableChanges],
-    rowsUnknown: Bool = false, altersSchema: Bool = false, captured: Int = .max
+    rowsUnknown: Bool = false, alteredTables: Set<String> = [], altersSchema: Bool = false, captured: Int = .max
   ) {
     self.number = number
     self.origin = origin
@@ -37,6 +41,7 @@ package struct ChangeSet: Sendable {
     self.token = token
     self.tables = tables
     self.rowsUnknown = rowsUnknown
+    self.alteredTables = alteredTables
     self.altersSchema = altersSchema
     self.captured = captured
   }

@@ -29,9 +29,11 @@ extension Connection {
       return SQLITE_OK
     case SQLITE_ALTER_TABLE:
       effects.formUnion([.altersSchema, .altersTable])
+      noteAltered(second)
       return SQLITE_OK
     case SQLITE_DROP_TABLE where !SchemaReader.isReserved(first.map { String(cString: $0) } ?? ""):
       effects.formUnion([.altersSchema, .dropsTable])
+      noteAltered(first)
       return SQLITE_OK
     case SQLITE_CREATE_INDEX...SQLITE_DROP_VIEW, SQLITE_REINDEX, SQLITE_ANALYZE, SQLITE_DROP_VTABLE:
       effects.insert(.altersSchema)
@@ -70,6 +72,10 @@ extension Connection {
     // Without columns there is no database name either.
     if let database, strcmp(database, "main") != 0 { return }
     reads?.note(second.map { String(cString: $0) } ?? "", of: String(cString: first))
+  }
+
+  private func noteAltered(_ table: UnsafePointer<CChar>?) {
+    if let table { alteredTables.insert(SQLName.folded(String(cString: table))) }
   }
 
   private func refuse(_ reason: String) -> Int32 {

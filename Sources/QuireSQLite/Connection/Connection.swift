@@ -28,6 +28,8 @@ package import QuireRow
 
   // Effects that the authorizer records while a statement is prepared.
   var effects: Statement.Effects = []
+  /// The tables that it drops or alters.
+  var alteredTables: Set<String> = []
   var refusal: String?
   /// The columns a statement reads, while they are being recorded.
   var reads: StatementReads?
@@ -42,7 +44,8 @@ package import QuireRow
   /// How many calls are under way whose statements nothing ends: see ``toItsEnd(_:)``.
   var callsToTheEnd = 0
   var isWatchedForInterruptions = false
-  private let footprint: SidecarFiles?
+  /// Released after the file is closed.
+  private let footprint: SidecarFiles.Removal?
   private let unlocked: UnlockedFile?
   /// Reports the statements that run, while there are observers.
   var tracer: StatementTracer?
@@ -61,19 +64,23 @@ package import QuireRow
   package convenience init(path: String, access: Access, options: ConnectionOptions = ConnectionOptions())
     throws(DatabaseError)
   {
-    try self.init(path: path, access: access, options: options, expecting: nil)
+    try self.init(path: path, access: access, options: options, expecting: nil, leaving: nil)
   }
 
   /// - Parameter file: The file that the path must lead to. Another one at the path is not read: SQLite would take the log
   ///   and the index beside it for that file's, and empty the index that connections of this process still use.
-  init(path: String, access: Access, options: ConnectionOptions, expecting file: FileIdentity?) throws(DatabaseError) {
+  /// - Parameter footprint: What the connections of a store that only reads remove together at their end.
+  init(
+    path: String, access: Access, options: ConnectionOptions, expecting file: FileIdentity?,
+    leaving footprint: SidecarFiles.Removal? = nil
+  ) throws(DatabaseError) {
     let path = try DatabaseFile(path).checked(for: access)
     self.path = path
     self.access = access
     self.options = options
     busyMilliseconds = options.busyTimeout.milliseconds
     pulse = nil
-    footprint = options.leavesNothing ? SidecarFiles(of: path) : nil
+    self.footprint = options.leavesNothing ? SidecarFiles.Removal(of: path) : footprint
     unlocked = access == .readOnly && options.vfs == nil ? try UnlockedFile(path) : nil
     let begun = ContinuousClock.now
     handle = try Connection.open(unlocked?.uri ?? path, as: path, access, vfs: options.vfs)
@@ -102,7 +109,7 @@ package import QuireRow
     self.unlocked = unlocked
     options = ConnectionOptions()
     busyMilliseconds = options.busyTimeout.milliseconds
-    footprint = access == .readOnly ? SidecarFiles(of: path) : nil
+    footprint = access == .readOnly ? SidecarFiles.Removal(of: path) : nil
     handle = try Connection.open(unlocked?.uri ?? path, as: name, access, vfs: nil)
     if overwrites { _ = quire_db_config(handle, SQLITE_DBCONFIG_RESET_DATABASE, 1) }
     do {
@@ -124,7 +131,6 @@ package import QuireRow
     // keep its log beside it.
     sqlite3_exec(handle, "SELECT 1", nil, nil, nil)
     sqlite3_close_v2(handle)  // closes after the last held statement
-    footprint?.sweep()
   }
 
   private static func open(

@@ -62,6 +62,7 @@ extension Connection {
     while true {
       let begin = script.position
       effects = []
+      alteredTables = []
       refusal = nil
       guard let prepared = try script.prepare(flags: SQLITE_PREPARE_PERSISTENT, on: handle) else { return nil }
       guard prepared.code == SQLITE_OK else {
@@ -70,7 +71,7 @@ extension Connection {
       }
       if let pointer = prepared.pointer {
         let written = prepared.isChanged ? script.text(from: begin) : nil
-        return Statement(pointer, connection: self, effects: effects, written: written)
+        return Statement(pointer, connection: self, effects: effects, altering: alteredTables, written: written)
       }
     }
   }

@@ -28,6 +28,16 @@ package struct SidecarFiles: Sendable {
     sqlite3_close_v2(handle)
   }
 
+  /// Removes the files when the last connection that has it is closed.
+  final class Removal {
+    private let files: SidecarFiles
+
+    /// Must be made before the file is opened.
+    init(of path: String) { files = SidecarFiles(of: path) }
+
+    deinit { files.sweep() }
+  }
+
   /// The database for whose log SQLite would take a file of this name; nil if it would not.
   package static func owner(of path: String) -> String? {
     for end in ["-wal", "-shm", "-journal"] where path.hasSuffix(end) {

@@ -13,17 +13,22 @@ extension _Quire {
     private unowned let owner: Connection
     private let life: Connection.Life
     let effects: Effects
+    /// The tables that it drops or alters, by their folded names.
+    let alteredTables: Set<String>
     /// The original text, if it was prepared with other quotes around its names.
     private let written: String?
     /// Whether `step()` must take the slow path: a binding failed, or the statement alters the schema.
     @exclusivity(unchecked) @usableFromInline var needsCare: Bool
     @exclusivity(unchecked) var bindFailure: BindFailure?
 
-    init(_ pointer: OpaquePointer, connection: Connection, effects: Effects, written: String?) {
+    init(
+      _ pointer: OpaquePointer, connection: Connection, effects: Effects, altering tables: Set<String>, written: String?
+    ) {
       self.pointer = pointer
       owner = connection
       life = connection.life
       self.effects = effects
+      alteredTables = tables
       self.written = written
       needsCare = !effects.isEmpty
     }
@@ -143,7 +148,7 @@ extension Statement {
       if code == SQLITE_DONE { return false }
       throw failed(code)
     }
-    guardian.schemaWillChange(effects)
+    guardian.schemaWillChange(effects, altering: alteredTables)
     let code = sqlite3_step(pointer)
     let failure = code == SQLITE_ROW || code == SQLITE_DONE ? nil : failed(code)
     guardian.schemaDidChange()
@@ -179,7 +184,8 @@ extension Statement {
 
 /// The owner of the transaction in which a connection's statements run: notified of what only a statement knows.
 protocol ConnectionGuardian: AnyObject {
-  func schemaWillChange(_ effects: Statement.Effects)
+  /// - Parameter tables: Those that are dropped or altered, by their folded names.
+  func schemaWillChange(_ effects: Statement.Effects, altering tables: Set<String>)
   func schemaDidChange()
   /// Returns the error to throw: another one if the transaction was lost before.
   func statementFailed(_ error: SQLiteError) -> SQLiteError

@@ -1,7 +1,8 @@
 internal import Foundation
 
 /// A file that can be read only without locks: its journal mode is a write-ahead log, which does not exist, and its
-/// folder is not writable, so that SQLite cannot make the file that readers lock.
+/// folder is not writable, so that SQLite cannot make the file that readers lock. Or the file itself is not writable: then
+/// SQLite could make that file, and not remove it, and with this program's owner it would keep others from writing.
 ///
 /// SQLite reads it if it is promised that the file does not change. This cannot be guaranteed for other programs, so
 /// the file's state is recorded, and checked again.
@@ -15,8 +16,8 @@ struct UnlockedFile {
   ///   locks.
   init?(_ path: String) throws(DatabaseError) {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    if access(folder, W_OK) == 0 { return nil }
     let log = SidecarFiles.size(of: path + "-wal")
+    if access(folder, W_OK) == 0, log != nil || access(path, W_OK) == 0 { return nil }
     if log != nil, SidecarFiles.size(of: path + "-shm") != nil { return nil }
     // Checked last: closing the file releases this process's locks on it, and without a log it has none.
     guard Self.hasLog(path), let stamp = Stamp(path) else { return nil }

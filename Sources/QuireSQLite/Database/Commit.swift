@@ -22,6 +22,8 @@ package final class Commit {
   package let schemaChanged: Bool
   /// Whether more rows may have changed than ``changes`` contains, because a table was dropped.
   package let rowsUnknown: Bool
+  /// See ``QuireRow/ChangeSet/alteredTables``.
+  package let alteredTables: Set<String>
   /// Counts the changes of the schema, of other connections too as far as seen.
   package let schemaGeneration: Int
   /// False for a transaction without a visible change: it has the number of the previous commit.
@@ -43,9 +45,12 @@ package final class Commit {
     let altersSchema = writer.hasAlteredSchema
     let rowsUnknown = writer.hasDroppedTable
     self.rowsUnknown = rowsUnknown
+    let alteredTables = writer.alteredTables
+    self.alteredTables = alteredTables
     self.folded = folded.map {
       ChangeSet(
         number: number, origin: origin, author: author, token: token, tables: $0, rowsUnknown: rowsUnknown,
+        alteredTables: alteredTables,
         altersSchema: altersSchema, captured: writer.capture.generation)
     }
     connection = writer.connection
@@ -66,7 +71,7 @@ package final class Commit {
     if let capture { tables = ChangeCoalescer(capture).tables() }
     let changes = ChangeSet(
       number: ownNumber, origin: origin, author: author, token: token, tables: tables, rowsUnknown: rowsUnknown,
-      altersSchema: schemaChanged, captured: capture?.generation ?? .max)
+      alteredTables: alteredTables, altersSchema: schemaChanged, captured: capture?.generation ?? .max)
     folded = changes
     return changes
   }
@@ -87,6 +92,7 @@ package final class Commit {
     hasIndirectEvents = commit.hasIndirectEvents
     schemaChanged = commit.schemaChanged
     rowsUnknown = commit.rowsUnknown
+    alteredTables = commit.alteredTables
     schemaGeneration = commit.schemaGeneration
   }
 

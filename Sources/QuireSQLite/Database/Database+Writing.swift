@@ -243,9 +243,14 @@ extension Database {
     let isTruncating = isLarge && readers.lentCount == 0
     let isWaiting = pace.waits(writer.frames)
     let returns = readers.returnCount
-    if writer.checkpoint(isTruncating ? .truncating : .passive) { positions.renew() }
-    // For those who read just now, and those who are about to leave an older commit.
-    if isWaiting, !isTruncating, writer.checkpoint(.waiting(patience)) { positions.renew() }
+    if isTruncating {
+      writer.checkpoint(.truncating) { positions.renew() }
+    } else if isWaiting {
+      // For those who read just now, and those who are about to leave an older commit.
+      writer.checkpoint(.passive, .waiting(patience)) { positions.renew() }
+    } else {
+      writer.checkpoint(.passive) { positions.renew() }
+    }
     pace.tried(writer.frames, waiting: isWaiting, returns: returns)
   }
 }

@@ -100,9 +100,7 @@ package final class Database: Sendable {
     if let writer {
       clock.count.start(writer.connection, mayAsk: false)
     } else {
-      let asks = try Connection(
-        path: path, access: .readOnly, options: configuration.options(.reader), expecting: identity)
-      clock.count.start(asks, mayAsk: true)
+      clock.count.start(try readers.makeConnection(), mayAsk: true) { [readers] in try? readers.makeConnection() }
     }
     clock.start { [weak self] in self?.numberForeign() }
   }

@@ -53,6 +53,8 @@ public struct SQLTransaction {
   package var hasIndirectEvents: Bool { writer.capture.indirectEventCount > 0 }
   /// Whether the schema was altered.
   package var hasSchemaChange: Bool { writer.hasAlteredSchema }
+  /// The tables it has dropped or altered, by their folded names.
+  package var alteredTables: Set<String> { writer.alteredTables }
   /// Whether another connection has committed since this store's last transaction.
   package var followsForeignCommit: Bool { writer.followsForeignCommit }
   /// Of how many transactions of this store that has been true: what was read of the file is out of date when it grows.

@@ -38,6 +38,7 @@ struct WriteGroup {
     let place: Int64?
     let altersSchema: Bool
     let dropsTable: Bool
+    let alteredTables: Set<String>
     /// The rows it changes, if they had to be read before the next write.
     let tables: [TableChanges]?
   }
@@ -163,7 +164,8 @@ struct WriteGroup {
       Member(
         write: write, events: changes, number: isNew ? number : nil, author: author,
         place: writer.log.last,
-        altersSchema: writer.hasAlteredSchema, dropsTable: writer.hasDroppedTable, tables: tables))
+        altersSchema: writer.hasAlteredSchema, dropsTable: writer.hasDroppedTable,
+        alteredTables: writer.alteredTables, tables: tables))
   }
 
   private mutating func commit(_ writer: Writer) {
@@ -211,6 +213,7 @@ struct WriteGroup {
         tables: member.tables
           ?? ChangeCoalescer(writer.capture).tables(
             from: member.events.lowerBound, upTo: member.events.upperBound),
-        rowsUnknown: member.dropsTable, altersSchema: member.altersSchema, captured: writer.capture.generation))
+        rowsUnknown: member.dropsTable, alteredTables: member.alteredTables, altersSchema: member.altersSchema,
+        captured: writer.capture.generation))
   }
 }

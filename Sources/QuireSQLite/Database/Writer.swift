@@ -22,6 +22,8 @@ final class Writer: ConnectionGuardian {
   private(set) var hasAlteredSchema = false
   /// Whether it has dropped a table: SQLite reports no rows then, nor that another table may get its name.
   private(set) var hasDroppedTable = false
+  /// The tables it has dropped or altered, by their folded names: SQLite does not report what becomes of their rows.
+  private(set) var alteredTables: Set<String> = []
   private(set) var schemaGeneration = 0
   private(set) var followsForeignCommit = false
   /// How many transactions have followed a foreign commit.
@@ -94,6 +96,7 @@ extension Writer {
     isInTransaction = true
     hasAlteredSchema = false
     hasDroppedTable = false
+    alteredTables = []
     loggedSchema = nil
     do {
       let isAltered = try lookForForeignCommit()
@@ -255,6 +258,7 @@ extension Writer {
         // Undone: a member that has altered the schema and is not is the last of its group.
         hasAlteredSchema = false
         hasDroppedTable = false
+        alteredTables = []
         schemaGeneration += 1
       }
       // What was deferred has been rolled back with it.
@@ -286,9 +290,10 @@ extension Writer {
 // MARK: what statements tell
 
 extension Writer {
-  func schemaWillChange(_ effects: Statement.Effects) {
+  func schemaWillChange(_ effects: Statement.Effects, altering tables: Set<String>) {
     if isInTransaction, effects.contains(.altersTable) { log.tableWillBeAltered() }
     if effects.contains(.dropsTable) { hasDroppedTable = true }
+    alteredTables.formUnion(tables)
     capture.log.pointee.is_ignoring = effects.contains(.createsVirtualTable) ? 1 : 0
   }
 
@@ -325,10 +330,25 @@ extension Writer {
     case truncating
   }
 
-  /// Copies the log into the database.
+  /// Copies the log into the database, in one mode after the other, and reports it as one event.
   ///
-  /// - Returns: Whether all of it is copied.
-  @discardableResult func checkpoint(_ mode: CheckpointMode) -> Bool {
+  /// - Parameter copied: Called when a mode has left all of the log copied.
+  func checkpoint(_ modes: CheckpointMode..., copied: () -> Void = {}) {
+    let begin = events.now
+    var remaining = 0
+    for mode in modes {
+      let (result, frames, done) = run(mode)
+      if result == SQLITE_OK, frames >= 0 { logFrames.pointee = frames }
+      if frames >= 0 { remaining = max(Int(frames) - Int(done), 0) }
+      if frames >= 0, done == frames, result == SQLITE_OK || result == SQLITE_BUSY { copied() }
+    }
+    events.emit(since: begin) {
+      .checkpoint(duration: $0, logBytes: logSizeInBytes, remainingBytes: remaining * pageSize)
+    }
+  }
+
+  /// - Returns: SQLite's code, the log's length, and how much of it is copied; -1 for both if nothing was tried.
+  private func run(_ mode: CheckpointMode) -> (code: Int32, frames: Int32, copied: Int32) {
     let (code, patience): (Int32, Duration) =
       switch mode {
       case .passive: (SQLITE_CHECKPOINT_PASSIVE, .zero)
@@ -339,14 +359,8 @@ extension Writer {
     sqlite3_busy_timeout(connection.handle, patience.milliseconds)
     defer { sqlite3_busy_timeout(connection.handle, connection.busyMilliseconds) }
     var (frames, copied): (Int32, Int32) = (0, 0)
-    let begin = events.now
     let result = sqlite3_wal_checkpoint_v2(connection.handle, "main", code, &frames, &copied)
-    if result == SQLITE_OK && frames >= 0 { logFrames.pointee = frames }
-    events.emit(since: begin) { duration in
-      .checkpoint(
-        duration: duration, logBytes: logSizeInBytes, remainingBytes: max(Int(frames) - Int(copied), 0) * pageSize)
-    }
-    return frames >= 0 && copied == frames && (result == SQLITE_OK || result == SQLITE_BUSY)
+    return (result, frames, copied)
   }
 
   var frames: Int { Int(logFrames.pointee) }

@@ -23,7 +23,9 @@ extension StatementError: CustomStringConvertible {
     switch self {
     case .missing: "there is no statement in the text"
     case .several: "there is more than one statement in the text: give one query"
-    case .writes: "the statement writes, and a query only reads; nothing was run. Use execute or write for it"
+    case .writes:
+      "the statement writes, and a query only reads; nothing was run. Use execute for it; the rows of "
+        + "RETURNING are those of query in a block of writeSQL"
     case .notAQuery(let reason): reason ?? "the statement is not a query: use one SELECT, WITH or VALUES"
     case .unknownColumn(let name, let columns):
       "the query has no column \(name); it has \(columns.joined(separator: ", "))"

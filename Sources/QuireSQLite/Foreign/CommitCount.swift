@@ -7,28 +7,36 @@ internal import QuireRow
 /// In the header of the WAL index, which all processes share: reading it is reading memory (20 ns), while `PRAGMA
 /// data_version` takes a lock. It increases by one with every commit that wrote a page, and restarts only if a process
 /// died in the middle of a commit and the next one recovered the index. For a file that is not in WAL mode, which only
-/// a read-only store can have, `PRAGMA data_version` is read on a separate connection (4 to 14 µs).
+/// a read-only store can have, `PRAGMA data_version` is read on a separate connection (4 to 14 µs). A file that can be read
+/// only without locks is looked at: when it has changed, it is opened again, and that counts as one commit.
 final class CommitCount: Sendable {
   private enum Source {
     /// Owned by the connection: valid while that is open.
     case index(UnsafeRawPointer, Connection)
     case pragma(Connection)
+    /// Read without locks, with the way to open it again.
+    case unlocked(Connection, () -> Connection?)
   }
   private struct State {
     var source: Source?
-    /// The last that was read by `PRAGMA data_version`.
+    /// The last that was read by `PRAGMA data_version`, or how often an unlocked file was found changed.
     var version: Int64 = CommitCount.unknown
   }
   private let state = Locked(State())
 
   static let unknown: Int64 = -1
 
-  /// - Parameter connection: Held until ``close()``; if there is a WAL index, only its memory is read.
-  func start(_ connection: Connection, mayAsk: Bool) {
+  /// - Parameters:
+  ///   - connection: Held until ``close()``; if there is a WAL index, only its memory is read.
+  ///   - reopen: Makes another one when the file is read without locks and has changed.
+  func start(_ connection: Connection, mayAsk: Bool, reopen: @escaping @Sendable () -> Connection? = { nil }) {
     // Without a log there is no index, and reading it would create an empty one beside the file.
     let mode = connection.privileged { try? connection.query("PRAGMA journal_mode").first }
     state.withLock { state in
-      if mode == "wal", let index = quire_wal_index(connection.handle) {
+      if connection.isUnlocked {
+        state.source = .unlocked(connection, reopen)
+        state.version = 0
+      } else if mode == "wal", let index = quire_wal_index(connection.handle) {
         state.source = .index(UnsafeRawPointer(index), connection)
       } else if mayAsk {
         // A writer that waits for a snapshot of this process to end keeps new readers out: who waited for that writer
@@ -75,6 +83,17 @@ final class CommitCount: Sendable {
           if case .integer(let number)? = version { state.version = number }
         } catch {
           if error.isBusy { return nil }
+        }
+        return state.version
+      case .unlocked(let connection, let reopen):
+        guard connection.isPassed, let now = reopen() else { return state.version }
+        state.version += 1
+        if now.isUnlocked {
+          state.source = .unlocked(now, reopen)
+        } else if let index = quire_wal_index(now.handle) {
+          state.source = .index(UnsafeRawPointer(index), now)  // another program has opened it
+        } else {
+          state.source = .pragma(now)
         }
         return state.version
       }

@@ -21,6 +21,6 @@ final class DamageWatch: ConnectionGuardian, Sendable {
     return error
   }
 
-  func schemaWillChange(_ effects: Statement.Effects) {}
+  func schemaWillChange(_ effects: Statement.Effects, altering tables: Set<String>) {}
   func schemaDidChange() {}
 }

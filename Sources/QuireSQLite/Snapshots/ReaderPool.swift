@@ -6,7 +6,7 @@ internal import Synchronization
 /// At most `limit` are used for single reads, and waiting for one is bounded. Readers' snapshots do not count: there
 /// are as many as contexts in the middle of a turn, and one that waited could wait for another on its own thread. Old
 /// snapshots kept for lagging readers do not count either: the writer must not wait for them.
-// @unchecked: `idle`, `lent`, `exempted`, `isClosed` and `identity` are accessed only under `mutex`.
+// @unchecked: `idle`, `lent`, `exempted`, `isClosed`, `identity` and `footprint` are accessed only under `mutex`.
 final class ReaderPool: @unchecked Sendable {
   private let mutex = Condition()
   private var idle: [Connection] = []
@@ -14,6 +14,7 @@ final class ReaderPool: @unchecked Sendable {
   private var exempted = 0
   private var isClosed = false
   private var identity: FileIdentity?
+  private var footprint: SidecarFiles.Removal?
   private let returns = Atomic(0)
   let damageWatch: DamageWatch
   private let path: String
@@ -27,6 +28,7 @@ final class ReaderPool: @unchecked Sendable {
     self.configuration = configuration
     damageWatch = DamageWatch(path: path)
     limit = max(configuration.readers, 1)
+    footprint = configuration.access == .readOnly ? SidecarFiles.Removal(of: path) : nil
   }
 
   /// The number of connections in use, including old snapshots.
@@ -57,16 +59,13 @@ final class ReaderPool: @unchecked Sendable {
     }
     if isExempt { exempted += 1 } else { lent += 1 }
     let known = idle.popLast()
-    let identity = identity
     mutex.unlock()
-    if let known {
+    if let known, !known.isPassed {
       events.follow(known)
       return known
     }
     do throws(DatabaseError) {
-      let access = configuration.access == .readOnly ? Access.readOnly : .readWrite
-      let connection = try Connection(
-        path: path, access: access, options: configuration.options(.reader), expecting: identity)
+      let connection = try makeConnection()
       connection.guardian = damageWatch
       events.follow(connection)
       return connection
@@ -75,6 +74,16 @@ final class ReaderPool: @unchecked Sendable {
       giveBack(nil, isExempt: isExempt)
       throw error
     }
+  }
+
+  /// A reading connection that does not belong to the pool.
+  func makeConnection() throws(DatabaseError) -> Connection {
+    mutex.lock()
+    let (identity, footprint) = (identity, footprint)
+    mutex.unlock()
+    let access = configuration.access == .readOnly ? Access.readOnly : .readWrite
+    return try Connection(
+      path: path, access: access, options: configuration.options(.reader), expecting: identity, leaving: footprint)
   }
 
   /// From now on, connections are opened only to that file, and not to another one at its path.
@@ -106,9 +115,12 @@ final class ReaderPool: @unchecked Sendable {
   func close() {
     mutex.lock()
     isClosed = true
+    let (closing, footprint) = (idle, footprint)
     idle.removeAll()
+    self.footprint = nil
     mutex.wakeAll()
     mutex.unlock()
+    withExtendedLifetime((closing, footprint)) {}  // they are closed outside the lock
   }
 }
 
