@@ -236,6 +236,18 @@ static quire_table *look_up(quire_capture *c, const char *name) {
   return c->known[c->known_count++] = table;
 }
 
+static void release_large(quire_capture *c) {
+  if (c->size > (16u << 20)) { free(c->bytes); c->bytes = 0; c->size = 0; }
+  if (c->capacity > (1u << 18)) { free(c->events); c->events = 0; c->capacity = 0; }
+}
+
+static void give_up(quire_capture *c) {
+  c->gave_up = 1;
+  c->is_active = 0;
+  c->count = c->used = c->indirect = 0;
+  release_large(c);
+}
+
 static void on_change(void *context, sqlite3 *db, int op, const char *database, const char *name, sqlite3_int64 old_key,
                       sqlite3_int64 new_key) {
   quire_capture *c = context;
@@ -248,6 +260,7 @@ static void on_change(void *context, sqlite3 *db, int op, const char *database, 
   }
   c->own += t->is_own;
   if (!t->is_reported) return;
+  if (c->limit && c->used + c->count * sizeof(quire_event) > c->limit) { give_up(c); return; }
   quire_event *event = append(c);
   if (!event) return;
   event->old_key = old_key;
@@ -415,8 +428,9 @@ void quire_capture_begin(quire_capture *c) {
   c->rollbacks = 0;
   c->own = 0;
   c->is_ignoring = 0;
-  if (c->size > (16u << 20)) { free(c->bytes); c->bytes = 0; c->size = 0; }
-  if (c->capacity > (1u << 18)) { free(c->events); c->events = 0; c->capacity = 0; }
+  c->limit = 0;
+  c->gave_up = 0;
+  release_large(c);
 }
 
 void quire_capture_forget(quire_capture *c) {

@@ -84,7 +84,7 @@ private struct ImportRun {
       try createCatalog(at: file)
     }
     guard access(file, R_OK) == 0 else {
-      throw CommandFailure("\(file) cannot be opened: \(String(cString: strerror(errno))). It was not changed", .usage)
+      throw CommandFailure("\(file) cannot be opened: \(FileObstacle.reason(errno)). It was not changed", .usage)
     }
     do {
       return try ModelContainer(for: Book.self, Author.self, Library.self, url: URL(filePath: file))
@@ -98,7 +98,7 @@ private struct ImportRun {
   private func explained(_ error: any Error) -> any Error {
     guard let error = error as? SQLiteError else { return error }
     if error.isBusy { return DatabaseError.busy(path: file, waited: .seconds(5)) }
-    if error.isReadOnly { return DatabaseError.readOnly(path: file) }
+    if error.isReadOnly { return DatabaseError.readOnly(path: file, reason: FileObstacle.writing(file)) }
     if error.isCorrupt { return DatabaseError.corrupt(path: file, sql: nil) }
     if error.isFull { return DatabaseError.diskFull(path: file) }
     return error

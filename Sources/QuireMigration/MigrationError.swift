@@ -6,7 +6,7 @@ public import QuireSQLite
 public enum MigrationError: Error, Hashable, Sendable {
   /// The folder is missing, unreadable or empty: `reason` continues the sentence after its path.
   case folder(String, reason: String)
-  case unreadable(file: String)
+  case unreadable(file: String, reason: String)
   /// The name is not `YYYYMMDDhhmmss_title.sql`.
   case name(file: String)
   case malformed(file: String, line: Int, reason: String)
@@ -72,7 +72,7 @@ extension MigrationError {
   /// The file that cannot be read or understood.
   var file: String? {
     switch self {
-    case .unreadable(let file), .name(let file), .malformed(let file, _, _), .directive(_, let file, _, _): file
+    case .unreadable(let file, _), .name(let file), .malformed(let file, _, _), .directive(_, let file, _, _): file
     default: nil
     }
   }
@@ -157,7 +157,7 @@ extension MigrationError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .folder(let path, let reason): "the migrations folder \(path) \(reason)"
-    case .unreadable(let file): "\(file) cannot be read"
+    case .unreadable(let file, let reason): "\(file) cannot be read: \(reason)"
     case .name(let file): MigrationName.problem(file)
     case .malformed(let file, let line, let reason): "\(file):\(line): \(reason)"
     case .directive("undo", let file, let line, let hint): "\(file):\(line): ‘undo’ cannot stand here: \(hint)"
@@ -252,6 +252,7 @@ extension MigrationFailure: CustomStringConvertible {
     if message.hasPrefix("no such collation sequence: ") {
       return "SQLite has no such collation: one that a program adds is not there when migrations run"
     }
+    if let alteration { return alteration }
     if message.hasPrefix("unrecognized token: \"'") { return "the quote is not closed" }
     if ["<<<<<<<", "=======", ">>>>>>>"].contains(where: place.text.hasPrefix) {
       return "git could not merge the file here: leave one of the two texts, or both, without these lines"
@@ -260,6 +261,28 @@ extension MigrationFailure: CustomStringConvertible {
       return "what stands in {{…}} another program fills in: write the value"
     }
     return nil
+  }
+
+  /// What to write in place of a change that ALTER TABLE does not make.
+  private var alteration: String? {
+    let rebuild = "rebuild the table: migrate new --rebuild TABLE"
+    let message = message.lowercased()
+    let isSyntax = ["alter", "modify", "constraint"].contains { message == "near \"\($0)\": syntax error" }
+    if isSyntax && place.text.lowercased().contains("alter table") || message.hasPrefix("cannot drop ") {
+      return rebuild
+    }
+    return switch message {
+    case "cannot add a not null column with default value null":
+      "give it a DEFAULT; or add it without NOT NULL, fill it with UPDATE, and \(rebuild)"
+    case "cannot add a column with non-constant default":
+      "add it without the default and fill it with UPDATE; for new rows, \(rebuild)"
+    case "cannot add a unique column": "add it without UNIQUE, and then CREATE UNIQUE INDEX on it"
+    case "cannot add a stored column": "VIRTUAL can be added, with an index too; for STORED, \(rebuild)"
+    case "cannot add a primary key column": rebuild
+    case "cannot add a references column with non-null default value":
+      "add it without the default, and fill it with UPDATE"
+    default: nil
+    }
   }
 
   /// The part of the line that is shown, and the column in that part.

@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireSQLite
 
 /// A program made of commands: the `quire` binary, or an application's own binary with the same commands.
 ///

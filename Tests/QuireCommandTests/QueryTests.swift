@@ -185,7 +185,7 @@ import Testing
       "refused: it would write, and writing is off (.write, --write): nothing was run\n"
     ),
     ("VACUUM INTO 'copy.db'", 5, "refused: it would write, and writing is off (.write, --write): nothing was run\n"),
-    ("ATTACH 'new.db' AS n", 1, "error: unable to open database: new.db\n"),
+    ("ATTACH 'new.db' AS n", 1, "error: unable to open database: new.db\nnew.db: No such file or directory\n"),
     (
       "Book where titel = 1", 1,
       "error: Book has no titel\n   1 │ Book where titel = 1\n     │            ^^^^^ did you mean title?\n"
@@ -198,6 +198,21 @@ import Testing
     #expect(Int(ran.status) == status && ran.error == expected && ran.output.isEmpty, "\(ran)")
     #expect(try quire.bytes("library.db") == before)
     #expect(try FileManager.default.contentsOfDirectory(atPath: quire.folder.path) == ["library.db"])
+  }
+
+  @Test(arguments: [
+    ".tables", ".models", ".schema", ".schema book", ".indexes", ".relations", ".params", ".help", ".set x 1", ".as",
+    ".as csv", ".history", ".wide on", ".sql", ".time", ".open library.db", ".quit", "\\dt", "?book",
+  ])
+  func `with --json a command prints one document, too`(command: String) throws {
+    for format in [["--json"], ["-f", "jsonl"]] {
+      let ran = try quire("query", "library.db", command, format[0], format.count > 1 ? format[1] : "--no-header")
+      #expect(ran.status == 0 && ran.error.isEmpty, "\(ran)")
+      let found = try JSONSerialization.jsonObject(with: Data(ran.output.utf8)) as? [String: Any]
+      #expect(found?["v"] as? Int == 1 && found?["lines"] is [String], "\(ran)")
+    }
+    let sql = try quire("query", "library.db", "Book", "--sql", "--json")
+    #expect(sql.output.hasPrefix(#"{"v":1,"sql":"SELECT "#), "\(sql)")
   }
 
   @Test func `a file that is no database is not touched, and a missing one not made`() throws {

@@ -271,7 +271,9 @@ import Testing
     #expect(error?.description.hasPrefix("\(path):2: it is not UTF-8. ") == true)
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    #expect(throws: MigrationError.unreadable(file: path)) { try MigrationFolder.read(fixture.migrations) }
+    #expect(throws: MigrationError.unreadable(file: path, reason: "Is a directory")) {
+      try MigrationFolder.read(fixture.migrations)
+    }
   }
 }
 

@@ -93,6 +93,29 @@ import Testing
     #expect(try database.read { try $0.query("SELECT count(*) FROM t").first } == 1)
   }
 
+  @Test func `a record of changes that grows beyond its limit is given up, and the changes stay`() throws {
+    let scratch = try Scratch()
+    let path = scratch.file()
+    _ = try Connection(path: path, access: .create).execute("CREATE TABLE t (a)")
+    let recording = try RecordingConnection(path: path, busyTimeout: .seconds(5), own: LocalCommits())
+    let sql = "INSERT INTO t SELECT value FROM json_each('[1,2,3,4,5,6,7,8,9]')"
+    let (_, small) = try recording.record(limitInBytes: 100) { try recording.connection.execute(sql) }
+    #expect(small == nil)
+    let (_, whole) = try recording.record(limitInBytes: 10_000) { try recording.connection.execute(sql) }
+    #expect(whole?.first?.rows.count == 9)
+    // The next one begins anew, in a savepoint that is taken back too.
+    struct Refused: Error {}
+    try recording.connection.execute("BEGIN")
+    #expect(throws: Refused.self) {
+      _ = try recording.record(savepoint: "s", limitInBytes: 100) {
+        try recording.connection.execute(sql)
+        throw Refused()
+      }
+    }
+    try recording.connection.execute("COMMIT")
+    #expect(try recording.connection.query("SELECT count(*) FROM t").first == 18)
+  }
+
   @Test func `what takes work back is not stopped`() async throws {
     let scratch = try Scratch()
     let path = scratch.file()

@@ -107,13 +107,7 @@ import Testing
     #expect(await session.failure(".import \(path) t --latin1").hasPrefix("unknown option --latin1"))
   }
 
-  @Test func `the size that decides whether an import can be undone is that of a link's target, and a pipe has none`()
-    async throws
-  {
-    let path = try file(Array("a,b\n1,2\n".utf8), "target.csv")
-    let link = library.folder.appending(path: "link.csv").path
-    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-    #expect(try InputFile(link) { false }.sizeInBytes == 8)
+  @Test func `an import from a pipe can be undone too, and one that adds more than is kept cannot`() async throws {
     let pipe = library.folder.appending(path: "pipe.csv").path
     try #require(mkfifo(pipe, 0o600) == 0)
     Thread.detachNewThread {
@@ -122,8 +116,19 @@ import Testing
       close(writer)
     }
     let said = try await session.said(".import \(pipe) t")
-    #expect(said.hasPrefix("1 row added") && said.contains("cannot be undone: a pipe may have more rows"), "\(said)")
-    #expect(await session.failure("undo").contains("cannot undo: a pipe may have"))
+    #expect(said.hasPrefix("1 row added") && said.hasSuffix("undo to take it back"), "\(said)")
+    _ = try await session.said("undo")
+    #expect(try rows().isEmpty)
+    let small = try library.session {
+      $0.allowsWriting = true
+      $0.undoableSizeInBytes = 1000
+    }
+    let many = try file(Array(("a,b\n" + String(repeating: "5,6\n", count: 100)).utf8), "many.csv")
+    let told = try await small.said(".import \(many) t")
+    #expect(
+      told.hasPrefix("100 rows added") && told.contains("cannot be undone: it added more than is kept"), "\(told)")
+    #expect(await small.failure("undo").contains("cannot undo: it added more than is kept in memory"))
+    #expect(try rows().count == 100)
   }
 
   @Test func `a file's name with spaces needs quotes, and the message says so`() async throws {

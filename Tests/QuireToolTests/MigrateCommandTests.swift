@@ -253,6 +253,21 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
       ran.output.contains("found  M002  \(folder.migrations)/20260103000000_d.sql:1  a.d is NOT NULL without a default")
     )
     #expect(ran.output.contains("note  M007  ") && !ran.output.contains("M005"))
+    for (column, reason) in [
+      ("d TEXT NOT NULL DEFAULT NULL", "is NOT NULL without a default"),
+      ("d TEXT DEFAULT CURRENT_TIMESTAMP", "has a default that is not a constant"),
+      ("d TEXT NOT NULL DEFAULT (datetime('now'))", "has a default that is not a constant"),
+      ("d INT AS (1) STORED", "is computed and STORED"), ("d INT NOT NULL DEFAULT (-1)", nil),
+      ("d TEXT DEFAULT ('stored')", nil), ("d TEXT DEFAULT 'CURRENT_DATE'", nil), ("d INT AS (1)", nil),
+    ] {
+      try folder.write("ALTER TABLE a ADD COLUMN \(column);\n-- migrate: undo\n", as: "20260103000000_d.sql")
+      let said = await tool.ran("migrate", "check", environment: environment).output
+      #expect(said.contains("M002") == (reason != nil), "\(column): \(said)")
+      #expect(reason.map { said.contains("a.d \($0): refused if a has rows") } ?? true, "\(column): \(said)")
+    }
+    try folder.write("ALTER TABLE a ADD COLUMN d TEXT UNIQUE;\n-- migrate: undo\n", as: "20260103000000_d.sql")
+    #expect(
+      await tool.ran("migrate", "check", environment: environment).error.contains("then CREATE UNIQUE INDEX on it"))
     try folder.write("COMMIT;\n-- migrate: undo\n", as: "20260103000000_d.sql")
     #expect(await tool.ran("migrate", "check", environment: environment).output.contains("M006"))
     try folder.write("DELETE FROM a;\n-- migrate: undo\n", as: "20260103000000_d.sql")

@@ -64,6 +64,8 @@ typedef struct {
   int mark_count, mark_capacity;
   int is_active;           // between BEGIN and COMMIT of a transaction of ours
   int is_ignoring;         // while a virtual table's module sets up its shadow tables
+  size_t limit;            // how many bytes the log may have; 0 for as many as it takes
+  int gave_up;             // it had more: it is empty now, and nothing more goes in
   int failure;             // a result code: the log is not whole, the transaction must not commit
   const char *failed_table;
   int rollbacks;           // how often the sensor saw a ROLLBACK TO

@@ -9,7 +9,9 @@ extension Migrator {
     guard backsUp else { return nil }
     // SQLite would report this only when the first page is written: the backup would be made in vain, or would itself
     // fail.
-    guard FileManager.default.isWritableFile(atPath: database) else { throw DatabaseError.readOnly(path: database) }
+    guard FileManager.default.isWritableFile(atPath: database) else {
+      throw DatabaseError.readOnly(path: database, reason: FileObstacle.writing(database))
+    }
     let tables = try SchemaReader(holder).objects(.table)
     if tables.allSatisfy({ SQLName.folded($0.name).hasPrefix("_quire_") }) { return nil }
     return try copied(before: occasion)

@@ -2,16 +2,18 @@ extension MigrationFile {
   /// Findings from the file's text alone, except those it allows.
   public func lint() -> [CheckFinding] {
     var findings: [CheckFinding] = []
+    var made: Set<String> = []
     for statement in SQLWords.statements(of: up) {
       if let (verb, table) = statement.changesAllRows {
         findings.append(
           CheckFinding(.everyRow, file: path, line: statement.line, "\(verb) without WHERE: every row of \(table)"))
       }
-      if let (table, column) = statement.addedWithoutDefault {
+      if let table = statement.createdTable { made.insert(table.lowercased()) }
+      if let (table, column, reason) = statement.addedUnlessEmpty, !made.contains(table.lowercased()) {
         findings.append(
           CheckFinding(
             .requiredWithoutDefault, file: path, line: statement.line,
-            "\(table).\(column) is NOT NULL without a default: refused if \(table) has rows"))
+            "\(table).\(column) \(reason): refused if \(table) has rows"))
       }
     }
     findings += misplaced

@@ -74,7 +74,9 @@ extension Migrator {
   ///
   /// - Throws: ``MigrationError`` with the place of the failure.
   package static func schema(ofScript path: String) throws -> DatabaseSchema {
-    guard let text = FileManager.default.contents(atPath: path) else { throw MigrationError.unreadable(file: path) }
+    guard let text = FileManager.default.contents(atPath: path) else {
+      throw MigrationError.unreadable(file: path, reason: FileObstacle.reading(path))
+    }
     return try schema(of: String(decoding: text, as: UTF8.self), path)
   }
 

@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// A comment that says how to run a migration: `-- migrate: WORD …`.
 public enum MigrationDirective: Hashable, Sendable {
   /// `undo`: the rest of the file undoes the migration.

@@ -1,4 +1,5 @@
 public import Foundation
+import QuireSQLite
 
 extension MigrationFolder {
   /// Writes a new file at the end of the order and returns its path; creates the folder if it is missing.
@@ -19,7 +20,7 @@ extension MigrationFolder {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       try write(text, toNew: path)
     } catch {
-      throw .folder(folder, reason: "cannot be written to: \(reason(error))")
+      throw .folder(folder, reason: "cannot be written to: \(FileObstacle.reason(of: error))")
     }
     return path
   }
@@ -44,7 +45,7 @@ extension MigrationFolder {
   /// copied or embedded.
   ///
   /// - Parameter last: The highest number of the folder and its databases.
-  /// - Throws: ``MigrationError/unreadable(file:)`` if it cannot be renamed.
+  /// - Throws: ``MigrationError/folder(_:reason:)`` if it cannot be renamed.
   public static func renumber(_ file: MigrationFile, after last: MigrationVersion, now: Date = .now)
     throws(MigrationError) -> String
   {
@@ -73,7 +74,12 @@ extension MigrationFolder {
   }
 
   private static func move(_ path: String, to new: String) throws(MigrationError) {
-    guard !FileManager.default.fileExists(atPath: new), rename(path, new) == 0 else { throw .unreadable(file: path) }
+    let isTaken = FileManager.default.fileExists(atPath: new)
+    guard !isTaken, rename(path, new) == 0 else {
+      let reason = isTaken ? "there is a \(new)" : FileObstacle.reason(errno)
+      throw .folder(
+        URL(filePath: path).deletingLastPathComponent().relativePath, reason: "cannot be written to: \(reason)")
+    }
   }
 
   /// `2_a.down.sql` for `2_a.up.sql`.
@@ -98,14 +104,6 @@ extension MigrationFolder {
 
   static func join(_ folder: String, _ name: String) -> String {
     folder.hasSuffix("/") ? folder + name : folder + "/" + name
-  }
-
-  static func reason(_ error: any Error) -> String {
-    let error = error as NSError
-    let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError
-    let number =
-      cause?.domain == NSPOSIXErrorDomain ? cause?.code : error.domain == NSPOSIXErrorDomain ? error.code : nil
-    return number.map { String(cString: strerror(Int32($0))) } ?? error.localizedDescription
   }
 }
 

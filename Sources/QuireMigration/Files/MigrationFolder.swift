@@ -1,4 +1,5 @@
 import Foundation
+import QuireSQLite
 
 /// A folder of migrations, such as `Migrations/`.
 public enum MigrationFolder {
@@ -64,7 +65,7 @@ public enum MigrationFolder {
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     } catch {
-      throw .folder(folder, reason: "cannot be read")
+      throw .folder(folder, reason: "cannot be read: \(FileObstacle.reason(of: error))")
     }
     var texts: [(path: String, text: String)] = []
     for name in names where name.hasSuffix(".sql") && name != "schema.sql" && !name.hasPrefix(".") {
@@ -187,7 +188,9 @@ public enum MigrationFolder {
   }
 
   private static func read(file path: String) throws(MigrationError) -> String {
-    guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable(file: path) }
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw .unreadable(file: path, reason: FileObstacle.reading(path))
+    }
     guard let text = String(validating: data, as: UTF8.self) else {
       if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { throw .utf16(file: path) }
       // The lines before the first malformed byte are those that decode without repair.

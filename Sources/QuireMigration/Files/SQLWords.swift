@@ -52,6 +52,15 @@ struct SQLWords {
     return name(at: start).map { (words[1].uppercased(), $0.name) }
   }
 
+  /// The table that it makes, without rows unless it is made of a query.
+  var createdTable: String? {
+    guard isWord(0, "CREATE"), let table = words.prefix(3).firstIndex(where: { $0.uppercased() == "TABLE" }) else {
+      return nil
+    }
+    let start = isWord(table + 1, "IF") ? table + 4 : table + 1
+    return name(at: start).flatMap { isWord($0.end, "AS") ? nil : $0.name }
+  }
+
   var droppedTable: String? { dropped.flatMap { $0.kind == "TABLE" ? $0.name : nil } }
 
   /// What follows `ALTER TABLE name`.
@@ -71,16 +80,29 @@ struct SQLWords {
     return words.indices.contains(column) ? (table, names[column]) : nil
   }
 
-  /// The table and column of `ADD COLUMN … NOT NULL` without a default.
-  var addedWithoutDefault: (table: String, column: String)? {
+  /// The table and column of an `ADD COLUMN` that SQLite refuses where the table has rows, and what it refuses.
+  var addedUnlessEmpty: (table: String, column: String, reason: String)? {
     guard let (table, rest) = alteration, isWord(rest, "ADD") else { return nil }
     let column = isWord(rest + 1, "COLUMN") && words.indices.contains(rest + 2) ? rest + 2 : rest + 1
+    guard words.indices.contains(column) else { return nil }
     let definition = words.dropFirst(column + 1).map { $0.uppercased() }
-    guard words.indices.contains(column),
-      zip(definition, definition.dropFirst()).contains(where: { $0 == ("NOT", "NULL") }),
-      !definition.contains("DEFAULT")
-    else { return nil }
-    return (table, names[column])
+    let name = names[column]
+    if definition.contains("STORED") { return (table, name, "is computed and STORED") }
+    let value = definition.firstIndex(of: "DEFAULT").flatMap { $0 + 1 < definition.count ? definition[$0 + 1] : nil }
+    if let value, value == "(" && !isConstant(definition) || value.hasPrefix("CURRENT_") {
+      return (table, name, "has a default that is not a constant")
+    }
+    let isRequired = zip(definition, definition.dropFirst()).contains { $0 == ("NOT", "NULL") }
+    return isRequired && (value == nil || value == "NULL") ? (table, name, "is NOT NULL without a default") : nil
+  }
+
+  /// Whether the default in parentheses is a number or a text alone.
+  private func isConstant(_ definition: [String]) -> Bool {
+    guard let start = definition.firstIndex(of: "DEFAULT") else { return true }
+    let value = definition[(start + 2)...].prefix { $0 != ")" }
+    let literal = value.drop { $0 == "-" || $0 == "+" }
+    guard literal.count == 1, let first = literal.first?.first else { return false }
+    return first.isNumber || "'.".contains(first) || ["NULL", "TRUE", "FALSE"].contains(literal.first)
   }
 
   /// The table to which an INSERT or UPDATE writes, and the columns it names; nil for all of them.

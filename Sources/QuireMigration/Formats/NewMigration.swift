@@ -63,7 +63,7 @@ extension MigrationFolder {
         try write(file.text, toNew: join(folder, file.name))
       } catch {
         for (name, _) in files[..<place] { try? FileManager.default.removeItem(atPath: join(folder, name)) }
-        throw .folder(folder, reason: "cannot be written to: \(reason(error))")
+        throw .folder(folder, reason: "cannot be written to: \(FileObstacle.reason(of: error))")
       }
     }
     return join(folder, files[0].name)

@@ -18,10 +18,11 @@ public struct ModelConfiguration: Sendable {
   /// be lost, and the file stays intact. A crash of the program alone loses nothing in either case.
   public var synchronous: Synchronous = .full
   /// How long a write waits for another process that writes to the file, 5 s by default; then it is
-  /// ``QuireSQLite/DatabaseError/busy(path:waited:)``.
+  /// ``QuireSQLite/DatabaseError/busy(path:waited:by:)``.
   public var busyTimeout = Duration.seconds(5)
   /// How long a thread waits to write while others of this process do, 60 s by default; then it is
-  /// ``QuireSQLite/DatabaseError/writerBusy(waited:)``. ``ModelContainer/write(author:deadline:_:)`` has its deadline
+  /// ``QuireSQLite/DatabaseError/writerBusy(waited:)``. So long, too, the opening of a file waits while others run a
+  /// ``SchemaMigrationPlan`` on it. ``ModelContainer/write(author:deadline:_:)`` has its deadline
   /// instead, because no thread waits for it.
   public var writeTimeout = Duration.seconds(60)
   /// How many blocks of ``ModelContainer/read(deadline:_:)`` run at once; nil for as many as the machine has cores.

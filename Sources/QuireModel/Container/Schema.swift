@@ -116,7 +116,9 @@ public protocol VersionedSchema: SendableMetatype {
 /// files, which can be read, rehearsed and undone: `quire migrate`.
 ///
 /// A container that is opened with a plan finds out which version the file has, and takes it through the stages that
-/// are left. Of several processes or threads that open the file at once, one does so, and the others wait for it.
+/// are left. Of several processes or threads that open the file at once, one does so, and the others wait for it, for at most
+/// ``ModelConfiguration/writeTimeout``; then opening throws ``QuireSQLite/DatabaseError/busy(path:waited:by:)``, which says
+/// who it was.
 public protocol SchemaMigrationPlan: SendableMetatype {
   /// All versions, oldest first.
   static var schemas: [any VersionedSchema.Type] { get }

@@ -55,7 +55,7 @@ struct PlannedMigration {
     }
     guard try state() != nil else { return }
     if !configuration.allowsSave { throw ModelError.readOnly }
-    try PlanLock.holding(folderOf: file) {
+    try PlanLock.holding(folderOf: file, timeout: configuration.writeTimeout) {
       while let present = try state() {
         do {
           try advance(file, from: present, to: newest)

@@ -62,6 +62,10 @@ final class Capture {
 
   func end() { log.pointee.is_active = 0 }
 
+  /// Until the end of the transaction: if the events take more memory, they are forgotten, and no more are kept.
+  func limit(to bytes: Int) { log.pointee.limit = bytes }
+  var hasGivenUp: Bool { log.pointee.gave_up != 0 }
+
   var eventCount: Int { log.pointee.count }
   var indirectEventCount: Int { log.pointee.indirect }
   /// How much memory the events take.

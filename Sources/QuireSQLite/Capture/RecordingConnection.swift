@@ -50,21 +50,30 @@ package final class RecordingConnection {
   /// If no transaction is open, the body is a transaction of its own, which is rolled back if it throws; otherwise it
   /// is part of the open one, for which SQLite's rules for a failed statement apply. Costs memory for every changed
   /// row.
+  package func record<T>(_ body: () throws -> T) throws -> (result: T, tables: [TableChanges]) {
+    let (result, tables) = try record(limitInBytes: 0, body)
+    return (result, tables ?? [])
+  }
+
+  /// As ``record(_:)``; without the changes, nil, if recording them takes more memory than the limit.
   ///
-  /// - Parameter savepoint: If a transaction is open, the savepoint to roll back to if the body throws.
+  /// - Parameters:
+  ///   - savepoint: If a transaction is open, the savepoint to roll back to if the body throws.
+  ///   - limitInBytes: Of the record while it is made; as values the changes take a few times as much. 0 for no limit.
   package func record<T>(
-    savepoint: String? = nil, _ body: () throws -> T
-  ) throws -> (result: T, tables: [TableChanges]) {
+    savepoint: String? = nil, limitInBytes: Int, _ body: () throws -> T
+  ) throws -> (result: T, tables: [TableChanges]?) {
     try transaction(savepoint: savepoint) {
       try look()
       try capture.begin()
+      capture.limit(to: limitInBytes)
       defer { capture.end() }
       try enlist.run()
       let result = try body()
       if let failure = capture.failure {
         throw DatabaseError.captureFailed(table: failure.table, code: failure.code)
       }
-      return (result, ChangeCoalescer(capture).tables())
+      return (result, capture.hasGivenUp ? nil : ChangeCoalescer(capture).tables())
     }
   }
 

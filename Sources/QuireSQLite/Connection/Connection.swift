@@ -89,7 +89,7 @@ package import QuireRow
     do {
       try configure()
     } catch {
-      throw Connection.explain(error, path: path, waited: ContinuousClock.now - begun)
+      throw Connection.explain(error, path: path, access, waited: ContinuousClock.now - begun)
     }
   }
 
@@ -146,7 +146,11 @@ package import QuireRow
     if file.hasPrefix("file:") { flags |= SQLITE_OPEN_URI }
     let code = sqlite3_open_v2(file, &handle, flags, vfs)
     guard code == SQLITE_OK, let handle else {
-      let reason = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      let reason =
+        handle.map { handle in
+          FileObstacle.opening(path, isNew: access == .create, number: sqlite3_system_errno(handle))
+            ?? String(cString: sqlite3_errmsg(handle))
+        } ?? "out of memory"
       sqlite3_close_v2(handle)
       throw access == .create ? .cannotCreate(path: path, reason: reason) : .unreadable(path: path, reason: reason)
     }
@@ -154,16 +158,17 @@ package import QuireRow
   }
 
   /// Explains the error of the first read of a file.
-  private static func explain(_ error: any Error, path: String, waited: Duration) -> DatabaseError {
+  private static func explain(_ error: any Error, path: String, _ access: Access, waited: Duration) -> DatabaseError {
     guard let error = error as? SQLiteError else {
       return error as? DatabaseError ?? .unreadable(path: path, reason: "\(error)")
     }
     switch error.primaryCode {
     case SQLITE_NOTADB: return .notADatabase(path: path)
-    case SQLITE_BUSY, SQLITE_CORRUPT,
-      _ where error.isFull:
+    case SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_CANTOPEN,
+      _ where error.isFull || error.isReadOnly && access != .readOnly && !error.isUnfinished:
       return DatabaseError(error, path: path, waited: waited) ?? .unreadable(path: path, reason: error.message)
     case SQLITE_READONLY where error.isUnfinished: return .unreadable(path: path, reason: DatabaseError.unfinished)
+    case SQLITE_READONLY: return .unreadable(path: path, reason: FileObstacle.writing(path) ?? error.message)
     default: return .unreadable(path: path, reason: error.message)
     }
   }
@@ -319,7 +324,10 @@ extension Connection {
     let isCurrent = sqlite3_errcode(handle) & 0xff == code & 0xff
     let message = String(cString: isCurrent ? sqlite3_errmsg(handle) : sqlite3_errstr(code))
     let place = isCurrent ? Int(sqlite3_error_offset(handle)) : -1
-    return SQLiteError(code: code, message: message, sql: sql, offset: place < 0 ? nil : begin.map { $0 + place })
+    let isOfFile = [SQLITE_CANTOPEN, SQLITE_IOERR].contains(code & 0xff)
+    return SQLiteError(
+      code: code, message: message, sql: sql, offset: place < 0 ? nil : begin.map { $0 + place },
+      systemError: isOfFile ? sqlite3_system_errno(handle) : 0)
   }
 
   /// Resets unfinished statements, which would keep the transaction open.

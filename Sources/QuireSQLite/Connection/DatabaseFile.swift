@@ -15,7 +15,7 @@ struct DatabaseFile {
     var info = stat()
     guard stat(path, &info) == 0 else {
       let reason = errno
-      guard reason == ENOENT else { throw .unreadable(path: path, reason: String(cString: strerror(reason))) }
+      guard reason == ENOENT else { throw .unreadable(path: path, reason: FileObstacle.reason(reason)) }
       guard access == .create else { throw .missing(path: path) }
       return try newPath()
     }
@@ -24,7 +24,7 @@ struct DatabaseFile {
     if info.st_nlink > 1 { throw .hardLinked(path: path, names: Int(info.st_nlink)) }
     // SQLite itself would not say why it cannot open it.
     if faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 {
-      throw .unreadable(path: path, reason: String(cString: strerror(errno)))
+      throw .unreadable(path: path, reason: FileObstacle.reason(errno))
     }
     if info.st_size == 0 && access != .create { throw .empty(path: path) }
     return try resolved(path)
@@ -37,7 +37,7 @@ struct DatabaseFile {
     let name = cut.map { String(path[path.index(after: $0)...]) } ?? path
     if name.isEmpty { throw .isDirectory(path: path) }
     guard let resolved = realpath(folder, nil) else {
-      throw .cannotCreate(path: path, reason: "\(folder): \(String(cString: strerror(errno)))")
+      throw .cannotCreate(path: path, reason: "its folder \(folder): \(FileObstacle.reason(errno))")
     }
     defer { free(resolved) }
     let parent = String(cString: resolved)
@@ -46,7 +46,7 @@ struct DatabaseFile {
 
   private func resolved(_ path: String) throws(DatabaseError) -> String {
     guard let resolved = realpath(path, nil) else {
-      throw .unreadable(path: path, reason: String(cString: strerror(errno)))
+      throw .unreadable(path: path, reason: FileObstacle.reason(errno))
     }
     defer { free(resolved) }
     return String(cString: resolved)

@@ -60,6 +60,8 @@ package final class UnfinishedCopy {
     } catch let error as SQLiteError where error.isFull || error.isInputOutput || error.isReadOnly {
       isDiskFull = error.isFull
       throw BackupError.cannotWrite(path: path, reason: error.isFull ? "the disk is full" : error.message)
+    } catch DatabaseError.cannotCreate(_, let reason) {
+      throw BackupError.cannotWrite(path: path, reason: reason)
     } catch let error as DatabaseError {
       throw BackupError.cannotWrite(path: path, reason: "\(error)")
     }
@@ -175,7 +177,7 @@ package final class UnfinishedCopy {
 
   private func cannotWrite(_ number: Int32) -> BackupError {
     isDiskFull = number == ENOSPC || number == EDQUOT
-    return .cannotWrite(path: path, reason: String(cString: strerror(number)))
+    return .cannotWrite(path: path, reason: FileObstacle.reason(number))
   }
 
   private func syncFolder() {

@@ -32,7 +32,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - waits: Whether to wait while others write, in this process and in others; if not, that is
-  ///     ``DatabaseError/writerBusy(waited:)`` or ``DatabaseError/busy(path:waited:)`` at once.
+  ///     ``DatabaseError/writerBusy(waited:)`` or ``DatabaseError/busy(path:waited:by:)`` at once.
   ///   - isTrial: Whether the body always throws, and nothing is to be committed.
   /// - Throws: ``OutdatedTransaction`` if the file is shared and the body is to be run again; never for a trial.
   @discardableResult package func transact<T>(
@@ -100,7 +100,7 @@ extension Database {
   ///
   /// - Parameter patience: How long to wait while another process writes.
   /// - Returns: the writer, and who may refuse what is written: those that were there when it began.
-  /// - Throws: ``DatabaseError/busy(path:waited:)``; ``DatabaseError/nestedWrite`` if the calling thread writes to the
+  /// - Throws: ``DatabaseError/busy(path:waited:by:)``; ``DatabaseError/nestedWrite`` if the calling thread writes to the
   ///   file through another store; `CancellationError` if its task is canceled.
   func begin(waiting patience: LockPatience) throws -> (Writer, validators: [UInt64]) {
     let writer = try readyWriter()

@@ -18,12 +18,12 @@ package final class TemporaryFolder: Sendable {
     if !Self.hasLooked.exchange(true, ordering: .relaxed) { Self.removeLeftovers(in: parent) }
     var template = Array("\(parent)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {  // mkdtemp makes it with mode 0700
-      throw .cannotCreate(path: parent, reason: String(cString: strerror(errno)))
+      throw .cannotCreate(path: parent, reason: FileObstacle.reason(errno))
     }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     lock = open(path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
     guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-      let reason = String(cString: strerror(errno))
+      let reason = FileObstacle.reason(errno)
       if lock >= 0 { close(lock) }
       throw .cannotCreate(path: path, reason: reason)
     }

@@ -129,7 +129,7 @@ struct WriteGroup {
   /// The file was locked for the whole of the busy timeout: so it was for writes that have waited as long.
   private mutating func refuseOthers(_ error: any Error) {
     guard !isAlone, !(answers.last?.write.isOver ?? false) else { return }
-    guard case DatabaseError.busy(_, let waited)? = error as? DatabaseError else { return }
+    guard case DatabaseError.busy(_, let waited, _)? = error as? DatabaseError else { return }
     while let write = database.lock.takeNext(arrivedBefore: .now - waited) {
       refuse(write, error)
     }

@@ -18,14 +18,15 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case cannotCreate(path: String, reason: String)
   /// A page is damaged. Writing has stopped; undamaged parts can still be read.
   case corrupt(path: String, sql: String?)
-  /// A write to a file that is open for reading only; nothing was written.
-  case readOnly(path: String)
+  /// A write to a file that can only be read; nothing was written. Without a reason, it was opened for reading only.
+  case readOnly(path: String, reason: String? = nil)
   /// The disk is full; the transaction was rolled back.
   case diskFull(path: String)
   /// The system could not read or write the file; the transaction was rolled back.
   case inputOutput(path: String, code: Int32)
-  /// Another connection or process held the lock for the entire busy timeout.
-  case busy(path: String, waited: Duration)
+  /// Another connection or process held the lock for the entire busy timeout; or it ran a `SchemaMigrationPlan` for the entire
+  /// write timeout, and is named.
+  case busy(path: String, waited: Duration, by: String? = nil)
   /// Another thread of this process was writing for the entire write timeout.
   case writerBusy(waited: Duration)
   /// All readers were in use for the entire busy timeout.
@@ -75,15 +76,16 @@ extension DatabaseError: CustomStringConvertible {
     case .corrupt(let path, let sql):
       "\(path) is damaged\(sql.map { " (seen by: \($0))" } ?? ""). Nothing more is written to it; "
         + "restore a backup, or save what is readable into a new file"
-    case .readOnly(let path):
-      "\(path) can only be read, by its rights, its folder's, or as it was opened; nothing was written"
+    case .readOnly(let path, let reason):
+      reason.map { "\(path) can only be read: \($0). Nothing was written" }
+        ?? "\(path) was opened for reading only; nothing was written"
     case .diskFull(let path):
       "the disk of \(path) is full. The transaction was rolled back; free disk space and retry"
     case .inputOutput(let path, let code):
       "reading or writing \(path) failed (SQLite \(code)). The transaction was rolled back; check the disk and repeat"
-    case .busy(let path, let waited):
-      "another process, or another container of this one, kept \(path) locked for \(waited). Nothing was written; "
-        + "repeat, or raise the busy timeout"
+    case .busy(let path, let waited, let holder):
+      "\(holder ?? "another process, or another container of this one,") kept \(path) locked for \(waited). "
+        + "Nothing was written; repeat, or raise the \(holder == nil ? "busy" : "write") timeout"
     case .writerBusy(let waited):
       "another thread of this program has been writing for \(waited). Nothing was written; repeat"
     case .readersBusy(let count, let waited):
@@ -124,7 +126,7 @@ extension DatabaseError {
     case 1 where NodeTables.isRefusal(error): self = .shared(path: path)
     case 5: self = .busy(path: path, waited: waited)
     case 8 where error.code == 1032: self = .fileReplaced(path: path)  // moved, says SQLite
-    case 8: self = .readOnly(path: path)
+    case 8: self = .readOnly(path: path, reason: FileObstacle.writing(path))
     case 10 where error.isFull: self = .diskFull(path: path)
     case 10: self = .inputOutput(path: path, code: error.code)
     // The pages are intact, and SQLite names the definition that it cannot read.
@@ -133,6 +135,10 @@ extension DatabaseError {
     case 11, 26:
       if !error.isCorrupt { return nil }
       self = .corrupt(path: path, sql: error.sql)
+    // With another text it is about a file that the statement names.
+    case 14 where error.message == "unable to open database file":
+      let reason = FileObstacle.opening(path, number: error.systemError)
+      self = .unreadable(path: path, reason: reason ?? error.message)
     case 13: self = .diskFull(path: TemporaryFiles.isFull(beside: path) ? TemporaryFiles.folder : path)
     default: return nil
     }

@@ -10,8 +10,13 @@ public struct SQLiteError: Error, Hashable, Sendable {
   public let sql: String?
   /// The byte of `sql` where preparing it failed, if SQLite reports it.
   public let offset: Int?
+  /// The system's error behind it, if a file could not be opened, read or written; otherwise 0.
+  package let systemError: Int32
+  /// What exists and has a similar name, if the message names what does not exist.
+  package var nearName: String?
 
-  package init(code: Int32, message: String, sql: String? = nil, offset: Int? = nil) {
+  package init(code: Int32, message: String, sql: String? = nil, offset: Int? = nil, systemError: Int32 = 0) {
+    self.systemError = systemError
     self.code = code
     self.message = message
     self.sql = sql
@@ -64,7 +69,8 @@ extension SQLiteError {
 
 extension SQLiteError: CustomStringConvertible {
   public var description: String {
-    let whole = sql.map { "\(message) (SQLite \(code)), in: \($0)" } ?? "\(message) (SQLite \(code))"
+    var whole = sql.map { "\(message) (SQLite \(code)), in: \($0)" } ?? "\(message) (SQLite \(code))"
+    if let nearName { whole += ". Did you mean \(nearName)?" }
     if isIndexMismatch { return "\(whole). \(Self.indexMismatch): \(Self.rebuilding)" }
     // What SQLite calls unsafe is a trigger or a view that uses a virtual table or a function.
     return message.hasPrefix("unsafe use of")
@@ -77,6 +83,15 @@ extension SQLiteError {
   package static let indexMismatch = "a full-text index or an R-tree does not match its rows; the file is not damaged"
   /// What mends it.
   package static let rebuilding = "INSERT INTO x(x) VALUES('rebuild') makes the full-text index x again"
+
+  /// With the name that was probably meant, of those in the file.
+  func naming(near connection: Connection) -> SQLiteError {
+    guard primaryCode == SQLITE_ERROR, let name = SQLMessage.name(in: message) else { return self }
+    let names = (try? connection.privileged { try SchemaReader(connection).names() }) ?? []
+    var error = self
+    error.nearName = nearest(to: name, among: names.filter { $0 != name })
+    return error
+  }
 
   /// As an error of the whole database, if that is locked, read-only, full, failing or damaged; nil if the statement is
   /// at fault.

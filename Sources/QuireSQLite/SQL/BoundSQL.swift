@@ -30,9 +30,13 @@ package struct BoundSQL {
   /// Runs one statement with values, or several without; result rows are ignored.
   func execute(on connection: Connection) throws {
     if arguments.isEmpty, named.isEmpty {
-      try connection.execute(text)
+      do throws(SQLiteError) {
+        try connection.execute(text)
+      } catch {
+        throw error.naming(near: connection)
+      }
     } else {
-      let statement = try connection.statement(text)
+      let statement = try prepared(on: connection)
       defer { statement.reset() }
       try bind(to: statement)
       try statement.run()
@@ -58,7 +62,7 @@ package struct BoundSQL {
     on connection: Connection, limit: Int = .max, columns: ([String]) throws -> Void,
     row body: (inout RowCursor) throws -> Void
   ) throws {
-    let statement = try connection.statement(text)
+    let statement = try prepared(on: connection)
     defer { statement.reset() }
     try bind(to: statement)
     // The names are correct once it has been stepped: after a schema change SQLite prepares it again then.
@@ -70,6 +74,14 @@ package struct BoundSQL {
       try body(&row)
       count += 1
       hasRow = try count < limit && statement.step()
+    }
+  }
+
+  private func prepared(on connection: Connection) throws(SQLiteError) -> Statement {
+    do throws(SQLiteError) {
+      return try connection.statement(text)
+    } catch {
+      throw error.naming(near: connection)
     }
   }
 

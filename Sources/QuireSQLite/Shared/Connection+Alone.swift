@@ -4,7 +4,7 @@ internal import QuireRow
 extension Connection {
   /// One transaction while no other connection has the file open, in this process or another.
   ///
-  /// - Throws: ``DatabaseError/busy(path:waited:)`` if one has; what the body throws. The file is as it was then.
+  /// - Throws: ``DatabaseError/busy(path:waited:by:)`` if one has; what the body throws. The file is as it was then.
   package func alone(_ body: () throws -> Void) throws {
     let hadLog = try query("PRAGMA journal_mode").first == .text("wal")
     // SQLite removes the write-ahead log only if no other connection has the file open.

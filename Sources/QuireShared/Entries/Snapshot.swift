@@ -47,7 +47,7 @@ package struct Snapshot: Hashable, Sendable {
     try refuseTooLarge(size)
     let place = try NodePlace(sharedOn: Connection(path: copy, access: .readOnly))
     let descriptor = open(copy, O_RDONLY | O_CLOEXEC)
-    if descriptor < 0 { throw DatabaseError.unreadable(path: copy, reason: String(cString: strerror(errno))) }
+    if descriptor < 0 { throw DatabaseError.unreadable(path: copy, reason: FileObstacle.reason(errno)) }
     let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     var snapshot = Snapshot(position: place.position, id: UUID(), size: size)
     do {

@@ -18,7 +18,7 @@ final class FileLock {
     while true {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       if opened < 0 {
-        throw .unreadable(path: file, reason: "it cannot be made: \(String(cString: strerror(errno)))")
+        throw .unreadable(path: file, reason: "it cannot be made: \(FileObstacle.reason(errno))")
       }
       while flock(opened, LOCK_EX) != 0, errno == EINTR {}
       var (mine, there) = (stat(), stat())

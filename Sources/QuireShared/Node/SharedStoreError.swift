@@ -64,7 +64,8 @@ extension SharedStoreError: CustomStringConvertible {
     case .contended(let waited):
       "other nodes have been first for \(waited). Nothing was written; repeat"
     case .tooLarge(let bytes, let limit):
-      "the commit has \(bytes) bytes, and the log takes \(limit). Nothing was written; commit in several parts"
+      "the commit has \(bytes) bytes, and the log takes \(limit). Nothing was written; commit fewer rows at a time. If it is "
+        + "a single value, keep it in a file of its own, and the file's name in the row"
     case .stopped(let stop): "\(stop)"
     case .notShared(let path):
       "\(path) is not shared. Nothing was changed; quire node share makes it so, or name another file"

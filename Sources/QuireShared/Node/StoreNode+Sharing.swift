@@ -73,7 +73,7 @@ extension StoreNode {
     if link(unfinished, file) != 0 {
       if errno == EEXIST { throw SharingError.exists(path: file) }
       // On a file system that has no second names, among others.
-      throw DatabaseError.unreadable(path: file, reason: "it cannot be made: \(String(cString: strerror(errno)))")
+      throw DatabaseError.unreadable(path: file, reason: "it cannot be made: \(FileObstacle.reason(errno))")
     }
   }
 
@@ -138,7 +138,7 @@ extension StoreNode {
     for end in ["-wal", "-shm"] { unlink(file + end) }
     // At no moment there is no file.
     if link(file, old) != 0 || rename(new, file) != 0 {
-      throw DatabaseError.unreadable(path: file, reason: "it cannot be replaced: \(String(cString: strerror(errno)))")
+      throw DatabaseError.unreadable(path: file, reason: "it cannot be replaced: \(FileObstacle.reason(errno))")
     }
     return old
   }
@@ -149,7 +149,7 @@ extension StoreNode {
     // Another owner can be given by root alone; then it is this user's, as before.
     _ = chown(new, info.st_uid, info.st_gid)
     if chmod(new, info.st_mode & 0o7777) != 0 {
-      throw DatabaseError.unreadable(path: new, reason: String(cString: strerror(errno)))
+      throw DatabaseError.unreadable(path: new, reason: FileObstacle.reason(errno))
     }
   }
 

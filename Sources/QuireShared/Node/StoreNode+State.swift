@@ -31,7 +31,8 @@ extension StoreNode {
     case forked(at: Int64)
     /// An entry cannot be repeated: the rows of the file are not those of other nodes.
     case diverged(at: Int64, reason: String)
-    /// The schema was changed, which programs take over when they are opened. Start the program's next version.
+    /// The schema was changed, by a migration or by taking one back, which programs take over when they are opened. Start a
+    /// version of the program that knows this schema.
     case migrated(at: Int64)
     /// The log has removed entries that the file does not have.
     case trimmed(oldest: Int64)
@@ -53,7 +54,8 @@ extension StoreNode.Stop: CustomStringConvertible {
     case .forked(let position): "the log has another history than the file, at \(position) at the latest. \(next)"
     case .diverged(let position, let reason): "the entry at \(position) does not fit the file: \(reason). \(next)"
     case .migrated(let position):
-      "the schema was changed at \(position). The file can be read and is not written to; start the program's next version"
+      "the schema was changed at \(position), by a migration or by taking one back. The file can be read and is not written "
+        + "to; start a version of the program that knows this schema"
     case .trimmed(let oldest): "the log begins at \(oldest), behind what the file has. \(next)"
     case .otherLog(let log): "the log is another one now (\(log)). \(next), or bring the log back"
     case .noLog:

@@ -84,7 +84,7 @@ package final class AnswerFile: Sendable {
   }
 
   private func cannotBeWritten(_ code: Int32) -> ShellFailure {
-    ShellFailure("\(printable(path)) cannot be written: \(String(cString: strerror(code)))")
+    ShellFailure("\(printable(path)) cannot be written: \(FileObstacle.reason(code))")
   }
 }
 

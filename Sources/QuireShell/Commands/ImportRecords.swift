@@ -4,8 +4,6 @@ import QuireSQLite
 
 /// The records of a CSV, TSV, JSON or JSONL file, each with its place, read piece by piece.
 struct ImportRecords {
-  /// Nil for a pipe.
-  let sizeInBytes: Int?
   private let encoding: ImportEncoding
   private var form: Form
 
@@ -26,7 +24,6 @@ struct ImportRecords {
       throw ShellFailure("\(printable(file)) is not a .csv, .tsv, .json or .jsonl file", .usage)
     }
     let input = try InputFile(file, isStopped: isStopped)
-    sizeInBytes = input.sizeInBytes
     let bytes = try FileBytes(input, encoding)
     self.encoding = bytes.encoding
     form =

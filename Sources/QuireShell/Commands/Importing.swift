@@ -6,11 +6,8 @@ import QuireSQLite
 // .import FILE MODEL
 
 extension ShellSession {
-  /// What is undone is kept in memory until then: of files up to this size.
-  static let undoableSizeInBytes = 64 << 20
-
-  /// Adds a file's rows to a model's table, all or none, as they are read. One write, which can be undone
-  /// unless the file is large or a pipe.
+  /// Adds a file's rows to a model's table, all or none, as they are read. One write, which can be undone unless it
+  /// added too much to be kept.
   func load(_ argument: String) throws -> String {
     let request = try ImportRequest(argument) { models.model(named: $0) != nil }
     let model = try find(request.model)
@@ -42,19 +39,13 @@ extension ShellSession {
       }
       if !keys.hadViolations { try keys.end() }
     }
-    var tooLarge: String?
-    if let size = records.sizeInBytes {
-      if size > Self.undoableSizeInBytes { tooLarge = "the file is too large for its rows to be kept" }
-    } else {
-      tooLarge = "a pipe may have more rows than can be kept"
-    }
-    let isRecorded = tooLarge == nil && options.staysOpen
+    let isRecorded = options.staysOpen
     let savepoint = "quire_import"
-    var tables: [TableChanges] = []
+    var tables: [TableChanges]?
     let version = try dataVersion
     do {
       if isRecorded {
-        tables = try recording.record(savepoint: savepoint, add).tables
+        tables = try recording.record(savepoint: savepoint, limitInBytes: options.undoableSizeInBytes, add).tables
       } else {
         try recording.unrecorded(savepoint: savepoint, add)
       }
@@ -62,11 +53,11 @@ extension ShellSession {
       // Whatever was stopped, such as a statement, which SQLite calls an error of its record.
       throw ShellFailure.stoppedImport
     }
+    let index = tables?.first { $0.table.isInternal }.map { "it changed the index in \($0.table.name) too" }
     let entry = UndoLog.Entry(
-      tables: tables.filter { !$0.table.isInternal }, version: version,
-      obstacle: tooLarge
-        ?? tables.first { $0.table.isInternal }.map { "it changed the index in \($0.table.name) too" })
-    let hasChanged = isRecorded ? !tables.isEmpty : count > 0
+      tables: (tables ?? []).filter { !$0.table.isInternal }, version: version,
+      obstacle: isRecorded && tables == nil ? "it added more than is kept in memory" : index)
+    let hasChanged = tables.map { !$0.isEmpty } ?? (count > 0)
     if hasChanged { undone.add(entry) }
     let rows = "\(count.grouped) \(count == 1 ? "row" : "rows") added to \(model.name)"
     let end = entry.obstacle.map { "cannot be undone: \($0)" } ?? (options.staysOpen ? "undo to take it back" : nil)

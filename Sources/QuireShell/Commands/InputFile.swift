@@ -1,4 +1,5 @@
 import Foundation
+import QuireSQLite
 
 /// A file or pipe that is read from its beginning. Waiting for a pipe's next bytes ends when the session is stopped.
 final class InputFile {
@@ -15,12 +16,6 @@ final class InputFile {
     // Otherwise opening a pipe waits for a writer, which no signal ends.
     descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     if descriptor < 0 { throw Self.cannotBeRead(path) }
-  }
-
-  /// Nil for a pipe or a device.
-  var sizeInBytes: Int? {
-    var found = stat()
-    return fstat(descriptor, &found) == 0 && found.st_mode & S_IFMT == S_IFREG ? Int(found.st_size) : nil
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
@@ -50,6 +45,6 @@ final class InputFile {
   private static let longestWaitInMilliseconds: Int32 = 100
 
   private static func cannotBeRead(_ path: String) -> ShellFailure {
-    ShellFailure("\(printable(path)) cannot be read: \(String(cString: strerror(errno))). Nothing was added", .usage)
+    ShellFailure("\(printable(path)) cannot be read: \(FileObstacle.reason(errno)). Nothing was added", .usage)
   }
 }

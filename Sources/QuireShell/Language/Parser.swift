@@ -1,5 +1,5 @@
-import QuireMigration
 import QuireRow
+import QuireSQLite
 
 /// Tokens → syntax. Knows no names of the file except whether a word is a model, which distinguishes `Author 2` from a
 /// column.

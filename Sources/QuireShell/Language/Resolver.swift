@@ -1,5 +1,5 @@
-import QuireMigration
 import QuireRow
+import QuireSQLite
 
 /// Syntax → resolved: looks names up in the file's models, and turns paths into joins and questions about related rows.
 struct Resolver {

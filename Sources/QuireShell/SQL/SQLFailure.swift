@@ -92,6 +92,8 @@ struct SQLFailure {
 
   /// For what the statement does not name: then the file's own definitions do.
   static func hint(ofMissing message: String) -> String? {
+    let start = "unable to open database: "
+    if message.hasPrefix(start) { return FileObstacle.opening(named: String(message.dropFirst(start.count))) }
     guard SQLiteError.isOfApplication(message) else { return nil }
     return "a trigger, view, index or check of the file uses it: the program that made the file adds it to SQLite, "
       + "and here it is not there"
@@ -179,7 +181,7 @@ extension ShellFailure {
   /// What is wrong with the file as a whole.
   package init(_ error: DatabaseError) {
     switch error {
-    case .busy(let path, let waited): self.init(path, .reading, waited)
+    case .busy(let path, let waited, _): self.init(path, .reading, waited)
     case .writerBusy, .readersBusy: self.init("\(error)", .busy)
     case .missing(let path): self.init(missingFile: path)
     case .unreadable(_, DatabaseError.unfinished):
@@ -198,7 +200,8 @@ extension ShellFailure {
     } else {
       let near = Migrator.fileLike(path).map { " Did you mean \($0)?" } ?? ""
       let url = isURL(path) ? " It is a URL, and a file is opened: download it first" : ""
-      self.init("no database at \(path).\(near)\(url)", .usage)
+      let folder = FileObstacle.missingFolder(of: path).map { " There is no folder \($0)" } ?? ""
+      self.init("no database at \(path).\(near)\(url.isEmpty ? folder : url)", .usage)
     }
   }
 }

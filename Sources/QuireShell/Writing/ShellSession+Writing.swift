@@ -13,13 +13,16 @@ extension ShellSession {
     guard words.writesRows else { return try alter(statement, words, run) }
     let connection = source.connection
     let version = try dataVersion
-    let (done, tables) = try recording.record {
+    // Of what cannot be undone only the numbers are told.
+    let limit = options.staysOpen ? 0 : options.undoableSizeInBytes
+    let (done, recorded) = try recording.record(limitInBytes: limit) {
       let before = connection.totalChanges
       let rows = statement.columnCount > 0 ? try self.rows(of: statement, sql: words.text, run) : nil
       if rows == nil { try statement.run() }
       return (rows: rows, count: connection.totalChanges == before ? 0 : connection.changes)
     }
     statement.reset()
+    let tables = recorded ?? []
     var obstacle = options.staysOpen ? try obstacle(tables) : nil
     if tables.isEmpty, done.count > 0, try isElsewhere(words) { obstacle = "its rows are temporary or in another file" }
     if !tables.isEmpty || obstacle != nil {

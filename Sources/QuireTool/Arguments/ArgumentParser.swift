@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireSQLite
 import QuireShell
 
 /// Words → the command they name and its ``Invocation``. Looks at no file but by `isFile`.
@@ -107,7 +108,7 @@ struct ArgumentParser {
     guard let extra = bare.first else { return invocation }
     let words = invocation.given.filter { $0.option == nil }.compactMap(\.value)
     let reason =
-      path.dropLast().last.flatMap { hint(of: extra, in: $0) } ?? command?.hintOfExtra?(words)
+      path.dropLast().last.flatMap { hint(of: extra, in: $0) } ?? command?.hintOfExtra?(words, names.first ?? "quire")
       ?? misplaced(extra, invocation, command)
     throw UsageError("unexpected argument ‘\(extra)’" + (reason.map { ": \($0)" } ?? ""), command: names)
   }

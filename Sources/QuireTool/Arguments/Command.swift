@@ -25,8 +25,8 @@ public struct Command: Sendable {
   public var run: Run?
   /// What to say of words that it does not have, such as the names that other tools give its subcommands and options.
   var hints: [String: String] = [:]
-  /// What to say of a word too many.
-  var hintOfExtra: (@Sendable (_ words: [String]) -> String)?
+  /// What to say of a word too many; `program` is the name that the user types.
+  var hintOfExtra: (@Sendable (_ words: [String], _ program: String) -> String)?
 
   public typealias Run = @Sendable (Invocation) async throws -> ExitStatus
 

@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireSQLite
 
 /// `migrate apply`: rehearses if useful, makes a backup, runs pending migrations and reports each one.
 struct MigrateApply {
@@ -103,7 +104,7 @@ struct MigrateApply {
     do {
       try Data(schema.utf8).write(to: URL(filePath: path), options: .atomic)
     } catch {
-      target.terminal.note("\(path) could not be written: \(error.localizedDescription)")
+      target.terminal.note("\(path) could not be written: \(FileObstacle.reason(of: error))")
       return nil
     }
     return path

@@ -37,7 +37,7 @@ extension MigrationError: DetailedError {
     case .failed(let failure): (failure.place.file, failure.place.line, failure.place.column)
     case .refused(_, let place): (place.file, place.line, place.column)
     case .malformed(let file, let line, _), .directive(_, let file, let line, _): (file, line, nil)
-    case .unreadable(let file), .name(let file), .empty(let file), .destructive(_, let file),
+    case .unreadable(let file, _), .name(let file), .empty(let file), .destructive(_, let file),
       .stepFailed(_, let file, _), .unknownStep(_, let file), .severalStatementsWithoutTransaction(let file),
       .foreignKeys(_, _, let file, _):
       (file, nil, nil)

@@ -85,7 +85,9 @@ struct MigrateFailure {
     case .unusable(.notADatabase), .database(.corrupt): restoring
     case .unusable(.empty):
       (restoring.map { $0 + "\n" } ?? "") + "To make it a database:  \(target.pasteable("apply --create"))"
-    case .noDatabase: "To create one:  \(target.pasteable("apply --create"))"
+    case .noDatabase(let path, _):
+      (FileObstacle.missingFolder(of: path).map { "Its folder \($0) is missing, too: make that first.\n" } ?? "")
+        + "To create one:  \(target.pasteable("apply --create"))"
     case .failed(let failure) where isTrial: tried + (beginning(failure).map { "\n" + $0 } ?? "")
     case .refused where isTrial: tried
     case .refused(let statement, _):

@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireSQLite
 import QuireShell
 
 /// `migrate restore`: puts a backup back, or lists them.

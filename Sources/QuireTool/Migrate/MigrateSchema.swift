@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireSQLite
 import QuireShell
 
 /// `migrate schema`: writes `schema.sql` beside the migrations, for reading and for reviews; it is never run.
@@ -22,7 +23,7 @@ struct MigrateSchema {
     do {
       try Data(schema.text.utf8).write(to: URL(filePath: path), options: .atomic)
     } catch {
-      throw CommandFailure("\(path) cannot be written: \(error.localizedDescription)")
+      throw CommandFailure("\(path) cannot be written: \(FileObstacle.reason(of: error))")
     }
     if target.isJSON {
       target.terminal.print(JSON.object([("v", 1), ("file", .string(path))]).text)

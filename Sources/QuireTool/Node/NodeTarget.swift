@@ -114,7 +114,7 @@ struct NodeTarget {
       throw CommandFailure("\(error)")
     } catch let error as DatabaseError {
       switch error {
-      case .busy(_, waited: .zero):
+      case .busy(_, waited: .zero, _):
         throw CommandFailure(
           "a program has the file open. Nothing was changed; stop it, and start it again then", .busy)
       case .busy, .writerBusy: throw CommandFailure("\(error)", .busy)

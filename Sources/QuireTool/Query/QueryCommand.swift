@@ -1,5 +1,6 @@
 import Foundation
 public import Quire
+import QuireSQLite
 import QuireShell
 
 extension Command {
@@ -47,7 +48,8 @@ extension Command {
         are {"base64": …}, and text that is not UTF-8 is {"malformedText": …}. With --live, what changed is printed as lines
         where standard output is no terminal: + came, - left, > moved, ~ changed, with the place it has or had. A query
         that cannot be run leaves the file of -o as it was; one that fails in the middle leaves there what had come. With
-        --json an error is printed as {"v":1,"error":{"status":1,"message":"…"}}, too, unless rows were printed before.
+        --json an error is printed as {"v":1,"error":{"status":1,"message":"…"}}, too, unless rows were printed before; what
+        a command such as .schema prints is {"v":1,"lines":["…"]}, and of --sql {"v":1,"sql":"…"}.
         Exit status: 0 done, 1 the query failed or the file went, 2 usage or no such file, 3 no rows (--exit-code),
         5 a write was refused, 6 busy, 124 timeout, 130 Ctrl-C
         """
@@ -56,7 +58,10 @@ extension Command {
       if invocation.flag("--explain") { return try await run.explain() }
       return invocation.flag("--live") ? try await LiveQueryRun(run).run() : try await run.once()
     }
-    query.hintOfExtra = { _ in "a query is one argument, so put it in quotes" }
+    query.hintOfExtra = { words, program in
+      let line = [program, "query", words[0], words.dropFirst().joined(separator: " ")].map(shellQuoted)
+      return "a query is one argument, so put it in quotes:  \(line.joined(separator: " "))"
+    }
     return query
   }
 }
@@ -145,10 +150,17 @@ struct QueryRun: Sendable {
     return given.first
   }
 
+  /// Whether the text is a command, such as `.schema`, and not a query.
+  var isCommand: Bool { Self.isCommand(text) }
+
+  private static func isCommand(_ text: String) -> Bool {
+    text.first { !$0.isWhitespace }.map { ".\\?".contains($0) } ?? false
+  }
+
   /// By the extension of the file of `-o`; nil if rows are not what is written there.
   private static func formatOfFile(_ invocation: Invocation, _ text: String) throws -> AnswerFormat? {
-    let isCommand = text.first { !$0.isWhitespace }.map { ".\\?".contains($0) } ?? false
-    guard let path = invocation["--output"], !isCommand, !invocation.flag("--sql"), !invocation.flag("--explain") else {
+    guard let path = invocation["--output"], !isCommand(text), !invocation.flag("--sql"), !invocation.flag("--explain")
+    else {
       return nil
     }
     do {
@@ -171,7 +183,7 @@ struct QueryRun: Sendable {
     guard argument.hasPrefix("@") else { return argument }
     let path = String(argument.dropFirst())
     guard let data = FileManager.default.contents(atPath: path) else {
-      let reason = access(path, R_OK) == 0 ? "" : ": \(String(cString: strerror(errno)))"
+      let reason = access(path, R_OK) == 0 ? "" : ": \(FileObstacle.reason(errno))"
       throw CommandFailure("\(printable(path)) cannot be read\(reason)", .usage)
     }
     return try text(of: data, printable(path))

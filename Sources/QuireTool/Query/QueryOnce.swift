@@ -28,6 +28,11 @@ extension QueryRun {
     if invocation.isWholeProcess { StopSignal.stop(session) }
     let rows = RowCount()
     let asked = invocation.flag("--sql") ? "sql \(text)" : text
+    let said = Locked<[String]>([])
+    @Sendable func tell(_ reply: Reply, _ rows: RowCount) throws {
+      guard answersInJSON, let lines = Self.lines(reply) else { return try self.tell(reply, rows) }
+      said.withLock { $0 += lines }
+    }
     do {
       if let timeout {
         // A task, which may be canceled before the run has begun.
@@ -47,8 +52,30 @@ extension QueryRun {
       }
       throw CommandFailure(failure, in: asked)
     }
+    if answersInJSON { printDocument(said.withLock { $0 }) }
     try endFile()
     return rows.value == 0 && invocation.flag("--exit-code") ? .noRows : .done
+  }
+
+  /// Whether the answer is text for people, a command's or the SQL of a query, and a document was asked for.
+  private var answersInJSON: Bool {
+    (format == .json || format == .jsonl) && !invocation.flag("--quiet") && (isCommand || invocation.flag("--sql"))
+  }
+
+  /// The lines of an answer that is text; nil for all others.
+  private static func lines(_ reply: Reply) -> [String]? {
+    switch reply {
+    case .lines(let lines), .opened(let lines): lines
+    case .written(let text): [text]
+    default: nil
+    }
+  }
+
+  private func printDocument(_ lines: [String]) {
+    let answer: (String, JSON) =
+      isCommand
+      ? ("lines", .array(lines.map { .string($0) })) : ("sql", .string(lines.joined(separator: "\n")))
+    terminal.print(JSON.object([("v", 1), answer]).text)
   }
 
   private var output: RowOutput {

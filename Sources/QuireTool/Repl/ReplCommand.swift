@@ -29,8 +29,12 @@ extension Command {
     ) { invocation in
       try await run(invocation, models)
     }
-    repl.hintOfExtra = { words in
-      "one query is asked by  query \(words.map(shellQuoted).prefix(2).joined(separator: " "))"
+    repl.hintOfExtra = { words, program in
+      let isSwapped =
+        SidecarFiles.size(of: words[0]) == nil && words.count == 2 && SidecarFiles.size(of: words[1]) != nil
+      let (file, query) = isSwapped ? (words[1], [words[0]]) : (words[0], Array(words.dropFirst()))
+      let line = [program, "query", file, query.joined(separator: " ")].map(shellQuoted).joined(separator: " ")
+      return "one query is asked by  \(line)"
     }
     return repl
   }

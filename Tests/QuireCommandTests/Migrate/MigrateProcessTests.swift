@@ -162,7 +162,7 @@ import Testing
     // A file that may be written to has no room for its backup.
     let reason =
       file == "0444"
-      ? "library.db can only be read, by its rights, its folder's, or as it was opened; nothing was written"
+      ? "library.db can only be read: Permission denied; give"
       : "Permission denied"
     for (words, status): (String, Int32) in [
       ("status", 0), ("plan", 0), ("check", 3), ("log", 0), ("diff -d", 0), ("apply", 1), ("undo --yes", 1),

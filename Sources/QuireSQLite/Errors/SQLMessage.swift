@@ -1,5 +1,3 @@
-import QuireSQLite
-
 /// Information extracted from SQLite's messages, for errors without an offset.
 package enum SQLMessage {
   /// The name in messages such as `no such column: book.autor` and `table book has no column named autor`.

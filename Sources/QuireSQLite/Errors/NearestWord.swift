@@ -3,7 +3,7 @@
 /// Similar means an edit distance (insert, delete, replace, swap neighbors) of at most a third of the word's length, or
 /// one for short words; for a word of one letter only the other case counts. Case is ignored, and the first of equally
 /// similar words wins.
-public func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+package func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
   let wanted = Array(word.lowercased())
   var best: (word: String, distance: Int)?
   for candidate in candidates {

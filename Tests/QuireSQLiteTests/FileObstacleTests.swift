@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import QuireSQLite
+
+/// Files that cannot be opened, and what is said of the reason.
+@Suite struct FileObstacleTests {
+  let scratch: Scratch
+  init() throws { scratch = try Scratch() }
+
+  private func error(_ path: String, _ access: Access) -> DatabaseError? {
+    do throws(DatabaseError) {
+      _ = try Connection(path: path, access: access)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(arguments: [Access.create, .readWrite, .readOnly])
+  func `a path that is too long for SQLite is said to be, with the limit`(access: Access) throws {
+    var folder = scratch.path
+    while folder.utf8.count < 600 { folder += "/" + String(repeating: "f", count: 50) }
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let path = folder + "/library.db"
+    if access != .create { try Data("SQLite".utf8).write(to: URL(filePath: path)) }
+    let said = "\(try #require(error(path, access)))"
+    #expect(
+      said.contains(": its path has \(path.utf8.count) bytes, and SQLite opens up to 504; choose a shorter one"),
+      "\(said)")
+  }
+
+  @Test func `a path just within the limit is opened`() throws {
+    var path = scratch.path
+    while path.utf8.count < 440 { path += "/" + String(repeating: "f", count: 30) }
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    path += "/" + String(repeating: "x", count: 504 - path.utf8.count - 1)
+    #expect(error(path, .create) == nil)
+    #expect("\(try #require(error(path + "y", .create)))".contains("505 bytes"))
+  }
+
+  @Test func `a folder that is missing is named, with the reason`() throws {
+    let said = "\(try #require(error(scratch.file("no/library.db"), .create)))"
+    #expect(said.hasSuffix("cannot be created: its folder \(scratch.path)/no: No such file or directory"), "\(said)")
+  }
+
+  @Test(arguments: [Access.readWrite, .readOnly])
+  func `what is in the place of the log is named, when the file is opened and in later statements`(
+    access: Access
+  ) throws {
+    let path = scratch.file()
+    do {
+      let made = try Connection(path: path, access: .create)
+      try made.execute("CREATE TABLE t (a)")
+    }
+    try FileManager.default.createDirectory(atPath: path + "-wal", withIntermediateDirectories: true)
+    let said = "\(try #require(error(path, access)))"
+    #expect(said.contains("cannot be opened: \(path)-wal: Is a directory. It was not changed"), "\(said)")
+    let raw = SQLiteError(code: 14, message: "unable to open database file", sql: "SELECT 1")
+    #expect("\(try #require(raw.databaseError(path: path, waited: .zero)))".contains("\(path)-wal: Is a directory"))
+  }
+
+  @Test func `too many open files are said to be so, and a file that a statement names stays its own error`() throws {
+    let raw = SQLiteError(code: 14, message: "unable to open database file", systemError: EMFILE)
+    let said = "\(try #require(raw.databaseError(path: scratch.file(), waited: .zero)))"
+    #expect(said.contains("Too many open files; close some of this program's files, or raise its limit"), "\(said)")
+    let named = SQLiteError(code: 14, message: "unable to open database: other.db")
+    #expect(named.databaseError(path: scratch.file(), waited: .zero) == nil)
+  }
+}
