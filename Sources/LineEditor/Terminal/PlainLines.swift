@@ -1,6 +1,8 @@
 /// Bytes → lines, for input without a terminal.
 struct PlainLines {
   private var bytes: [UInt8] = []
+  /// Where the first line ends; the number of bytes while its end has not come.
+  private var end = 0
   private(set) var isAtEnd = false
   /// How many lines were taken.
   private var count = 0
@@ -9,7 +11,13 @@ struct PlainLines {
 
   mutating func add(_ more: [UInt8]) {
     isAtEnd = more.isEmpty
+    let known = bytes.count
     bytes += more
+    if end == known { findEnd(from: known) }
+  }
+
+  private mutating func findEnd(from start: Int) {
+    end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
   }
 
   /// The next line without its end; at the end of the input also an unterminated one. Nil if more input is needed.
@@ -18,6 +26,7 @@ struct PlainLines {
     count += 1
     if invalidLine == nil, String(validating: bytes[..<end], as: UTF8.self) == nil { invalidLine = count }
     bytes.removeFirst(min(bytes.count, end + 1))
+    findEnd(from: 0)
     return line
   }
 
@@ -30,8 +39,6 @@ struct PlainLines {
 
   /// Whether a line has begun to come, and its end has not.
   var isInLine: Bool { !isAtEnd && !bytes.isEmpty && end == bytes.count }
-
-  private var end: Int { bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count }
 }
 
 extension Editor {
@@ -42,7 +49,13 @@ extension Editor {
     ask(prompt.first)
     while true {
       if let line = plain.next() {
-        text = text.map { $0 + "\n" + line } ?? line
+        // In place: of a copy for each line, long statements would cost the square of their lines.
+        if text == nil {
+          text = line
+        } else {
+          text?.append("\n")
+          text?.append(line)
+        }
         if let complete = text, language.isComplete(complete) {
           guard let line = lineThere(), language.continues(complete, line) else { return .text(complete) }
         }
