@@ -131,6 +131,24 @@ import Testing
     #expect(try rows().count == 100)
   }
 
+  @Test func `a session keeps the last writes to undo them, and says which are too far back`() async throws {
+    let session = try library.session {
+      $0.allowsWriting = true
+      $0.undoableRows = 5
+    }
+    for number in 1...4 { _ = try await session.said("insert into t values ('\(number)', 'x'), ('\(number)', 'y')") }
+    _ = try await session.said("undo")
+    _ = try await session.said("redo")
+    for _ in 1...2 { #expect(try await session.said("undo").hasPrefix("undone: 2 rows")) }
+    #expect(await session.failure("undo") == "cannot undo: it is too far back: a session keeps 5 changed rows")
+    #expect(try rows().count == 4)
+    // One write is kept, however many rows it has.
+    _ = try await session.said("insert into t select a, b from t")
+    _ = try await session.said("insert into t select a, b from t")
+    #expect(try await session.said("undo").hasPrefix("undone: 8 rows"))
+    #expect(await session.failure("undo").contains("too far back"))
+  }
+
   @Test func `a file's name with spaces needs quotes, and the message says so`() async throws {
     let path = try file(Array("a,b\n1,2\n".utf8), "my books.csv")
     let said = await session.failure(".import \(path) t")

@@ -147,7 +147,7 @@ extension ShellSession {
     let found = try opened.look(options.models)
     source = opened
     kept = nil
-    undone = UndoLog()
+    undone = UndoLog(keeping: options.undoableRows)
     let banner = Banner(file: argument, found, opened.facts, isWriting: isWriting).lines
     shared.withLock { shared in
       shared.file = argument
@@ -182,7 +182,9 @@ extension ShellSession {
     let target = try AnswerFile(file, besides: source.path)
     let output = RowOutput(format) { try target.write($0) }
     if query.isEmpty {
-      guard let kept else { throw ShellFailure("there is no answer yet to save", .usage) }
+      guard let kept else {
+        throw ShellFailure("there is no answer yet to save", hint: ".save FILE QUERY writes one", .usage)
+      }
       let count = try write(kept.answer, to: output)
       try target.end()
       let rest = kept.answer.isWhole ? "" : "; there are more: .save \(file) QUERY writes all"

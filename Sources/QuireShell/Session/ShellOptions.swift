@@ -22,6 +22,8 @@ public struct ShellOptions: Sendable {
   public var screenRows: Int?
   /// How many rows of an answer are kept for `_`, `.as` and `.save`.
   public var keptRows = 100_000
+  /// How many changed rows a session keeps to undo its writes; those of the last write in any case.
+  var undoableRows = 500_000
   /// How much memory the record of an import may take while it is made; of one that takes more nothing is kept to undo it.
   var undoableSizeInBytes = 32 << 20
   /// Whether a write without a condition is run without a question.

@@ -23,7 +23,7 @@ public actor ShellSession {
   nonisolated public let options: ShellOptions
   var source: Source
   var kept: Kept?
-  var undone = UndoLog()
+  var undone: UndoLog
   /// The text that is being run, for the places of errors.
   var input = ""
   /// The most deeply nested part of the current query of models.
@@ -65,6 +65,7 @@ public actor ShellSession {
     self.source = source
     queue = isOnMainThread ? nil : JobQueue("quire.session")
     self.options = options
+    undone = UndoLog(keeping: options.undoableRows)
     shared = Locked(
       Shared(
         file: path, isWriting: options.allowsWriting,

@@ -140,7 +140,8 @@ extension ShellSession {
   }
 
   func mayChangeAll(of table: StatementWords.Table, _ run: Run, verb: String = "update") async throws -> Bool {
-    if options.answersYes { return true }
+    // SQLite's own, such as sqlite_sequence, are emptied and filled by the dumps of its shell.
+    if options.answersYes || table.name.lowercased().hasPrefix("sqlite_") { return true }
     guard let count = try count(table), count > 0 else { return true }
     let isOfFile = table.schema == nil || table.schema == "main"
     let model = isOfFile ? models.all.first { $0.table.lowercased() == table.name.lowercased() } : nil
@@ -214,7 +215,7 @@ extension ShellSession {
     if !source.connection.isAutocommit { throw ShellFailure("a transaction is open: commit or rollback first", .usage) }
     let opened = try Source(opening: source.path, isWriting: isOn, own: source.own, options)
     source = opened
-    undone = UndoLog()
+    undone = UndoLog(keeping: options.undoableRows)
     shared.withLock { shared in
       shared.isWriting = isOn
       shared.watch = opened.watch
