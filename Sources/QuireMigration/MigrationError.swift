@@ -253,7 +253,7 @@ extension MigrationFailure: CustomStringConvertible {
       return "SQLite has no such collation: one that a program adds is not there when migrations run"
     }
     if let alteration { return alteration }
-    if message.hasPrefix("unrecognized token: \"'") { return "the quote is not closed" }
+    if let hint = SQLMessage.hint(message) { return hint }
     if ["<<<<<<<", "=======", ">>>>>>>"].contains(where: place.text.hasPrefix) {
       return "git could not merge the file here: leave one of the two texts, or both, without these lines"
     }

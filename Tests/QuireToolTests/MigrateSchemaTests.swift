@@ -71,6 +71,32 @@ import Testing
     #expect(await migrate("new", "x", "--from", "db", "--from-model").status == 2)
   }
 
+  @Test(arguments: [
+    "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT);\nCREATE TABLE sqlite_sequence(name,seq);\n",
+    """
+    PRAGMA foreign_keys=OFF;
+    BEGIN TRANSACTION;
+    CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT);
+    INSERT INTO a VALUES(1);
+    DELETE FROM sqlite_sequence;
+    INSERT INTO sqlite_sequence VALUES('a',1);
+    COMMIT;
+
+    """,
+  ])
+  func `what SQLite's shell prints of a schema or of a whole file can be begun from`(script: String) async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try Data(script.utf8).write(to: URL(filePath: path + "/old.sql"))
+    let new = await migrate("new", "begin", "--from", path + "/old.sql")
+    #expect(new.status == 0, "\(new)")
+    #expect(new.output.contains("    CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT);\n"), "\(new)")
+    #expect(!new.output.contains("sqlite_sequence"), "\(new)")
+    #expect(await migrate("diff", path + "/old.sql", "files").output.hasPrefix("no difference"))
+    try write("CREATE TABLE sqlite_sequence(name,seq);\n-- migrate: undo\n", as: "29990101000000_x.sql")
+    #expect(await migrate("check").error.contains("SQLite makes this table itself: leave the statement out"))
+  }
+
   @Test func `files that begin from another program's tables are told how to begin`() async throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try write("ALTER TABLE book ADD COLUMN isbn TEXT;", as: "20260101000000_a.sql")

@@ -84,6 +84,8 @@ extension Migrator {
     let connection = try Connection.inMemory()
     // The script was written from a schema, which may have strings in double quotes.
     connection.takesQuotedStrings = true
+    // Or by SQLite's shell, with what is around the schema.
+    let script = SQLStatements(script).withoutTransactions()
     do {
       _ = try connection.run(script: script, inTransaction: true)
     } catch {
