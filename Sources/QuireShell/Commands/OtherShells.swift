@@ -10,12 +10,15 @@ enum OtherShells {
     case "databases", "l": "pragma database_list; .open FILE goes on with another file"
     case "e", "edit": "Ctrl-X Ctrl-E edits the text"
     case "!", "shell", "system": "Ctrl-Z goes to the shell, and fg comes back"
-    case "eqp", "scanstats", "stats": "explain QUERY"
+    case "eqp", "scanstats", "stats", "explain": "explain QUERY"
+    case "export": ".save FILE QUERY writes an answer"
+    case "backup", "clone": "quire backup FILE COPY copies the file, while others write to it too"
+    case "restore": "quire migrate restore puts back a backup that a migration made; any other is a file to be copied"
+    case "fullschema": ".schema"
     case "parameter", "bind": ".set NAME VALUE"
     case "changes": "each write says how many rows it changed"
-    case "bail", "echo", "prompt", "timeout", "binary", "log", "trace", "trim", "limit", "load", "cd", "backup",
-      "restore",
-      "clone", "recover", "archive", "sha3sum", "lint", "conninfo", "du", "dn", "df":
+    case "bail", "echo", "prompt", "timeout", "binary", "log", "trace", "trim", "limit", "load", "cd", "recover",
+      "archive", "sha3sum", "lint", "conninfo", "du", "dn", "df":
       "the sqlite3 program has more of this kind"
     default: nil
     }

@@ -94,7 +94,7 @@ struct SQLFailure {
   static func hint(ofMissing message: String) -> String? {
     let start = "unable to open database: "
     if message.hasPrefix(start) { return FileObstacle.opening(named: String(message.dropFirst(start.count))) }
-    guard SQLiteError.isOfApplication(message) else { return nil }
+    guard SQLiteError.isOfApplication(message) else { return SQLMessage.hint(message) }
     return "a trigger, view, index or check of the file uses it: the program that made the file adds it to SQLite, "
       + "and here it is not there"
   }
@@ -125,7 +125,7 @@ struct SQLFailure {
   private static func isMisplacedHaving(_ error: SQLiteError) -> Bool { error.message.hasPrefix("HAVING clause") }
 
   private func hint(_ error: SQLiteError, _ name: String?, _ token: String) -> String? {
-    if error.message.hasPrefix("unrecognized token: \"'") { return "the quote is not closed" }
+    if let hint = SQLMessage.hint(error.message) { return hint }
     if error.message.hasPrefix("unrecognized token: \"{") {
       return "a row of a model is added without into: insert Book { … }"
     }
