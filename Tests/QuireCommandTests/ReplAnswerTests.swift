@@ -47,6 +47,17 @@ import Testing
     try repl.leave(program)
   }
 
+  @Test(arguments: ["\u{4}", ".quit\r"])
+  func `leaving with a transaction open says that it is rolled back`(leaving: String) throws {
+    let program = try repl.start("--write", "library.db")
+    terminal.type("begin;\r")
+    try terminal.wait(for: "a transaction is open")
+    try terminal.wait { $0.lines.last == "library*›" }
+    terminal.type(leaving)
+    try terminal.wait(for: "the transaction that was open is rolled back")
+    #expect(try program.end() == 0)
+  }
+
   @Test func `Ctrl-C stops a running query, and the session goes on`() throws {
     let program = try repl.start()
     terminal.type("with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n;\r")

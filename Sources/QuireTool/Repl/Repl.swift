@@ -85,9 +85,7 @@ final class Repl {
       if asked != nil {
         switch answer() {
         case .goesOn: asked = nil
-        case .leaves:
-          editor.end()
-          return .done
+        case .leaves: return leave()
         case .needsMainActor: return nil
         }
       }
@@ -100,15 +98,19 @@ final class Repl {
         remember(text)
         asked = ask(Self.plainWords[text.trimmingCharacters(in: .whitespaces).lowercased()] ?? text)
       case .interrupted: continue
-      case .left:
-        editor.end()
-        return .done
+      case .left: return leave()
       case .wantsEditor(let text):
         let edited = editor.away { ExternalEditor(environment: environment).edit(text) }
         if edited == nil { say("the editor failed; the text is as it was") }
         draft = edited ?? text
       }
     }
+  }
+
+  private func leave() -> ExitStatus {
+    if session.isInTransaction { say("the transaction that was open is rolled back") }
+    editor.end()
+    return .done
   }
 
   /// Whether the output is a pipe whose reader has gone.
