@@ -54,6 +54,85 @@ import Testing
     #expect(try container.query("SELECT count(*) FROM chore").map(\.values) == [[0]])
   }
 
+  /// The container of most apps: types and a plan, where only the plan tells of versions.
+  private func openTypes(_ file: URL) throws -> ModelContainer {
+    try ModelContainer(
+      for: Chore.self, Room.self, migrationPlan: ChoresMigrationPlan.self,
+      configurations: ModelConfiguration(url: file))
+  }
+
+  @Test func `a new file of a container that is made of types is of the version with these models`() throws {
+    let folder = Folder()
+    for count in 1...3 {
+      let container = try openTypes(folder.file)
+      let context = ModelContext(container)
+      context.insert(Chore(title: "Sweep \(count)", minutes: 1))
+      try context.save()
+      #expect(try context.fetchCount(FetchDescriptor<Chore>()) == count)
+      #expect(try container.query("SELECT version FROM _quire_version").map(\.values) == [["3.0.0"]])
+    }
+  }
+
+  @Test func `a file that has the number of the first version, and the tables of another, is of the other`() throws {
+    for isNewest in [true, false] {
+      let folder = Folder()
+      if isNewest {
+        let container = try openTypes(folder.file)
+        try container.execute("INSERT INTO chore (title, minutes, is_daily) VALUES ('Sweep', 1, 0)")
+        try container.execute("UPDATE _quire_version SET version = '1.0.0'")
+      } else {
+        let container = try ModelContainer(for: ChoresSchemaV2.Chore.self, ChoresSchemaV2.Room.self, url: folder.file)
+        try container.execute("INSERT INTO chore (title, minutes, is_daily) VALUES ('Sweep', 1, 0)")
+        try container.execute("CREATE TABLE _quire_version (version TEXT NOT NULL) STRICT")
+        try container.execute("INSERT INTO _quire_version VALUES ('1.0.0')")
+      }
+      for _ in 0..<2 {
+        let context = ModelContext(try openTypes(folder.file))
+        #expect(try context.fetch(FetchDescriptor<Chore>()).map(\.title) == ["Sweep"])
+      }
+    }
+  }
+
+  @Test func `a container of a version in the middle of the plan takes a file there, and no further`() throws {
+    let folder = Folder()
+    try first(folder.file)
+    for _ in 0..<2 {
+      let container = try ModelContainer(
+        for: Schema(versionedSchema: ChoresSchemaV2.self), migrationPlan: ChoresMigrationPlan.self,
+        configurations: ModelConfiguration(url: folder.file))
+      let chores = try ModelContext(container).fetch(FetchDescriptor<ChoresSchemaV2.Chore>())
+      #expect(chores.map(\.title) == ["Sweep", "Dust", "Sweep"])
+      #expect(try container.query("SELECT version FROM _quire_version").map(\.values) == [["2.0.0"]])
+    }
+    _ = try open(folder.file)
+    // And a file of a newer version stays what it is.
+    let error = #expect(throws: SchemaError.self) {
+      try ModelContainer(
+        for: Schema(versionedSchema: ChoresSchemaV1.self), migrationPlan: ChoresMigrationPlan.self,
+        configurations: ModelConfiguration(url: folder.file))
+    }
+    #expect(error?.differences.isEmpty == false)
+    #expect(try ModelContext(open(folder.file)).fetchCount(FetchDescriptor<Chore>()) == 2)
+  }
+
+  @Test func `a plan without stages goes from version to version by the difference of their models`() throws {
+    enum Plan: SchemaMigrationPlan {
+      static var schemas: [any VersionedSchema.Type] { ChoresMigrationPlan.schemas }
+      static var stages: [MigrationStage] { [] }
+    }
+    let folder = Folder()
+    do {
+      let container = try ModelContainer(for: ChoresSchemaV1.Chore.self, ChoresSchemaV1.Room.self, url: folder.file)
+      try container.execute("INSERT INTO chore (name, minutes) VALUES ('Sweep', 3)")
+    }
+    for _ in 0..<2 {
+      let container = try ModelContainer(
+        for: Chore.self, Room.self, migrationPlan: Plan.self, configurations: ModelConfiguration(url: folder.file))
+      #expect(try container.query("SELECT title, minutes, is_daily FROM chore").map(\.values) == [["Sweep", 3, 0]])
+      #expect(try container.query("SELECT version FROM _quire_version").map(\.values) == [["3.0.0"]])
+    }
+  }
+
   @Test func `a stage whose rows do not fit changes nothing`() throws {
     enum Plan: SchemaMigrationPlan {
       static var schemas: [any VersionedSchema.Type] {

@@ -26,7 +26,7 @@ public final class ModelContainer: Sendable {
   ///
   /// - Parameters:
   ///   - models: The classes; those that their relationships lead to are taken in.
-  ///   - migrationPlan: Takes a file of an older version to the newest first: see ``SchemaMigrationPlan``.
+  ///   - migrationPlan: Takes a file of an older version to that of the models first: see ``SchemaMigrationPlan``.
   ///   - configurations: One, or none for the default file.
   /// - Throws: ``SchemaError`` if the models do not fit together or the file's tables are not theirs; a
   ///   ``DatabaseError`` if the file cannot be opened; then the file is as it was.
@@ -82,11 +82,14 @@ public final class ModelContainer: Sendable {
     let configuration = configurations.first ?? ModelConfiguration()
     let schema = schema.types.isEmpty ? configuration.schema ?? schema : schema
     let (entities, joins) = try SchemaResolution.resolve(schema.types)
+    var version: Schema.Version?
     if let plan, let file = configuration.file?.path(percentEncoded: false) {
       try configuration.checkSettings()
-      try PlannedMigration(plan, configuration).run(file)
+      let migration = try PlannedMigration(plan, configuration, for: schema, entities, joins)
+      try migration.run(file)
+      version = migration.number ?? schema.version
     }
-    try self.init(entities, joins, configuration, schema, plan)
+    try self.init(entities, joins, configuration, schema, plan, version)
   }
 
   /// The same store for a context whose container has gone.
@@ -115,7 +118,7 @@ public final class ModelContainer: Sendable {
 
   init(
     _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration, _ schema: Schema = Schema([]),
-    _ plan: (any SchemaMigrationPlan.Type)? = nil
+    _ plan: (any SchemaMigrationPlan.Type)? = nil, _ version: Schema.Version? = nil
   ) throws {
     try Translation.checkLinked()
     try configuration.checkSettings()
@@ -149,7 +152,7 @@ public final class ModelContainer: Sendable {
       if let shared = configuration.shared, configuration.allowsSave {
         node = try StoreNode.attach(opened, to: shared.log, named: shared.name, patience: shared.patience)
       }
-      try ModelContainer.prepare(opened, entities, joins, configuration, plan == nil ? nil : schema.version)
+      try ModelContainer.prepare(opened, entities, joins, configuration, version)
     } catch {
       try? opened.close()
       throw error

@@ -6,11 +6,14 @@ public struct Schema: Sendable {
   public let types: [any PersistentModel.Type]
   /// The version of their shape.
   public let version: Version
+  /// The version, if it was given: that of a schema which is made of types says nothing.
+  private(set) var number: Version?
 
   /// A schema of these classes.
   public init(_ types: [any PersistentModel.Type], version: Version = Version(1, 0, 0)) {
     self.types = types
     self.version = version
+    number = version == Version(1, 0, 0) ? nil : version
   }
 
   /// A schema of these classes.
@@ -21,6 +24,7 @@ public struct Schema: Sendable {
   /// The classes and the version of a ``VersionedSchema``.
   public init(versionedSchema: any VersionedSchema.Type) {
     self.init(versionedSchema.models, version: versionedSchema.versionIdentifier)
+    number = version
   }
 
   /// The models by name, as in SwiftData; those that only a relationship names are not among them.
@@ -116,13 +120,14 @@ public protocol VersionedSchema: SendableMetatype {
 /// files, which can be read, rehearsed and undone: `quire migrate`.
 ///
 /// A container that is opened with a plan finds out which version the file has, and takes it through the stages that
-/// are left. Of several processes or threads that open the file at once, one does so, and the others wait for it, for at most
+/// are left to the version with the container's models; if there is none, to the newest. Of several processes or threads
+/// that open the file at once, one does so, and the others wait for it, for at most
 /// ``ModelConfiguration/writeTimeout``; then opening throws ``QuireSQLite/DatabaseError/busy(path:waited:by:)``, which says
 /// who it was.
 public protocol SchemaMigrationPlan: SendableMetatype {
   /// All versions, oldest first.
   static var schemas: [any VersionedSchema.Type] { get }
-  /// One stage for each step from a version to the next.
+  /// One stage for each step from a version to the next; without any, each step is what the models differ in.
   static var stages: [MigrationStage] { get }
 }
 

@@ -15,21 +15,44 @@ struct PlannedMigration {
     let type: any VersionedSchema.Type
     let entities: [Entity]
     let joins: [JoinTable]
+    /// The statements that make its tables.
+    let statements: Set<SQLFragment>
     var number: Schema.Version { type.versionIdentifier }
   }
 
   private let versions: [Version]
   private let stages: [MigrationStage]
   private let configuration: ModelConfiguration
+  /// The version that the container has the models of.
+  private let target: Version?
 
-  init(_ plan: any SchemaMigrationPlan.Type, _ configuration: ModelConfiguration) throws {
-    versions = try plan.schemas.map { type in
+  /// - Parameters:
+  ///   - schema: That of the container, whose version counts only if its models are that version's.
+  ///   - entities: The container's.
+  init(
+    _ plan: any SchemaMigrationPlan.Type, _ configuration: ModelConfiguration, for schema: Schema,
+    _ entities: [Entity], _ joins: [JoinTable]
+  ) throws {
+    let versions = try plan.schemas.map { type in
       let (entities, joins) = try SchemaResolution.resolve(type.models)
-      return Version(type: type, entities: entities, joins: joins)
+      return Version(
+        type: type, entities: entities, joins: joins, statements: try Self.statements(entities, joins))
     }.sorted { $0.number < $1.number }
+    let own = try Self.statements(entities, joins)
+    let same = versions.filter { $0.statements == own }
+    // Models that are no version's are what the newest one has become.
+    target = same.first { $0.number == schema.number } ?? same.last ?? versions.last
+    self.versions = versions
     stages = plan.stages
     self.configuration = configuration
   }
+
+  private static func statements(_ entities: [Entity], _ joins: [JoinTable]) throws -> Set<SQLFragment> {
+    Set(try SchemaSQL(entities: entities, joins: joins).statements().map { SQLFragment($0) })
+  }
+
+  /// What is recorded in a file that is made for the container; nil if the plan has no versions.
+  var number: Schema.Version? { target?.number }
 
   /// How far a file is.
   private struct State {
@@ -43,14 +66,15 @@ struct PlannedMigration {
   }
 
   func run(_ file: String) throws {
-    guard let newest = versions.last else { return }
+    guard let target else { return }
     func state() throws -> State? {
       try configuration.prepareShared()  // another machine may have done it
       guard FileManager.default.fileExists(atPath: file) else { return nil }
       let connection = try configuration.reading(file)
       guard let version = try version(of: file, connection) else { return nil }
       let unfinished = try PlannedMigration.text("_quire_stage", on: connection)
-      return version.number != newest.number || unfinished != nil
+      // A file that a newer program has written is compared with the models, and refused.
+      return version.number < target.number || unfinished != nil
         ? State(version: version, unfinished: unfinished) : nil
     }
     guard try state() != nil else { return }
@@ -58,7 +82,7 @@ struct PlannedMigration {
     try PlanLock.holding(folderOf: file, timeout: configuration.writeTimeout) {
       while let present = try state() {
         do {
-          try advance(file, from: present, to: newest)
+          try advance(file, from: present, to: target)
         } catch {
           // If another machine was first, the store that a closure writes to has stopped.
           let wasFirst = try configuration.shared == nil || state()?.isSame(as: present) == true
@@ -69,7 +93,7 @@ struct PlannedMigration {
   }
 
   /// One stage, or what is left of one.
-  private func advance(_ file: String, from state: State, to newest: Version) throws {
+  private func advance(_ file: String, from state: State, to target: Version) throws {
     let present = state.version
     if let before = state.unfinished {
       let stage = stages.first { stage in
@@ -82,10 +106,14 @@ struct PlannedMigration {
         try connection.executeInMigration("DROP TABLE _quire_stage")
       }
     }
+    // A plan without stages leaves all of them to the difference of the models.
+    if stages.isEmpty, let next = versions.first(where: { $0.number > present.number }) {
+      return try change(file, from: present, to: next, hasMore: false)
+    }
     guard let stage = stages.first(where: { $0.versions.from.versionIdentifier == present.number }),
       let next = versions.first(where: { $0.number == stage.versions.to.versionIdentifier }),
       next.number > present.number
-    else { throw SchemaError(.noStage(from: "\(present.number)", to: "\(newest.number)")) }
+    else { throw SchemaError(.noStage(from: "\(present.number)", to: "\(target.number)")) }
     if case .custom(_, _, let willMigrate?, _) = stage { try call(willMigrate, present) }
     let hasMore = if case .custom(_, _, _, .some) = stage { true } else { false }
     try change(file, from: present, to: next, hasMore: hasMore)
@@ -93,24 +121,30 @@ struct PlannedMigration {
 
   /// The file's version: the recorded one, otherwise the newest whose exact statements the file has, otherwise the
   /// newest whose models fit its tables. Nil for an empty file.
+  ///
+  /// Quire once recorded 1.0.0, the version of a schema that is made of types, for whatever models a new file had: that
+  /// number counts only if the tables are those of the version.
   private func version(of file: String, _ connection: Connection) throws -> Version? {
     if try ModelContainer.isEmpty(connection) { return nil }
-    if let recorded = try PlannedMigration.recorded(on: connection) {
-      if let known = versions.first(where: { "\($0.number)" == recorded }) { return known }
-      throw SchemaError(.unknownVersion(path: file, version: recorded))
-    }
+    let recorded = try PlannedMigration.recorded(on: connection)
+    let known = versions.first { "\($0.number)" == recorded }
+    if let known, known.number == target?.number || recorded != Self.untold { return known }
+    if let recorded, recorded != Self.untold { throw SchemaError(.unknownVersion(path: file, version: recorded)) }
     let statements = Set(try SchemaReader(connection).objects().compactMap { $0.sql.map { SQLFragment($0) } })
-    let exact = try versions.last { version in
-      let made = try SchemaSQL(entities: version.entities, joins: version.joins).statements()
-      return made.allSatisfy { statements.contains(SQLFragment($0)) }
-    }
-    if let exact { return exact }
-    let fitting = try versions.last { version in
+    func isExact(_ version: Version) -> Bool { version.statements.isSubset(of: statements) }
+    if let known, isExact(known) { return known }
+    if let exact = versions.last(where: isExact) { return exact }
+    func fits(_ version: Version) throws -> Bool {
       try SchemaCheck(entities: version.entities, joins: version.joins).differences(in: connection).isEmpty
     }
-    if let fitting { return fitting }
-    throw SchemaError(.unknownVersion(path: file, version: nil))
+    if let known, try fits(known) { return known }
+    if let fitting = try versions.last(where: fits) { return fitting }
+    if let known { return known }
+    throw SchemaError(.unknownVersion(path: file, version: recorded))
   }
+
+  /// See ``version(of:_:)``.
+  private static let untold = "1.0.0"
 
   static func recorded(on connection: Connection) throws -> String? { try text("_quire_version", on: connection) }
 
@@ -134,7 +168,7 @@ struct PlannedMigration {
   private func change(_ file: String, from old: Version, to new: Version, hasMore: Bool) throws {
     try committing(file) { connection in
       // Where folders have no locks, another process may have done it.
-      if let now = try PlannedMigration.recorded(on: connection), now != "\(old.number)" { return }
+      if let now = try PlannedMigration.recorded(on: connection), now != "\(old.number)", now != Self.untold { return }
       // Views may name a table that is temporarily missing, and other tables' references must not be rewritten.
       try connection.executeInMigration("PRAGMA legacy_alter_table = ON")
       let before = (try? brokenKeys(connection)) ?? [:]
