@@ -153,12 +153,12 @@ extension ExprSyntax {
   /// Without the `?` at its end.
   fileprivate var unchained: ExprSyntax { self.as(OptionalChainingExprSyntax.self)?.expression ?? self }
 
-  /// Whether it is a call on what is written out, without arguments: `"abc".reversed()`.
+  /// Whether it is a call on what is written out, without arguments: `"abc".reversed()`, `"abc".lowercased().reversed()`.
   fileprivate var isCallOfLiteral: Bool {
     guard let call = self.as(FunctionCallExprSyntax.self), call.arguments.isEmpty, call.trailingClosure == nil,
       let base = call.calledExpression.as(MemberAccessExprSyntax.self)?.base
     else { return false }
-    return base.is(StringLiteralExprSyntax.self) || base.is(ArrayExprSyntax.self)
+    return base.is(StringLiteralExprSyntax.self) || base.is(ArrayExprSyntax.self) || base.isCallOfLiteral
   }
 
   /// The first or last letters of something, or all from last to first: the member that takes them.

@@ -43,6 +43,32 @@ import Testing
     return Set(times).map { Date(timeIntervalSinceReferenceDate: $0) }
   }
 
+  @Test func `a date that no column can hold comes before or after all that one can`() throws {
+    let context = ModelContext(store)
+    let dates = [Date.distantPast, Date(timeIntervalSince1970: 0), Date.distantFuture]
+    for date in dates { context.insert(Event(date)) }
+    try context.save()
+    for isSaved in [true, false] {
+      if !isSaved { context.insert(Event(Date(timeIntervalSince1970: 1))) }
+      let all = isSaved ? 3 : 4
+      let (start, eon) = (Date(timeIntervalSince1970: 0), 1e12)
+      let (early, late) = (start - eon, Date(timeIntervalSinceReferenceDate: .infinity))
+      func count(_ predicate: Predicate<Event>) throws -> Int {
+        try context.fetchCount(FetchDescriptor(predicate: predicate))
+      }
+      #expect(try count(#Predicate { $0.at < start + eon }) == all)
+      #expect(try count(#Predicate { $0.at > start + eon }) == 0)
+      #expect(try count(#Predicate { $0.at >= early && $0.at != early && $0.at != late }) == all)
+      #expect(try count(#Predicate { $0.at <= early || $0.at == late || $0.at > late }) == 0)
+      #expect(try count(#Predicate { (early...late).contains($0.at) }) == all)
+      #expect(try count(#Predicate { (start...late).contains($0.at) }) == all - 1)
+      #expect(try count(#Predicate { [start, late].contains($0.at) }) == 1)
+    }
+    let late = Date.distantFuture + 1e12
+    let live = try context.live(Event.self, where: #Predicate { $0.at < late })
+    #expect(live.count == 3)
+  }
+
   @Test(arguments: [1, 2, extraSeed]) func `saved dates are equal in another context, in every form`(seed: UInt64)
     throws
   {

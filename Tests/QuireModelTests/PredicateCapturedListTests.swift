@@ -45,6 +45,49 @@ import Testing
     #expect(found == [first])
   }
 
+  @Test func `what would be taken of an element that is not there equals nothing, not even nil`() throws {
+    let shelf = try Shelf()
+    try shelf.context.save()
+    func count(_ predicate: Predicate<Book>) throws -> Int {
+      try shelf.context.fetchCount(FetchDescriptor(predicate: predicate))
+    }
+    #expect(shelf.books.contains { $0.author == nil } && shelf.books.contains { $0.subtitle == nil })
+    for list in [shelf.books.filter { $0.author == nil && $0.subtitle == nil }, []] {
+      let (isThere, nobody) = (!list.isEmpty, shelf.books.filter { $0.author == nil }.count)
+      let untitled = shelf.books.filter { $0.subtitle == nil }.count
+      let chosen = list.first
+      #expect(try count(#Predicate { $0.author == list[0].author }) == (isThere ? nobody : 0))
+      #expect(try count(#Predicate { $0.author != list[0].author }) == (isThere ? shelf.books.count - nobody : 0))
+      #expect(try count(#Predicate { $0.subtitle == list[0].subtitle }) == (isThere ? untitled : 0))
+      #expect(try count(#Predicate { list[0].subtitle == $0.subtitle }) == (isThere ? untitled : 0))
+      #expect(try count(#Predicate { $0.author == chosen!.author }) == (isThere ? nobody : 0))
+      #expect(try count(#Predicate { [list[0].author].contains($0.author) }) == (isThere ? nobody : 0))
+      #expect(try count(#Predicate { $0.subtitle == chosen!.subtitle }) == (isThere ? untitled : 0))
+    }
+  }
+
+  @Test func `a list of captured objects of which some are not there`() throws {
+    let shelf = try Shelf()
+    let (first, missing, second): (Book, Book?, Book?) = (shelf.books[0], nil, shelf.books[3])
+    try shelf.check {
+      #Predicate { [first, missing, second].contains($0) }
+    } _: {
+      [first, missing, second].contains($0)
+    }
+    let (author, nobody) = (shelf.authors[0], shelf.authors.first { $0.name.isEmpty })
+    try shelf.check {
+      #Predicate { [author, nobody].contains($0.author) }
+    } _: {
+      [author, nobody].contains($0.author)
+    }
+    let others = [author, nobody]
+    try shelf.check {
+      #Predicate { others.contains($0.author) }
+    } _: {
+      others.contains($0.author)
+    }
+  }
+
   @Test func `lists of captured objects that are put together`() throws {
     let shelf = try Shelf()
     let (first, some, more) = (shelf.books[0], Array(shelf.books[4...6]), Array(shelf.books[9...12]))
@@ -79,6 +122,11 @@ import Testing
       #Predicate { $0.title.reversed() == title.reversed() || $0.title.reversed() == "Germinal".reversed() }
     } _: {
       $0.title == title || $0.title == "Germinal"
+    }
+    try shelf.check(isSQL: false) {
+      #Predicate { $0.title.reversed() == "lanimreG".reversed().reversed() }
+    } _: {
+      $0.title == "Germinal"
     }
     try shelf.check(isSQL: false) {
       #Predicate { $0.title.reversed() != Array("lanimreG") }

@@ -69,6 +69,24 @@ extension PredicateExpressions {
       build_Arg(list.map(\.persistentModelID)), build_KeyPath(root: element, keyPath: \.persistentModelID))
   }
 
+  /// Written by `#Predicate`: `contains` of a captured list of objects that may not be there, where one of the row is.
+  public static func _build_isIn<List: Sequence, Element: PredicateExpression, Model: PersistentModel>(
+    _ list: List, _ element: Element
+  ) -> SequenceContains<Value<[PersistentIdentifier]>, _Identifier<Element>>
+  where List.Element == Model?, Element.Output == Model {
+    build_contains(
+      build_Arg(list.compactMap { $0?.persistentModelID }), build_KeyPath(root: element, keyPath: \.persistentModelID))
+  }
+
+  /// Written by `#Predicate`: `contains` of a captured list of objects that may not be there, where one of the row may not
+  /// be there, either.
+  public static func _build_isIn<List: Sequence, Element: PredicateExpression, Model: PersistentModel>(
+    _ list: List, _ element: Element
+  ) -> SequenceContains<Value<[PersistentIdentifier?]>, _OptionalIdentifier<Element, Model>>
+  where List.Element == Model?, Element.Output == Model? {
+    build_contains(build_Arg(list.map { $0?.persistentModelID }), identifier(of: element))
+  }
+
   /// Written by `#Predicate`: `contains` of a captured range.
   public static func _build_isIn<Range: RangeExpression & Sendable, Element: PredicateExpression>(
     _ range: Range, _ element: Element

@@ -75,6 +75,7 @@ extension Translation {
   ) throws(UntranslatablePredicate) -> RowExpression {
     let isOptional = L.Output.self is any AnyOptional.Type
     try requireSameModel(lhs, rhs, in: part)
+    if isMissing(lhs) || isMissing(rhs) { return .literal(.null) }
     if let answer = try equalityOfNestedOptionals(lhs, rhs, in: part) { return answer == isEqual ? .true : .false }
     let a = try expression(of: lhs)
     let b = try expression(of: rhs)
@@ -108,6 +109,10 @@ extension Translation {
 
   private func isUnwrapped<P: PredicateExpression>(_ side: P) -> Bool {
     (side as? any UnwrappedExpression)?.isUnwrapped ?? false
+  }
+
+  private func isMissing<P: PredicateExpression>(_ side: P) -> Bool {
+    (side as? any UnwrappedExpression)?.isMissing ?? false
   }
 
   /// Whether both are equal, if they are optionals of optionals of which one is captured and nil as a whole: then the other,
@@ -204,20 +209,27 @@ extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
 /// An expression whose value is missing if something in it was unwrapped by force and was nil.
 private protocol UnwrappedExpression {
   var isUnwrapped: Bool { get }
+  /// Whether what was unwrapped is a captured value that is nil, as for an index that a list does not have.
+  var isMissing: Bool { get }
 }
 
 extension PredicateExpressions.ForcedUnwrap: UnwrappedExpression {
   fileprivate var isUnwrapped: Bool { !(Output.self is any AnyOptional.Type) }
+  fileprivate var isMissing: Bool {
+    if let captured = inner as? PredicateExpressions.Value<Output?>, case nil = captured.value { true } else { false }
+  }
 }
 
 extension PredicateExpressions._Present: UnwrappedExpression {
   fileprivate var isUnwrapped: Bool { (wrapped as? any UnwrappedExpression)?.isUnwrapped ?? false }
+  fileprivate var isMissing: Bool { (wrapped as? any UnwrappedExpression)?.isMissing ?? false }
 }
 
 extension PredicateExpressions.KeyPath: UnwrappedExpression {
   fileprivate var isUnwrapped: Bool {
     !(Output.self is any AnyOptional.Type) && (root as? any UnwrappedExpression)?.isUnwrapped ?? false
   }
+  fileprivate var isMissing: Bool { (root as? any UnwrappedExpression)?.isMissing ?? false }
 }
 
 extension PredicateExpressions.NilCoalesce: TranslatableExpression {

@@ -11,7 +11,7 @@ extension PredicateExpressions {
     OptionalFlatMap<Base, Model, KeyPath<Variable<Model>, PersistentIdentifier>, PersistentIdentifier>
   where Base.Output == Model?
 
-  private static func identifier<Base: PredicateExpression, Model: PersistentModel>(of base: Base)
+  static func identifier<Base: PredicateExpression, Model: PersistentModel>(of base: Base)
     -> _OptionalIdentifier<Base, Model>
   {
     build_flatMap(base) { build_KeyPath(root: $0, keyPath: \.persistentModelID) }

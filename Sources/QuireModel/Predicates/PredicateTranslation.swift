@@ -233,6 +233,7 @@ struct Translation {
 
   /// The value as a column stores it; nil if it has no such form.
   static func storedValue(_ value: Any) throws -> Value? {
+    if let date = value as? Date, let bound = textBeyondDates(date) { return bound }
     if let stored = value as? any StoredValue { return try Value(storing: stored) }
     if let raw = value as? any RawRepresentable { return try storedValue(rawValue(raw)) }
     if let text = value as? any StringProtocol { return .text(String(text)) }
@@ -240,6 +241,14 @@ struct Translation {
   }
 
   private static func rawValue<R: RawRepresentable>(_ value: R) -> Any { value.rawValue }
+
+  /// A text that comes before or after those of all dates, for a date that no column can hold; nil for one that a column
+  /// can hold.
+  private static func textBeyondDates(_ date: Date) -> Value? {
+    let seconds = date.timeIntervalSinceReferenceDate
+    if seconds.isNaN || (try? Value(storing: date)) != nil { return nil }
+    return .text(seconds > 0 ? ":" : "")  // a colon follows the digits
+  }
 
   /// The payload of an optional, however deeply nested; nil for nil.
   static func unwrapped(_ value: Any) -> Any? {
