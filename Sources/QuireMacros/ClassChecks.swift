@@ -129,8 +129,7 @@ private func checkKeyPaths(_ expansion: MacroExpansionDeclSyntax, in model: Stri
     let paths = expansion.arguments.compactMap { $0.expression.as(ArrayExprSyntax.self) }.flatMap(\.elements)
       .compactMap { $0.expression.as(KeyPathExprSyntax.self) }
     return paths.compactMap { path in
-      guard case .property(let first)? = path.components.first?.component else { return nil }
-      let name = first.declName.baseName.bareName
+      guard let name = path.firstName else { return nil }
       return stored.contains(name) ? nil : Refusal(.withoutColumn(macro: macro, name: name, model: model), at: path)
     }
   }

@@ -41,7 +41,7 @@ struct GroupMembers {
         parameters.append("field\(place): \(type)")
       case .path(let written):
         let path = written?.trimmedDescription ?? "\\\(model).\(field.property.reference)"
-        line = "let key = Quire._groupKey(\\Self.\(field.property.reference), \(path))"
+        line = "let key = Quire._Quire.groupKey(\\Self.\(field.property.reference), \(path)).field"
         parameters.insert("field\(place): \(type)", at: 0)
       case .related, .computed: continue  // refused
       }

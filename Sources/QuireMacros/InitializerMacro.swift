@@ -12,7 +12,7 @@ struct InitializerMacro: BodyMacro {
     guard let statements = declaration.body?.statements, let first = statements.first else { return [] }
     let end = node.labeledArguments
       .compactMap { $0.expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
-      .map { "Quire._Quire.initialized(self, self.\($0))" }.joined(separator: "; ")
+      .map { "self.\($0).initialized(in: self)" }.joined(separator: "; ")
     let rewriter = ReturnRewriter()
     let written = context.placing(rewriter.rewrite(statements).trimmedDescription, at: first)
     let body = rewriter.hasReturned ? "\(ReturnRewriter.label): do {\n\(written)\n}" : written

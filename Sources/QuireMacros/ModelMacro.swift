@@ -32,7 +32,10 @@ extension ModelMacro: MemberAttributeMacro {
     switch Member(DeclSyntax(member)) {
     case .stored(let property):
       // The compiler lets no macro write accessors for a constant: it is stored as it is, and nobody waits for a change.
-      guard !property.isConstant, let position = model.position(of: property.name) else { return [] }
+      // A property whose storage another one is called as is refused.
+      guard !property.isConstant, let position = model.position(of: property.name),
+        model.position(of: property.storage) == nil
+      else { return [] }
       return [AttributeSyntax(verbatim: "Quire._Stored(\(position))")]
     case .transient: return [AttributeSyntax(verbatim: "Quire._Observed")]
     case .other:

@@ -26,7 +26,11 @@ struct ModelMembers {
   private var definition: String {
     var lines = model.properties.map { property -> String in
       let label = property.isConstant ? "constant: " : ""
-      let form = property.plain == nil ? form(property) : "Quire._Quire.ValueForm<\(property.plainType)>.self"
+      // What it is of says whether there is such a column: see `UnstorableForm`.
+      let form =
+        property.plain == nil
+        ? "\(form(property)).\(property.isConstant ? "constant" : "property")"
+        : "Quire._Quire.ValueForm<\(property.plainType)>.self"
       var call = "properties.add(\(label)\(form), \"\(property.name)\", \(path(property))"
       if let attribute = property.attribute, !attribute.forwarded.isEmpty {
         call += ", attribute: Quire._Quire.AttributeDefinition(\(attribute.forwarded))"
@@ -165,7 +169,7 @@ struct ModelMembers {
   }
 
   private var setLink: String {
-    let lines = slots { "Quire._Quire.setLink(link, in: &\($0.storage), if: property, is: \($1))" }
+    let lines = slots { "if \(isProperty($1)) {\n\($0.storage).link = link\n}" }
     return "\(member)func _quireSetLink(_ property: Swift.Int, _ link: Quire._Quire.Link) \(block(lines))"
   }
 

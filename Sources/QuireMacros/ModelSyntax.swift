@@ -10,10 +10,10 @@ struct ModelSyntax {
   /// What is stored, in source order: the position is the property's number.
   let properties: [PropertySyntax]
   let transients: [PropertySyntax]
-  /// Arguments of all `#Index` and `#Unique` declarations.
+  /// Arguments of all `#Index` and `#Unique` declarations, without paths that are refused.
   let indexes: [String]
   let uniques: [String]
-  /// The arguments of `#FullText` as written.
+  /// The arguments of `#FullText`, likewise.
   let fullText: String?
   let hasDesignatedInit: Bool
   /// Whether the superclass is one whose `init()` an `init()` here overrides.
@@ -28,9 +28,7 @@ struct ModelSyntax {
 
     var properties: [PropertySyntax] = []
     var transients: [PropertySyntax] = []
-    var indexes: [String] = []
-    var uniques: [String] = []
-    var fullText: String?
+    var markers: [MacroExpansionDeclSyntax] = []
     var hasDesignatedInit = false
     for member in declaration.memberBlock.members.map(\.decl) {
       switch Member(member) {
@@ -45,21 +43,26 @@ struct ModelSyntax {
         } else if let expansion = member.as(MacroExpansionDeclSyntax.self),
           expansion.otherModel(than: declaration.name.text) == nil
         {
-          let arguments = expansion.arguments.map(\.expression.trimmedDescription)
-          switch expansion.macroName.text {
-          case "Index": indexes += arguments
-          case "Unique": uniques += arguments
-          case "FullText": fullText = expansion.arguments.trimmedDescription
-          default: break
-          }
+          markers.append(expansion)
         }
       }
     }
     self.properties = properties
     self.transients = transients
-    self.indexes = indexes
-    self.uniques = uniques
-    self.fullText = fullText
+    let stored = Set(properties.map(\.name))
+    func sets(_ macro: String) -> [String] {
+      markers.filter { $0.macroName.text == macro }.flatMap(\.arguments)
+        .compactMap { $0.expression.keyPaths(to: stored)?.trimmedDescription }
+    }
+    indexes = sets("Index")
+    uniques = sets("Unique")
+    fullText = markers.last { $0.macroName.text == "FullText" }.flatMap { marker in
+      guard let first = marker.arguments.first, let paths = first.expression.keyPaths(to: stored) else { return nil }
+      return
+        ([paths.trimmedDescription]
+        + marker.arguments.dropFirst().map { $0.with(\.trailingComma, nil).trimmedDescription })
+        .joined(separator: ", ")
+    }
     self.hasDesignatedInit = hasDesignatedInit
   }
 
@@ -68,6 +71,27 @@ struct ModelSyntax {
 
   /// The number of the stored property with that name.
   func position(of name: String) -> Int? { properties.firstIndex { $0.name == name } }
+}
+
+extension ExprSyntax {
+  /// A list without the key paths that lead to no property of that set, which are refused where they stand; nil if none is
+  /// left.
+  fileprivate func keyPaths(to stored: Set<String>) -> ExprSyntax? {
+    guard let list = self.as(ArrayExprSyntax.self) else { return self }
+    let kept = list.elements.filter { element in
+      element.expression.as(KeyPathExprSyntax.self)?.firstName.map(stored.contains) ?? true
+    }
+    if kept.count == list.elements.count { return self }
+    return kept.isEmpty ? nil : ExprSyntax(list.with(\.elements, kept))
+  }
+}
+
+extension KeyPathExprSyntax {
+  /// The property that its first step names.
+  var firstName: String? {
+    guard case .property(let first)? = components.first?.component else { return nil }
+    return first.declName.baseName.bareName
+  }
 }
 
 extension DeclModifierListSyntax {

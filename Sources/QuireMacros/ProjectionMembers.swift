@@ -15,8 +15,11 @@ struct ProjectionMembers {
   /// What only the type checker can refuse is refused here, once, and at the field: that the path exists, that its type
   /// is the field's, and that the type is one of values.
   private var definition: String {
-    let lines = projection.fields.map { field in
-      context.placing("fields.append(\(source(of: field)))", at: field.property.pattern)
+    let lines = projection.fields.enumerated().flatMap { place, field in
+      // Its part of two lines, as a closure in it may be of several: the second is what is refused.
+      ["let part\(place) = \(source(of: field))", "fields.append(part\(place).field)"].map {
+        context.placing($0, at: field.property.pattern)
+      }
     }
     return """
       \(access)static var _quireDefinition: Quire._Quire.ProjectionDefinition {

@@ -57,13 +57,14 @@ struct PropertyAccessors {
     """
   }
 
+  /// Of a type that there is not, the compiler says so at the declaration; what is returned at once it would refuse again.
   private var getter: String {
     """
     get {
     if _quireState.isWatched {
     Quire._Quire.access(self, \(path))
     }
-    return \(value)
+    \(isDirect ? "return \(value)" : "let value = \(value)\nreturn value")
     }
     """
   }

@@ -45,8 +45,32 @@ private func checkShape(_ variable: VariableDeclSyntax) -> Refusal? {
   if let actor = variable.attribute(named: "MainActor") {
     return Refusal(.isolated(name: name), at: actor, fix: Remedy.remove(actor, "remove @MainActor"))
   }
-  return nil
+  return checkWrapper(variable, name: name)
 }
+
+/// A property wrapper, judging by its name: an attribute that is unknown may be a macro's. Of another wrapper the compiler
+/// says that it cannot be applied.
+private func checkWrapper(_ variable: VariableDeclSyntax, name: String) -> Refusal? {
+  guard let wrapper = variable.othersAttributes.first(where: { wellKnownWrappers.contains($0.lastName) }) else {
+    return nil
+  }
+  if wrapper.lastName == "Published" {
+    return Refusal(.published(name: name), at: wrapper, fix: Remedy.remove(wrapper, "remove @Published"))
+  }
+  let kept = "@ObservationIgnored \(wrapper.trimmedDescription)"
+  let fix = Remedy.write(kept, for: wrapper, "write ‘@ObservationIgnored’")
+  return Refusal(.wrapper(name: name, wrapper: wrapper.lastName), at: wrapper, fix: fix)
+}
+
+/// Of SwiftUI, Combine and App Intents, and of libraries that many apps use.
+private let wellKnownWrappers: Set<String> = [
+  "AppStorage", "SceneStorage", "Published", "State", "Binding", "Bindable", "Environment", "EnvironmentObject",
+  "StateObject", "ObservedObject", "FetchRequest", "Query", "FocusState", "GestureState", "ScaledMetric", "Namespace",
+  "Parameter", "Property", "UserDefault", "UserDefaults", "Default", "Keychain", "Inject", "Injected", "InjectedObject",
+  "LazyInjected", "Dependency", "Shared", "SharedReader", "CloudStorage", "Clamped", "Clamping", "Trimmed",
+  "Capitalized",
+  "Atomic", "Locked", "Lazy",
+]
 
 /// A declaration for each name, with what stood before the first; a type belongs to the names before it too.
 private func split(_ variable: VariableDeclSyntax) -> FixIt? {
@@ -130,6 +154,8 @@ private func checkDefault(_ binding: PatternBindingSyntax) -> Refusal? {
 
 private func checkIgnored(_ variable: VariableDeclSyntax) -> [Refusal] {
   if variable.modifier(.lazy) != nil { return [] }
+  // A property wrapper with arguments makes its value itself.
+  if variable.othersAttributes.contains(where: { $0.arguments != nil }) { return checkUnstored(variable) }
   let shape = variable.bindings.compactMap(checkDefault)
   return shape + checkUnstored(variable)
 }

@@ -27,6 +27,9 @@ struct PropertySyntax {
   let didSet: AccessorDeclSyntax?
   let attribute: AttributeSyntax?
   let relationship: AttributeSyntax?
+  /// Whether another module's attribute stands before it: that of a macro, or a property wrapper's, which has a storage of
+  /// its own under the usual name.
+  private let hasOthersAttribute: Bool
 
   init?(_ variable: VariableDeclSyntax) {
     guard variable.bindings.count == 1, let binding = variable.bindings.first,
@@ -52,10 +55,11 @@ struct PropertySyntax {
     didSet = observers?.accessor(.didSet)
     attribute = variable.attribute(named: "Attribute")
     relationship = variable.attribute(named: "Relationship")
+    hasOthersAttribute = !variable.othersAttributes.isEmpty
   }
 
   /// The private storage behind the property; a constant is its own.
-  var storage: String { isConstant ? reference : "_" + name }
+  var storage: String { isConstant ? reference : (hasOthersAttribute ? "_kept_" : "_") + name }
 
   /// Whether an object has a value here without being given one: a declared value, or a variable optional's nil.
   var hasDefault: Bool { initialValue != nil || isOptional && !isConstant }
@@ -141,23 +145,32 @@ extension VariableDeclSyntax {
   }
 
   func attribute(named name: String) -> AttributeSyntax? { attributes.first(named: name) }
+
+  /// The attributes that are neither the language's nor Quire's: of macros and of property wrappers.
+  var othersAttributes: [AttributeSyntax] {
+    let known: Set = ["Attribute", "Relationship", "Transient", "ObservationIgnored", "MainActor"]
+    return attributes.compactMap { $0.as(AttributeSyntax.self) }.filter {
+      $0.lastName.first?.isUppercase == true && !known.contains($0.lastName)
+    }
+  }
 }
 
 extension AttributeListSyntax {
   /// The attribute with that name, with or without a module before it.
   func first(named name: String) -> AttributeSyntax? {
     for element in self {
-      guard let attribute = element.as(AttributeSyntax.self) else { continue }
-      let written =
-        attribute.attributeName.as(IdentifierTypeSyntax.self)?.name.text
-        ?? attribute.attributeName.as(MemberTypeSyntax.self)?.name.text
-      if written == name { return attribute }
+      if let attribute = element.as(AttributeSyntax.self), attribute.lastName == name { return attribute }
     }
     return nil
   }
 }
 
 extension AttributeSyntax {
+  /// Its name without a module before it.
+  var lastName: String {
+    attributeName.as(IdentifierTypeSyntax.self)?.name.text ?? attributeName.as(MemberTypeSyntax.self)?.name.text ?? ""
+  }
+
   /// Its arguments with labels; empty without parentheses.
   var labeledArguments: [LabeledExprSyntax] {
     arguments.flatMap { $0.as(LabeledExprListSyntax.self) }.map(Array.init) ?? []

@@ -38,6 +38,8 @@ struct Refusal {
     case unowned(name: String)
     case conditional(name: String)
     case isolated(name: String)
+    case wrapper(name: String, wrapper: String)
+    case published(name: String)
     case untyped(name: String)
     case reservedPrefix(name: String)
     case reservedName(name: String)
@@ -106,6 +108,10 @@ extension Refusal.Reason: DiagnosticMessage {
       "‘\(name)’ is stored in some builds only, and a table has its columns in all: declare it outside the #if, or mark it @ObservationIgnored"
     case .isolated(let name):
       "‘\(name)’ belongs to the isolation of its object's context: remove the actor from its declaration"
+    case .wrapper(let name, let wrapper):
+      "@Model gives ‘\(name)’ its accessors, so the property wrapper @\(wrapper) can't: do what it does in ‘didSet’, or mark the property @ObservationIgnored to keep the wrapper and leave it out of the table"
+    case .published(let name):
+      "every property of a model is observed, so ‘\(name)’ needs no @Published: remove it"
     case .untyped(let name):
       "‘\(name)’ has neither a type nor a value: write ‘var \(name): String’, or whatever it is"
     case .reservedPrefix(let name):

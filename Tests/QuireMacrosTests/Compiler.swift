@@ -32,6 +32,13 @@ struct Compiler {
 
   /// Type-checks the sources as one module and gives the diagnostics of each, in order.
   func check(_ sources: [String], _ options: [String] = []) throws -> [[Diagnosis]] {
+    try checkWithExpansions(sources, options).own
+  }
+
+  /// As ``check(_:_:)``, with the errors that are not at a line of the sources, but in what macros have written.
+  func checkWithExpansions(_ sources: [String], _ options: [String] = []) throws
+    -> (own: [[Diagnosis]], generated: [String])
+  {
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-macros-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -42,7 +49,9 @@ struct Compiler {
       paths.append(file.path)
     }
     let text = try run(paths, options, in: folder)
-    return paths.map { path in text.split(separator: "\n").compactMap { Diagnosis($0, in: path) } }
+    let lines = text.split(separator: "\n")
+    let generated = lines.filter { $0.contains("@__swiftmacro_") && $0.contains(": error: ") }.map(String.init)
+    return (paths.map { path in lines.compactMap { Diagnosis($0, in: path) } }, generated)
   }
 
   /// How many ways the type checker tries for a source that compiles: what its time goes with, however busy the machine is.

@@ -15,6 +15,11 @@ struct ProjectionRefusalTests {
         found.contains { $0.line == expected.line && $0.severity == "error" && $0.text.contains(expected.text) },
         "\(expected.text): \(found)")
     }
+    #expect(!found.contains { $0.text.contains("(_:_:") || $0.text.contains("_quire") }, "\(found)")
+  }
+
+  @Test func `each mistake is reported where it was made, and not again in what the macro has written`() throws {
+    #expect(try RefusedProjection.generatedErrors().isEmpty)
   }
 
   @Test(arguments: AcceptanceTests.settings)
@@ -170,8 +175,9 @@ struct RefusedProjection: Sendable, CustomStringConvertible {
     """
 
   /// All cases are compiled once, together.
-  private static let outcome = Result { try Compiler.shared!.check(all.map(\.source) + [models]) }
-  static func diagnoses() throws -> [[Diagnosis]] { try outcome.get() }
+  private static let outcome = Result { try Compiler.shared!.checkWithExpansions(all.map(\.source) + [models]) }
+  static func diagnoses() throws -> [[Diagnosis]] { try outcome.get().own }
+  static func generatedErrors() throws -> [String] { try outcome.get().generated }
 }
 
 /// A flat list: one small source for each refusal.

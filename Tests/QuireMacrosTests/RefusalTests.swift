@@ -8,8 +8,10 @@ struct RefusalTests {
     refused: Refused
   ) throws {
     let found = try Refused.diagnoses()[refused.number].filter { $0.severity != "note" }
-    #expect(found.map(\.line) == refused.expected.map(\.line), "\(refused): \(found)")
-    for (diagnosis, expected) in zip(found, refused.expected) {
+    let sorted = found.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }.map(
+      \.element)
+    #expect(sorted.map(\.line) == refused.expected.map(\.line), "\(refused): \(found)")
+    for (diagnosis, expected) in zip(sorted, refused.expected) {
       #expect(diagnosis.severity == "error")
       #expect(diagnosis.text.contains(expected.text), "\(diagnosis)")
     }
@@ -89,7 +91,35 @@ struct RefusalTests {
       $0.severity == "error" && !$0.text.contains("by hand") && !$0.text.contains("names beginning")
     }
     #expect(!refusals.isEmpty)
-    for refusal in refusals { #expect(!refusal.text.lowercased().contains("_quire"), "\(refusal)") }
+    for refusal in refusals {
+      #expect(!refusal.text.lowercased().contains("_quire"), "\(refusal)")
+      #expect(!refusal.text.contains("(_:_:"), "\(refusal)")
+    }
+  }
+
+  @Test func `each mistake is reported where it was made, and not again in what the macro has written`() throws {
+    // A type that does not exist is missing once more where the macro declares the storage, as it is with @Observable.
+    let generated = try Refused.generatedErrors().filter { !$0.contains("cannot find type 'Measure' in scope") }
+    #expect(generated.isEmpty, "\(generated)")
+  }
+
+  @Test func `of a property wrapper that is not known by name, the compiler says that it cannot be applied`() throws {
+    let source = """
+      import Quire
+      @propertyWrapper struct Rounded { var wrappedValue: Double }
+      struct Size: Codable {}
+      @propertyWrapper struct Kept<Value> { var wrappedValue: Value }
+      @Model final class Book {
+        @Rounded var price: Double = 0
+        @Kept var size = Size()
+        @ObservationIgnored @Rounded var weight: Double = 0
+      }
+      """
+    let found = try Compiler.shared!.checkWithExpansions([source])
+    let errors = found.own[0].filter { $0.severity == "error" }
+    #expect(errors.map(\.line) == [6, 7])
+    let all = errors.map(\.text) + found.generated
+    #expect(all.allSatisfy { $0.contains("property wrapper cannot be applied to a computed property") }, "\(all)")
   }
 
   @Test func `the declarations and the init that are offered are those that were meant`() throws {
@@ -128,6 +158,7 @@ struct Refused: Sendable, CustomStringConvertible {
   }
 
   /// All cases are compiled once, together.
-  private static let outcome = Result { try Compiler.shared!.check(all.map(\.source)) }
-  static func diagnoses() throws -> [[Diagnosis]] { try outcome.get() }
+  private static let outcome = Result { try Compiler.shared!.checkWithExpansions(all.map(\.source)) }
+  static func diagnoses() throws -> [[Diagnosis]] { try outcome.get().own }
+  static func generatedErrors() throws -> [String] { try outcome.get().generated }
 }

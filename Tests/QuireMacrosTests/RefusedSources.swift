@@ -97,7 +97,7 @@ let refusedSources: [String] = [
   """
   @Model final class Book {
     var title = ""  // ✗ ‘_title’ is the name of the storage behind ‘title’: rename one of them
-    var _title = ""  // ✗ invalid redeclaration
+    var _title = ""
   }
   """,
 
@@ -148,10 +148,33 @@ let refusedSources: [String] = [
     var title = ""
 
     @Attribute(originalName: "old")
-    var plain: Plain  // ✗ this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient
-    var maybe: Plain?  // ✗ this type can't be stored
-    var many = [Plain]()  // ✗ this type can't be stored
+    var plain: Plain  // ✗ 'property' is unavailable: this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient
+    var maybe: Plain?  // ✗ 'property' is unavailable: this type can't be stored
+    var many = [Plain]()  // ✗ 'property' is unavailable: this type can't be stored
     init() { plain = Plain() }
+  }
+  """,
+  """
+  @propertyWrapper struct Published<Value> { var wrappedValue: Value }
+  @propertyWrapper struct AppStorage<Value> { var wrappedValue: Value; init(wrappedValue: Value, _ key: String) { self.wrappedValue = wrappedValue } }
+  @Model final class Book {
+    @Published var title = ""  // ✗ every property of a model is observed, so ‘title’ needs no @Published: remove it
+    @AppStorage("place") var place = 0  // ✗ mark the property @ObservationIgnored to keep the wrapper
+    @Transient @AppStorage("page") var page = 0  // ✗ the property wrapper @AppStorage can't
+    @ObservationIgnored @AppStorage("line") var line = 0
+  }
+  """,
+  """
+  @Model final class Book {
+    var size: Measure  // ✗ cannot find type 'Measure' in scope
+    var sizes: [Measure]?  // ✗ cannot find type 'Measure' in scope
+    var title = ""
+    init(size: Measure) { self.size = size }  // ✗ cannot find type 'Measure' in scope
+  }
+  """,
+  """
+  @Model final class Book: Codable {  // ✗ does not conform to protocol 'Decodable' // ✗ does not conform to protocol 'Encodable' // ✗ write ‘encode(to:)’ and ‘init(from:)’ in the class // ✗ does not conform to protocol 'Decodable'
+    var title = ""
   }
   """,
 
@@ -209,6 +232,13 @@ let refusedSources: [String] = [
     var title = ""
     var loud: String { title.uppercased() }
     @Transient var cache = ""
+  }
+  """,
+  """
+  @Model final class Book {
+    #Unique<Book>([\\Book.named])  // ✗ name a stored property of the class // ✗ has no member 'named'
+    #FullText<Book>([\\Book.text])  // ✗ name a stored property of the class // ✗ has no member 'text'
+    var title = ""
   }
   """,
   """

@@ -50,20 +50,35 @@ public protocol GroupProjection: Hashable, Sendable {
   static var _quireGroups: _GroupDefinition<Self> { get }
 }
 
-/// The property by which rows are grouped, and the field that holds it; both have the same type.
-public func _groupKey<Row: GroupProjection, Model: PersistentModel, Key: StoredValue>(
-  _ field: KeyPath<Row, Key>, _ key: KeyPath<Model, Key>
-) -> KeyPath<Model, Key> { key }
+extension _Quire {
+  /// The property by which rows are grouped, and the field that holds it; both have the same type.
+  public static func groupKey<Row: GroupProjection, Model: PersistentModel, Key: StoredValue>(
+    _ field: KeyPath<Row, Key>, _ key: KeyPath<Model, Key>
+  ) -> GroupKey<Model, Key> { GroupKey(path: key) }
 
-@available(
-  *, unavailable,
-  message:
-    "rows are grouped by a value of the field's own type that is a StoredValue: write the property's type, and of an enum ‘enum Genre: String, StoredValue’"
-)
-@_disfavoredOverload
-public func _groupKey<Row: GroupProjection, Model: PersistentModel, Field, Key>(
-  _ field: KeyPath<Row, Field>, _ key: KeyPath<Model, Key>
-) -> KeyPath<Model, Key> { key }
+  @_disfavoredOverload
+  public static func groupKey<Row: GroupProjection, Model: PersistentModel, Field, Key>(
+    _ field: KeyPath<Row, Field>, _ key: KeyPath<Model, Key>
+  ) -> OtherGroupKey<Model, Field> { OtherGroupKey() }
+
+  public struct GroupKey<Model: PersistentModel, Key: StoredValue> {
+    let path: KeyPath<Model, Key>
+
+    /// Itself: a field that can be read.
+    public var field: Self { self }
+  }
+
+  /// The result for a field that is refused: it compiles up to here, so that the compiler says this name, and none of what
+  /// the macro calls.
+  public struct OtherGroupKey<Model: PersistentModel, Key> {
+    @available(
+      *, unavailable,
+      message:
+        "rows are grouped by a value of the field's own type that is a StoredValue: write the property's type, and of an enum ‘enum Genre: String, StoredValue’"
+    )
+    public var field: Self { self }
+  }
+}
 
 /// A group projection as its source declares it: written by `@Projection`, read when a query is made.
 public struct _GroupDefinition<Row: GroupProjection> {
@@ -74,10 +89,10 @@ public struct _GroupDefinition<Row: GroupProjection> {
 
   /// Called by the code that `@Projection(groupsOf:)` writes.
   public init<Key: StoredValue, each Result>(
-    by key: KeyPath<Row.Model, Key>, _ aggregates: repeat GroupAggregate<Row.Model, each Result>,
+    by key: _Quire.GroupKey<Row.Model, Key>, _ aggregates: repeat GroupAggregate<Row.Model, each Result>,
     row: @escaping (Key, repeat each Result) -> Row
   ) {
-    self.key = key
+    self.key = key.path
     groupsReals = Key._columnType == .real
     var terms: [(Aggregate.Function, PartialKeyPath<Row.Model>?)] = []
     for aggregate in repeat each aggregates { terms.append((aggregate.function, aggregate.property)) }
@@ -90,5 +105,16 @@ public struct _GroupDefinition<Row: GroupProjection> {
       }
       return row(try Key.decoded(name), repeat try next(each aggregates))
     }
+  }
+
+  /// By a key that is refused at its field.
+  @_disfavoredOverload public init<Key, each Result>(
+    by key: _Quire.OtherGroupKey<Row.Model, Key>, _ aggregates: repeat GroupAggregate<Row.Model, each Result>,
+    row: @escaping (Key, repeat each Result) -> Row
+  ) {
+    self.key = \Row.Model.persistentModelID
+    groupsReals = false
+    self.aggregates = []
+    self.row = { _, _ in throw ValueError.notStorable("\(Key.self)", reason: "it is not a StoredValue") }
   }
 }

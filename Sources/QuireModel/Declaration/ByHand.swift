@@ -27,5 +27,15 @@ extension PersistentModel {
   public func _quireTell(_ property: Int, _ moment: _Quire.Moment) { byHand() }
 }
 
+extension PersistentModel where Self: Encodable {
+  /// For a class that says it is Codable and leaves the rest to the compiler, which would tell of the storage that the
+  /// macro has written. There is none for `init(from:)`: the compiler would offer it wherever an initializer is misspelled.
+  @available(
+    *, unavailable,
+    message: "write ‘encode(to:)’ and ‘init(from:)’ in the class: the compiler cannot make them for a model"
+  )
+  public func encode(to encoder: any Encoder) throws { byHand() }
+}
+
 /// Unreachable: the conformance does not compile.
 private func byHand() -> Never { preconditionFailure("a model that was not made by @Model") }

@@ -9,13 +9,6 @@ extension _Quire {
   /// Whether that is the property at that position.
   @inlinable public static func isProperty(_ property: Int, _ position: Int) -> Bool { property == position }
 
-  /// Changes a property's side of a relationship, if it is the one at that position.
-  @inlinable public static func setLink<Value>(
-    _ link: Link, in slot: inout Slot<Value>, if property: Int, is position: Int
-  ) {
-    if property == position { slot.link = link }
-  }
-
   /// Copies the storage of the property at that position, if the set holds it.
   @inlinable public static func take<Storage>(
     _ properties: PropertyMask, _ position: Int, _ value: inout Storage, to storage: inout Storage

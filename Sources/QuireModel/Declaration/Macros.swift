@@ -74,12 +74,12 @@ public macro FullText<Model: PersistentModel>(
 
 /// Written by `@Model` on each stored property; generates its storage and its accessors.
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_), prefixed(_isObserving_))
+@attached(peer, names: prefixed(_), prefixed(_kept_), prefixed(_isObserving_))
 public macro _Stored(_ index: Int) = #externalMacro(module: "QuireMacros", type: "StoredMacro")
 
 /// Written by `@Model` on each transient property: observed, never stored.
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_), prefixed(_isObserving_))
+@attached(peer, names: prefixed(_), prefixed(_kept_), prefixed(_isObserving_))
 public macro _Observed() = #externalMacro(module: "QuireMacros", type: "ObservedMacro")
 
 /// Written by `@Model` on an initializer that assigns properties which may be relationships, given by their storage: what

@@ -124,23 +124,16 @@ extension _Quire {
           hasDefault: hasDefault))
     }
 
-    /// A `let` whose type no column can hold.
-    @available(
-      *, unavailable,
-      message: "a reference to a model can't be constant, as it is loaded later: write ‘private(set) var’"
-    )
+    /// What is refused at its line; see ``UnstorableForm``.
     @_disfavoredOverload public mutating func add<Form>(
-      constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+      _ form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
       relationship: RelationshipDefinition = .init(), hasDefault: Bool
     ) {}
 
-    @available(
-      *, unavailable,
-      message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
-    )
-    @_disfavoredOverload public mutating func add<Value>(
-      _ form: UnstorableForm<Value>.Type, _ name: String, _ keyPath: AnyKeyPath,
-      attribute: AttributeDefinition = .init(), relationship: RelationshipDefinition = .init(), hasDefault: Bool
+    /// What is refused at its line.
+    @_disfavoredOverload public mutating func add<Form>(
+      constant form: Form.Type, _ name: String, _ keyPath: AnyKeyPath, attribute: AttributeDefinition = .init(),
+      relationship: RelationshipDefinition = .init(), hasDefault: Bool
     ) {}
   }
 

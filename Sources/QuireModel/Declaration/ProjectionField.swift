@@ -137,109 +137,176 @@ extension _Quire {
 
 // MARK: Rejected at the field
 
+// What is refused compiles up to the result's `field`, so that the compiler says the name of that, and none of what the
+// macro calls.
+
+extension _Quire.ProjectionField {
+  /// Itself: a field that can be read.
+  @inlinable public var field: Self { self }
+}
+
 extension _Quire {
-  @available(*, unavailable, message: "what is computed is of another type than this field: write that type")
+  /// The result for a field that is refused.
+  public struct OtherComputed {
+    @available(
+      *, unavailable,
+      message: "what is computed is of another type than this field: write that type"
+    )
+    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+  }
+
+  /// The result for a field that is refused.
+  public struct ObjectAsField {
+    @available(
+      *, unavailable,
+      message:
+        "a projection holds values and no objects: name a property of the object, as in @From(\\Book.author?.name), or its persistentModelID"
+    )
+    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+  }
+
+  /// The result for a field that is refused.
+  public struct TypeWithoutColumn {
+    @available(
+      *, unavailable,
+      message: "no column holds this type: name a property that is stored"
+    )
+    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+  }
+
+  /// The result for a field that is refused.
+  public struct OtherType {
+    @available(
+      *, unavailable,
+      message:
+        "this field is of another type than the property it is read from: write the property's type, with ‘?’ where the path has one"
+    )
+    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+  }
+
+  /// The result for a field that is refused.
+  public struct OtherCount {
+    @available(
+      *, unavailable,
+      message: "a number of objects is an Int: write ‘Int’"
+    )
+    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+  }
+
+  /// The result for a field that is refused.
+  public struct OtherSum {
+    @available(
+      *, unavailable,
+      message: "a sum of whole numbers is an Int, and of reals a Double; of nothing it is 0: write that type"
+    )
+    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+  }
+
+  /// The result for a field that is refused.
+  public struct OtherAverage {
+    @available(
+      *, unavailable,
+      message: "an average is a real number, and nil of nothing: write ‘Double?’"
+    )
+    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+  }
+
+  /// The result for a field that is refused.
+  public struct OtherLeast {
+    @available(
+      *, unavailable,
+      message:
+        "the least value is of the property's type, which has an order, and nil of nothing: write that type with ‘?’"
+    )
+    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+  }
+
+  /// The result for a field that is refused.
+  public struct OtherGreatest {
+    @available(
+      *, unavailable,
+      message:
+        "the greatest value is of the property's type, which has an order, and nil of nothing: write that type with ‘?’"
+    )
+    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+  }
+}
+
+extension _Quire {
   @_disfavoredOverload
   public static func computed<Row: Projection, Model: PersistentModel, Form, Field, Other>(
     _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Field>,
     _ expression: Expression<Model, Other>
-  ) -> ProjectionField {
-    ProjectionField(name: name, keyPath: field, source: .path([]))
+  ) -> OtherComputed {
+    OtherComputed()
   }
 
-  @available(
-    *, unavailable,
-    message:
-      "a projection holds values and no objects: name a property of the object, as in @From(\\Book.author?.name), or its persistentModelID"
-  )
   @_disfavoredOverload
   public static func field<Row: Projection, Model: PersistentModel, Value, Field, Other>(
     _: Model.Type, _: ProjectedObject<Value>.Type, _ name: String, _ field: KeyPath<Row, Field>,
     from source: KeyPath<Model, Other>, _ path: [String]
-  ) -> ProjectionField {
-    ProjectionField(name: name, keyPath: field, source: .path(path))
+  ) -> ObjectAsField {
+    ObjectAsField()
   }
 
-  @available(*, unavailable, message: "no column holds this type: name a property that is stored")
   @_disfavoredOverload
   public static func field<Row: Projection, Model: PersistentModel, Value, Field, Other>(
     _: Model.Type, _: ProjectedNothing<Value>.Type, _ name: String, _ field: KeyPath<Row, Field>,
     from source: KeyPath<Model, Other>, _ path: [String]
-  ) -> ProjectionField {
-    ProjectionField(name: name, keyPath: field, source: .path(path))
+  ) -> TypeWithoutColumn {
+    TypeWithoutColumn()
   }
 
-  @available(
-    *, unavailable,
-    message:
-      "this field is of another type than the property it is read from: write the property's type, with ‘?’ where the path has one"
-  )
   @_disfavoredOverload
   public static func field<Row: Projection, Model: PersistentModel, Form: ProjectedForm, Other>(
     _: Model.Type, _: Form.Type, _ name: String, _ field: KeyPath<Row, Form.Value>, from source: KeyPath<Model, Other>,
     _ path: [String]
-  ) -> ProjectionField {
-    ProjectionField(name: name, keyPath: field, source: .path(path))
+  ) -> OtherType {
+    OtherType()
   }
 
-  @available(*, unavailable, message: "a number of objects is an Int: write ‘Int’")
   @_disfavoredOverload
   public static func count<Row: Projection, Model: PersistentModel, Related: PersistentModel, Other>(
     _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>,
     _ path: [String],
     where condition: Predicate<Related>? = nil
-  ) -> ProjectionField {
-    ProjectionField(name: name, keyPath: field, source: .path(path))
+  ) -> OtherCount {
+    OtherCount()
   }
 
-  @available(
-    *, unavailable,
-    message: "a sum of whole numbers is an Int, and of reals a Double; of nothing it is 0: write that type"
-  )
   @_disfavoredOverload
   public static func sum<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
     _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>,
     _ path: [String],
     _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-  ) -> ProjectionField {
-    ProjectionField(name: name, keyPath: field, source: .path(path))
+  ) -> OtherSum {
+    OtherSum()
   }
 
-  @available(*, unavailable, message: "an average is a real number, and nil of nothing: write ‘Double?’")
   @_disfavoredOverload
   public static func average<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
     _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>,
     _ path: [String],
     _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-  ) -> ProjectionField {
-    ProjectionField(name: name, keyPath: field, source: .path(path))
+  ) -> OtherAverage {
+    OtherAverage()
   }
 
-  @available(
-    *, unavailable,
-    message:
-      "the least value is of the property's type, which has an order, and nil of nothing: write that type with ‘?’"
-  )
   @_disfavoredOverload
   public static func min<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
     _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>,
     _ path: [String],
     _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-  ) -> ProjectionField {
-    ProjectionField(name: name, keyPath: field, source: .path(path))
+  ) -> OtherLeast {
+    OtherLeast()
   }
 
-  @available(
-    *, unavailable,
-    message:
-      "the greatest value is of the property's type, which has an order, and nil of nothing: write that type with ‘?’"
-  )
   @_disfavoredOverload
   public static func max<Row: Projection, Model: PersistentModel, Related: PersistentModel, Value, Other>(
     _: Model.Type, _ name: String, _ field: KeyPath<Row, Other>, of objects: KeyPath<Model, [Related]>,
     _ path: [String],
     _ property: KeyPath<Related, Value>, _ value: [String], where condition: Predicate<Related>? = nil
-  ) -> ProjectionField {
-    ProjectionField(name: name, keyPath: field, source: .path(path))
+  ) -> OtherGreatest {
+    OtherGreatest()
   }
 }

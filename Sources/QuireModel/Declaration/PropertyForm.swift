@@ -28,6 +28,20 @@ extension _Quire {
 
 extension _Quire.PropertyForm {
   public static var hasPlaceholder: Bool { true }
+
+  /// Itself: a property that can be stored.
+  @inlinable public static var property: Self.Type { self }
+
+  @available(
+    *, unavailable,
+    message: "a reference to a model can't be constant, as it is loaded later: write ‘private(set) var’"
+  )
+  public static var constant: Self.Type { self }
+}
+
+extension _Quire.ColumnForm {
+  /// Itself: a `let` whose value is that of a column.
+  @inlinable public static var constant: Self.Type { self }
 }
 
 // MARK: Which form

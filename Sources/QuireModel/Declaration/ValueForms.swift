@@ -149,7 +149,20 @@ extension JSONDecoder {
 extension _Quire {
   /// The result of `_Quire.form` for a type that no column can hold: it compiles everywhere except in a model's
   /// definition, so that such a property is reported once.
+  ///
+  /// A model's definition names ``property`` of each form, so that the compiler says the name of that, and none of what
+  /// the macro calls.
   public enum UnstorableForm<Value> {
+    @available(
+      *, unavailable,
+      message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
+    )
+    public static var property: Self.Type { self }
+    @available(
+      *, unavailable,
+      message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
+    )
+    public static var constant: Self.Type { self }
     public static var kind: PropertyDefinition.Kind { .value(.any, isOptional: true, check: nil) }
     public static func vacant() -> Slot<Value> { Slot(link: Link()) }
     public static func get<Model: PersistentModel>(_ model: Model, _ property: Int, _ slot: Slot<Value>) -> Value {

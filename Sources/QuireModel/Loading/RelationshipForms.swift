@@ -261,33 +261,25 @@ enum ToManyAccess {
   }
 }
 
-extension _Quire {
+extension _Quire.Slot {
   /// Called at the end of an initializer for each property that it assigned: if it refers to objects, the new object
   /// joins their context, as after any assignment.
-  @_disfavoredOverload @inlinable public static func initialized<Model: PersistentModel, Value>(
-    _ model: Model, _ slot: Slot<Value>
-  ) {}
+  @_disfavoredOverload @inlinable public func initialized<Model: PersistentModel>(in model: Model) {}
 
-  public static func initialized<Model: PersistentModel, Target: PersistentModel>(_ model: Model, _ slot: Slot<Target>)
-  {
-    joinTarget(of: slot.link, Target.self, model)
+  public func initialized<Model: PersistentModel>(in model: Model) where Wrapped: PersistentModel {
+    joinTarget(of: link, Wrapped.self, model)
   }
 
-  public static func initialized<Model: PersistentModel, Target: PersistentModel>(_ model: Model, _ slot: Slot<Target?>)
-  {
-    joinTarget(of: slot.link, Target.self, model)
+  public func initialized<Model: PersistentModel, Target: PersistentModel>(in model: Model) where Wrapped == Target? {
+    joinTarget(of: link, Target.self, model)
   }
 
-  public static func initialized<Model: PersistentModel, Target: PersistentModel>(
-    _ model: Model, _ slot: Slot<[Target]>
-  ) {
-    joinTargets(of: slot.link, Target.self, model)
+  public func initialized<Model: PersistentModel, Target: PersistentModel>(in model: Model) where Wrapped == [Target] {
+    joinTargets(of: link, Target.self, model)
   }
 
-  public static func initialized<Model: PersistentModel, Target: PersistentModel>(
-    _ model: Model, _ slot: Slot<[Target]?>
-  ) {
-    joinTargets(of: slot.link, Target.self, model)
+  public func initialized<Model: PersistentModel, Target: PersistentModel>(in model: Model) where Wrapped == [Target]? {
+    joinTargets(of: link, Target.self, model)
   }
 }
 
