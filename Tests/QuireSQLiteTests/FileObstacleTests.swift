@@ -65,6 +65,12 @@ import Testing
     let raw = SQLiteError(code: 14, message: "unable to open database file", systemError: EMFILE)
     let said = "\(try #require(raw.databaseError(path: scratch.file(), waited: .zero)))"
     #expect(said.contains("Too many open files; close some of this program's files, or raise its limit"), "\(said)")
+    let failed = SQLiteError(code: 266, message: "disk I/O error", systemError: EIO)
+    let told = "\(try #require(failed.databaseError(path: "a.db", waited: .zero)))"
+    #expect(
+      told.hasPrefix("reading or writing a.db failed (SQLite 266): Input/output error. The transaction"), "\(told)")
+    let folder = SQLiteError(code: 6410, message: "disk I/O error")
+    #expect("\(try #require(folder.databaseError(path: "a.db", waited: .zero)))".contains("name one in SQLITE_TMPDIR"))
     let named = SQLiteError(code: 14, message: "unable to open database: other.db")
     #expect(named.databaseError(path: scratch.file(), waited: .zero) == nil)
   }

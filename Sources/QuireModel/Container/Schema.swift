@@ -121,9 +121,9 @@ public protocol VersionedSchema: SendableMetatype {
 ///
 /// A container that is opened with a plan finds out which version the file has, and takes it through the stages that
 /// are left to the version with the container's models; if there is none, to the newest. Of several processes or threads
-/// that open the file at once, one does so, and the others wait for it, for at most
-/// ``ModelConfiguration/writeTimeout``; then opening throws ``QuireSQLite/DatabaseError/busy(path:waited:by:)``, which says
-/// who it was.
+/// that open the file at once, or files of its folder, one does so, and the others wait for it. Once the same one has been
+/// waited for as long as ``ModelConfiguration/writeTimeout`` says, opening throws
+/// ``QuireSQLite/DatabaseError/busy(path:waited:by:)``, which says who it is.
 public protocol SchemaMigrationPlan: SendableMetatype {
   /// All versions, oldest first.
   static var schemas: [any VersionedSchema.Type] { get }

@@ -1,38 +1,54 @@
 import Foundation
 import QuireSQLite
+import Synchronization
 
 /// Held while a plan's stages run on a file: of several processes or threads that open it at once, one migrates it, and
-/// the others wait for that, as long as the write timeout says.
+/// the others wait for that, until one and the same has held it for as long as the write timeout says.
 ///
 /// A lock on the file's folder, which leaves nothing behind and ends with the process. If the file system has no such
 /// locks, nothing is waited for.
 enum PlanLock {
   /// The folders that the present task holds: a stage's closure may open another file of the folder.
   @TaskLocal private static var held: Set<String> = []
+  /// How often this process has let one go.
+  private static let releases = Atomic(0)
 
-  /// - Throws: ``DatabaseError/busy(path:waited:by:)`` if another process or thread holds it for the whole timeout.
+  /// - Throws: ``DatabaseError/busy(path:waited:by:)`` if another process or thread holds it for the whole timeout. Files of one
+  ///   folder are migrated one after the other, so that the wait for all of them may be longer.
   static func holding(folderOf file: String, timeout: Duration, _ body: () throws -> Void) throws {
     let folder = URL(filePath: file).resolvingSymlinksInPath().deletingLastPathComponent().path
     if held.contains(folder) { return try body() }
     let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
     defer { if descriptor >= 0 { close(descriptor) } }
-    let deadline = ContinuousClock.now + timeout
+    var deadline = ContinuousClock.now + timeout
+    var seen: (holder: String, releases: Int)?
     while descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EINTR || errno == EWOULDBLOCK {
-      if .now >= deadline {
-        let holder = holder(of: descriptor)
-        throw DatabaseError.busy(path: file, waited: timeout, by: "\(holder), which migrates files of its folder,")
+      let isOver = .now >= deadline
+      if isOver || seen == nil {
+        let present = (holder: holder(of: descriptor), releases: releases.load(ordering: .relaxed))
+        if isOver, let seen, seen == present {
+          throw DatabaseError.busy(
+            path: file, waited: timeout, by: "\(present.holder), which migrates files of its folder,")
+        }
+        (seen, deadline) = (present, .now + timeout)
       }
       usleep(10_000)
     }
+    defer { releases.add(1, ordering: .relaxed) }
     try $held.withValue(held.union([folder]), operation: body)
   }
 
   /// The process that has the lock, as far as the system tells.
   private static func holder(of descriptor: Int32) -> String {
     var info = stat()
-    guard fstat(descriptor, &info) == 0, let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else {
-      return "another program"
-    }
+    guard fstat(descriptor, &info) == 0 else { return "another program" }
+    // The list is read in pieces, between which it changes: an entry may be missed.
+    for _ in 1...5 { if let holder = holder(of: info) { return holder } }
+    return "another program"
+  }
+
+  private static func holder(of info: stat) -> String? {
+    guard let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return nil }
     // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:123456 0 EOF
     for line in locks.split(separator: "\n") {
       let words = line.split(separator: " ")
@@ -43,6 +59,6 @@ enum PlanLock {
       let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
       return "process \(process)" + (name.map { " (\($0.trimmingCharacters(in: .newlines)))" } ?? "")
     }
-    return "another program"
+    return nil
   }
 }

@@ -189,7 +189,7 @@ extension Writer {
       do {
         try run(rollback)
       } catch {
-        halted = .inputOutput(path: connection.path, code: error.code)
+        halted = .inputOutput(path: connection.path, code: error.code, reason: FileObstacle.failing(error))
       }
       if hasAlteredSchema { schemaDidChange() }
     } else if wasLost, hasAlteredSchema {
@@ -201,7 +201,7 @@ extension Writer {
       do {
         try connection.privileged { () throws(SQLiteError) in _ = try connection.execute("PRAGMA query_only = OFF") }
       } catch {
-        halted = .inputOutput(path: connection.path, code: error.code)
+        halted = .inputOutput(path: connection.path, code: error.code, reason: FileObstacle.failing(error))
       }
     }
     if connection.hasOpenTransaction { connection.resetBusyStatements() }

@@ -23,7 +23,7 @@ public enum DatabaseError: Error, Hashable, Sendable {
   /// The disk is full; the transaction was rolled back.
   case diskFull(path: String)
   /// The system could not read or write the file; the transaction was rolled back.
-  case inputOutput(path: String, code: Int32)
+  case inputOutput(path: String, code: Int32, reason: String? = nil)
   /// Another connection or process held the lock for the entire busy timeout; or it ran a `SchemaMigrationPlan` for the entire
   /// write timeout, and is named.
   case busy(path: String, waited: Duration, by: String? = nil)
@@ -81,8 +81,9 @@ extension DatabaseError: CustomStringConvertible {
         ?? "\(path) was opened for reading only; nothing was written"
     case .diskFull(let path):
       "the disk of \(path) is full. The transaction was rolled back; free disk space and retry"
-    case .inputOutput(let path, let code):
-      "reading or writing \(path) failed (SQLite \(code)). The transaction was rolled back; check the disk and repeat"
+    case .inputOutput(let path, let code, let reason):
+      "reading or writing \(path) failed (SQLite \(code))\(reason.map { ": \($0)" } ?? ""). The transaction was rolled back; "
+        + "check the disk and repeat"
     case .busy(let path, let waited, let holder):
       "\(holder ?? "another process, or another container of this one,") kept \(path) locked for \(waited). "
         + "Nothing was written; repeat, or raise the \(holder == nil ? "busy" : "write") timeout"
@@ -128,7 +129,7 @@ extension DatabaseError {
     case 8 where error.code == 1032: self = .fileReplaced(path: path)  // moved, says SQLite
     case 8: self = .readOnly(path: path, reason: FileObstacle.writing(path))
     case 10 where error.isFull: self = .diskFull(path: path)
-    case 10: self = .inputOutput(path: path, code: error.code)
+    case 10: self = .inputOutput(path: path, code: error.code, reason: FileObstacle.failing(error))
     // The pages are intact, and SQLite names the definition that it cannot read.
     case 11 where error.message.hasPrefix("malformed database schema"):
       self = .unreadable(path: path, reason: error.message)

@@ -25,6 +25,14 @@ package enum FileObstacle {
     }
   }
 
+  /// Why the system could not read or write; nil if it did not say so.
+  static func failing(_ error: SQLiteError) -> String? {
+    if error.code == SQLITE_IOERR | 25 << 8 {  // SQLITE_IOERR_GETTEMPPATH
+      return "there is no folder for temporary files that can be written to; name one in SQLITE_TMPDIR"
+    }
+    return error.systemError == 0 ? nil : reason(error.systemError)
+  }
+
   private static func help(against number: Int32) -> String? {
     switch number {
     case EACCES, EPERM: "give the user that runs this program the right to it"

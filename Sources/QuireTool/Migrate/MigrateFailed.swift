@@ -74,6 +74,7 @@ extension MigrationError: DetailedError {
 extension MigrationError: CommandError {
   public var exitStatus: ExitStatus {
     switch self {
+    case .database(.unreadable): .usage
     case .failed, .foreignKeys, .database, .temporaryFull, .sqlite, .stepFailed, .backup, .noUndo: .failure
     case .folder, .unreadable, .name, .malformed, .directive, .empty, .unknownStep, .unknownVersion, .notApplied,
       .fewerApplied, .severalStatementsWithoutTransaction, .refused, .notShareable, .noDatabase, .unusable:
