@@ -47,6 +47,9 @@ struct ModelSyntax {
         }
       }
     }
+    // Of properties with one name the compiler says so; nothing is written for them.
+    let names = Dictionary(properties.map { ($0.name, 1) }, uniquingKeysWith: +)
+    properties.removeAll { names[$0.name] != 1 }
     self.properties = properties
     self.transients = transients
     let stored = Set(properties.map(\.name))

@@ -103,6 +103,13 @@ let refusedSources: [String] = [
 
   """
   @Model final class Book {
+    var title = ""
+    var pages = 0
+    var title: String?  // ✗ invalid redeclaration of 'title'
+  }
+  """,
+  """
+  @Model final class Book {
     var title  // ✗ write ‘var title: String’ // ✗ type annotation missing
   }
   """,
