@@ -295,3 +295,15 @@ extension MigrationFailure: CustomStringConvertible {
     return (before + rest.prefix(width) + after, place.column.map { $0 - start + before.count })
   }
 }
+
+extension MigrationError: QuireError {
+  public var cause: QuireErrorCause {
+    switch self {
+    case .busy, .interrupted: .transient
+    case .folder, .unreadable, .backup, .temporaryFull: .storage
+    case .database(let error), .unusable(let error): error.cause
+    case .sqlite(let error): error.cause
+    default: .caller
+    }
+  }
+}

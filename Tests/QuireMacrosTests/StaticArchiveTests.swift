@@ -5,7 +5,7 @@ private let archiver = ["/usr/bin/ar", "/usr/bin/llvm-ar"].first(where: FileMana
 
 /// A program that is linked with a static library of ours, of which the linker takes what is referred to.
 @Suite(.enabled(if: Compiler.shared != nil && archiver != nil)) struct StaticArchiveTests {
-  @Test func `predicates of every kind are translated`() throws {
+  @Test func `predicates of every kind are translated, and errors have their texts`() throws {
     let compiler = try #require(Compiler.shared)
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-archive-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -27,7 +27,7 @@ private let archiver = ["/usr/bin/ar", "/usr/bin/llvm-ar"].first(where: FileMana
     let options = ["-L", folder.path, "-larchived", "-lsqlite3", "-lswiftSynchronization"]
     let linked = try compiler.run([source.path], ["-emit-executable", "-o", program] + options, in: folder)
     #expect(linked == "")
-    #expect(try output(of: program, []) == "1 1 1 1 1 1 1 1\n")
+    #expect(try output(of: program, []) == "1 1 1 1 1 1 1 1\ntrue true true true\n")
   }
 
   private static let program = """
@@ -56,6 +56,12 @@ private let archiver = ["/usr/bin/ar", "/usr/bin/llvm-ar"].first(where: FileMana
     ]
     let counts = try conditions.map { try context.fetchCount(FetchDescriptor(predicate: $0)) }
     print(counts.map { "\\($0)" }.joined(separator: " "))
+    let errors: [any Error] = [
+      ModelError.readOnly, ChangeLogError.off(path: "a"), BackupError.exists(path: "a"),
+      ModelEnvironmentError.missing(type: "Item"),
+    ]
+    let texts = errors.map { $0 is any QuireError && $0.localizedDescription == String(describing: $0) }
+    print(texts.map(String.init).joined(separator: " "))
     """
 
   private func output(of path: String, _ arguments: [String]) throws -> String {

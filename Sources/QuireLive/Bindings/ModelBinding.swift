@@ -1,4 +1,5 @@
 public import QuireModel
+import QuireRow
 
 /// A getter and setter of one property of a model, to pass to code that edits it.
 ///
@@ -185,3 +186,5 @@ extension ModelBindingError: CustomStringConvertible {
     }
   }
 }
+
+extension ModelBindingError: QuireError {}

@@ -83,3 +83,7 @@ public struct Commits: AsyncSequence, Sendable {
     }
   }
 }
+
+extension CommitsMissed: QuireError {
+  public var cause: QuireErrorCause { .conflict }
+}

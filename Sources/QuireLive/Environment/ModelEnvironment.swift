@@ -1,3 +1,5 @@
+public import QuireRow
+
 /// Passes values to called code without a parameter at every layer: objects by type, values by key.
 ///
 ///     try withEnvironment(library) {
@@ -134,3 +136,5 @@ extension ModelEnvironmentError: CustomStringConvertible {
     }
   }
 }
+
+extension ModelEnvironmentError: QuireError {}

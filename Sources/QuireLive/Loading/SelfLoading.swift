@@ -1,5 +1,6 @@
 import Observation
 import QuireModel
+import QuireRow
 
 /// An object that loads its own properties: ``load()`` assigns its ``LazyLoaded`` properties when the first of them is
 /// read.
@@ -59,6 +60,8 @@ package enum LoadError: Error, Hashable, Sendable {
   /// The step read a property that it must assign.
   case readByItsOwnStep(type: String, property: String)
 }
+
+extension LoadError: QuireError {}
 
 extension LoadError: CustomStringConvertible {
   package var description: String {

@@ -35,3 +35,12 @@ extension RecordError: CustomStringConvertible {
 
   private static func list(_ columns: [String]) -> String { columns.isEmpty ? "none" : columns.joined(separator: ", ") }
 }
+
+extension RecordError: QuireError {
+  public var cause: QuireErrorCause {
+    switch self {
+    case .undecodable, .noObject: .storage
+    case .otherWidth, .missingColumn, .severalColumns, .unsupported: .caller
+    }
+  }
+}

@@ -1,4 +1,6 @@
 import Foundation
+import QuireRow
+import QuireSQLite
 
 /// That the program has every kind of expression. A kind is found by its conformance, which is looked for while the program
 /// runs. A linker takes from a static archive the files that are referred to, and would leave out one that has conformances
@@ -33,8 +35,12 @@ extension Translation {
   #endif
   private static var formed: any FormedExpression.Type { Numbers.self }
 
+  /// The errors whose causes and texts are found in the same way, by files that have nothing else.
+  private static var errors: [any QuireError.Type] { [ModelError.self, DatabaseError.self] }
+
   private static let isLinkedWhole =
-    kinds.allSatisfy { ($0 as Any.Type) is any TranslatableExpression.Type }
+    errors.allSatisfy { ($0 as Any.Type) is any QuireError.Type }
+    && kinds.allSatisfy { ($0 as Any.Type) is any TranslatableExpression.Type }
     && (formed as Any.Type) is any FormedExpression.Type
 
   /// - Throws: ``ModelError/query(_:)`` if the program was linked without a part of this module.
