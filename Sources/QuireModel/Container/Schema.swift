@@ -137,8 +137,8 @@ public enum MigrationStage: Sendable {
   /// and new ones get their declared default.
   case lightweight(fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type)
   /// The same between two closures: the first sees the models of the old version, the second those of the new one.
-  /// What they change is theirs to save. One that throws, or in which the process ends, runs again when the file is next
-  /// opened, so it must not matter to it what an earlier run has saved.
+  /// What they leave unsaved is saved when they return. One that throws, or in which the process ends, runs again when the
+  /// file is next opened, so it must not matter to it what an earlier run has saved.
   case custom(
     fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
     willMigrate: (@Sendable (ModelContext) throws -> Void)?, didMigrate: (@Sendable (ModelContext) throws -> Void)?)
