@@ -1,4 +1,4 @@
-import QuireRow
+public import QuireRow
 package import QuireSQLite
 
 /// What another tool's version table lists as run on a database.
@@ -175,6 +175,8 @@ public enum ToolProblem: Error, Hashable, Sendable {
   /// The tool's data about a file, such as a checksum, cannot be computed.
   case cannotGiveBack(ToolHistory, reason: String)
 }
+
+extension ToolProblem: QuireError {}
 
 extension ToolProblem: CustomStringConvertible {
   public var description: String {

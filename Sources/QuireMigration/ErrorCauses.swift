@@ -1,3 +1,0 @@
-public import QuireRow
-
-extension ToolProblem: QuireError {}
