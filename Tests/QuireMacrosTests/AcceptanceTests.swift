@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// Sources that must compile without a word, in modules of other settings than ours.
-@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
+@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"), .fewCompilers)
 struct AcceptanceTests {
   static let settings: [[String]] = [
     [],
@@ -17,15 +18,15 @@ struct AcceptanceTests {
 
   @Test(arguments: settings) func `models compile without a warning whatever the module's settings`(
     options: [String]
-  ) throws {
+  ) async throws {
     // A public model shows types of Quire, so its file's import is public where imports are not so by default.
     let isInternal = options.contains("InternalImportsByDefault")
     let source = isInternal ? "public " + Self.models : Self.models
-    let found = try Compiler.shared!.check([source], options)[0]
+    let found = try await Compiler.shared!.check([source], options)[0]
     #expect(found.isEmpty, "\(options): \(found)")
   }
 
-  @Test func `a predicate asks whether there is an object, though its file does not declare the model`() throws {
+  @Test func `a predicate asks whether there is an object, though its file does not declare the model`() async throws {
     let use = """
       import Foundation
       import Quire
@@ -52,24 +53,25 @@ struct AcceptanceTests {
     // The compiler reads the files in their order, or one after the other.
     for options in [[], ["-no-whole-module-optimization"]] {
       for sources in [[models, use], [use, models]] {
-        let found = try Compiler.shared!.check(sources, options)
+        let found = try await Compiler.shared!.check(sources, options)
         #expect(found.joined().isEmpty, "\(options): \(found)")
       }
     }
   }
 
-  @Test func `a model of twice as many properties costs the compiler twice as much`() throws {
-    func attempts(properties: Int) throws -> Int {
+  @Test func `a model of twice as many properties costs the compiler twice as much`() async throws {
+    func attempts(properties: Int) async throws -> Int {
       let kinds = ["Genre = .novel", "Wide?", "[Wide] = []", "String = \"\"", "Date?", "[String] = []"]
       let properties = (0..<properties).map { "  var p\($0): \(kinds[$0 % kinds.count])\n" }.joined()
-      return try Compiler.shared!.attempts(
+      return try await Compiler.shared!.attempts(
         "import Quire\nenum Genre: String, Codable { case novel }\n@Model final class Wide {\n\(properties)}\n")
     }
-    let (half, whole) = (try attempts(properties: 30), try attempts(properties: 60))
+    let (half, whole) = (try await attempts(properties: 30), try await attempts(properties: 60))
     #expect(half > 30 && Double(whole) < 2.2 * Double(half), "\(half) for 30 properties, \(whole) for 60")
   }
 
-  @Test func `an error in an initializer is shown at its line, also where the initializer assigns a reference`() throws
+  @Test func `an error in an initializer is shown at its line, also where the initializer assigns a reference`()
+    async throws
   {
     let source = """
       import Quire
@@ -86,7 +88,7 @@ struct AcceptanceTests {
         }
       }
       """
-    let found = try Compiler.shared!.check([source])[0].filter { $0.severity == "error" }
+    let found = try await Compiler.shared!.check([source])[0].filter { $0.severity == "error" }
     #expect(found.map(\.line) == [10, 11], "\(found)")
   }
 

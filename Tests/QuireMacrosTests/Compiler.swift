@@ -31,12 +31,12 @@ struct Compiler {
   private var plugin: URL { products.appending(path: "QuireMacros-tool") }
 
   /// Type-checks the sources as one module and gives the diagnostics of each, in order.
-  func check(_ sources: [String], _ options: [String] = []) throws -> [[Diagnosis]] {
-    try checkWithExpansions(sources, options).own
+  func check(_ sources: [String], _ options: [String] = []) async throws -> [[Diagnosis]] {
+    try await checkWithExpansions(sources, options).own
   }
 
   /// As ``check(_:_:)``, with the errors that are not at a line of the sources, but in what macros have written.
-  func checkWithExpansions(_ sources: [String], _ options: [String] = []) throws
+  func checkWithExpansions(_ sources: [String], _ options: [String] = []) async throws
     -> (own: [[Diagnosis]], generated: [String])
   {
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-macros-\(UUID().uuidString)")
@@ -48,18 +48,18 @@ struct Compiler {
       try Data(source.utf8).write(to: file)
       paths.append(file.path)
     }
-    let text = try run(paths, options, in: folder)
+    let text = try await run(paths, options, in: folder)
     let lines = text.split(separator: "\n")
     let generated = lines.filter { $0.contains("@__swiftmacro_") && $0.contains(": error: ") }.map(String.init)
     return (paths.map { path in lines.compactMap { Diagnosis($0, in: path) } }, generated)
   }
 
   /// How many ways the type checker tries for a source that compiles: what its time goes with, however busy the machine is.
-  func attempts(_ source: String) throws -> Int {
+  func attempts(_ source: String) async throws -> Int {
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-statistics-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let found = try check([source], ["-stats-output-dir", folder.path])[0]
+    let found = try await check([source], ["-stats-output-dir", folder.path])[0]
     if !found.isEmpty { throw Failed(description: "\(found)") }
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.contains("frontend") {
       let data = try Data(contentsOf: folder.appending(path: name))
@@ -70,11 +70,12 @@ struct Compiler {
   }
 
   /// What the compiler says of a source that says itself what is expected, fix-its and all: nothing where it is so.
-  func verify(_ source: String) throws -> String {
-    try check([source], ["-Xfrontend", "-verify"])[0].map { "\($0)" }.joined(separator: "\n")
+  func verify(_ source: String) async throws -> String {
+    try await check([source], ["-Xfrontend", "-verify"])[0].map { "\($0)" }.joined(separator: "\n")
   }
 
-  func run(_ paths: [String], _ options: [String], in folder: URL) throws -> String {
+  /// Suspends while the compiler runs, so that other tests have the thread.
+  func run(_ paths: [String], _ options: [String], in folder: URL) async throws -> String {
     let process = Process()
     process.executableURL = swiftc
     process.currentDirectoryURL = folder
@@ -94,8 +95,10 @@ struct Compiler {
     let handle = try FileHandle(forWritingTo: output)
     process.standardError = handle
     process.standardOutput = handle
-    try process.run()
-    process.waitUntilExit()
+    try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in ended.resume() }
+      do { try process.run() } catch { ended.resume(throwing: error) }
+    }
     let text = try String(contentsOf: output, encoding: .utf8)
     // A diagnostic without a place is about the command, not about a source.
     if text.contains("<unknown>:0: error") || process.terminationReason != .exit { throw Failed(description: text) }

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// Programs that would use an object or a context in two places at once: the compiler refuses each.
-@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
+@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"), .fewCompilers)
 struct IsolationTests {
   private static let preamble = """
     import Quire
@@ -86,12 +87,12 @@ struct IsolationTests {
     ),
   ]
 
-  @Test func `a program that shares an object or a context between isolations does not compile`() throws {
+  @Test func `a program that shares an object or a context between isolations does not compile`() async throws {
     // Where values go is looked at only in a module whose types are right: what is refused by its types first.
     var waiting = Array(Self.wrong.indices)
     for _ in 0..<2 {
       let sources = waiting.map { number in "import Quire\nenum Program\(number) {\n\(Self.wrong[number].source)\n}\n" }
-      let found = try Compiler.shared!.check([Self.preamble] + sources, ["-emit-sil", "-o", "/dev/null"])
+      let found = try await Compiler.shared!.check([Self.preamble] + sources, ["-emit-sil", "-o", "/dev/null"])
       #expect(found[0].allSatisfy { $0.severity == "note" }, "\(found[0])")
       var left: [Int] = []
       for (place, number) in waiting.enumerated() {
@@ -108,7 +109,7 @@ struct IsolationTests {
     #expect(waiting.isEmpty, "\(waiting.map { Self.wrong[$0].source })")
   }
 
-  @Test func `what is meant to travel does`() throws {
+  @Test func `what is meant to travel does`() async throws {
     let source =
       Self.preamble + """
         func travel(_ store: ModelContainer, _ importer: Importer) async throws {
@@ -120,7 +121,7 @@ struct IsolationTests {
           Task.detached { print(store, id as Any, try title?.title as Any) }
         }
         """
-    let found = try Compiler.shared!.check([source], ["-emit-sil", "-o", "/dev/null"])[0]
+    let found = try await Compiler.shared!.check([source], ["-emit-sil", "-o", "/dev/null"])[0]
     #expect(found.isEmpty, "\(found)")
   }
 }

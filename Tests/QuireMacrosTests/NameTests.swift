@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Models that are called as types of Quire, Foundation and Swift are.
-@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
+@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"), .fewCompilers)
 struct NameTests {
   /// Every public type, as Documentation/Types.md lists them.
   private static func ours() throws -> [String] {
@@ -37,13 +38,14 @@ struct NameTests {
     """
   }
 
-  @Test func `a model may be called as any public type of Quire, Foundation and Swift is, beside import Quire`() throws
+  @Test func `a model may be called as any public type of Quire, Foundation and Swift is, beside import Quire`()
+    async throws
   {
     var seen: Set<String> = []
     let names = (try Self.ours() + Self.theirs).filter { seen.insert($0).inserted }
     #expect(names.count > 180)
     let source = "import Quire\n" + names.map(Self.model).joined() + Self.uses
-    let found = try Compiler.shared!.check([source])[0]
+    let found = try await Compiler.shared!.check([source])[0]
     #expect(found.isEmpty, "\(found.prefix(5))")
   }
 

@@ -1,14 +1,15 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Each refused projection, with what the compiler says at its line after `// ✗`.
-@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
+@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"), .fewCompilers)
 struct ProjectionRefusalTests {
   @Test(arguments: RefusedProjection.all)
   func `what a projection can't have is refused at its line, with what to write instead`(refused: RefusedProjection)
-    throws
+    async throws
   {
-    let found = try RefusedProjection.diagnoses()[refused.number].filter { $0.severity != "note" }
+    let found = try await RefusedProjection.diagnoses()[refused.number].filter { $0.severity != "note" }
     #expect(found.map(\.line).sorted() == refused.expected.map(\.line), "\(refused): \(found)")
     for expected in refused.expected {
       #expect(
@@ -18,19 +19,19 @@ struct ProjectionRefusalTests {
     #expect(!found.contains { $0.text.contains("(_:_:") || $0.text.contains("_quire") }, "\(found)")
   }
 
-  @Test func `each mistake is reported where it was made, and not again in what the macro has written`() throws {
-    #expect(try RefusedProjection.generatedErrors().isEmpty)
+  @Test func `each mistake is reported where it was made, and not again in what the macro has written`() async throws {
+    #expect(try await RefusedProjection.generatedErrors().isEmpty)
   }
 
   @Test(arguments: AcceptanceTests.settings)
-  func `projections compile without a warning whatever the module's settings`(options: [String]) throws {
+  func `projections compile without a warning whatever the module's settings`(options: [String]) async throws {
     let isInternal = options.contains("InternalImportsByDefault")
     let source = isInternal ? "public " + Self.accepted : Self.accepted
-    let found = try Compiler.shared!.check([source], options)[0]
+    let found = try await Compiler.shared!.check([source], options)[0]
     #expect(found.isEmpty, "\(options): \(found)")
   }
 
-  @Test func `a computed field that calls what has no SQL is refused`() throws {
+  @Test func `a computed field that calls what has no SQL is refused`() async throws {
     let source = """
       import Quire
       @Model final class Author { var name: String; init(name: String) { self.name = name } }
@@ -38,7 +39,7 @@ struct ProjectionRefusalTests {
         @Computed({ (author: Author) in author.name.uppercased() }) var name: String
       }
       """
-    let found = try Compiler.shared!.check([source])[0]
+    let found = try await Compiler.shared!.check([source])[0]
     #expect(found.contains { $0.severity == "error" && $0.text.contains("‘uppercased’ has no SQL") })
   }
 
@@ -175,9 +176,11 @@ struct RefusedProjection: Sendable, CustomStringConvertible {
     """
 
   /// All cases are compiled once, together.
-  private static let outcome = Result { try Compiler.shared!.checkWithExpansions(all.map(\.source) + [models]) }
-  static func diagnoses() throws -> [[Diagnosis]] { try outcome.get().own }
-  static func generatedErrors() throws -> [String] { try outcome.get().generated }
+  private static let outcome = _Concurrency.Task {
+    try await Compiler.shared!.checkWithExpansions(all.map(\.source) + [models])
+  }
+  static func diagnoses() async throws -> [[Diagnosis]] { try await outcome.value.own }
+  static func generatedErrors() async throws -> [String] { try await outcome.value.generated }
 }
 
 /// A flat list: one small source for each refusal.

@@ -1,13 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Each refused declaration, with what the compiler says at its line after `// ✗`.
-@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
+@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"), .fewCompilers)
 struct RefusalTests {
   @Test(arguments: Refused.all) func `what a model can't have is refused at its line, with what to write instead`(
     refused: Refused
-  ) throws {
-    let found = try Refused.diagnoses()[refused.number].filter { $0.severity != "note" }
+  ) async throws {
+    let found = try await Refused.diagnoses()[refused.number].filter { $0.severity != "note" }
     let sorted = found.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }.map(
       \.element)
     #expect(sorted.map(\.line) == refused.expected.map(\.line), "\(refused): \(found)")
@@ -17,7 +18,7 @@ struct RefusalTests {
     }
   }
 
-  @Test func `where a keystroke should do, the compiler offers it`() throws {
+  @Test func `where a keystroke should do, the compiler offers it`() async throws {
     let source = """
       import Quire
       @Model public struct Book { var title = "" }
@@ -25,13 +26,13 @@ struct RefusalTests {
       @Model @MainActor final class Library { var name = "" }
       @Model final class Region { private let name = "" }
       """
-    let notes = try Compiler.shared!.check([source])[0].filter { $0.severity == "note" }
+    let notes = try await Compiler.shared!.check([source])[0].filter { $0.severity == "note" }
     #expect(notes.map(\.line) == [2, 3, 4, 5])
     let texts = ["write ‘final class’", "remove @Observable", "remove @MainActor", "write ‘var’"]
     #expect(notes.map(\.text) == texts)
   }
 
-  @Test func `what one declaration, one label or one name too many or too few is offered to be mended`() throws {
+  @Test func `what one declaration, one label or one name too many or too few is offered to be mended`() async throws {
     let source = """
       import Quire
       @Model final class Author {
@@ -50,7 +51,7 @@ struct RefusalTests {
       }
       @ModelActor final class Worker {}
       """
-    let notes = try Compiler.shared!.check([source])[0].filter { $0.severity == "note" }
+    let notes = try await Compiler.shared!.check([source])[0].filter { $0.severity == "note" }
     let expected = [
       (3, "write 4 declarations"), (4, "remove ‘unowned’"), (5, "write ‘deleteRule: .cascade’"), (5, "write ‘[Book]’"),
       (6, "remove @Relationship"), (7, "remove @Attribute"), (8, "remove @Attribute"), (9, "write ‘Int?’"),
@@ -59,7 +60,7 @@ struct RefusalTests {
     #expect(notes.map(\.line) == expected.map(\.0) && notes.map(\.text) == expected.map(\.1), "\(notes)")
   }
 
-  @Test func `no message names what the macro has written`() throws {
+  @Test func `no message names what the macro has written`() async throws {
     let source = """
       import Quire
       @Model final class Thing {
@@ -83,11 +84,11 @@ struct RefusalTests {
         _ = Derived()
       }
       """
-    let messages = try Compiler.shared!.check([source])[0].filter { $0.severity == "error" }
+    let messages = try await Compiler.shared!.check([source])[0].filter { $0.severity == "error" }
     #expect(messages.count >= 5)
     #expect(messages.allSatisfy { !$0.text.contains("_quire") }, "\(messages)")
     // Apart from code that has written such a name itself.
-    let refusals = try Refused.diagnoses().joined().filter {
+    let refusals = try await Refused.diagnoses().joined().filter {
       $0.severity == "error" && !$0.text.contains("by hand") && !$0.text.contains("names beginning")
     }
     #expect(!refusals.isEmpty)
@@ -97,13 +98,15 @@ struct RefusalTests {
     }
   }
 
-  @Test func `each mistake is reported where it was made, and not again in what the macro has written`() throws {
+  @Test func `each mistake is reported where it was made, and not again in what the macro has written`() async throws {
     // A type that does not exist is missing once more where the macro declares the storage, as it is with @Observable.
-    let generated = try Refused.generatedErrors().filter { !$0.contains("cannot find type 'Measure' in scope") }
+    let generated = try await Refused.generatedErrors().filter { !$0.contains("cannot find type 'Measure' in scope") }
     #expect(generated.isEmpty, "\(generated)")
   }
 
-  @Test func `of a property wrapper that is not known by name, the compiler says that it cannot be applied`() throws {
+  @Test func `of a property wrapper that is not known by name, the compiler says that it cannot be applied`()
+    async throws
+  {
     let source = """
       import Quire
       @propertyWrapper struct Rounded { var wrappedValue: Double }
@@ -115,14 +118,14 @@ struct RefusalTests {
         @ObservationIgnored @Rounded var weight: Double = 0
       }
       """
-    let found = try Compiler.shared!.checkWithExpansions([source])
+    let found = try await Compiler.shared!.checkWithExpansions([source])
     let errors = found.own[0].filter { $0.severity == "error" }
     #expect(errors.map(\.line) == [6, 7])
     let all = errors.map(\.text) + found.generated
     #expect(all.allSatisfy { $0.contains("property wrapper cannot be applied to a computed property") }, "\(all)")
   }
 
-  @Test func `the declarations and the init that are offered are those that were meant`() throws {
+  @Test func `the declarations and the init that are offered are those that were meant`() async throws {
     let source = """
       import Quire
       enum Shop {
@@ -136,7 +139,7 @@ struct RefusalTests {
         private var first = "", last: String?, a, b: Int  // expected-error {{share one declaration}} expected-note {{write 4 declarations}} {{3-51=private var first = ""\\n  private var last: String?\\n  private var a: Int\\n  private var b: Int}}
       }
       """
-    #expect(try Compiler.shared!.verify(source) == "")
+    #expect(try await Compiler.shared!.verify(source) == "")
   }
 }
 
@@ -158,7 +161,7 @@ struct Refused: Sendable, CustomStringConvertible {
   }
 
   /// All cases are compiled once, together.
-  private static let outcome = Result { try Compiler.shared!.checkWithExpansions(all.map(\.source)) }
-  static func diagnoses() throws -> [[Diagnosis]] { try outcome.get().own }
-  static func generatedErrors() throws -> [String] { try outcome.get().generated }
+  private static let outcome = _Concurrency.Task { try await Compiler.shared!.checkWithExpansions(all.map(\.source)) }
+  static func diagnoses() async throws -> [[Diagnosis]] { try await outcome.value.own }
+  static func generatedErrors() async throws -> [String] { try await outcome.value.generated }
 }

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// Objects of a block of `store.write` or `store.read` that would leave it: the compiler refuses each.
-@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"))
+@Suite(.enabled(if: Compiler.shared != nil, "needs the toolchain's swiftc beside the build"), .fewCompilers)
 struct ServingIsolationTests {
   private static let preamble = """
     import Quire
@@ -87,10 +88,10 @@ struct ServingIsolationTests {
     ]
   }
 
-  @Test(arguments: wrong.indices) func `an object does not leave its block`(_ number: Int) throws {
+  @Test(arguments: wrong.indices) func `an object does not leave its block`(_ number: Int) async throws {
     let (source, says) = Self.wrong[number]
     let text = Self.preamble + source + "\n"
-    let found = try Compiler.shared!.check([text], ["-emit-sil", "-o", "/dev/null"])[0].filter {
+    let found = try await Compiler.shared!.check([text], ["-emit-sil", "-o", "/dev/null"])[0].filter {
       $0.severity == "error"
     }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -99,7 +100,7 @@ struct ServingIsolationTests {
     for error in found { #expect(error.line == line && error.text.contains(says), "\(error)") }
   }
 
-  @Test func `values leave their block, and objects made in it are used in it`() throws {
+  @Test func `values leave their block, and objects made in it are used in it`() async throws {
     let source =
       Self.preamble + """
         func travel(_ store: ModelContainer, _ shelf: Shelf, title: String) async throws {
@@ -119,7 +120,7 @@ struct ServingIsolationTests {
           print(rows.map(\\.title), try snapshot?.title as Any)
         }
         """
-    let found = try Compiler.shared!.check([source], ["-emit-sil", "-o", "/dev/null"])[0]
+    let found = try await Compiler.shared!.check([source], ["-emit-sil", "-o", "/dev/null"])[0]
     #expect(found.isEmpty, "\(found)")
   }
 }

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 private let archiver = ["/usr/bin/ar", "/usr/bin/llvm-ar"].first(where: FileManager.default.isExecutableFile)
 
 /// A program that is linked with a static library of ours, of which the linker takes what is referred to.
-@Suite(.enabled(if: Compiler.shared != nil && archiver != nil)) struct StaticArchiveTests {
-  @Test func `predicates of every kind are translated, and errors have their texts`() throws {
+@Suite(.enabled(if: Compiler.shared != nil && archiver != nil), .fewCompilers) struct StaticArchiveTests {
+  @Test func `predicates of every kind are translated, and errors have their texts`() async throws {
     let compiler = try #require(Compiler.shared)
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-archive-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -25,7 +26,7 @@ private let archiver = ["/usr/bin/ar", "/usr/bin/llvm-ar"].first(where: FileMana
     try Data(Self.program.utf8).write(to: source)
     let program = folder.appending(path: "program").path
     let options = ["-L", folder.path, "-larchived", "-lsqlite3", "-lswiftSynchronization"]
-    let linked = try compiler.run([source.path], ["-emit-executable", "-o", program] + options, in: folder)
+    let linked = try await compiler.run([source.path], ["-emit-executable", "-o", program] + options, in: folder)
     #expect(linked == "")
     #expect(try output(of: program, []) == "1 1 1 1 1 1 1 1\ntrue true true true\n")
   }

@@ -9,6 +9,7 @@ public struct FewAtOnce: SuiteTrait, TestTrait, TestScoping {
   public let isRecursive = true
   fileprivate static let places = Places(24)
   fileprivate static let placesOnMainActor = Places(8)
+  fileprivate static let placesOfCompilers = Places(2)
   fileprivate let places: Places
 
   public func provideScope(
@@ -30,6 +31,8 @@ extension Trait where Self == FewAtOnce {
   public static var fewAtOnce: FewAtOnce { FewAtOnce(places: FewAtOnce.places) }
   /// For suites on the main actor: at most eight of their tests at once.
   public static var fewOnMainActor: FewAtOnce { FewAtOnce(places: FewAtOnce.placesOnMainActor) }
+  /// For suites that run the compiler, which takes a core: at most two of their tests at once.
+  public static var fewCompilers: FewAtOnce { FewAtOnce(places: FewAtOnce.placesOfCompilers) }
 }
 
 private actor Places {
