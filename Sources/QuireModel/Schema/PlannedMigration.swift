@@ -15,9 +15,10 @@ struct PlannedMigration {
     let type: any VersionedSchema.Type
     let entities: [Entity]
     let joins: [JoinTable]
-    /// The statements that make its tables.
-    let statements: Set<SQLFragment>
     var number: Schema.Version { type.versionIdentifier }
+    var classes: Set<ObjectIdentifier> { Set(entities.map(\.typeID)) }
+    /// The statements that make its tables.
+    var statements: Set<SQLFragment> { get throws { try PlannedMigration.statements(entities, joins) } }
   }
 
   private let versions: [Version]
@@ -35,11 +36,14 @@ struct PlannedMigration {
   ) throws {
     let versions = try plan.schemas.map { type in
       let (entities, joins) = try SchemaResolution.resolve(type.models)
-      return Version(
-        type: type, entities: entities, joins: joins, statements: try Self.statements(entities, joins))
+      return Version(type: type, entities: entities, joins: joins)
     }.sorted { $0.number < $1.number }
-    let own = try Self.statements(entities, joins)
-    let same = versions.filter { $0.statements == own }
+    let classes = Set(entities.map(\.typeID))
+    var same = versions.filter { $0.classes == classes }
+    if same.isEmpty {
+      let own = try Self.statements(entities, joins)
+      same = try versions.filter { try $0.statements == own }
+    }
     // Models that are no version's are what the newest one has become.
     target = same.first { $0.number == schema.number } ?? same.last ?? versions.last
     self.versions = versions
@@ -131,9 +135,9 @@ struct PlannedMigration {
     if let known, known.number == target?.number || recorded != Self.untold { return known }
     if let recorded, recorded != Self.untold { throw SchemaError(.unknownVersion(path: file, version: recorded)) }
     let statements = Set(try SchemaReader(connection).objects().compactMap { $0.sql.map { SQLFragment($0) } })
-    func isExact(_ version: Version) -> Bool { version.statements.isSubset(of: statements) }
-    if let known, isExact(known) { return known }
-    if let exact = versions.last(where: isExact) { return exact }
+    func isExact(_ version: Version) throws -> Bool { try version.statements.isSubset(of: statements) }
+    if let known, try isExact(known) { return known }
+    if let exact = try versions.last(where: isExact) { return exact }
     func fits(_ version: Version) throws -> Bool {
       try SchemaCheck(entities: version.entities, joins: version.joins).differences(in: connection).isEmpty
     }
