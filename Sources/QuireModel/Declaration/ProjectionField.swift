@@ -143,16 +143,16 @@ extension _Quire {
 extension _Quire.ProjectionField {
   /// Itself: a field that can be read.
   @inlinable public var field: Self { self }
+
+  /// Stands for a field that is refused: no program that compiles has it.
+  fileprivate static var refused: Self { Self(name: "", keyPath: \Self.self, source: .path([])) }
 }
 
 extension _Quire {
   /// The result for a field that is refused.
   public struct OtherComputed {
-    @available(
-      *, unavailable,
-      message: "what is computed is of another type than this field: write that type"
-    )
-    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+    @available(*, unavailable, message: "what is computed is of another type than this field: write that type")
+    public var field: ProjectionField { .refused }
   }
 
   /// The result for a field that is refused.
@@ -162,16 +162,13 @@ extension _Quire {
       message:
         "a projection holds values and no objects: name a property of the object, as in @From(\\Book.author?.name), or its persistentModelID"
     )
-    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+    public var field: ProjectionField { .refused }
   }
 
   /// The result for a field that is refused.
   public struct TypeWithoutColumn {
-    @available(
-      *, unavailable,
-      message: "no column holds this type: name a property that is stored"
-    )
-    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+    @available(*, unavailable, message: "no column holds this type: name a property that is stored")
+    public var field: ProjectionField { .refused }
   }
 
   /// The result for a field that is refused.
@@ -181,16 +178,13 @@ extension _Quire {
       message:
         "this field is of another type than the property it is read from: write the property's type, with ‘?’ where the path has one"
     )
-    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+    public var field: ProjectionField { .refused }
   }
 
   /// The result for a field that is refused.
   public struct OtherCount {
-    @available(
-      *, unavailable,
-      message: "a number of objects is an Int: write ‘Int’"
-    )
-    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+    @available(*, unavailable, message: "a number of objects is an Int: write ‘Int’")
+    public var field: ProjectionField { .refused }
   }
 
   /// The result for a field that is refused.
@@ -199,16 +193,13 @@ extension _Quire {
       *, unavailable,
       message: "a sum of whole numbers is an Int, and of reals a Double; of nothing it is 0: write that type"
     )
-    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+    public var field: ProjectionField { .refused }
   }
 
   /// The result for a field that is refused.
   public struct OtherAverage {
-    @available(
-      *, unavailable,
-      message: "an average is a real number, and nil of nothing: write ‘Double?’"
-    )
-    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+    @available(*, unavailable, message: "an average is a real number, and nil of nothing: write ‘Double?’")
+    public var field: ProjectionField { .refused }
   }
 
   /// The result for a field that is refused.
@@ -218,7 +209,7 @@ extension _Quire {
       message:
         "the least value is of the property's type, which has an order, and nil of nothing: write that type with ‘?’"
     )
-    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+    public var field: ProjectionField { .refused }
   }
 
   /// The result for a field that is refused.
@@ -228,7 +219,7 @@ extension _Quire {
       message:
         "the greatest value is of the property's type, which has an order, and nil of nothing: write that type with ‘?’"
     )
-    public var field: ProjectionField { ProjectionField(name: "", keyPath: \Self.self, source: .path([])) }
+    public var field: ProjectionField { .refused }
   }
 }
 
