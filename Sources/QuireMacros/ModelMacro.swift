@@ -32,7 +32,7 @@ extension ModelMacro: MemberAttributeMacro {
     switch Member(DeclSyntax(member)) {
     case .stored(let property):
       // The compiler lets no macro write accessors for a constant: it is stored as it is, and nobody waits for a change.
-      // A property whose storage another one is called as is refused.
+      // A property is refused if another one has the name of its storage.
       guard !property.isConstant, let position = model.position(of: property.name),
         model.position(of: property.storage) == nil
       else { return [] }

@@ -47,7 +47,7 @@ struct ModelSyntax {
         }
       }
     }
-    // Of properties with one name the compiler says so; nothing is written for them.
+    // The compiler refuses properties of one name; nothing is generated for them.
     let names = Dictionary(properties.map { ($0.name, 1) }, uniquingKeysWith: +)
     properties.removeAll { names[$0.name] != 1 }
     self.properties = properties

@@ -16,7 +16,7 @@ struct ProjectionMembers {
   /// is the field's, and that the type is one of values.
   private var definition: String {
     let lines = projection.fields.enumerated().flatMap { place, field in
-      // Its part of two lines, as a closure in it may be of several: the second is what is refused.
+      // Two statements, because a closure in the first may have several lines: a field is refused at the second.
       ["let part\(place) = \(source(of: field))", "fields.append(part\(place).field)"].map {
         context.placing($0, at: field.property.pattern)
       }

@@ -57,7 +57,8 @@ struct PropertyAccessors {
     """
   }
 
-  /// Of a type that there is not, the compiler says so at the declaration; what is returned at once it would refuse again.
+  /// The compiler refuses an unknown type at the declaration. If the value were returned directly, it would refuse the
+  /// type here once more.
   private var getter: String {
     """
     get {

@@ -49,7 +49,7 @@ extension Editor {
     ask(prompt.first)
     while true {
       if let line = plain.next() {
-        // In place: of a copy for each line, long statements would cost the square of their lines.
+        // In place: with a copy for each line, the cost would grow with the square of the lines.
         if text == nil {
           text = line
         } else {

@@ -21,9 +21,9 @@ public struct ModelConfiguration: Sendable {
   /// ``QuireSQLite/DatabaseError/busy(path:waited:by:)``.
   public var busyTimeout = Duration.seconds(5)
   /// How long a thread waits to write while others of this process do, 60 s by default; then it is
-  /// ``QuireSQLite/DatabaseError/writerBusy(waited:)``. So long, too, the opening of a file waits while others run a
-  /// ``SchemaMigrationPlan`` on it. ``ModelContainer/write(author:deadline:_:)`` has its deadline
-  /// instead, because no thread waits for it.
+  /// ``QuireSQLite/DatabaseError/writerBusy(waited:)``. Opening a file waits as long while others run a
+  /// ``SchemaMigrationPlan`` on it. ``ModelContainer/write(author:deadline:_:)`` has its deadline instead, because no thread
+  /// waits for it.
   public var writeTimeout = Duration.seconds(60)
   /// How many blocks of ``ModelContainer/read(deadline:_:)`` run at once; nil for as many as the machine has cores.
   public var readers: Int?

@@ -6,7 +6,7 @@ public struct Schema: Sendable {
   public let types: [any PersistentModel.Type]
   /// The version of their shape.
   public let version: Version
-  /// The version, if it was given: that of a schema which is made of types says nothing.
+  /// The version, if one was given: a schema that is made of types has 1.0.0, whatever its models are.
   private(set) var number: Version?
 
   /// A schema of these classes.
@@ -127,7 +127,7 @@ public protocol VersionedSchema: SendableMetatype {
 public protocol SchemaMigrationPlan: SendableMetatype {
   /// All versions, oldest first.
   static var schemas: [any VersionedSchema.Type] { get }
-  /// One stage for each step from a version to the next; without any, each step is what the models differ in.
+  /// One stage for each step from a version to the next. Without stages, each step is the difference of the models.
   static var stages: [MigrationStage] { get }
 }
 

@@ -28,8 +28,8 @@ extension PersistentModel {
 }
 
 extension PersistentModel where Self: Encodable {
-  /// For a class that says it is Codable and leaves the rest to the compiler, which would tell of the storage that the
-  /// macro has written. There is none for `init(from:)`: the compiler would offer it wherever an initializer is misspelled.
+  /// For a class that says it is Codable and leaves the rest to the compiler, whose message would name the storage that
+  /// the macro has written. There is none for `init(from:)`: the compiler would offer it wherever an initializer is misspelled.
   @available(
     *, unavailable,
     message: "write ‘encode(to:)’ and ‘init(from:)’ in the class: the compiler cannot make them for a model"

@@ -1,8 +1,9 @@
 internal import Foundation
 
 /// A file that can be read only without locks: its journal mode is a write-ahead log, which does not exist, and its
-/// folder is not writable, so that SQLite cannot make the file that readers lock. Or the file itself is not writable: then
-/// SQLite could make that file, and not remove it, and with this program's owner it would keep others from writing.
+/// folder is not writable, so that SQLite cannot make the file that readers lock. Or the file itself is not writable:
+/// SQLite would make the log's files with this program's owner and could not remove them, and they would keep others from
+/// writing.
 ///
 /// SQLite reads it if it is promised that the file does not change. This cannot be guaranteed for other programs, so
 /// the file's state is recorded, and checked again.

@@ -13,7 +13,7 @@ extension ShellSession {
     guard words.writesRows else { return try alter(statement, words, run) }
     let connection = source.connection
     let version = try dataVersion
-    // Of what cannot be undone only the numbers are told.
+    // A session that ends with this run undoes nothing: it says only how many rows changed.
     let limit = options.staysOpen ? 0 : options.undoableSizeInBytes
     let (done, recorded) = try recording.record(limitInBytes: limit) {
       let before = connection.totalChanges
