@@ -33,14 +33,7 @@ import Testing
       other = way == .container || way == .logged ? try open() : nil
       shell = way == .shell ? try SQLiteShell(file) : nil
       context = ModelContext(store)
-      try store.execute(
-        """
-        INSERT INTO author (id, name, rank) VALUES (1, 'A', 1);
-        INSERT INTO book (id, title, year, price, is_in, author_id) VALUES
-          (1, 'a', 1, 1, 1, 1), (2, 'b', 2, 2, 0, 1), (3, 'c', 1, 3, 1, NULL)
-        """)
-      try context.setting("size", default: 0).set(1)
-      try context.refresh()
+      try fill(store, context)
     }
 
     /// One commit.

@@ -33,6 +33,18 @@ func makeStore() throws -> ModelContainer {
   try ModelContainer(for: Author.self, Book.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
 }
 
+/// An author, two books of theirs and one of nobody's, and a setting.
+@MainActor func fill(_ store: ModelContainer, _ context: ModelContext) throws {
+  try store.execute(
+    """
+    INSERT INTO author (id, name, rank) VALUES (1, 'A', 1);
+    INSERT INTO book (id, title, year, price, is_in, author_id) VALUES
+      (1, 'a', 1, 1, 1, 1), (2, 'b', 2, 2, 0, 1), (3, 'c', 1, 3, 1, NULL)
+    """)
+  try context.setting("size", default: 0).set(1)
+  try context.refresh()
+}
+
 extension RandomAccessCollection where Element == Book, Index == Int {
   var titles: [String] { map(\.title) }
   var bookKeys: [Int64] { map(\.persistentModelID.key) }

@@ -32,45 +32,6 @@ import Testing
     #expect(try tables(store) == ["journey_previous", "label_journeys"])
   }
 
-  @Test func `a file that another program migrates is waited for as long as the write timeout says, and it is named`()
-    throws
-  {
-    let file = try TemporaryFile()
-    try makeFirst(file)
-    let folder = open(file.url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-    try #require(flock(folder, LOCK_EX) == 0)
-    var configuration = ModelConfiguration(url: file.url)
-    configuration.writeTimeout = .milliseconds(200)
-    func begin() throws {
-      _ = try ModelContainer(
-        for: Schema(versionedSchema: ToursV2.self), migrationPlan: FirstStage.self, configurations: configuration)
-    }
-    let begun = ContinuousClock.now
-    let error = #expect(throws: DatabaseError.self) { try begin() }
-    #expect(ContinuousClock.now - begun < .seconds(20) && error?.cause == .transient)
-    let said = "\(error.map { "\($0)" } ?? "")"
-    // As the lock is this process's own.
-    #expect(said.hasPrefix("another thread of this program, which migrates files of its folder, kept "), "\(said)")
-    #expect(
-      said.hasSuffix("locked for 0.2 seconds. Nothing was written; repeat, or raise the write timeout"), "\(said)")
-    close(folder)
-    try begin()
-  }
-
-  @Test func `a name that is not there is answered with the one that was meant`() throws {
-    let file = try TemporaryFile()
-    try makeFirst(file)
-    let store = try ModelContainer(for: ToursV1.Trip.self, ToursV1.Tag.self, url: file.url)
-    let error = #expect(throws: SQLiteError.self) { try store.query("SELECT nam FROM trip") }
-    #expect("\(error.map { "\($0)" } ?? "")".hasSuffix("in: SELECT nam FROM trip. Did you mean name?"))
-    let other = #expect(throws: SQLiteError.self) {
-      try store.writeSQL { try $0.execute("INSERT INTO tripp (name) VALUES ('x')") }
-    }
-    #expect("\(other.map { "\($0)" } ?? "")".hasSuffix("Did you mean trip?"))
-    let none = #expect(throws: SQLiteError.self) { try store.query("SELECT abcdef FROM trip") }
-    #expect("\(none.map { "\($0)" } ?? "")".hasSuffix("in: SELECT abcdef FROM trip"))
-  }
-
   private func makeFirst(_ file: TemporaryFile) throws {
     let store = try ModelContainer(
       for: Schema(versionedSchema: ToursV1.self), configurations: ModelConfiguration(url: file.url))

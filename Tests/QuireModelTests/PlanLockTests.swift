@@ -1,0 +1,57 @@
+import Foundation
+import Quire
+import TestSupport
+import Testing
+
+/// Several programs that open a file with a plan at once.
+@Suite struct PlanLockTests {
+  @Test func `a file that another program migrates is waited for as long as the write timeout says, and it is named`()
+    throws
+  {
+    let file = try TemporaryFile()
+    _ = try ModelContainer(
+      for: Schema(versionedSchema: TicketsV1.self), configurations: ModelConfiguration(url: file.url))
+    let folder = open(file.url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+    try #require(flock(folder, LOCK_EX) == 0)
+    var configuration = ModelConfiguration(url: file.url)
+    configuration.writeTimeout = .milliseconds(200)
+    func begin() throws {
+      _ = try ModelContainer(
+        for: Schema(versionedSchema: TicketsV2.self), migrationPlan: TicketsPlan.self, configurations: configuration)
+    }
+    let begun = ContinuousClock.now
+    let error = #expect(throws: DatabaseError.self) { try begin() }
+    #expect(ContinuousClock.now - begun < .seconds(20) && error?.cause == .transient)
+    let said = "\(error.map { "\($0)" } ?? "")"
+    // As the lock is this process's own.
+    #expect(said.hasPrefix("another thread of this program, which migrates files of its folder, kept "), "\(said)")
+    #expect(
+      said.hasSuffix("locked for 0.2 seconds. Nothing was written; repeat, or raise the write timeout"), "\(said)")
+    close(folder)
+    try begin()
+  }
+}
+
+private enum TicketsV1: VersionedSchema {
+  static let versionIdentifier = Schema.Version(1, 0, 0)
+  static var models: [any PersistentModel.Type] { [Ticket.self] }
+  @Model final class Ticket {
+    var name = ""
+    init() {}
+  }
+}
+
+private enum TicketsV2: VersionedSchema {
+  static let versionIdentifier = Schema.Version(2, 0, 0)
+  static var models: [any PersistentModel.Type] { [Ticket.self] }
+  @Model final class Ticket {
+    var name = ""
+    var price = 0
+    init() {}
+  }
+}
+
+private enum TicketsPlan: SchemaMigrationPlan {
+  static var schemas: [any VersionedSchema.Type] { [TicketsV1.self, TicketsV2.self] }
+  static var stages: [MigrationStage] { [.lightweight(fromVersion: TicketsV1.self, toVersion: TicketsV2.self)] }
+}
