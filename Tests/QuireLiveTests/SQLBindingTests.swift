@@ -30,6 +30,10 @@ import Testing
     let record = try #require(try store.query("SELECT \(name) AS said, \(2) AS two").first)
     #expect(record["said"] == .text(name) && record[1] == 2 && record.columns == ["said", "two"])
     #expect(try record.value("two", as: Int.self) == 2)
+    for writing: SQL in ["DELETE FROM book", "UPDATE book SET year = 1 RETURNING id", "DROP TABLE book"] {
+      #expect(throws: StatementError.writes) { try store.query(writing) }
+    }
+    #expect(try titles() == ["x", "y"])
   }
 
   @Test func `a transaction binds what is interpolated`() throws {

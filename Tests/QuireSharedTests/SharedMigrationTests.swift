@@ -25,12 +25,15 @@ struct SharedMigrationTests {
   }
 
   /// Node 0 is closed, so that its file can be migrated by itself; node 1 goes on.
-  private func nodes() throws -> (TestNodes, first: String, second: String) {
-    let nodes = try TestNodes(2)
+  private func nodes(patience: Duration = .seconds(5)) throws -> (TestNodes, first: String, second: String) {
+    let nodes = try TestNodes(2, patience: patience)
     for number in 0..<10 { try nodes[0].write("INSERT INTO counter (note) VALUES (?)", [.integer(Int64(number))]) }
     try nodes[1].catchUpInTheEnd()
     return (nodes, nodes[0].database.path, nodes[1].database.path)
   }
+
+  /// Of who writes while a migration has its turn, and is its listener: it waits for the turn's end in vain, three times this.
+  private static let shortPatience = Duration.milliseconds(200)
 
   private static let rebuild = """
     CREATE TABLE tally (id INTEGER PRIMARY KEY, note ANY, size INTEGER NOT NULL DEFAULT 7) STRICT;
@@ -147,7 +150,7 @@ struct SharedMigrationTests {
     try migrator.apply()
     try nodes[1].database.close()
     try StoreNode.prepare(second, for: store(nodes))
-    let node = try TestNode(second, nodes.log.connection(), patience: .seconds(60))
+    let node = try TestNode(second, nodes.log.connection(), patience: Self.shortPatience)
     var count = 0
     migrator.backsUp = true
     let undone = try migrator.undo(UndoPlan(last: 1, of: migrator.history(), format: .quire)) {
@@ -166,7 +169,7 @@ struct SharedMigrationTests {
   }
 
   @Test func `a migration that begins again because others were first reports one backup, and leaves one`() throws {
-    let (nodes, first, _) = try nodes()
+    let (nodes, first, _) = try nodes(patience: Self.shortPatience)
     try nodes[0].database.close()
     var migrator = migrator(nodes, first, try file(1, "ALTER TABLE loose ADD COLUMN c"))
     migrator.backsUp = true
