@@ -355,11 +355,15 @@ public final class ModelContainer: Sendable {
   ///
   /// May be called on any thread; blocks it while the query runs.
   ///
-  /// - Throws: ``SQLiteError`` for what SQLite refuses, a statement that writes among it, what could not go into the
-  ///   statement, and ``DatabaseError``.
+  /// - Throws: ``StatementError/writes`` for a statement that writes, ``SQLiteError`` for what SQLite refuses otherwise,
+  ///   what could not go into the statement, and ``DatabaseError``.
   public func query(_ sql: SQL) throws -> [SQLRecord] {
     try store.database.read { connection in
-      try connection.endingWithTask { try BoundSQL(sql, in: store).run(on: connection).records }
+      do {
+        return try connection.endingWithTask { try BoundSQL(sql, in: store).run(on: connection).records }
+      } catch let error as SQLiteError where error.isWriteWhileReading {
+        throw StatementError.writes
+      }
     }
   }
 }

@@ -57,6 +57,9 @@ extension SQLiteError {
   package var isFull: Bool { primaryCode == SQLITE_FULL || code == SQLITE_IOERR | 19 << 8 }  // SQLITE_IOERR_SHMSIZE
   /// The database is open for reading only.
   package var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+  /// Whether a statement would have written where only reading is allowed. What keeps a file from being written has
+  /// extended codes.
+  package var isWriteWhileReading: Bool { code == SQLITE_READONLY }
   /// The transaction of a writer that is gone must be rolled back, which a connection that only reads cannot do.
   package var isUnfinished: Bool { code == SQLITE_READONLY | 3 << 8 }  // SQLITE_READONLY_ROLLBACK
   /// The statement was interrupted.
