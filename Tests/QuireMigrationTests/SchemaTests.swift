@@ -10,6 +10,15 @@ import Testing
     try schema(old).differences(to: schema(new)).map(\.description)
   }
 
+  @Test func `names and texts that differ only in how an accent is written are others`() throws {
+    #expect(
+      try differences("CREATE TABLE \"e\u{301}\" (a)", "CREATE TABLE \"\u{E9}\" (a)")
+        == ["− table \"e\u{301}\"", "+ table \"\u{E9}\" (a)"])
+    #expect(try differences("CREATE TABLE t (a DEFAULT 'e\u{301}')", "CREATE TABLE t (a DEFAULT '\u{E9}')").count == 1)
+    let both = try schema("CREATE TABLE t (\"e\u{301}\", \"\u{E9}\")")
+    #expect(both.tables.first?["\u{E9}"]?.name.text.utf8.count == 2)
+  }
+
   @Test func `a table is read with everything its text says`() throws {
     let schema = try schema(
       "CREATE TABLE author (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'x')",

@@ -133,6 +133,25 @@ import Testing
     #expect(try library.rows("SELECT * FROM g") == [[3, 6], [3, 6]])
   }
 
+  @Test func `names that differ only in how an accent is written are of two columns and of two tables`() async throws {
+    let (whole, parts) = ("caf\u{E9}", "cafe\u{301}")
+    let library = try Library(
+      """
+      CREATE TABLE "\(parts)" (id INTEGER PRIMARY KEY, x);
+      CREATE TABLE "\(whole)" (id INTEGER PRIMARY KEY, "\(parts)" TEXT, "\(whole)" TEXT);
+      INSERT INTO "\(whole)" VALUES (1, 'in parts', 'whole');
+      """)
+    let session = try library.writing()
+    for ending in ["csv", "tsv", "json", "jsonl"] {
+      let path = library.folder.appending(path: "rows.\(ending)").path
+      _ = try await session.replies(".save \(path) `\(whole)`")
+      _ = try await session.replies("delete `\(whole)`", yes: true)
+      #expect(try await session.said(".import \(path) `\(whole)`").hasPrefix("1 row added"))
+      #expect(try library.rows("SELECT * FROM \"\(whole)\"") == [[1, .text("in parts"), .text("whole")]])
+    }
+    #expect(try library.rows("SELECT * FROM \"\(parts)\"").isEmpty)
+  }
+
   @Test func `a record may refer to a later one`() async throws {
     _ = try await session.replies(".import \(try file("id,boss_id\n1,2\n2,3\n3,\n", "emp.csv")) emp")
     #expect(try library.rows("SELECT * FROM emp") == [[1, 2], [2, 3], [3, .null]])

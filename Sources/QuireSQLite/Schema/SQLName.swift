@@ -1,5 +1,5 @@
 /// A name in a schema, such as a table's or a column's: compared as SQLite compares names, ignoring the case of the
-/// letters A to Z.
+/// letters A to Z. An accent that is a character of its own makes another name than a letter that has it.
 package struct SQLName: Hashable, Sendable {
   /// As written, without quotes.
   package let text: String
@@ -10,7 +10,7 @@ package struct SQLName: Hashable, Sendable {
     key = Self.folded(text)
   }
 
-  package static func == (a: SQLName, b: SQLName) -> Bool { a.key == b.key }
+  package static func == (a: SQLName, b: SQLName) -> Bool { a.key == b.key && a.key.utf8.elementsEqual(b.key.utf8) }
   package func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
   /// Maps A to Z to a to z, and keeps every other character.
@@ -21,7 +21,9 @@ package struct SQLName: Hashable, Sendable {
 }
 
 extension SQLName: Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
-  package static func < (a: SQLName, b: SQLName) -> Bool { a.key < b.key }
+  package static func < (a: SQLName, b: SQLName) -> Bool {
+    a.key == b.key ? a.key.utf8.lexicographicallyPrecedes(b.key.utf8) : a.key < b.key
+  }
   package init(stringLiteral value: String) { self.init(value) }
 
   /// The name, in quotes if SQL needs them.

@@ -119,7 +119,7 @@ private struct Insertion {
       guard let column = model.column(named: name) else {
         throw place.failure("\(model.name) has no \(printable(name))", hint: hint(forUnknown: name))
       }
-      if columns.contains(where: { $0?.column == column.column }) {
+      if columns.contains(where: { $0?.column.utf8.elementsEqual(column.column.utf8) == true }) {
         throw place.failure("\(printable(name)) is there twice")
       }
       columns.append(column.isGenerated ? nil : column)

@@ -78,13 +78,13 @@ extension Value {
   }
 }
 
-/// Names as keys of a JSON object, made unique: a repeated name gets a number as suffix.
+/// Names as keys of a JSON object, made unique by their bytes: a repeated name gets a number as suffix.
 public func distinct(_ names: [String]) -> [String] {
-  var known: Set<String> = []
+  var known: Set<[UInt8]> = []
   return names.map { name in
     var next = name
     var number = 2
-    while !known.insert(next).inserted {
+    while !known.insert(Array(next.utf8)).inserted {
       next = "\(name):\(number)"
       number += 1
     }

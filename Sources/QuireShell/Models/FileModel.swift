@@ -131,7 +131,8 @@ extension FileModel {
 
   /// The column of that name, in queries or in the file; case matters only if both spellings exist.
   func column(named name: String) -> Column? {
-    columns.first { $0.name == name } ?? columns.first { SQLName($0.column) == SQLName(name) }
+    columns.first { $0.name.utf8.elementsEqual(name.utf8) } ?? columns.first { SQLName($0.column) == SQLName(name) }
+      ?? columns.first { $0.name == name }
       ?? columns.first { $0.name.lowercased() == name.lowercased() }
       ?? columns.first { $0.column.lowercased() == name.lowercased() }
   }
@@ -170,7 +171,8 @@ public struct FileModels: Sendable {
 
   /// The model of that name or table; case matters only if both spellings exist.
   public func place(of name: String) -> Int? {
-    all.firstIndex { $0.name == name } ?? all.firstIndex { $0.table == name }
+    all.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+      ?? all.firstIndex { $0.table.utf8.elementsEqual(name.utf8) }
       ?? all.firstIndex { SQLName($0.name) == SQLName(name) } ?? all.firstIndex { SQLName($0.table) == SQLName(name) }
       ?? all.firstIndex { $0.name.lowercased() == name.lowercased() }
       ?? all.firstIndex { $0.table.lowercased() == name.lowercased() }
