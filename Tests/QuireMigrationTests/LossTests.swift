@@ -120,6 +120,62 @@ import Testing
     #expect(try losses(sql) == nil)
   }
 
+  @Test(arguments: [
+    ("id INTEGER PRIMARY KEY, note TEXT, title TEXT", "*", true),
+    ("note TEXT, title TEXT, id INTEGER PRIMARY KEY", "note, title, id", false),
+    ("id INTEGER PRIMARY KEY, note BLOB, title TEXT COLLATE NOCASE", "id, title, note", true),
+    ("id INTEGER PRIMARY KEY, note TEXT, title TEXT", "id, note, title", false),
+    ("id INTEGER PRIMARY KEY, title TEXT, note TEXT", "id, title, title", false),
+    ("id INTEGER PRIMARY KEY, title TEXT, note TEXT", "id, upper(note), lower(title)", false),
+    ("id INTEGER PRIMARY KEY, note TEXT, title TEXT) WITHOUT ROWID; --", "*", true),
+  ])
+  func `columns that a rebuild has exchanged are found`(columns: String, selected: String, isFound: Bool) throws {
+    let losses = try losses(
+      """
+      CREATE TABLE n (\(columns)
+      ); INSERT INTO n SELECT \(selected) FROM Book; DROP TABLE Book; ALTER TABLE n RENAME TO Book;
+      """.replacing("--\n)", with: ""))
+    let found = losses?.map { "\($0)" }.filter { $0.contains("those of") } ?? []
+    #expect(
+      found
+        == (isFound
+          ? [
+            "exchanges Book.note: 3 of 3 values: they are those of title, as the columns stand in another order",
+            "exchanges Book.title: 3 of 3 values: they are those of note, as the columns stand in another order",
+          ] : []))
+  }
+
+  @Test func `columns that go round in a circle are found, of tables without a key or with several columns in it, too`()
+    throws
+  {
+    for (key, option) in [("", ""), (", PRIMARY KEY (k, l)", " WITHOUT ROWID")] {
+      try fixture.makeDatabase(
+        """
+        DROP TABLE IF EXISTS t; CREATE TABLE t (k INTEGER, l TEXT, a INTEGER, b TEXT, c REAL\(key))\(option);
+        INSERT INTO t VALUES (1, 'x', 10, 'ten', 0.5), (1, 'y', 20, 'twenty', 1.5), (2, 'x', NULL, NULL, NULL);
+        """)
+      let losses = try losses(
+        """
+        CREATE TABLE n (k INTEGER, l TEXT, c REAL, a INTEGER, b TEXT\(key));
+        INSERT INTO n SELECT * FROM t; DROP TABLE t; ALTER TABLE n RENAME TO t;
+        """)
+      #expect(losses?.map(\.column) == ["a", "b", "c"] && losses?.allSatisfy { $0.count == 2 && $0.rows == 3 } == true)
+    }
+  }
+
+  @Test(arguments: [
+    ("a, b", "b, a, PRIMARY KEY (a)) WITHOUT ROWID; --"), ("rowid, a, b", "rowid, b, a); --"),
+  ])
+  func `tables whose rows cannot be told apart by a number are rebuilt all the same`(old: String, new: String) throws {
+    try fixture.makeDatabase("CREATE TABLE t (\(old)); INSERT INTO t (a, b) VALUES ('x', 'y'), ('z', 'w');")
+    #expect(
+      try losses(
+        """
+        CREATE TABLE n (\(new)
+        INSERT INTO n (a, b) SELECT a, b FROM t; DROP TABLE t; ALTER TABLE n RENAME TO t;
+        """) == nil)
+  }
+
   private static let note = MigrationLoss(table: "Book", column: "note", count: 2, rows: 3)
 
   @Test(arguments: [
@@ -314,6 +370,56 @@ import Testing
       "\(new.replacing("Book", with: "n")) INSERT INTO n SELECT * FROM Book; DROP VIEW titles; DROP TRIGGER read;"
         + "DROP TABLE Book; ALTER TABLE n RENAME TO Book;", as: "20260101000000_rebuild.sql")
     #expect(try fixture.migrator().rehearse().entries.first?.forgotten.isEmpty == true)
+  }
+
+  @Test func `what still uses a table or view that a file drops is found, unless a later file mends it`() throws {
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE page (id INTEGER PRIMARY KEY, book INTEGER REFERENCES Book (id), empty);
+      CREATE VIEW titles AS SELECT title FROM Book; CREATE VIEW short AS SELECT title FROM titles;
+      CREATE VIEW other AS SELECT 1 AS Book, empty FROM page;
+      CREATE TRIGGER count AFTER UPDATE OF empty ON page BEGIN INSERT INTO empty VALUES (new.id); END;
+      CREATE TRIGGER fine AFTER DELETE ON page BEGIN SELECT empty FROM page; END;
+      """)
+    try fixture.write("DROP TABLE empty; DROP TABLE Book;", as: "20260101000000_drop.sql")
+    let entry = try #require(try fixture.migrator().rehearse().entries.first)
+    #expect(entry.forgotten.isEmpty)
+    let key = "page FOREIGN KEY (book) REFERENCES Book (id) → REFERENCES Book, which is gone"
+    let dangling = entry.dangling.map { "\($0)" }
+    #expect(
+      dangling == [
+        key, "± view titles → reads Book, which is gone", "± trigger count → reads empty, which is gone",
+      ])
+    try fixture.write(
+      "DROP VIEW short; DROP VIEW titles; DROP TRIGGER count; CREATE TABLE Book (id INTEGER PRIMARY KEY);",
+      as: "20260102000000_mend.sql")
+    let entries = try fixture.migrator().rehearse().entries
+    #expect(entries.allSatisfy { $0.dangling.isEmpty && $0.forgotten.isEmpty })
+    try fixture.write("DROP VIEW titles;", as: "20260101000000_drop.sql")
+    try fixture.write("SELECT 1;", as: "20260102000000_mend.sql")
+    #expect(
+      try fixture.migrator().rehearse().entries.flatMap(\.dangling).map { "\($0)" }
+        == ["± view short → reads titles, which is gone"])
+  }
+
+  @Test func `a rebuild that lets AUTOINCREMENT give keys again says so`() throws {
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE page (id INTEGER PRIMARY KEY AUTOINCREMENT, a); INSERT INTO page VALUES (7, 'x'), (90, 'y');
+      DELETE FROM page WHERE id = 90;
+      """)
+    let rebuild = """
+      CREATE TABLE n (id INTEGER PRIMARY KEY AUTOINCREMENT, a TEXT); INSERT INTO n SELECT * FROM page;
+      DROP TABLE page; ALTER TABLE n RENAME TO page;
+      """
+    try fixture.write(rebuild, as: "20260101000000_a.sql")
+    func told() throws -> [String] {
+      try fixture.migrator().rehearse().entries.flatMap(\.differences).filter { $0.kind == .option }.map { "\($0)" }
+    }
+    #expect(try told() == ["page AUTOINCREMENT after 90 → after 7: keys are given again"])
+    try fixture.write(
+      rebuild + "UPDATE sqlite_sequence SET seq = 90 WHERE name = 'page';", as: "20260101000000_a.sql")
+    #expect(try told().isEmpty)
   }
 
   @Test func `the schema that the files make is read from an empty database`() throws {

@@ -360,6 +360,24 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(await migrate("apply", "--yes").status == 0)
   }
 
+  @Test func `what a dropped table leaves behind is asked about`() async throws {
+    try folder.write(
+      "CREATE TABLE log (x); CREATE TRIGGER t AFTER INSERT ON a BEGIN INSERT INTO log VALUES (new.b); END;",
+      as: "20260103000000_m.sql")
+    _ = await migrate("apply", "--create")
+    try folder.write("DROP TABLE log;", as: "20260104000000_n.sql")
+    #expect(
+      await migrate("plan").output.contains("! what it drops is still used: ± trigger t → reads log, which is gone"))
+    let refused = await migrate("apply")
+    #expect(
+      refused.status == 5
+        && refused.error.contains("drops what is still used: ± trigger t → reads log, which is gone.   [M004]"))
+    #expect(
+      await migrate("check").output.contains("M004  M/20260104000000_n.sql  what it drops is still used: ± trigger t"))
+    try folder.write("-- migrate: allow M004 it goes next week\nDROP TABLE log;", as: "20260104000000_n.sql")
+    #expect(await migrate("apply").status == 0)
+  }
+
   @Test func `an error is a document, too`() async throws {
     let json = try document(await migrate("apply", "--json"))
     let error = try #require(json["error"] as? [String: Any])

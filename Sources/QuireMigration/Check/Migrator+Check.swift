@@ -54,6 +54,9 @@ extension Migrator {
         for object in entry.forgotten where !entry.file.allows("M004") {
           findings.append(CheckFinding(.forgotten, file: entry.file.path, "the rebuild forgets \(object)"))
         }
+        for object in entry.dangling where !entry.file.allows("M004") {
+          findings.append(CheckFinding(.forgotten, file: entry.file.path, "what it drops is still used: \(object)"))
+        }
       }
     } catch {
       guard case .failed(let failure)? = error as? MigrationError, failure.isUnique else { throw error }

@@ -1,3 +1,5 @@
+import QuireSQLite
+
 /// Values that a migration removes permanently: its undo can restore the column, but not its values.
 public struct MigrationLoss: Hashable, Sendable {
   /// Its name before the migration.
@@ -9,10 +11,12 @@ public struct MigrationLoss: Hashable, Sendable {
   /// The number of rows the table had.
   public let rows: Int
   /// If the column stays and its new type changes these values, one example, such as `007 becomes 7`; if a foreign key's
-  /// action deletes rows, or clears their values, why.
+  /// action deletes rows, or clears their values, why; if the column stays and has another one's values, which.
   public let change: String?
   /// Whether a foreign key's action sets the values to NULL or to the default.
   var isCleared = false
+  /// Whether a rebuild has put the values of another column there, and these into another one.
+  private var isExchanged = false
 
   public init(table: String, column: String?, count: Int, rows: Int, change: String? = nil) {
     self.table = table
@@ -21,6 +25,14 @@ public struct MigrationLoss: Hashable, Sendable {
     self.rows = rows
     self.change = change
   }
+
+  /// A column into which a rebuild has copied the values of another one, in exchange for its own.
+  init(table: SQLName, column: SQLName, count: Int, rows: Int, valuesOf other: SQLName) {
+    self.init(
+      table: table.text, column: column.text, count: count, rows: rows,
+      change: "they are those of \(other), as the columns stand in another order")
+    isExchanged = true
+  }
 }
 
 extension MigrationLoss: CustomStringConvertible {
@@ -28,6 +40,9 @@ extension MigrationLoss: CustomStringConvertible {
   public var description: String {
     if let column, let change, isCleared {
       return "clears \(table).\(column): \(grouped(count)) of \(grouped(rows)) values: \(change)"
+    }
+    if let column, let change, isExchanged {
+      return "exchanges \(table).\(column): \(grouped(count)) of \(grouped(rows)) values: \(change)"
     }
     if let column, let change {
       return "changes \(table).\(column): \(grouped(count)) of \(grouped(rows)) values by its new type, \(change)"

@@ -51,6 +51,7 @@ extension Migrator {
     var sequence = history.map(\.sequence).max() ?? 0
     var state = try translating { try State(copy) }
     var entries: [Rehearsal.Entry] = []
+    var gone: [Set<SQLName>] = []
     var knowsKeys = false
     for file in plan.pending(to: last) { try file.checkStatements(steps: steps) }
     for file in plan.pending(to: last) {
@@ -60,7 +61,12 @@ extension Migrator {
         try rehearse(file, sequence: sequence, knowsKeys: $0, on: copy, before: state)
       }
       entries.append(entry)
+      gone.append(state.schema.tableNames.subtracting(after.schema.tableNames))
       state = after
+    }
+    // What a later file drops or makes again is no longer in the way.
+    for index in entries.indices {
+      entries[index].dangling = state.schema.references(to: gone[index].subtracting(state.schema.tableNames), on: copy)
     }
     return Rehearsal(
       entries: entries, bytes: Int(size.first?.first?.plainInteger ?? 0), copying: copying, isSchemaOnly: isSchemaOnly)
@@ -75,7 +81,7 @@ extension Migrator {
     }
     let milliseconds = Int((start.duration(to: .now) / .milliseconds(1)).rounded())
     let after = try translating { try State(copy) }
-    let differences = before.schema.differences(to: after.schema)
+    let differences = before.schema.differences(to: after.schema) + before.restartedKeys(in: after)
     let rebuilt = Set(SQLWords.statements(of: file.up).compactMap(\.droppedTable).map { SQLName($0) })
     let names = Set(before.rows.keys).union(after.rows.keys).sorted()
     let rows = names.compactMap { name -> Rehearsal.Rows? in
@@ -177,10 +183,11 @@ extension Migrator {
     for applied in try MigrationHistory.read(from: source) { try MigrationHistory.record(applied, on: copy) }
   }
 
-  /// A schema and the number of rows of each table.
+  /// A schema, the number of rows of each table, and the last key that AUTOINCREMENT has given.
   private struct State {
     let schema: DatabaseSchema
     let rows: [SQLName: Int]
+    private let lastKeys: [SQLName: Int64]
 
     init(_ connection: Connection) throws {
       schema = try DatabaseSchema(on: connection)
@@ -189,6 +196,26 @@ extension Migrator {
         rows[table.name] = try connection.count(of: try quoted(identifier: table.name.text))
       }
       self.rows = rows
+      // It is there once a table has had AUTOINCREMENT.
+      let hasKeys = try connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'") != []
+      let keys = hasKeys ? try connection.rows("SELECT name, seq FROM sqlite_sequence") : []
+      lastKeys = Dictionary(
+        keys.compactMap { row in row[1].plainInteger.map { (SQLName(row[0].plainText), $0) } },
+        uniquingKeysWith: max)
+    }
+
+    /// The tables that give keys again which they have given before: a rebuild knows only those that are still in use.
+    func restartedKeys(in after: State) -> [SchemaDifference] {
+      after.schema.tables.filter { $0.primaryKey?.isAutoincrement == true }.compactMap { table in
+        guard let old = lastKeys[table.name], schema[table: table.name]?.primaryKey?.isAutoincrement == true else {
+          return nil
+        }
+        let new = after.lastKeys[table.name] ?? 0
+        guard new < old else { return nil }
+        return SchemaDifference(
+          table: table.name, kind: .option, old: "AUTOINCREMENT after \(old)", new: "after \(new): keys are given again"
+        )
+      }
     }
   }
 }

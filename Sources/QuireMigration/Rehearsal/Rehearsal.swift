@@ -27,6 +27,8 @@ public struct Rehearsal: Sendable {
     /// Indexes and triggers that disappeared although no statement drops them, lost in a rebuild; and the keys, views and
     /// triggers of other tables that one has left to a table that is gone.
     package let forgotten: [SchemaDifference]
+    /// The keys, views and triggers that refer to a table or view that it drops, and that no later file mends.
+    package var dangling: [SchemaDifference] = []
   }
 
   /// The number of rows of a table before and after; nil if it does not exist.

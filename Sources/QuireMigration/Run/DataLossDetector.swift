@@ -36,6 +36,8 @@ final class DataLossDetector {
     var kept: TableCensus?
     /// Of those, the values that another type changes.
     var changes: [(column: SQLName, count: Int, example: String)] = []
+    /// Of those, the ones that have each other's values there.
+    var exchanged: [(column: SQLName, other: SQLName, count: Int)] = []
     /// Rows of which the replacing table has neither the key nor the other values.
     var missing = 0
     /// The columns of its key.
@@ -114,6 +116,7 @@ final class DataLossDetector {
     if let heir, !kept.isEmpty {
       gone.kept = try TableCensus(table, kept, on: connection)
       gone.missing = try missing(from: heir.key, of: table, kept, key: gone.key)
+      gone.exchanged = try exchanged(kept, of: table, in: heir.key, key: gone.key)
       let (old, new) = (try affinities(of: table), try affinities(of: heir.key))
       for column in kept {
         guard let type = new[column], old[column] != type else { continue }
@@ -181,6 +184,10 @@ final class DataLossDetector {
         let missing = max(gone.rows - rows, gone.missing)
         if missing > 0 {
           losses.append(MigrationLoss(table: gone.table.text, column: nil, count: missing, rows: gone.rows))
+        }
+        for (column, other, count) in gone.exchanged {
+          losses.append(
+            MigrationLoss(table: gone.table, column: column, count: count, rows: gone.rows, valuesOf: other))
         }
         if let kept = gone.kept, rows > 0 { losses += try lost(of: kept, gone, in: present, columns) }
       }

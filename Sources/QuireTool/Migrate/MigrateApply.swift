@@ -66,22 +66,32 @@ struct MigrateApply {
       if !entry.losses.isEmpty, !entry.file.allows("M001"), !run.migrator.allowsLosses {
         try refuse(entry, run)
       }
-      if !entry.forgotten.isEmpty, !entry.file.allows("M004"), !invocation.flag("--yes") {
-        let what = entry.forgotten.map { "\($0)" }.joined(separator: ", ")
-        let text = "\(entry.file.name) rebuilds a table without what belongs to it: \(what).   [M004]"
-        if run.confirm(text + "\nGo on?") == true { continue }
+      if entry.file.allows("M004") || invocation.flag("--yes") { continue }
+      if !entry.forgotten.isEmpty {
         let mend =
           entry.forgotten.contains { $0.new == nil }
           ? "write it again at the end of the file"
           : "rename the new table last, not the old one first: what refers to that follows it"
-        throw CommandFailure(
-          """
-          \(text)
-              \(mend), or  -- migrate: allow M004 and the reason
-              \(target.pasteable("apply --yes"))
-          """, .refused)
+        try refuse(entry, "rebuilds a table without what belongs to it", entry.forgotten, mend, run)
+      }
+      if !entry.dangling.isEmpty {
+        try refuse(entry, "drops what is still used", entry.dangling, "drop or change that in the file, too", run)
       }
     }
+  }
+
+  private func refuse(
+    _ entry: Rehearsal.Entry, _ reason: String, _ objects: [SchemaDifference], _ mend: String, _ run: MigrateRun
+  ) throws {
+    let text =
+      "\(entry.file.name) \(reason): \(objects.map { "\($0)" }.joined(separator: ", ")).   [M004]"
+    if run.confirm(text + "\nGo on?") == true { return }
+    throw CommandFailure(
+      """
+      \(text)
+          \(mend), or  -- migrate: allow M004 and the reason
+          \(target.pasteable("apply --yes"))
+      """, .refused)
   }
 
   private func refuse(_ entry: Rehearsal.Entry, _ run: MigrateRun) throws {

@@ -104,7 +104,7 @@ struct MigratePlan {
       $0.0 == 0 ? nil : "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)"
     }
     let check = out.styled("✓", .green)
-    let isMisdirected = entry.forgotten.contains { $0.kind == .constraint }
+    let isMisdirected = (entry.forgotten + entry.dangling).contains { $0.kind == .constraint }
     let keys =
       isMisdirected
       ? nil
@@ -118,6 +118,10 @@ struct MigratePlan {
     for loss in entry.losses { terminal.print("      \(out.styled("!", .red)) \(printable("\(loss)"))   [M001]") }
     for object in entry.forgotten {
       terminal.print("      \(out.styled("!", .red)) the rebuild forgets \(printable("\(object)"))   [M004]")
+    }
+    for object in entry.dangling {
+      terminal.print(
+        "      \(out.styled("!", .red)) what it drops is still used: \(printable("\(object)"))   [M004]")
     }
   }
 
@@ -162,7 +166,7 @@ struct MigratePlan {
           })
       ),
       ("brokenKeys", .integer(entry.brokenKeys)), ("losses", .array(entry.losses.map(\.json))),
-      ("forgotten", .array(entry.forgotten.map { .string("\($0)") })),
+      ("forgotten", .array((entry.forgotten + entry.dangling).map { .string("\($0)") })),
     ])
   }
 }
