@@ -103,12 +103,51 @@ import Testing
       "CREATE TABLE c (d);\nINSERT INTO c VALUES ('d);\n-- more",
       "unrecognized token: \"'d);…    ", "\n     │ the quote is not closed"
     ),
+    (
+      "CREATE TABLE\u{A0}c (d);", "near \"TABLE\u{A0}c\": syntax",
+      "\n     │ a blank that is not the space bar's, U+00A0, is"
+    ),
+    (
+      "INSERT INTO a VALUES (“d”);", "no such column: “d”",
+      "\n     │ “ (U+201C) is a letter to SQLite: texts are in '…'"
+    ),
     ("<<<<<<< HEAD\nSELECT 1;\n", "near \"<<\": syntax error    ", "\n     │ git could not merge the file here"),
     ("SELECT 1;\n=======\nSELECT 2;", "near \"==\": syntax error    ", "\n     │ git could not merge the file here"),
   ]) func `what SQLite's message does not say is said below`(sql: String, first: String, below: String) throws {
     try fixture.write(sql, as: "20260102000000_x.sql")
     let error = #expect(throws: MigrationError.self) { try fixture.migrator(creating: true).apply() }
     #expect(error?.description.hasPrefix(first) == true && error?.description.contains(below) == true)
+  }
+
+  @Test(arguments: [
+    ("INSERT INTO a VALUES (1);\nINSERT INTO a VALUES (:name);", ":name", 2, 23),
+    ("-- migrate:up\nUPDATE a SET b = ?1; SELECT '?', \"$x\", [:y];\n-- migrate:down\n", "?1", 2, 18),
+    ("CREATE TABLE c (d);\n-- :no\nDELETE FROM a WHERE b = $id", "$id", 3, 25),
+  ]) func `a parameter is refused before anything runs, as it would be NULL`(
+    sql: String, name: String, line: Int, column: Int
+  ) throws {
+    if sql.hasPrefix("-- migrate:up") { try fixture.write("-- migrate:up\nSELECT 1;", as: "20260101000000_a.sql") }
+    try fixture.write(sql, as: "20260102000000_x.sql")
+    try fixture.makeDatabase("CREATE TABLE a (b);")
+    let before = try fixture.bytes()
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    guard case .failed(let failure) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(failure.message == "\(name) is a parameter, and a migration has no value for it: write the value itself")
+    #expect(failure.place.line == line && failure.place.column == column && failure.length == name.count)
+    #expect(try fixture.bytes() == before)
+  }
+
+  @Test func `a name that ends in SQL in capitals is refused, as the file would not be read`() throws {
+    try fixture.write("SELECT 1;", as: "20260102000000_X.SQL")
+    let error = #expect(throws: MigrationError.self) { try fixture.migrator() }
+    #expect(
+      error?.description.hasSuffix("X.SQL:1: its name ends in .SQL, which is not read: rename it to .sql") == true)
+    try fixture.write("", as: "SCHEMA.Sql~")
+    try FileManager.default.removeItem(atPath: fixture.migrations + "/20260102000000_X.SQL")
+    #expect(try fixture.migrator().files.count == 1)
   }
 
   @Test func `what needs only the database learns of all bad files in one reading`() throws {

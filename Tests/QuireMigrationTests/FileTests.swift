@@ -22,6 +22,13 @@ private func file(_ text: String, named name: String = "20261120143005_add_isbn.
     #expect(try file("/* in a block\n comment */ SELECT 1").title == "in a block")
   }
 
+  @Test func `what a tool writes above each file is no title`() throws {
+    #expect(try file("-- RedefineTables\nSELECT 1;").title == "add isbn")
+    #expect(try file("-- Add migration script here\nSELECT 1;").title == "add isbn")
+    #expect(try file("-- Add migration script here\n-- number the books\nSELECT 1;").title == "number the books")
+    #expect(try file("-- CreateTable of books\nSELECT 1;").title == "CreateTable of books")
+  }
+
   @Test func `a sentence over several lines is no title, a title with a remark below it is`() throws {
     #expect(try file("-- Whether a person ran it, or\n-- a program did.\nSELECT 1;").title == "add isbn")
     #expect(try file("-- add isbn\n-- Lists are ordered by it.\nSELECT 1;").title == "add isbn")

@@ -71,6 +71,13 @@ public struct MigrationFile: Hashable, Sendable {
 }
 
 extension MigrationFile {
+  /// What tools write above each new file or statement: it says nothing of the migration, as its name does.
+  private static let templates: Set = [
+    "Add migration script here", "Custom SQL migration file, put your code below! --", "Your SQL goes here",
+    "AddForeignKey", "AlterTable", "CreateIndex", "CreateTable", "DropForeignKey", "DropIndex", "DropTable",
+    "RedefineTables", "RenameIndex",
+  ]
+
   /// Reads `text` as the file at `path`.
   ///
   /// - Throws: ``MigrationError`` if a name or directive is unknown, or if it has another tool's mark for an undo section,
@@ -114,7 +121,7 @@ extension MigrationFile {
             throw .directive(comment, file: path, line: line, hint: "move it above the undo section")
           }
         } else if title == nil, !sawStatement, undo == nil, !comment.isEmpty,
-          line > 1 || !SQLWords.asksForNoTransaction(text)
+          !Self.templates.contains(comment), line > 1 || !SQLWords.asksForNoTransaction(text)
         {
           title = (comment, line)
         } else if let first = title, line == first.line + 1, !sawStatement, comment.first?.isLowercase == true {

@@ -68,8 +68,14 @@ public enum MigrationFolder {
       throw .folder(folder, reason: "cannot be read: \(FileObstacle.reason(of: error))")
     }
     var texts: [(path: String, text: String)] = []
-    for name in names where name.hasSuffix(".sql") && name != "schema.sql" && !name.hasPrefix(".") {
+    for name in names where name.lowercased().hasSuffix(".sql") && name != "schema.sql" && !name.hasPrefix(".") {
       let path = join(folder, name)
+      guard name.hasSuffix(".sql") else {
+        try unread(
+          .malformed(
+            file: path, line: 1, reason: "its name ends in \(name.suffix(4)), which is not read: rename it to .sql"))
+        continue
+      }
       if name.unicodeScalars.contains(where: isControl) {
         let shown = String(String.UnicodeScalarView(name.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }))
         try unread(

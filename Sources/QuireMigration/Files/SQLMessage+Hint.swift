@@ -10,6 +10,17 @@ extension SQLMessage {
     if message.hasPrefix("object name reserved for internal use: sqlite_") {
       return "SQLite makes this table itself: leave the statement out"
     }
+    if let sign = message.unicodeScalars.first(where: lookalikes.contains) {
+      let code = String(sign.value, radix: 16, uppercase: true)
+      return quotes.contains(sign)
+        ? "\(sign) (U+\(code)) is a letter to SQLite: texts are in '…'"
+        : "a blank that is not the space bar's, U+\(String(repeating: "0", count: 4 - code.count))\(code), is a letter to SQLite"
+    }
     return nil
   }
+
+  /// What word processors and web pages put in the place of a space and of straight quotes.
+  private static let lookalikes = quotes.union(
+    "\u{A0}\u{2002}\u{2003}\u{2007}\u{2009}\u{200B}\u{202F}\u{3000}\u{FEFF}".unicodeScalars)
+  private static let quotes = Set("\u{2018}\u{2019}\u{201C}\u{201D}".unicodeScalars)
 }

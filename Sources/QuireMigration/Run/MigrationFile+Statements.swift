@@ -20,6 +20,7 @@ extension MigrationFile {
       throw .severalStatementsWithoutTransaction(file: path)
     }
     if runsAlone { return }
+    try upText.checkParameters()
     for (statement, range) in SQLWords.statementsAndRanges(of: up) {
       guard let name = statement.transactionWord ?? statement.pragmaInTransaction,
         isOwn || !["BEGIN", "COMMIT", Self.keys].contains(name)

@@ -49,6 +49,7 @@ struct MigrationRun {
   /// - Returns: What is lost; nothing is refused here.
   func undo(_ applied: AppliedMigration, file: MigrationFile?) throws -> [MigrationLoss] {
     guard let text = applied.undoText(in: file) else { throw MigrationError.noUndo(applied) }
+    try text.checkParameters()
     connection.takesQuotedStrings = format != .quire
     let (losses, _) = try run(text, isAlone: applied.isUndoneAlone)
     try MigrationHistory.remove(applied.version, on: connection)

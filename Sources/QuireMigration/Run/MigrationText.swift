@@ -48,6 +48,19 @@ struct MigrationText: Hashable, Sendable {
     }
   }
 
+  /// Refuses a parameter such as `:name`: nothing gives it a value, and SQLite would take NULL.
+  ///
+  /// - Throws: ``MigrationError/failed(_:)``.
+  func checkParameters() throws(MigrationError) {
+    let tokens = SQLTokens(sql)
+    guard let parameter = tokens.first(where: { $0.kind == .parameter }) else { return }
+    let name = tokens.text(of: parameter)
+    throw .failed(
+      MigrationFailure(
+        code: 1, message: "\(name) is a parameter, and a migration has no value for it: write the value itself",
+        place: place(of: parameter.range.lowerBound, withColumn: true), length: name.count, suggestion: nil))
+  }
+
   /// The place of byte `offset`.
   func place(of offset: Int, withColumn: Bool) -> SourcePlace {
     let bytes = Array(sql.utf8)
