@@ -14,7 +14,7 @@ struct DotEnv {
   }
 
   init(text: String) {
-    for line in text.split(whereSeparator: \.isNewline) {
+    for line in text.drop(while: { $0 == "\u{FEFF}" }).split(whereSeparator: \.isNewline) {
       var line = line.drop { $0 == " " || $0 == "\t" }
       if line.hasPrefix("export ") { line = line.dropFirst(7).drop { $0 == " " } }
       guard !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") else { continue }
@@ -36,12 +36,12 @@ struct DotEnv {
 }
 
 /// The path in a URL such as `sqlite:library.db`, `sqlite://library.db` or `sqlite:///var/lib/library.db`; nil for the
-/// URL of another kind of database.
+/// URL of another kind of database, or of one in memory, which would be gone with the command.
 func databasePath(url: String) -> String? {
   guard let colon = url.firstIndex(of: ":"), ["sqlite", "sqlite3"].contains(url[..<colon].lowercased()) else {
     return nil
   }
   var path = url[url.index(after: colon)...].prefix { $0 != "?" }
   if path.hasPrefix("//") { path = path.dropFirst(2) }
-  return path.isEmpty ? nil : path.removingPercentEncoding ?? String(path)
+  return path.isEmpty || path == ":memory:" ? nil : path.removingPercentEncoding ?? String(path)
 }

@@ -65,7 +65,8 @@ struct MigrateTarget {
     if let file = words.first(where: { !$0.contains(".before-") && SidecarFiles.size(of: $0) != nil }) {
       return ". If it is \(file): here it is given as  -d \(shellQuoted(file))"
     }
-    guard let url = invocation.environment["DATABASE_URL"], !url.isEmpty else { return "" }
+    guard let url = invocation.environment["DATABASE_URL"] ?? DotEnv(file: ".env").values["DATABASE_URL"], !url.isEmpty
+    else { return "" }
     return ". DATABASE_URL does not name a file of SQLite, as sqlite:library.db does"
   }
 

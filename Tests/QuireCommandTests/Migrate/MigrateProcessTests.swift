@@ -129,9 +129,17 @@ import Testing
     ] {
       try quire.write(".env", "OTHER=1", line)
       #expect(try quire("migrate").output.hasPrefix("library.db · nothing pending"), "\(line)")
+      try quire.write(".env", "\u{FEFF}\(line)")
+      #expect(try quire("migrate").output.hasPrefix("library.db · nothing pending"), "\(line)")
     }
-    try quire.write(".env", "DATABASE_URL=postgres://localhost/library")
-    #expect(try quire("migrate").error.hasPrefix("error: which database?"))
+    for url in [
+      "postgres://localhost/library", "file:./library.db", "sqlite::memory:", "sqlite://:memory:?cache=shared",
+    ] {
+      try quire.write(".env", "DATABASE_URL=\(url)")
+      let error = try quire("migrate", "apply", "--create").error
+      #expect(
+        error.hasPrefix("error: which database?") && error.contains("DATABASE_URL does not name a file"), "\(url)")
+    }
     try FileManager.default.moveItem(atPath: quire.path("Migrations"), toPath: quire.path("other"))
     try quire.write(".env", "QUIRE_MIGRATIONS=other", "QUIRE_DATABASE=nosuch.db")
     let ran = try quire.shell("DATABASE_URL=sqlite:library.db quire migrate status")
