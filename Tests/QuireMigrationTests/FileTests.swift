@@ -99,6 +99,7 @@ private func file(_ text: String, named name: String = "20261120143005_add_isbn.
     #expect(SQLTokens.equal("\u{FEFF}CREATE TABLE a(b);\r\n-- c\r\n", "CREATE TABLE  a ( b ) ;/* d */"))
     #expect(!SQLTokens.equal("SELECT 'a  b'", "SELECT 'a b'"))
     #expect(!SQLTokens.equal("SELECT '-- a'", "SELECT '-- b'"))
+    #expect(!SQLTokens.equal("SELECT '\u{E9}'", "SELECT 'e\u{301}'"))
   }
 
   @Test func `a near word is suggested, a far one is not`() {

@@ -152,6 +152,12 @@ import Testing
     #expect(try library.rows("SELECT * FROM \"\(parts)\"").isEmpty)
   }
 
+  @Test func `a dump with a virtual table, which only the sqlite3 program can run, is refused with that`() async throws
+  {
+    let failure = await session.failure("INSERT INTO sqlite_schema (type, name) VALUES ('table', 'f');")
+    #expect(failure.hasPrefix("table sqlite_master may not be modified\nthe sqlite3 program's .dump writes there"))
+  }
+
   @Test func `a record may refer to a later one`() async throws {
     _ = try await session.replies(".import \(try file("id,boss_id\n1,2\n2,3\n3,\n", "emp.csv")) emp")
     #expect(try library.rows("SELECT * FROM emp") == [[1, 2], [2, 3], [3, .null]])

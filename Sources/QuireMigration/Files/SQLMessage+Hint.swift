@@ -10,6 +10,9 @@ extension SQLMessage {
     if message.hasPrefix("object name reserved for internal use: sqlite_") {
       return "SQLite makes this table itself: leave the statement out"
     }
+    if message == "table sqlite_master may not be modified" {
+      return "the sqlite3 program's .dump writes there for virtual tables: only that program can run it"
+    }
     if let sign = message.unicodeScalars.first(where: lookalikes.contains) {
       let code = String(sign.value, radix: 16, uppercase: true)
       return quotes.contains(sign)

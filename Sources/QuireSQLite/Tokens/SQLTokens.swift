@@ -245,7 +245,7 @@ extension SQLTokens {
 extension SQLTokens {
   /// Whether two texts are the same SQL: token by token, ignoring comments, white space and line endings.
   package static func equal(_ a: String, _ b: String) -> Bool {
-    a == b || significant(a).elementsEqual(significant(b))
+    a.utf8.elementsEqual(b.utf8) || significant(a).elementsEqual(significant(b))
   }
 
   /// Whether there is nothing to run: only white space, comments and semicolons.
