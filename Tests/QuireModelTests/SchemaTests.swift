@@ -130,6 +130,18 @@ import Testing
     #expect(made == .integer(Int64(statements.count)))
   }
 
+  /// SQLite compares the bytes of a text as they are stored: in UTF-16le ‘ā’ comes before ‘a’.
+  @Test(arguments: ["UTF-16le", "UTF-16be"])
+  func `a file whose texts are in UTF-16 is refused, with how to copy it`(encoding: String) throws {
+    for tables in [[Self.writer, Self.volume, Self.contributors], ["CREATE TABLE gone (x)", "DROP TABLE gone"]] {
+      let file = try TemporaryFile()
+      let error = #expect(throws: SchemaError.self) {
+        try Self.open(["PRAGMA encoding = '\(encoding)'"] + tables, file)
+      }
+      #expect(error?.differences.count == 1 && error?.differences.first?.contains("in \(encoding), and") == true)
+    }
+  }
+
   /// Each statement that is offered mends its difference.
   @Test func `columns in other letters are mended by the SQL that the error gives`() throws {
     let file = try TemporaryFile()

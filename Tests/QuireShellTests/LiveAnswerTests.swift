@@ -77,6 +77,13 @@ import Testing
     #expect(try await session.livePlan("Word where text = \"A\"").selection != nil)
   }
 
+  @Test func `texts in UTF-16 are not ordered by ours`() async throws {
+    let library = try Library("PRAGMA encoding = 'UTF-16le'; CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT)")
+    let session = try library.session()
+    #expect(try await session.livePlan("Word order by text").selection == nil)
+    #expect(try await session.livePlan("Word where text > \"A\"").selection != nil)
+  }
+
   // MARK: Costs
 
   @Test func `a commit that concerns no row of it costs no statement`() async throws {

@@ -174,7 +174,7 @@ public final class ModelContainer: Sendable {
     _ database: Database, _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration,
     _ version: Schema.Version?
   ) throws {
-    let isEmpty = try database.read { try ModelContainer.isEmpty($0) }
+    let isEmpty = try database.read { try ModelContainer.isEmpty($0) && SchemaCheck.otherEncoding(in: $0) == nil }
     if isEmpty, configuration.allowsSave {
       let statements = try SchemaSQL(entities: entities, joins: joins).statements()
       let isMade = try database.write(origin: .sql) { transaction in

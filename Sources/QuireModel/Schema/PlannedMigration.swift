@@ -130,6 +130,9 @@ struct PlannedMigration {
   /// number counts only if the tables are those of the version.
   private func version(of file: String, _ connection: Connection) throws -> Version? {
     if try ModelContainer.isEmpty(connection) { return nil }
+    if let other = try SchemaCheck.otherEncoding(in: connection) {
+      throw SchemaError(.mismatch(path: file, differences: [other.sentence], mending: []))
+    }
     let recorded = try PlannedMigration.recorded(on: connection)
     let known = versions.first { "\($0.number)" == recorded }
     if let known, known.number == target?.number || recorded != Self.untold { return known }

@@ -25,6 +25,7 @@ package struct SchemaCheck {
 
   /// What the models need and the file does not have; empty if it fits.
   package func differences(in connection: Connection) throws -> [Difference] {
+    if let other = try SchemaCheck.otherEncoding(in: connection) { return [other] }
     let target = SchemaSQL(entities: entities, joins: joins)
     var result = try entities.flatMap { try differences(of: $0, in: connection) }
     for join in joins {
@@ -48,6 +49,16 @@ package struct SchemaCheck {
       }
     }
     return result + (try objects(in: connection))
+  }
+
+  /// Why a file in UTF-16 does not fit: its texts are in another order than those of objects and live results, and other
+  /// ones are less than a value.
+  static func otherEncoding(in connection: Connection) throws -> Difference? {
+    let encoding = try SchemaReader(connection).encoding()
+    if encoding == SchemaReader.utf8 { return nil }
+    return Difference(
+      "its texts are in \(encoding), and models compare text by its bytes in UTF-8: copy the file with "
+        + "sqlite3 OLD .dump | sqlite3 NEW")
   }
 
   /// The differences of one model's table.

@@ -9,6 +9,13 @@ package struct SchemaReader {
 
   package init(_ connection: Connection) { self.connection = connection }
 
+  /// How the file's texts are stored: `UTF-8`, `UTF-16le` or `UTF-16be`. SQLite compares their bytes as they are stored.
+  package func encoding() throws(SQLiteError) -> String {
+    try connection.rows("PRAGMA encoding").first?.first.map { text($0) } ?? Self.utf8
+  }
+
+  package static let utf8 = "UTF-8"
+
   // MARK: Tables
 
   package enum TableKind: String, Hashable, Sendable {

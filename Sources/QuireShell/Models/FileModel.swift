@@ -17,7 +17,8 @@ public struct FileModel: Hashable, Sendable {
   var rowID: String?
   /// Whether its columns hold values of their declared types only.
   var isStrict = false
-  /// Whether all its texts are compared by their bytes: no column has a collation of its own.
+  /// Whether all its texts are compared by their bytes in UTF-8: no column has a collation of its own, and the file is
+  /// not in UTF-16.
   var comparesBytes = true
   public internal(set) var relations: [Relation] = []
   /// Whether it comes from a class compiled into the program, and not from the tables alone.

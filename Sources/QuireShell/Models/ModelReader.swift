@@ -32,6 +32,7 @@ struct ModelReader {
     let collated = Set(
       try reader.objects(.table, mentioning: "collate").filter(Self.saysCollate).map { SQLName($0.name) })
     let indexes = try reader.indexes(unique: true)
+    let isUTF8 = try reader.encoding() == SchemaReader.utf8
     for table in try reader.tables().sorted(by: { $0.name < $1.name }) {
       guard table.kind != .shadow, !Self.isInternal(table.name) else { continue }
       let name = SQLName(table.name)
@@ -51,7 +52,7 @@ struct ModelReader {
       if kind == .virtual { model.hiddenColumns = all.filter { $0.storage == .hidden }.map(\.name) }
       if kind == .table, !table.isWithoutRowID { model.rowID = Self.rowID(own, indexes[name] ?? []) }
       model.isStrict = table.isStrict
-      model.comparesBytes = !collated.contains(name)
+      model.comparesBytes = isUTF8 && !collated.contains(name)
       found.models.append(model)
       let uniques = (indexes[name] ?? []).filter { !$0.isPartial }.map(\.columns)
       if collated.contains(name) {
