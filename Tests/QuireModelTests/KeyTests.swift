@@ -144,6 +144,19 @@ import Testing
     #expect(try context.volume("last").persistentModelID.rowKey == .max)
   }
 
+  @Test func `the highest key of all is given, and then none`() throws {
+    let store = try store()
+    try store.execute("INSERT INTO volume (id, title, price, is_in) VALUES (9223372036854775805, 'before', 0, 1)")
+    let context = ModelContext(store)
+    let volumes = [Volume("last but one"), Volume("last")]
+    for volume in volumes { context.insert(volume) }
+    try context.save()
+    #expect(volumes.map(\.persistentModelID.rowKey) == [Int64.max - 1, .max])
+    context.insert(Volume("one too many"))
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .keysExhausted("Volume")? = error else { throw error! }
+  }
+
   @Test func `rows with keys of zero and below are objects like others, and do not disturb new ones`() throws {
     let store = try store()
     try store.execute("INSERT INTO volume (id, title, price, is_in) VALUES (0, 'zero', 0, 1), (-5, 'minus', 0, 1)")

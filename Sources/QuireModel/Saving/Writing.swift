@@ -89,7 +89,7 @@ final class Writing {
       for place in places[index] {
         newKeys[place] = key
         if isTarget { owner.pending.inserted[place]?._quireState.key = key }
-        key += 1
+        key &+= 1  // After the highest key that there is, which may be the last of them, this one is not used.
       }
     }
   }
