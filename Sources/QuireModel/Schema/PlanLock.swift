@@ -48,7 +48,9 @@ enum PlanLock {
   }
 
   private static func holder(of info: stat) -> String? {
-    guard let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return nil }
+    // Through a file handle: `String(contentsOfFile:)` stops at the first short read, which is after 4 KB here.
+    guard let bytes = try? FileHandle(forReadingAtPath: "/proc/locks")?.readToEnd() else { return nil }
+    let locks = String(decoding: bytes, as: UTF8.self)
     // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:123456 0 EOF
     for line in locks.split(separator: "\n") {
       let words = line.split(separator: " ")
