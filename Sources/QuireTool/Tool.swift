@@ -53,7 +53,7 @@ public struct Tool: Sendable {
       }
       // Swift has this character in the place of bytes that are not UTF-8.
       if CommandLine.arguments.contains(where: { $0.contains("\u{FFFD}") }),
-        let words = FileManager.default.contents(atPath: "/proc/self/cmdline"),
+        let words = InputFile.contents(of: "/proc/self/cmdline"),
         String(validating: words, as: UTF8.self) == nil
       {
         terminal.printError("an argument is not UTF-8. Nothing was done.")

@@ -52,6 +52,13 @@ import Testing
     #expect(try quire.shell("quire query library.db @nosuch.sql").status == 2)
   }
 
+  @Test func `the query comes from a pipe with a name, in as many pieces as it comes`() throws {
+    let ran = try quire.shell(
+      "mkfifo in; { printf 'Book where id = 1 '; printf 'select id'; } > in & quire query library.db @in --format csv")
+    #expect(ran.status == 0 && ran.output == "id\n1\n", "\(ran)")
+    #expect(try quire.shell("quire query library.db @.").status == 2)
+  }
+
   @Test(arguments: [
     ("query library.db --write @wrong.sql", "line 2 of wrong.sql is not UTF-8 from the byte E9 after “"),
     ("query library.db --write - < wrong.sql", "line 2 of standard input is not UTF-8 from the byte E9 after “"),

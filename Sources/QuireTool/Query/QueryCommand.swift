@@ -182,7 +182,7 @@ struct QueryRun: Sendable {
     }
     guard argument.hasPrefix("@") else { return argument }
     let path = String(argument.dropFirst())
-    guard let data = FileManager.default.contents(atPath: path) else {
+    guard let data = InputFile.contents(of: path) else {
       let reason = access(path, R_OK) == 0 ? "" : ": \(FileObstacle.reason(errno))"
       throw CommandFailure("\(printable(path)) cannot be read\(reason)", .usage)
     }
