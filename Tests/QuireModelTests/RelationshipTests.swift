@@ -34,6 +34,44 @@ import Testing
     #expect(try store.query("SELECT parent_id FROM node WHERE name = 'leaf'").map(\.values) == [[1]])
   }
 
+  /// What has stayed at the beginning of a list, what has moved, come and gone, and what stands in the assignment twice.
+  @Test(
+    arguments: [
+      "abcd", "abc", "bcd", "ab", "abcde", "eabcd", "abecd", "abca", "abcda", "aabbccdd", "dcba", "dcbae", "eeabcd",
+      "e", "",
+      "abdc", "abcdee", "bbb",
+    ], [true, false])
+  func `a list has what was assigned to it, each once`(letters: String, isSaved: Bool) throws {
+    let (parent, label) = (Node("parent"), Label("label"))
+    context.insert(parent)
+    context.insert(label)
+    var (nodes, bottles): ([Character: Node], [Character: Bottle]) = ([:], [:])
+    for letter in "abcde" {
+      (nodes[letter], bottles[letter]) = (Node("\(letter)"), Bottle("\(letter)"))
+      if let node = nodes[letter], let bottle = bottles[letter] {
+        context.insert(node)
+        context.insert(bottle)
+      }
+    }
+    parent.children = "abcd".compactMap { nodes[$0] }
+    label.bottles = "abcd".compactMap { bottles[$0] }
+    if isSaved { try context.save() }
+    parent.children = letters.compactMap { nodes[$0] }
+    label.bottles = letters.compactMap { bottles[$0] }
+    let wanted = Set(letters).sorted().map { "\($0)" }
+    for _ in 0..<2 {
+      #expect(parent.children.map(\.name).sorted() == wanted && label.bottles.map(\.name).sorted() == wanted)
+      for letter in "abcde" {
+        #expect((nodes[letter]?.parent === parent) == letters.contains(letter))
+        #expect(bottles[letter]?.labels.map(\.name) == (letters.contains(letter) ? ["label"] : []))
+      }
+      try context.save()
+    }
+    let other = ModelContext(store)
+    let names = try other.fetch(FetchDescriptor<Label>()).first?.bottles.map(\.name).sorted()
+    #expect(names == wanted)
+  }
+
   @Test func `a tree of one model, both ways, and its cascade`() throws {
     let root = Node("root")
     root.children = [Node("1"), Node("2")]

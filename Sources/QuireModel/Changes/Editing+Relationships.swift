@@ -100,17 +100,14 @@ extension Editing {
     if isGone(model, property) { return }
     for target in targets where !belongs(target, to: model, property) { return }
     guard let list = core.loader.list(of: model, property) else { return }
-    let old = Set(list.keys)
-    let new = targets.map(\._quireRowState.key)
-    let added = targets.filter { !old.contains($0._quireRowState.key) }
-    let removed = old.subtracting(new)
+    let (removed, added) = difference(list, targets)
     defer {
       if let order = side.order, let store, !model.isDeleted {
         core.loader.arrange(targets, new: added, by: order, store.entities[side.target])
       }
     }
     if added.isEmpty, removed.isEmpty { return }
-    let leaving = removed.sorted().compactMap { core.loader.load(side.target, key: $0) }
+    let leaving = removed.compactMap { core.loader.load(side.target, key: $0) }
     switch side.via {
     case .foreignKey(let foreignKey):
       for target in leaving {
@@ -125,6 +122,26 @@ extension Editing {
     }
   }
 
+  /// The keys that an assignment takes out of a list, ascending, and the objects that it puts into it.
+  ///
+  /// What both have at the beginning, most of it after an append, is compared key by key: a set of all keys would cost
+  /// several times as much.
+  private func difference(_ list: ToManyList, _ targets: [any PersistentModel]) -> (
+    removed: [Int64], added: [any PersistentModel]
+  ) {
+    let keys = list.keys
+    var same = 0
+    while same < keys.count, same < targets.count, keys[same] == targets[same]._quireRowState.key { same += 1 }
+    if same == keys.count, same == targets.count { return ([], []) }
+    let old = Set(keys[same...])
+    let new = Set(targets[same...].map(\._quireRowState.key))
+    let added = targets[same...].filter { target in
+      let key = target._quireRowState.key
+      return !old.contains(key) && !list.contains(key)  // An object may stand in `targets` twice.
+    }
+    return (old.subtracting(new).sorted(), added)
+  }
+
   /// A list that a join table keeps: its pairs, and the lists of the other side, at once.
   private func replacePairs(
     _ property: Int, of model: any PersistentModel, with targets: [any PersistentModel], _ side: ToManySide,
@@ -135,9 +152,9 @@ extension Editing {
     let given = targets.filter { !$0.isDeleted }
     func places() -> [ListPlace] {
       guard let list = core.loader.list(of: model, property) else { return [] }
-      let (old, new) = (Set(list.keys), Set(targets.map(\._quireRowState.key)))
-      leaving = old.subtracting(new).sorted().compactMap { core.loader.load(side.target, key: $0) }
-      added = targets.filter { !old.contains($0._quireRowState.key) }
+      let difference = difference(list, targets)
+      leaving = difference.removed.compactMap { core.loader.load(side.target, key: $0) }
+      added = difference.added
       if leaving.isEmpty, added.isEmpty { return [] }
       let others = side.inverse.map { inverse in
         (leaving + added).filter { $0._quireLink(inverse).list != nil }.map { ListPlace(model: $0, property: inverse) }

@@ -257,7 +257,11 @@ enum ToManyAccess {
       join(model, targets)
       return
     }
-    owner.editing.replace(property, of: model, with: targets)
+    // One by one: converting the array looks for each element's conformance.
+    var erased: [any PersistentModel] = []
+    erased.reserveCapacity(targets.count)
+    for target in targets { erased.append(target) }
+    owner.editing.replace(property, of: model, with: erased)
   }
 }
 

@@ -74,8 +74,14 @@ package final class RelationshipLoader: ContextPart {
     func target(_ key: Int64) -> AnyObject? {
       registered(side.target, key) ?? (isOld ? left[RowName(entity: side.target, key: key)] : nil)
     }
-    let missing = list.keys.filter { target($0) == nil }
-    if !missing.isEmpty, let store {
+    var targets: [AnyObject] = []
+    targets.reserveCapacity(list.keys.count)
+    for key in list.keys {
+      guard let target = target(key) else { break }
+      targets.append(target)
+    }
+    if targets.count < list.keys.count, let store {
+      let missing = list.keys[targets.count...].filter { target($0) == nil }
       reading { connection in
         for start in stride(from: 0, to: missing.count, by: 1000) {
           try load(
@@ -83,7 +89,7 @@ package final class RelationshipLoader: ContextPart {
         }
       }
     }
-    let targets = list.keys.compactMap(target)
+    if targets.count < list.keys.count { targets = list.keys.compactMap(target) }
     guard let order = side.order, let store else { return targets }
     return ordered(targets, by: order, store.entities[side.target])
   }
