@@ -5,7 +5,8 @@ import QuireSQLite
 /// followed. If a trigger suppresses a write or changes a new object's key, the save throws an error.
 extension Writing {
   static func ignored(_ what: String) -> ModelError {
-    .changedByTrigger("\(what): a trigger of its table has ignored it. Nothing was saved.")
+    .changedByTrigger(
+      "\(what): a trigger of its table, or an ON CONFLICT IGNORE in it, has ignored it. Nothing was saved.")
   }
 
   func isThere(_ entity: Entity, _ key: Int64, _ connection: Connection) throws -> Bool {
