@@ -3,7 +3,7 @@ import SwiftSyntax
 
 /// What is wrong with a declaration that stores something, in the order of reading; empty if nothing is.
 func checkStored(_ variable: VariableDeclSyntax) -> [Refusal] {
-  if variable.attribute(named: "ObservationIgnored") != nil { return checkIgnored(variable) }
+  if variable.isLeftAlone { return checkIgnored(variable) }
   if let refusal = checkShape(variable) { return [refusal] }
   guard let binding = variable.bindings.first,
     let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier

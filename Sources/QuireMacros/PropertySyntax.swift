@@ -91,7 +91,7 @@ enum Member {
   case stored(PropertySyntax)
   /// Observed and not stored: `@Transient`, or `@Attribute(.ephemeral)`.
   case transient(PropertySyntax)
-  /// Left alone: computed, static, `@ObservationIgnored`, and all that is no property.
+  /// Left alone: computed, static, `@ObservationIgnored`, `@Transient lazy`, and all that is no property.
   case other
   /// What is wrong, in the order of reading.
   case refused([Refusal])
@@ -105,7 +105,7 @@ enum Member {
     let refusals = checkStored(variable)
     if !refusals.isEmpty {
       self = .refused(refusals)
-    } else if variable.attribute(named: "ObservationIgnored") != nil {
+    } else if variable.isLeftAlone {
       self = .other
     } else if let property = PropertySyntax(variable) {
       self = !variable.isKept ? property.isConstant ? .other : .transient(property) : .stored(property)
@@ -137,6 +137,11 @@ extension VariableDeclSyntax {
   var isKept: Bool {
     if attribute(named: "Transient") != nil { return false }
     return attribute(named: "Attribute")?.labeledArguments.contains { $0.optionName == "ephemeral" } != true
+  }
+
+  /// Whether it stays a plain property, neither observed nor stored. A lazy one cannot have the accessors that observe it.
+  var isLeftAlone: Bool {
+    attribute(named: "ObservationIgnored") != nil || modifier(.lazy) != nil && attribute(named: "Transient") != nil
   }
 
   /// The modifier with that name: `lazy`, `weak`, `unowned`, …

@@ -101,7 +101,7 @@ extension Refusal.Reason: DiagnosticMessage {
     case .pattern:
       "a stored property of a model has one name: write a ‘var’ for each"
     case .lazy(let name):
-      "‘\(name)’ can't be lazy, as it is read from its row: compute it (‘var \(name): … { … }’), or mark it @ObservationIgnored to keep it lazy and out of the table"
+      "‘\(name)’ can't be lazy, as it is read from its row: compute it (‘var \(name): … { … }’), or mark it @Transient to keep it lazy and out of the table"
     case .unowned(let name):
       "‘\(name)’ can't be unowned: a reference to a model is a relationship and keeps no object alive in a circle, so write ‘var \(name)’"
     case .conditional(let name):

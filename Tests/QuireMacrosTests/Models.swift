@@ -41,6 +41,10 @@ struct Cover: Codable, Equatable { var color = "red" }
   @Transient var onLend: (() -> Void)?
   @ObservationIgnored var cache: [String] = ["a"]
   @ObservationIgnored lazy var words: [Substring] = title.split(separator: " ")
+  @Transient lazy var letters: Set<Character> = Set(title)
+  @Transient private(set) lazy var spine: String? = {
+    seen == nil ? nil : title
+  }()
 
   nonisolated(unsafe) static var made = 0
   var headline: String { "\(title), \(year.map(String.init) ?? "undated")" }

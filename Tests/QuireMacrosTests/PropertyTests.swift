@@ -32,6 +32,7 @@ struct PropertyTests {
     #expect(book.author == nil && book.cover == nil && book.price == nil && book.seen == nil)
     #expect(book.added == Date(timeIntervalSinceReferenceDate: 5))
     #expect(book.note == "none" && book.cache == ["a"] && book.words == ["Emma"])
+    #expect(book.letters == ["E", "m", "a"] && book.spine == nil)
   }
 
   @Test func `every kind of init works`() throws {

@@ -70,7 +70,7 @@ let refusedSources: [String] = [
   """,
   """
   @Model final class Book {
-    lazy var words: [String] = []  // ✗ mark it @ObservationIgnored to keep it lazy and out of the table
+    lazy var words: [String] = []  // ✗ mark it @Transient to keep it lazy and out of the table
     unowned var last: Book  // ✗ so write ‘var last’
     init(last: Book) { self.last = last }
   }

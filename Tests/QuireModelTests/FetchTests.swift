@@ -102,6 +102,26 @@ import Testing
     #expect(try store.value("SELECT count(*) FROM volume") == 0)
   }
 
+  @Test(arguments: [ConflictPolicy.merge, .refuse])
+  func `unsaved edits of rows deleted by predicate are dropped, and those of rows deleted elsewhere are named`(
+    policy: ConflictPolicy
+  ) throws {
+    context.onConflict = policy
+    let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
+    eden.title = "Eden, a novel"
+    solaris.year = 1961
+    try context.delete(model: Volume.self, where: #Predicate { $0.title == "Eden" })
+    #expect(eden.isDeleted && !eden.hasChanges && context.hasChanges)
+    try context.save()
+    #expect(try store.value("SELECT year FROM volume WHERE title = 'Solaris'") == 1961)
+
+    solaris.year = 1970
+    let other = ModelContext(store)
+    try other.delete(model: Volume.self)
+    try context.delete(model: Writer.self)
+    #expect(throws: ModelError.self) { try context.save() }
+  }
+
   @Test func `deleting by a predicate without SQL asks the objects of the rows`() throws {
     let eden = try context.volume("Eden")
     eden.contributors = [try context.writer("Lem")]

@@ -75,6 +75,29 @@ import Testing
     #expect(idle.drainDeferredErrors().isEmpty)
   }
 
+  @Test func `a row that was inserted after the commit a context shows is found by its identifier`() throws {
+    let store = try store(["Lem": ["Eden"]])
+    let (context, other) = (ModelContext(store), ModelContext(store))
+    let eden = try context.volume("Eden")
+    let author = eden.writer
+    for title in ["Solaris", "Fiasco", "Katar"] {
+      let volume = Volume(title)
+      other.insert(volume)
+      try other.save()
+      let id = volume.persistentModelID
+      let found: Volume? =
+        switch title {
+        case "Solaris": context.model(for: id) as? Volume
+        case "Fiasco": context.model(Volume.self, key: id.rowKey ?? 0)
+        default: try context.get(Volume.self, key: id.rowKey ?? 0)
+        }
+      #expect(found?.title == title && found?.persistentModelID == id)
+    }
+    #expect(context.model(Volume.self, key: 99) == nil && author?.name == "Lem")
+    try other.delete(model: Volume.self)
+    #expect(context.model(for: eden.persistentModelID) === eden && !eden.isDeleted)  // what is shown does not move it
+  }
+
   @Test func `identifiers of another store or of nothing give nothing`() throws {
     let (a, b) = (try store(["Lem": ["Eden"]]), try store(["Lem": ["Eden"]]))
     let id = try ModelContext(a).volume("Eden").persistentModelID

@@ -120,8 +120,13 @@ extension Following {
     }
   }
 
-  /// The row is gone: its unsaved edits cannot be saved, and the next save reports that.
+  /// The row is gone: its unsaved edits cannot be saved, and the next save reports that, unless this context has deleted
+  /// it.
   private func leave(_ model: any PersistentModel) {
+    if core.saver.isDeletingRows {
+      core.editing.forgetBase(of: model)
+      model._quireState.dirty = 0
+    }
     if core.editing.noteLost(model) {
       model._quireState.dirty = 0
       model._quireState.flags.insert(.deleted)

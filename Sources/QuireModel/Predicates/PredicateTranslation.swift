@@ -143,7 +143,7 @@ struct Translation {
     if let trap = Trap.inside(part) {
       throw UntranslatablePredicate(
         part: words(part), reason: "\(refusal.reason), and in Swift \(trap)",
-        advice: "Give the model a property that computes it safely.")
+        advice: "Give the model a property that computes it safely.", mayBeComputed: false)
     }
     let (objects, resolver) = (objects, resolver)
     return .expression(

@@ -12,7 +12,9 @@ extension Saver {
     var sql = try query.select.statement()
     let table = try quoted(identifier: query.entity.table)
     let key = try quoted(identifier: query.entity.keyColumn)
+    defer { isDeletingRows = false }
     try write(explain: { deniedDelete($0, query, sql, $1) }) { transaction, store in
+      isDeletingRows = true  // from here on: what others have deleted before is not forgotten
       let connection = transaction.connection
       if query.remaining != nil {
         sql = try query.select.statement(forKeys: acceptedKeys(of: type, query, in: transaction, store))

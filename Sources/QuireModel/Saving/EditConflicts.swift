@@ -58,6 +58,13 @@ extension Editing {
       properties, from: row)
   }
 
+  /// The row is deleted here, whatever it holds.
+  func forgetBase(of model: any PersistentModel) {
+    if pending.conflicts.bases.isEmpty { return }
+    guard let entity = entity(of: model) else { return }
+    pending.conflicts.bases.removeValue(forKey: .init(entity: entity.index, key: model._quireRowState.key))
+  }
+
   /// The row of an edited object is gone.
   /// - Returns: whether the save is to refuse that.
   func noteLost(_ model: any PersistentModel) -> Bool {

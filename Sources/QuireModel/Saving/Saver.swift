@@ -11,6 +11,9 @@ package final class Saver: ContextPart {
   var isReadOnly = false
   /// Whether its saves are announced by another context: it writes what is pending there.
   var isSilent = false
+  /// Whether rows are being deleted by predicate here: unsaved edits of them are dropped, as those of an object that is
+  /// deleted.
+  var isDeletingRows = false
   /// A save that the store's writer makes, while the context goes on: see ``ModelContext/saveWhenReady(deadline:isolation:)``.
   var underWay: SaveUnderWay?
   /// What the autosave under way has announced.
