@@ -113,10 +113,19 @@ import Testing
     let volume = Volume("Eden")
     a.insert(volume)
     let unsaved = volume.persistentModelID
-    #expect(b.model(for: unsaved) == nil)
+    let another = Volume("Solaris")
+    b.insert(another)
+    #expect(b.model(for: unsaved) == nil && unsaved != another.persistentModelID)
+    b.rollback()
     try a.save()
     let id = volume.persistentModelID
     let found = try #require(b.model(for: id) as? Volume)
+    let same = found.persistentModelID
+    #expect(same == id && !(same < id) && !(id < same) && [id: "kept"][same] == "kept" && Set([id, same]).count == 1)
+    let writer = Writer(name: "Lem")
+    b.insert(writer)
+    try b.save()
+    #expect(writer.persistentModelID.rowKey == id.rowKey && writer.persistentModelID != id)
     #expect(found.title == "Eden" && found !== volume)
     #expect(b.registeredModel(for: id) as Volume? === found)
     #expect(try b.fetch(FetchDescriptor<Volume>(predicate: #Predicate { $0.persistentModelID == id })) == [found])

@@ -5,6 +5,8 @@ import QuireSQLite
 ///
 /// Three numbers, so that it is cheap to hash. Until the object's first save it is temporary: each object has one of its
 /// own, which changes when it is inserted and when it is saved. It stays the same when the object's context is released.
+/// Identifiers of one row are equal whichever container of the file they are of, also those that two stages of a
+/// migration plan have for it.
 ///
 /// It is encoded as the model's name and the row's key, `{"entity":"Book","key":7}`. It contains no path, so that it
 /// can be given to clients and still identifies the row when the file has been moved. Decoding selects the open store
@@ -13,15 +15,39 @@ import QuireSQLite
 /// identifier. The format of older versions, with the file's path, is decoded too. A
 /// temporary one is encoded for this run of the program: elsewhere, decoding it is an error.
 public struct PersistentIdentifier: Hashable, Sendable {
-  /// Zero if no store is known: then `entity` is the number of a name in ``StoreRegistry``.
-  package let store: UInt32
-  package let entity: UInt32
+  // Compared first: what is behind the place of another container is looked up for one key only.
   package let key: Int64
+  private let place: Place
+
+  /// Zero if no store is known: then `entity` is the number of a name in ``StoreRegistry``.
+  package var store: UInt32 { place.store }
+  package var entity: UInt32 { place.entity }
 
   package init(store: UInt32, entity: UInt32, key: Int64) {
-    self.store = store
-    self.entity = entity
     self.key = key
+    place = Place(store: store, entity: entity, isOfRows: store != 0 && key >= ModelState.firstKey)
+  }
+
+  /// A model of a store. Those of two containers of one file are equal where rows are identified, and have the same hash
+  /// value for this: none, as the key has one.
+  private struct Place: Hashable {
+    let store: UInt32
+    private let bits: UInt32
+
+    init(store: UInt32, entity: UInt32, isOfRows: Bool) {
+      self.store = store
+      bits = entity << 1 | (isOfRows ? 1 : 0)
+    }
+
+    var entity: UInt32 { bits >> 1 }
+    private var isOfRows: Bool { bits & 1 == 1 }
+
+    static func == (a: Place, b: Place) -> Bool {
+      if a.store == b.store { return a.bits == b.bits }
+      return a.isOfRows && b.isOfRows && StoreRegistry.shared.areOne((a.store, a.entity), (b.store, b.entity))
+    }
+
+    func hash(into hasher: inout Hasher) {}
   }
 
   /// The model's name, `Book`; empty if the store has been closed.
@@ -47,7 +73,7 @@ extension PersistentIdentifier: Identifiable {
 extension PersistentIdentifier: Comparable {
   /// By store and model; objects of one model in the order in which they were saved.
   public static func < (a: PersistentIdentifier, b: PersistentIdentifier) -> Bool {
-    (a.store, a.entity, a.key) < (b.store, b.entity, b.key)
+    a != b && (a.store, a.entity, a.key) < (b.store, b.entity, b.key)
   }
 }
 
@@ -124,6 +150,9 @@ final class StoreRegistry: Sendable {
     /// its actor to empty it still holds the store, but no decoded identifier means it.
     var users = 0
     var isClosed = false
+    /// Whether its identifiers keep their meaning when it has gone: what `willMigrate` has noted by them is looked up in
+    /// `didMigrate`.
+    var isKept = false
 
     var isOpen: Bool { users > 0 && !isClosed }
   }
@@ -144,7 +173,27 @@ final class StoreRegistry: Sendable {
     }
   }
 
-  func remove(_ number: UInt32) { stores.withLock { _ = $0.open.removeValue(forKey: number) } }
+  func remove(_ number: UInt32) {
+    stores.withLock { stores in
+      if stores.open[number]?.isKept == true {
+        stores.open[number]?.isClosed = true
+      } else {
+        stores.open.removeValue(forKey: number)
+      }
+    }
+  }
+
+  func keep(_ number: UInt32) { stores.withLock { $0.open[number]?.isKept = true } }
+
+  /// Whether both are the model of one name in one file.
+  fileprivate func areOne(_ a: (store: UInt32, entity: UInt32), _ b: (store: UInt32, entity: UInt32)) -> Bool {
+    stores.withLock { stores in
+      guard let first = stores.open[a.store], let second = stores.open[b.store], first.name == second.name,
+        Int(a.entity) < first.entities.count, Int(b.entity) < second.entities.count
+      else { return false }
+      return first.entities[Int(a.entity)] == second.entities[Int(b.entity)]
+    }
+  }
 
   func close(_ number: UInt32) { stores.withLock { $0.open[number]?.isClosed = true } }
 

@@ -185,7 +185,7 @@ struct PlannedMigration {
           models: Connection(path: file, access: .readOnly)
         ).run()
       } catch let error as SQLiteError {
-        throw duplicates(error, in: new) ?? error
+        throw explained(error, in: new)
       }
       let after = try brokenKeys(connection)
       // Those that another program left before the stage do not stop it.
@@ -219,6 +219,12 @@ struct PlannedMigration {
     if let gate { try gate.repeating(run) } else { try run() }
   }
 
+  /// The error in terms of the models, if it is one of their rows.
+  private func explained(_ error: SQLiteError, in version: Version) -> any Error {
+    if let duplicates = duplicates(error, in: version) { return duplicates }
+    return unfit(error, in: version) ?? error
+  }
+
   /// The error in terms of the models, if rows have the same values where the version's models allow them once.
   private func duplicates(_ error: SQLiteError, in version: Version) -> SchemaError? {
     guard let (table, columns) = error.uniqueColumns,
@@ -229,6 +235,19 @@ struct PlannedMigration {
     let properties = columns.compactMap { name in entity.properties.first { $0.column == name }?.name }
     guard properties.count == columns.count else { return nil }
     return SchemaError(.duplicates(model: entity.name, properties: properties, version: "\(version.number)"))
+  }
+
+  /// The error in terms of the models, if a row's value is none of the property's new type.
+  private func unfit(_ error: SQLiteError, in version: Version) -> SchemaError? {
+    guard let refused = error.refusedColumn else { return nil }
+    for entity in version.entities where SQLName(SchemaRebuild.scratch(of: entity.table)) == SQLName(refused.table) {
+      guard let property = entity.properties.first(where: { $0.column == refused.column }) else { continue }
+      return SchemaError(
+        .unfitValues(
+          property: "\(entity.name).\(property.name)", form: refused.form, value: refused.value,
+          version: "\(version.number)"))
+    }
+    return nil
   }
 
   /// How many rows of each table refer to rows that are not there.
@@ -243,6 +262,7 @@ struct PlannedMigration {
   /// Calls a closure of the plan, with a context on the models of that version, and saves what it has left unsaved.
   private func call(_ body: (ModelContext) throws -> Void, _ version: Version) throws {
     let container = try ModelContainer(version.entities, version.joins, configuration)
+    StoreRegistry.shared.keep(container.store.number)
     defer { try? container.store.database.close() }
     let context = ModelContext(container, isolation: nil)
     try body(context)

@@ -55,6 +55,8 @@ public struct SchemaError: Error, Hashable, Sendable {
     case brokenReferences(table: String, to: String)
     /// A container keeps its models in one file.
     case severalConfigurations([String])
+    /// Rows have values of another form than the property's new type has, and SQLite cannot convert them.
+    case unfitValues(property: String, form: String, value: String, version: String)
   }
 }
 
@@ -113,6 +115,10 @@ extension SchemaError: CustomStringConvertible {
     case .severalConfigurations(let names):
       "a container keeps its models in one file, and there are configurations for \(names.joined(separator: " and ")): "
         + "make a container for each"
+    case .unfitValues(let property, let form, let value, let version):
+      "version \(version) keeps \(property) as \(form), and a row has a \(value) value there that is none; the "
+        + "tables are as before. Give such rows another value in the stage's willMigrate, or give the property of the new "
+        + "type another name, and its value in didMigrate"
     }
   }
 }

@@ -40,6 +40,15 @@ extension SQLiteError {
     guard let table = places.first?.first, places.allSatisfy({ $0.count == 2 }) else { return nil }
     return (String(table), places.map { String($0[1]) })
   }
+  /// Of a value that a column of a STRICT table does not take: its form, and the column with its own.
+  package var refusedColumn: (table: String, column: String, form: String, value: String)? {
+    // cannot store TEXT value in INTEGER column book.year
+    let words = message.split(separator: " ")
+    guard code == 3091, words.count == 8, let dot = words[7].firstIndex(of: ".") else { return nil }
+    return (
+      String(words[7][..<dot]), String(words[7][dot...].dropFirst()), form: String(words[5]), value: String(words[2])
+    )
+  }
   /// A foreign key refers to a missing row, or others refer to the row.
   package var isForeignKey: Bool { code == 787 }
   /// NULL in a NOT NULL column.
