@@ -8,7 +8,9 @@ import Testing
   struct Stopped: Error {}
 
   static func store(_ file: URL? = nil) throws -> ModelContainer {
-    let configuration = file.map { ModelConfiguration(url: $0) } ?? ModelConfiguration(isStoredInMemoryOnly: true)
+    var configuration = file.map { ModelConfiguration(url: $0) } ?? ModelConfiguration(isStoredInMemoryOnly: true)
+    // A test that counts who waits would go on for ever if one of them, on a busy machine, did not wait any longer.
+    configuration.writeTimeout = .seconds(3600)
     return try ModelContainer(for: Writer.self, Volume.self, configurations: configuration)
   }
 

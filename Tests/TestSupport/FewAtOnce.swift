@@ -18,7 +18,7 @@ public struct FewAtOnce: SuiteTrait, TestTrait, TestScoping {
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    if isFirst { withUnsafeCurrentTask { $0?.escalatePriority(to: .high) } }
+    if isFirst { goFirst() }
     await places.take()
     do {
       try await function()
@@ -38,6 +38,24 @@ extension Trait where Self == FewAtOnce {
   /// For suites that run the compiler, which takes a core: at most two of their tests at once.
   public static var fewCompilers: FewAtOnce { FewAtOnce(places: FewAtOnce.placesOfCompilers, isFirst: true) }
 }
+
+/// For suites whose tests run one after the other: they go before all others, and are not the last ones, with nothing left
+/// to run beside them.
+public struct First: SuiteTrait, TestScoping {
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    goFirst()
+    try await function()
+  }
+}
+
+extension Trait where Self == First {
+  /// For suites whose tests run one after the other.
+  public static var first: First { First() }
+}
+
+private func goFirst() { withUnsafeCurrentTask { $0?.escalatePriority(to: .high) } }
 
 private actor Places {
   private var free: Int
