@@ -7,7 +7,7 @@ import Testing
 @testable import QuireShared
 
 /// Nodes that write at the same time.
-@Suite(.serialized, .first) struct ContentionTests {
+@Suite(.serialized) struct ContentionTests {
   /// Moves money about on all nodes at once; a thread for each.
   private func run(_ nodes: TestNodes, _ count: Int, _ transfer: @escaping @Sendable (TestNode, Int) throws -> Void)
     throws

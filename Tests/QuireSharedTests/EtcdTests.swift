@@ -8,7 +8,7 @@ import Testing
 @testable import QuireShared
 
 /// The same promises over a real engine: Debian's etcd-server, three members on this machine.
-@Suite(.serialized, .first, .enabled(if: EtcdCluster.isThere, "etcd-server is not installed: Scripts/setup --etcd"))
+@Suite(.serialized, .enabled(if: EtcdCluster.isThere, "etcd-server is not installed: Scripts/setup --etcd"))
 struct EtcdTests {
   /// A log on a cluster that has come up.
   private func log(

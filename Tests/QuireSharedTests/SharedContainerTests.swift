@@ -7,7 +7,7 @@ import Testing
 @testable import QuireModel
 @testable import QuireShared
 
-@MainActor @Suite(.serialized, .first) struct SharedContainerTests {
+@MainActor @Suite(.serialized) struct SharedContainerTests {
   @Test func `who waits for the log waits no longer than its task and its deadline`() async throws {
     let shared = try SharedContainers(1, patience: .seconds(3600))
     let (store, connection) = (shared[0].store, shared[0].connection)

@@ -11,14 +11,10 @@ public struct FewAtOnce: SuiteTrait, TestTrait, TestScoping {
   fileprivate static let placesOnMainActor = Places(8)
   fileprivate static let placesOfCompilers = Places(2)
   fileprivate let places: Places
-  /// Whether its tests go before all others: these run one after the other, on the main actor or in other processes, and
-  /// are the last ones otherwise, with nothing left to run beside them.
-  fileprivate var isFirst = false
 
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    if isFirst { goFirst() }
     await places.take()
     do {
       try await function()
@@ -34,28 +30,10 @@ extension Trait where Self == FewAtOnce {
   /// At most 24 tests of all suites with this trait at once.
   public static var fewAtOnce: FewAtOnce { FewAtOnce(places: FewAtOnce.places) }
   /// For suites on the main actor: at most eight of their tests at once.
-  public static var fewOnMainActor: FewAtOnce { FewAtOnce(places: FewAtOnce.placesOnMainActor, isFirst: true) }
+  public static var fewOnMainActor: FewAtOnce { FewAtOnce(places: FewAtOnce.placesOnMainActor) }
   /// For suites that run the compiler, which takes a core: at most two of their tests at once.
-  public static var fewCompilers: FewAtOnce { FewAtOnce(places: FewAtOnce.placesOfCompilers, isFirst: true) }
+  public static var fewCompilers: FewAtOnce { FewAtOnce(places: FewAtOnce.placesOfCompilers) }
 }
-
-/// For suites whose tests run one after the other: they go before all others, and are not the last ones, with nothing left
-/// to run beside them.
-public struct First: SuiteTrait, TestScoping {
-  public func provideScope(
-    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
-  ) async throws {
-    goFirst()
-    try await function()
-  }
-}
-
-extension Trait where Self == First {
-  /// For suites whose tests run one after the other.
-  public static var first: First { First() }
-}
-
-private func goFirst() { withUnsafeCurrentTask { $0?.escalatePriority(to: .high) } }
 
 private actor Places {
   private var free: Int

@@ -1,11 +1,10 @@
 import Quire
-import TestSupport
 import Testing
 
 @testable import QuireLive
 
 /// The observation contract, and what observers may do besides. One test at a time: each has files and watchers of its own.
-@Suite(.serialized, .first, .timeLimit(.minutes(60))) enum ContractTests {}
+@Suite(.serialized, .timeLimit(.minutes(60))) enum ContractTests {}
 
 /// What the observation contract is tried on, whoever keeps it: a library, and changes to it that come from one place.
 ///
