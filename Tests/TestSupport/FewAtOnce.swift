@@ -1,6 +1,6 @@
 public import Testing
 
-/// Lets at most 24 tests of the suites that have it run at once, and of those on the main actor eight: others would keep
+/// Lets at most 24 tests of the suites that have it run at once, and 24 more of those on the main actor: others would keep
 /// the places while they wait for it.
 ///
 /// The tests of a suite start together, and one with hundreds of cases opens as many databases: with more than about
@@ -8,7 +8,7 @@ public import Testing
 public struct FewAtOnce: SuiteTrait, TestTrait, TestScoping {
   public let isRecursive = true
   fileprivate static let places = Places(24)
-  fileprivate static let placesOnMainActor = Places(8)
+  fileprivate static let placesOnMainActor = Places(24)
   fileprivate static let placesOfCompilers = Places(2)
   fileprivate let places: Places
 
@@ -29,7 +29,7 @@ public struct FewAtOnce: SuiteTrait, TestTrait, TestScoping {
 extension Trait where Self == FewAtOnce {
   /// At most 24 tests of all suites with this trait at once.
   public static var fewAtOnce: FewAtOnce { FewAtOnce(places: FewAtOnce.places) }
-  /// For suites on the main actor: at most eight of their tests at once.
+  /// For suites on the main actor: at most 24 of their tests at once.
   public static var fewOnMainActor: FewAtOnce { FewAtOnce(places: FewAtOnce.placesOnMainActor) }
   /// For suites that run the compiler, which takes a core: at most two of their tests at once.
   public static var fewCompilers: FewAtOnce { FewAtOnce(places: FewAtOnce.placesOfCompilers) }
