@@ -12,7 +12,7 @@ package struct SQLFragment: Hashable, Sendable {
 
   package static func == (a: SQLFragment, b: SQLFragment) -> Bool {
     // Strings are also equal if they write an accent in two ways, which are two values for SQLite.
-    a.tokens == b.tokens && zip(a.tokens, b.tokens).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+    a.tokens.elementsEqual(b.tokens) { $0.utf8.elementsEqual($1.utf8) }
   }
   package func hash(into hasher: inout Hasher) { hasher.combine(tokens) }
 

@@ -10,7 +10,7 @@ package struct SQLName: Hashable, Sendable {
     key = Self.folded(text)
   }
 
-  package static func == (a: SQLName, b: SQLName) -> Bool { a.key == b.key && a.key.utf8.elementsEqual(b.key.utf8) }
+  package static func == (a: SQLName, b: SQLName) -> Bool { a.key.utf8.elementsEqual(b.key.utf8) }
   package func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
   /// Maps A to Z to a to z, and keeps every other character.
@@ -21,9 +21,7 @@ package struct SQLName: Hashable, Sendable {
 }
 
 extension SQLName: Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
-  package static func < (a: SQLName, b: SQLName) -> Bool {
-    a.key == b.key ? a.key.utf8.lexicographicallyPrecedes(b.key.utf8) : a.key < b.key
-  }
+  package static func < (a: SQLName, b: SQLName) -> Bool { a.key.utf8.lexicographicallyPrecedes(b.key.utf8) }
   package init(stringLiteral value: String) { self.init(value) }
 
   /// The name, in quotes if SQL needs them.
