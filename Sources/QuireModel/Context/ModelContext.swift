@@ -252,7 +252,8 @@ public final class ModelContext {
   public func model(for id: PersistentIdentifier) -> (any PersistentModel)? {
     guard let store = owner.store, let id = store.resolve(id) else { return nil }
     let entity = store.entities[Int(id.entity)]
-    return owner.fetcher.findAtNewest(entity, key: id.key).map(entity.model)
+    let object = owner.registered(entity.index, id.key) ?? owner.fetcher.find(entity, key: id.key, atNewest: true)
+    return object.map(entity.model)
   }
 
   /// The object with this identifier if it is in memory, else nil. Runs no query.
@@ -265,7 +266,7 @@ public final class ModelContext {
   public func model<Model: PersistentModel>(_ type: Model.Type, key: Int64) -> Model? {
     guard let entity = owner.store?.entity(for: type) else { return nil }
     if let known = owner.registered(entity.index, key) { return unsafeDowncast(known, to: Model.self) }
-    return owner.fetcher.findAtNewest(entity, key: key) as? Model
+    return owner.fetcher.find(entity, key: key, atNewest: true) as? Model
   }
 
   /// The object with this row key, loaded if needed; nil if there is no such row.
@@ -273,7 +274,7 @@ public final class ModelContext {
   /// - Throws: The error if the row cannot be read or decoded; ``model(_:key:)`` returns nil instead.
   public func get<Model: PersistentModel>(_ type: Model.Type, key: Int64) throws -> Model? {
     guard let entity = try owner.requireStore().entity(for: type) else { throw ModelError.unknownModel("\(type)") }
-    return try owner.fetcher.lookUpAtNewest(entity, key: key) as? Model
+    return try (owner.registered(entity.index, key) ?? owner.fetcher.lookUpAtNewest(entity, key: key)) as? Model
   }
 
   /// Returns and clears the errors of reads that cannot throw, such as those of relationships.

@@ -148,32 +148,25 @@ package final class Fetcher: ContextPart {
     }
   }
 
-  /// Finds one row's object by key; does not advance the context.
-  func find(_ entity: Entity, key: Int64) -> AnyObject? {
+  /// The object of a row that is not in memory; nil if there is no such row. An error is reported by the next call that
+  /// can throw.
+  ///
+  /// - Parameter atNewest: See ``lookUpAtNewest(_:key:)``; else the context stays at its commit.
+  func find(_ entity: Entity, key: Int64, atNewest: Bool = false) -> AnyObject? {
     do {
-      return try core.toItsEnd { try lookUp(entity, key: key) }
+      return try core.toItsEnd { try atNewest ? lookUpAtNewest(entity, key: key) : lookUp(entity, key: key) }
     } catch {
       deferError(error)
       return nil
     }
   }
 
-  /// As ``lookUpAtNewest(_:key:)``; an error is reported by the next call that can throw.
-  func findAtNewest(_ entity: Entity, key: Int64) -> AnyObject? {
-    do {
-      return try core.toItsEnd { try lookUpAtNewest(entity, key: key) }
-    } catch {
-      deferError(error)
-      return nil
-    }
-  }
-
-  /// The object of a row; nil if there is no such row.
+  /// The object of a row that is not in memory; nil if there is no such row.
   ///
   /// If there is none at the commit that the context shows, it is looked for at the newest, where a fetch would find it:
   /// another context may have inserted it, and handed its identifier on.
   func lookUpAtNewest(_ entity: Entity, key: Int64) throws -> AnyObject? {
-    if let object = try registered(entity.index, key) ?? lookUp(entity, key: key) { return object }
+    if let object = try lookUp(entity, key: key) { return object }
     if key < ModelState.firstKey || core.following.move != nil { return nil }
     let number = position.number
     try core.following.catchUp()
