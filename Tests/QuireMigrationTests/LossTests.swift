@@ -176,7 +176,7 @@ import Testing
         """) == nil)
   }
 
-  private static let note = MigrationLoss(table: "Book", column: "note", count: 2, rows: 3)
+  static let note = MigrationLoss(table: "Book", column: "note", count: 2, rows: 3)
 
   @Test(arguments: [
     "ALTER TABLE book DROP COLUMN NOTE;",
@@ -319,115 +319,5 @@ import Testing
     #expect(
       "\(MigrationLoss(table: "Book", column: nil, count: 1, rows: 1_002_001))"
         == "rebuilds Book without 1 of its 1 002 001 rows")
-  }
-
-  @Test func `a rehearsal tells of losses, rows and forgotten triggers, and changes nothing`() throws {
-    try fixture.sqlite { connection in
-      _ = try connection.run(
-        script: "CREATE INDEX i ON Book(title); CREATE TRIGGER t AFTER INSERT ON Book BEGIN SELECT 1; END",
-        inTransaction: false)
-    }
-    try fixture.write(
-      """
-      CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT NOT NULL); INSERT INTO n SELECT id, title FROM Book;
-      DROP TABLE Book; ALTER TABLE n RENAME TO Book; CREATE INDEX i ON Book(title);
-      """, as: "20260101000000_rebuild.sql")
-    try fixture.write("ALTER TABLE Book ADD COLUMN isbn TEXT;", as: "20260102000000_isbn.sql")
-    let before = try fixture.bytes()
-    let rehearsal = try fixture.migrator().rehearse()
-    #expect(try fixture.bytes() == before)
-    #expect(rehearsal.losses == [Self.note])
-    let entry = try #require(rehearsal.entries.first)
-    #expect(entry.rows == [Rehearsal.Rows(table: "Book", before: 3, after: 3)])
-    #expect(entry.forgotten.map { "\($0)" } == ["− trigger t ON Book"])
-    #expect(entry.kept.indexes == 1 && entry.kept.triggers == 0)
-    #expect(entry.differences.map { "\($0)" }.contains("Book.title TEXT → TEXT NOT NULL"))
-    #expect(rehearsal.entries.last?.differences.map { "\($0)" } == ["Book + isbn TEXT"])
-    #expect(rehearsal.entries.last?.rows.isEmpty == true)
-    let bare = try fixture.migrator().rehearse(isSchemaOnly: true)
-    #expect(bare.losses.isEmpty && bare.entries.count == 2)
-  }
-
-  @Test func `what a rebuild leaves to a table that it drops is forgotten by it`() throws {
-    try fixture.makeDatabase(
-      """
-      CREATE TABLE page (id INTEGER PRIMARY KEY, book INTEGER REFERENCES Book (id));
-      CREATE VIEW titles AS SELECT title FROM Book; CREATE VIEW other AS SELECT id FROM page;
-      CREATE TRIGGER read AFTER INSERT ON page BEGIN UPDATE Book SET note = 'read' WHERE id = new.book; END;
-      """)
-    let new = "CREATE TABLE Book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, note TEXT);"
-    try fixture.write(
-      "ALTER TABLE Book RENAME TO old; \(new) INSERT INTO Book SELECT * FROM old; DROP TABLE old;",
-      as: "20260101000000_rebuild.sql")
-    let entry = try #require(try fixture.migrator().rehearse().entries.first)
-    #expect(
-      entry.forgotten.map { "\($0)" } == [
-        "page FOREIGN KEY (book) REFERENCES Book (id) → REFERENCES old, which is gone",
-        "± view titles → reads old, which is gone", "± trigger read → reads old, which is gone",
-      ])
-    #expect(entry.losses.isEmpty)
-    try fixture.write(
-      "\(new.replacing("Book", with: "n")) INSERT INTO n SELECT * FROM Book; DROP VIEW titles; DROP TRIGGER read;"
-        + "DROP TABLE Book; ALTER TABLE n RENAME TO Book;", as: "20260101000000_rebuild.sql")
-    #expect(try fixture.migrator().rehearse().entries.first?.forgotten.isEmpty == true)
-  }
-
-  @Test func `what still uses a table or view that a file drops is found, unless a later file mends it`() throws {
-    try fixture.makeDatabase(
-      """
-      CREATE TABLE page (id INTEGER PRIMARY KEY, book INTEGER REFERENCES Book (id), empty);
-      CREATE VIEW titles AS SELECT title FROM Book; CREATE VIEW short AS SELECT title FROM titles;
-      CREATE VIEW other AS SELECT 1 AS Book, empty FROM page;
-      CREATE TRIGGER count AFTER UPDATE OF empty ON page BEGIN INSERT INTO empty VALUES (new.id); END;
-      CREATE TRIGGER fine AFTER DELETE ON page BEGIN SELECT empty FROM page; END;
-      """)
-    try fixture.write("DROP TABLE empty; DROP TABLE Book;", as: "20260101000000_drop.sql")
-    let entry = try #require(try fixture.migrator().rehearse().entries.first)
-    #expect(entry.forgotten.isEmpty)
-    let key = "page FOREIGN KEY (book) REFERENCES Book (id) → REFERENCES Book, which is gone"
-    let dangling = entry.dangling.map { "\($0)" }
-    #expect(
-      dangling == [
-        key, "± view titles → reads Book, which is gone", "± trigger count → reads empty, which is gone",
-      ])
-    try fixture.write(
-      "DROP VIEW short; DROP VIEW titles; DROP TRIGGER count; CREATE TABLE Book (id INTEGER PRIMARY KEY);",
-      as: "20260102000000_mend.sql")
-    let entries = try fixture.migrator().rehearse().entries
-    #expect(entries.allSatisfy { $0.dangling.isEmpty && $0.forgotten.isEmpty })
-    try fixture.write("DROP VIEW titles;", as: "20260101000000_drop.sql")
-    try fixture.write("SELECT 1;", as: "20260102000000_mend.sql")
-    #expect(
-      try fixture.migrator().rehearse().entries.flatMap(\.dangling).map { "\($0)" }
-        == ["± view short → reads titles, which is gone"])
-  }
-
-  @Test func `a rebuild that lets AUTOINCREMENT give keys again says so`() throws {
-    try fixture.makeDatabase(
-      """
-      CREATE TABLE page (id INTEGER PRIMARY KEY AUTOINCREMENT, a); INSERT INTO page VALUES (7, 'x'), (90, 'y');
-      DELETE FROM page WHERE id = 90;
-      """)
-    let rebuild = """
-      CREATE TABLE n (id INTEGER PRIMARY KEY AUTOINCREMENT, a TEXT); INSERT INTO n SELECT * FROM page;
-      DROP TABLE page; ALTER TABLE n RENAME TO page;
-      """
-    try fixture.write(rebuild, as: "20260101000000_a.sql")
-    func told() throws -> [String] {
-      try fixture.migrator().rehearse().entries.flatMap(\.differences).filter { $0.kind == .option }.map { "\($0)" }
-    }
-    #expect(try told() == ["page AUTOINCREMENT after 90 → after 7: keys are given again"])
-    try fixture.write(
-      rebuild + "UPDATE sqlite_sequence SET seq = 90 WHERE name = 'page';", as: "20260101000000_a.sql")
-    #expect(try told().isEmpty)
-  }
-
-  @Test func `the schema that the files make is read from an empty database`() throws {
-    try fixture.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
-    try fixture.write("ALTER TABLE a ADD COLUMN c;", as: "20260102000000_c.sql")
-    let migrator = try fixture.migrator()
-    #expect(try migrator.replay(to: MigrationVersion(number: 2026_01_01_00_00_00)).tables.map(\.columns.count) == [1])
-    #expect(try migrator.replay().tables.map(\.columns.count) == [2])
-    #expect(try migrator.schema().tables.count == 2)
   }
 }
