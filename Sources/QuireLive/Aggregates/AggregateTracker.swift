@@ -27,6 +27,7 @@ struct AggregateTracker {
   var members: KeySet?
   /// Whether a row's values do not say whether it counts.
   let needsMembers: Bool
+  private let hasExtremes: Bool
   /// The number of statements it has run.
   var queriesRun = 0
   /// The number of times it has read all rows.
@@ -40,11 +41,14 @@ struct AggregateTracker {
 
   /// If there are more look-ups than this, all rows are read once instead.
   private static let mostLookUps = 64
+  /// The name of the only group, if rows are not grouped.
+  private static let onlyGroup: Set<Value> = [.null]
 
   init(_ select: SelectQuery, _ aggregates: [Aggregate], by group: ColumnPath? = nil, ofReals: Bool = false) {
     self.aggregates = aggregates
     self.group = group
     groupsReals = ofReals
+    hasExtremes = aggregates.contains(where: \.isExtreme)
     needsMembers = select.filter?.needsRows ?? false
     var read = aggregates.compactMap(\.column)
     if let group { read.append(group) }
@@ -60,7 +64,7 @@ struct AggregateTracker {
   private var empty: Group { Group(states: aggregates.map(AggregateState.init)) }
 
   /// All rows together.
-  var whole: Group { groups[.null] ?? empty }
+  var whole: Group { groups.first?.value ?? empty }
 
   /// The changes that can affect a group.
   var filters: [ChangeFilter] { columns.filters(where: select.filter) }
@@ -103,17 +107,16 @@ struct AggregateTracker {
         if accepts(image, key) { take(image, key, reading, isAdded, &touched) }
       }
     }
-    // The only group: found once, and not for every row.
-    var whole = groups.removeValue(forKey: .null) ?? empty
-    var isTouched = false
-    let isDone = Self.sides(of: changes, places) { image, key, isAdded in
+    // The only group: found by its position, and not by its name for every row.
+    if groups.isEmpty { groups[.null] = empty }
+    let only = groups.startIndex
+    return Self.sides(of: changes, places) { image, key, isAdded in
       if !accepts(image, key) { return }
-      isTouched = true
-      _ = Self.change(&whole, isAdded) { reading.value(reading.aggregates[$0], key, image, orElse: .integer(1)) }
+      touched = Self.onlyGroup
+      _ = Self.change(&groups.values[only], isAdded) {
+        reading.value(reading.aggregates[$0], key, image, orElse: .integer(1))
+      }
     }
-    groups[.null] = whole
-    if isTouched { touched.insert(.null) }
-    return isDone
   }
 
   /// Passes the old and the new rows; false if the changes do not contain enough values.
@@ -263,6 +266,7 @@ struct AggregateTracker {
 
   /// - Returns: False if reading all rows is cheaper.
   private mutating func lookUpExtremes(of touched: Set<Value>, on connection: Connection) throws -> Bool {
+    if !hasExtremes { return true }
     var wanted: [(name: Value, place: Int)] = []
     for name in touched {
       guard let group = groups[name] else { continue }

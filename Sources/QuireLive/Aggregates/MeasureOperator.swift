@@ -60,22 +60,19 @@ final class MeasureOperator<Value: Equatable>: LiveOperator {
 
   func load(_ query: SelectQuery, _ occasion: LoadOccasion, on connection: Connection) throws -> Delta {
     let tracker = try tracker.loaded(query, on: connection)
-    return Delta(old: shown, new: try shown(by: tracker), loaded: tracker)
+    return Delta(old: shown, new: try shown(by: tracker.whole.states[0]), loaded: tracker)
   }
 
   func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<Delta> {
     guard try tracker.step(batch, on: connection) != nil else { return .unchanged }
     do {
-      return .changed(Delta(old: shown, new: try shown(by: tracker)))
+      return .changed(Delta(old: shown, new: try shown(by: tracker.whole.states[0])))
     } catch {
       return .failed(error)
     }
   }
 
-  private func shown(by tracker: AggregateTracker) throws -> Shown {
-    let state = tracker.whole.states[0]
-    return Shown(try read(state), extreme: state.extreme)
-  }
+  private func shown(by state: AggregateState) throws -> Shown { Shown(try read(state), extreme: state.extreme) }
 
   func apply(_ delta: Delta) {
     shown = delta.new

@@ -23,9 +23,10 @@ struct PendingChanges {
   /// The values that edited objects had before, if a save must refuse to overwrite others' changes.
   var conflicts = Conflicts()
 
-  init(firstTemporaryKey: Int64, entities: Int) {
+  /// - Parameter insertedPlaces: Empty, for each entity. Given, so that a context that inserts nothing allocates nothing.
+  init(firstTemporaryKey: Int64, insertedPlaces: [[Int]]) {
     self.firstTemporaryKey = firstTemporaryKey
-    insertedPlaces = Array(repeating: [], count: entities)
+    self.insertedPlaces = insertedPlaces
   }
 
   /// Takes in a new object; returns its temporary key.
@@ -67,7 +68,8 @@ struct PendingChanges {
   }
 
   mutating func removeAll() {
-    self = PendingChanges(firstTemporaryKey: firstTemporaryKey &+ Int64(inserted.count), entities: insertedPlaces.count)
+    forgetInserted()
+    self = PendingChanges(firstTemporaryKey: firstTemporaryKey, insertedPlaces: insertedPlaces)
   }
 
   /// Skips the temporary keys that were allocated since this copy was made.

@@ -10,6 +10,8 @@ package final class Store: Sendable {
   package let entities: [Entity]
   package let joins: [JoinTable]
   let entityNumbers: [ObjectIdentifier: Int]
+  /// An empty list for each entity, which all new contexts share.
+  let noPlaces: [[Int]]
   private let contexts = Atomic<UInt64>(0)
   let keys = KeyAllocator()
   package let reads: ReadQueue
@@ -41,6 +43,7 @@ package final class Store: Sendable {
     self.joins = joins
     reads = ReadQueue(limit: readers)
     entityNumbers = Dictionary(uniqueKeysWithValues: entities.map { (ObjectIdentifier($0.type), $0.index) })
+    noPlaces = entities.map { _ in [] }
     number = StoreRegistry.shared.add(name: name, entities: entities.map(\.name))
     (insertOrder, hasCircularKeys) = Store.order(entities)
     let targets = Set(entities.flatMap { $0.properties.compactMap(\.toOne?.target) })

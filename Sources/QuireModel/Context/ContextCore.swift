@@ -58,7 +58,7 @@ import Synchronization
     self.number = number
     // Contexts share the keys below `firstKey`; after two million contexts in one store the keys start over.
     pending = PendingChanges(
-      firstTemporaryKey: Int64.min + Int64(number & 0x1F_FFFF) << 40, entities: store.entities.count)
+      firstTemporaryKey: Int64.min + Int64(number & 0x1F_FFFF) << 40, insertedPlaces: store.noPlaces)
     monitor = .allocate(capacity: 1)
     monitor.initialize(to: TrackingMonitor())
     maps = store.entities.map { _ in IdentityMap() }

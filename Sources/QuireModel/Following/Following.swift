@@ -8,7 +8,7 @@ package final class Following: ContextPart {
   /// Readers that run when the turn ends, instead of immediately.
   package let turnReaders = TurnReaders()
   /// The transition that is under way.
-  var move: Transition?
+  @exclusivity(unchecked) var move: Transition?
   @exclusivity(unchecked) var isTurnScheduled = false
   /// Whether turns end automatically, as they do on an actor.
   var hasTurns = false
@@ -195,20 +195,18 @@ package final class Following: ContextPart {
       missed.removeAll { $0.number <= standing }
       noteKeys(in: missed)
     }
-    let altered = missed.reduce(into: commit.alteredTables) { $0.formUnion($1.alteredTables) }
     let rowsUnknown = commit.isFollowed || missed.contains(where: \.allIsUnknown)
     let expected = open.expectedEvents + (open.saving?.expectedEvents ?? 0)
     let onlyOwn =
       !commit.hasIndirectEvents && commit.eventCount == expected && missed.isEmpty && !rowsUnknown
-      && altered.isEmpty
+      && commit.alteredTables.isEmpty
     if onlyOwn, removed.isEmpty, followers.isEmpty { return position.advanceAfterOwnCommit(commit) }
     let step = Transition(number: commit.number)
     step.removed = removed
     if !onlyOwn || !followers.isEmpty {
-      let batch = CommitBatch(
-        number: commit.number, tables: CommitBatch.tables(of: missed + [commit.changes]), rowsUnknown: rowsUnknown,
-        alteredTables: altered, altersSchema: commit.schemaChanged || missed.contains(where: \.altersSchema),
-        origins: missed.map(\.origin) + [commit.origin])
+      let commits = missed.isEmpty ? [commit.changes] : missed + [commit.changes]
+      var batch = CommitBatch(of: commits, number: commit.number)
+      batch.rowsUnknown = rowsUnknown
       if !onlyOwn { objects(in: batch, on: commit.connection, into: step) }
       step.followers = prepared(batch, on: commit.connection)
       step.batch = batch

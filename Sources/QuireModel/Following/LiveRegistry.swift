@@ -114,7 +114,7 @@ package final class LiveRegistry {
     for (place, changes) in batch.tables.enumerated() {
       let name = changes.table.name
       guard let routes = routesOf[name] else { continue }
-      let isAltered = batch.tables.count { $0.table.name == name } > 1
+      let isAltered = batch.tables.count > 1 && batch.tables.count { $0.table.name == name } > 1
       for route in routes { route.find(changes, table: place, isAltered: isAltered, into: &pass) }
     }
     addBehind(batch, &pass)

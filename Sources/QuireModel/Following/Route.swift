@@ -57,12 +57,11 @@ final class Route {
     let places = places(in: changes.table)
     guard places.isComplete, !isAltered else { return addAll(table, &pass) }
     var found: [RouteBucket] = []
-    for row in changes.rows.indices {
-      if places.isSame(changes.rows[row]) { continue }
+    for (row, change) in changes.rows.enumerated() {
+      if places.isSame(change) { continue }
       if form.choices.isEmpty { return addAll(table, &pass) }
-      let kind = changes.rows[row].kind
-      let old = forgetsOld || kind == .insert ? .absent : places.side(changes.rows[row].old, of: changes.rows[row])
-      let new = kind == .delete ? .absent : places.side(changes.rows[row].new, of: changes.rows[row])
+      let old = forgetsOld || change.kind == .insert ? .absent : places.side(change.old, of: change)
+      let new = change.kind == .delete ? .absent : places.side(change.new, of: change)
       if old == .unknown || new == .unknown { return addAll(table, &pass) }
       let before = bucket(old)
       let after = new == old ? nil : bucket(new)
@@ -92,7 +91,7 @@ final class Route {
 }
 
 /// The positions of a route's columns in the changes of their table: found by name once for each form of the table.
-private struct RoutePlaces {
+private final class RoutePlaces {
   let table: ChangedTable
   /// Nil if every column counts, or if one of them does not exist any more.
   private let columns: [Int]?

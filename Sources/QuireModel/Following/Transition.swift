@@ -8,10 +8,10 @@ import QuireSQLite
 /// new one.
 final class Transition {
   let number: Int64
-  var refreshed: [Refresh] = []
-  var gone: [any PersistentModel] = []
-  var lists: [ListStep] = []
-  var followers: [any CommitFollower] = []
+  @exclusivity(unchecked) var refreshed: [Refresh] = []
+  @exclusivity(unchecked) var gone: [any PersistentModel] = []
+  @exclusivity(unchecked) var lists: [ListStep] = []
+  @exclusivity(unchecked) var followers: [any CommitFollower] = []
   /// Rows that did not decode earlier, and now decode or are gone.
   var readable: [Readable] = []
   /// Objects deleted by the context's own save: they stay in the map until the step is applied, for code that reads
@@ -23,13 +23,13 @@ final class Transition {
   var batch: CommitBatch?
   /// The context's count of reads when affected objects were last searched for.
   var reads = 0
-  var isApplied = false
+  @exclusivity(unchecked) var isApplied = false
   /// Changes that object listeners were notified of before, and must be notified of after.
-  var announcements: [_Announcement] = []
+  @exclusivity(unchecked) var announcements: [_Announcement] = []
   /// The objects that have left the map, if anything may read them: they are still those of the old values.
   var left: [RowName: AnyObject] = [:]
-  var announced = Cursor()
-  var told = Cursor()
+  @exclusivity(unchecked) var announced = Cursor()
+  @exclusivity(unchecked) var told = Cursor()
 
   init(number: Int64) { self.number = number }
 

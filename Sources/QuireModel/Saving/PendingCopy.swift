@@ -27,7 +27,6 @@ final class PendingCopy: @unchecked Sendable {
   let joinEdits: JoinEdits
   private let places: Int
   private let firstTemporaryKey: Int64
-  private let entities: Int
   private let author: String?
   private let onConflict: ConflictPolicy
   private let onUniqueConflict: UniqueConflictPolicy
@@ -43,7 +42,6 @@ final class PendingCopy: @unchecked Sendable {
     joinEdits = pending.joinEdits
     places = pending.inserted.count
     firstTemporaryKey = pending.firstTemporaryKey
-    entities = pending.insertedPlaces.count
     author = core.saver.author
     onConflict = core.saver.onConflict
     onUniqueConflict = core.saver.onUniqueConflict
@@ -59,7 +57,7 @@ final class PendingCopy: @unchecked Sendable {
     core.saver.onConflict = onConflict
     core.saver.onUniqueConflict = onUniqueConflict
     core.saver.isSilent = true
-    core.pending = PendingChanges(firstTemporaryKey: firstTemporaryKey, entities: entities)
+    core.pending = PendingChanges(firstTemporaryKey: firstTemporaryKey, insertedPlaces: core.pending.insertedPlaces)
     core.pending.inserted = Array(repeating: nil, count: places)
     core.pending.joinEdits = joinEdits
     let new = inserted.map { object in

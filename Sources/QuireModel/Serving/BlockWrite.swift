@@ -4,8 +4,8 @@ import QuireShared
 
 /// A block of `store.write` in the queue of its database.
 // @unchecked: `author` is changed by the thread that runs the block, and read there.
-final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
-  private let block: ServedBlock<Result>
+final class BlockWrite: QueuedWrite, @unchecked Sendable {
+  private let block: any ServedWork
   private let container: ModelContainer
   /// The name that was given, and the one that the block has left.
   private let name: String?
@@ -18,7 +18,7 @@ final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
   ///   - number: The number of its context; a new one if it is nil.
   ///   - decided: Called once with the outcome, under the write lock; it must only record it.
   init(
-    _ block: ServedBlock<Result>, _ container: ModelContainer, author: String?, number: UInt64? = nil,
+    _ block: any ServedWork, _ container: ModelContainer, author: String?, number: UInt64? = nil,
     decided: (@Sendable (SaveUnderWay.Outcome) -> Void)? = nil
   ) {
     self.block = block
@@ -28,7 +28,7 @@ final class BlockWrite<Result>: QueuedWrite, @unchecked Sendable {
     note = decided
   }
 
-  func decided(_ outcome: Swift.Result<Int64?, any Error>) {
+  func decided(_ outcome: Result<Int64?, any Error>) {
     switch outcome {
     case .success(let number): note?(.committed(number))
     case .failure(let error): note?(.failed(error))

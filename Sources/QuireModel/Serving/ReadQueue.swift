@@ -58,11 +58,11 @@ package final class ReadQueue: Sendable {
 }
 
 /// A block of `store.read` in the queue.
-final class BlockRead<Result>: QueuedRead {
-  private let block: ServedBlock<Result>
+final class BlockRead: QueuedRead {
+  private let block: any ServedWork
   private let container: ModelContainer
 
-  init(_ block: ServedBlock<Result>, _ container: ModelContainer) {
+  init(_ block: any ServedWork, _ container: ModelContainer) {
     self.block = block
     self.container = container
   }

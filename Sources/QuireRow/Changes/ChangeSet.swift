@@ -155,6 +155,6 @@ public struct RowChange: Hashable, Sendable {
     public var values: [SQLValue?]
     package init(_ values: [SQLValue?]) { self.values = values }
     /// The value of a column; nil if it was not captured.
-    public subscript(column: Int) -> SQLValue? { column < values.count ? values[column] : nil }
+    @inlinable public subscript(column: Int) -> SQLValue? { column < values.count ? values[column] : nil }
   }
 }

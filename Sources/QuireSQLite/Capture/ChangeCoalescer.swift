@@ -22,7 +22,7 @@ struct ChangeCoalescer {
   ///   - first: The first event that counts: what was before it is the old state.
   ///   - end: The first that does not count any more; nil for none.
   func tables(from first: Int = 0, upTo end: Int? = nil) -> [TableChanges] {
-    var folds: [(id: Int, fold: TableCoalescer)] = []
+    var folds: [TableCoalescer] = []
     var places = Array(repeating: -1, count: records.count)
     let end = min(end ?? log.pointee.count, log.pointee.count)
     for number in min(first, end)..<end {
@@ -30,20 +30,22 @@ struct ChangeCoalescer {
       let id = Int(event.table)
       if places[id] < 0 {
         places[id] = folds.count
-        folds.append((id, TableCoalescer(records[id], log)))
+        folds.append(TableCoalescer(records[id], log))
       }
-      folds[places[id]].fold.add(event, number: Int32(number))
+      folds[places[id]].add(event, number: Int32(number))
     }
-    return folds.compactMap { id, fold in
+    var tables: [TableChanges] = []
+    for fold in folds {
       let rows = fold.rowChanges(connection)
-      return rows.isEmpty ? nil : TableChanges(table: records[id].table, rows: rows)
+      if !rows.isEmpty { tables.append(TableChanges(table: fold.record.table, rows: rows)) }
     }
+    return tables
   }
 }
 
 /// The net changes of one table.
 private struct TableCoalescer {
-  private let record: TableRecord
+  let record: TableRecord
   private let log: UnsafeMutablePointer<quire_capture>
   private let memory: UnsafeRawPointer
   private var rows: [Row] = []
