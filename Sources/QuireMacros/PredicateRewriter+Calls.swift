@@ -33,6 +33,9 @@ extension PredicateRewriter {
       if value.isLookedUp(outside: scope), base.mentions(scope) {
         return build("containsValue", try expression(base, scope), value.trimmedDescription)
       }
+      if value.isByNameAlone, base.mentions(scope) {
+        return build("containsNamed", try expression(base, scope), value.trimmedDescription)
+      }
       // A part of a captured value may be an object, or a list of objects.
       if value.mentions(scope) != base.mentions(scope) {
         if base.mentions(scope), value.isTakenApart { return try function("containsPart", base, value, scope) }
@@ -152,6 +155,16 @@ extension PredicateRewriter {
 extension ExprSyntax {
   /// Without the `?` at its end.
   fileprivate var unchained: ExprSyntax { self.as(OptionalChainingExprSyntax.self)?.expression ?? self }
+
+  /// Whether it is `.bold`, or a list of such names, which may be options as well as elements.
+  fileprivate var isByNameAlone: Bool {
+    if let member = self.as(MemberAccessExprSyntax.self) { return member.base == nil }
+    guard let list = self.as(ArrayExprSyntax.self), !list.elements.isEmpty else { return false }
+    return list.elements.allSatisfy {
+      $0.expression.as(MemberAccessExprSyntax.self)?.base == nil
+        && $0.expression.is(MemberAccessExprSyntax.self)
+    }
+  }
 
   /// Whether it is a call on what is written out, without arguments: `"abc".reversed()`, `"abc".lowercased().reversed()`.
   fileprivate var isCallOfLiteral: Bool {

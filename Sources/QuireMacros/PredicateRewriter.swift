@@ -61,7 +61,7 @@ struct PredicateRewriter {
     let own: Set = [
       "hasSuffix", "computed", "Sum", "Difference", "EqualInRow", "NotEqualInRow", "EqualToValue", "NotEqualToValue",
       "EqualToNil", "NotEqualToNil", "isIn", "containsValue", "element", "unwrapped", "Path", "OrEmpty", "map",
-      "NilCoalesceWithAny", "isInPart", "containsPart", "ConditionalOrNil", "Literal",
+      "NilCoalesceWithAny", "isInPart", "containsPart", "containsNamed", "ConditionalOrNil", "Literal",
     ]
     let prefix = own.contains(name) ? "_" : ""
     return "Foundation.PredicateExpressions.\(prefix)build_\(name)(\(arguments.joined(separator: ", ")))"
@@ -91,6 +91,8 @@ struct PredicateRewriter {
       scope[name] = own
       written.append(own)
     }
+    // `$0` beside a named parameter is the compiler's to refuse, in the source: what is generated says nothing more.
+    if !names.isEmpty, let first = written.first { scope["$0"] = first }
     return try self.closure(written) { try $0.statements(closure.statements[...], scope, in: closure) }
   }
 
