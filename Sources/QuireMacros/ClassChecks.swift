@@ -44,7 +44,7 @@ func notAClass(_ declaration: some DeclGroupSyntax) -> Refusal {
 }
 
 private func checkMembers(_ model: ClassDeclSyntax) -> [Refusal] {
-  var refusals: [Refusal] = []
+  var refusals: [Refusal] = checkSendable(model).map { [$0] } ?? []
   var fullTexts = 0
   var names: Set<String> = []
   var stored: Set<String> = []
@@ -79,6 +79,24 @@ private func checkMembers(_ model: ClassDeclSyntax) -> [Refusal] {
     }
   }
   return refusals
+}
+
+/// A class that says it can be handed from one isolation to another, which the compiler refuses in the storage of each
+/// property, and lets pass in the Swift 5 language mode.
+private func checkSendable(_ model: ClassDeclSyntax) -> Refusal? {
+  guard let clause = model.inheritanceClause,
+    let written = clause.inheritedTypes.first(where: {
+      ["Sendable", "Swift.Sendable"].contains($0.type.trimmedDescription)
+    })
+  else { return nil }
+  var rest = clause.inheritedTypes.filter { $0.id != written.id }
+  if let last = rest.last { rest[rest.index(before: rest.endIndex)] = last.with(\.trailingComma, nil) }
+  let fix =
+    rest.isEmpty
+    ? Remedy.remove(clause, "remove ‘Sendable’")
+    : Remedy.replace(
+      clause.inheritedTypes, by: rest.with(\.trailingTrivia, clause.inheritedTypes.trailingTrivia), "remove ‘Sendable’")
+  return Refusal(.sendable(name: model.name.text), at: written, fix: fix)
 }
 
 /// What only the class as a whole can be refused for.
@@ -124,22 +142,58 @@ private func checkConditional(_ conditional: IfConfigDeclSyntax) -> [Refusal] {
 private func checkKeyPaths(_ expansion: MacroExpansionDeclSyntax, in model: String, _ stored: Set<String>) -> [Refusal]
 {
   let macro = expansion.macroName.text
-  guard let (argument, named) = expansion.otherModel(than: model) else {
-    if !["Index", "Unique", "FullText"].contains(macro) { return [] }
-    let paths = expansion.arguments.compactMap { $0.expression.as(ArrayExprSyntax.self) }.flatMap(\.elements)
-      .compactMap { $0.expression.as(KeyPathExprSyntax.self) }
-    return paths.compactMap { path in
-      guard let name = path.firstName else { return nil }
-      return stored.contains(name) ? nil : Refusal(.withoutColumn(macro: macro, name: name, model: model), at: path)
+  guard ["Index", "Unique", "FullText"].contains(macro) else { return [] }
+  if let (argument, named) = expansion.otherModel(than: model) {
+    let fix = Remedy.write(model, for: argument)
+    return [Refusal(.otherModel(macro: macro, named: named, model: model), at: argument, fix: fix)]
+  }
+  let sets = expansion.pathSets
+  var refusals: [Refusal] = []
+  if expansion.genericArgumentClause == nil, !sets.contains(where: \.namesModel) {
+    let fix = Remedy.write("\(macro)<\(model)>", for: expansion.macroName, "write ‘<\(model)>’")
+    refusals.append(Refusal(.unnamedModel(macro: macro, model: model), at: expansion.macroName, fix: fix))
+  }
+  for set in sets {
+    guard let list = set.as(ArrayExprSyntax.self) else {
+      let fix = set.is(KeyPathExprSyntax.self) ? Remedy.write("[\(set.trimmedDescription)]", for: set) : nil
+      refusals.append(Refusal(.withoutBrackets(macro: macro), at: set, fix: fix))
+      continue
+    }
+    for element in list.elements.map(\.expression) {
+      guard let path = element.as(KeyPathExprSyntax.self) else {
+        refusals.append(Refusal(.notAPath(macro: macro), at: element, fix: writePath(element)))
+        continue
+      }
+      guard let name = path.firstName, !stored.contains(name) else { continue }
+      refusals.append(Refusal(.withoutColumn(macro: macro, name: name, model: model), at: path))
     }
   }
-  let fix = Remedy.write(model, for: argument)
-  return [
-    Refusal(.otherModel(macro: macro, named: named, model: model), at: argument, fix: fix)
-  ]
+  return refusals
+}
+
+/// A key path for the property's name, written as `.title` or `"title"`.
+private func writePath(_ element: ExprSyntax) -> FixIt? {
+  if let member = element.as(MemberAccessExprSyntax.self), member.base == nil {
+    return Remedy.write("\\.\(member.declName.trimmedDescription)", for: element)
+  }
+  if let text = element.as(StringLiteralExprSyntax.self)?.representedLiteralValue {
+    return Remedy.write("\\.\(text)", for: element)
+  }
+  return nil
+}
+
+extension ExprSyntax {
+  /// Whether a key path in it says which model it is of.
+  fileprivate var namesModel: Bool {
+    let paths = self.as(ArrayExprSyntax.self)?.elements.map(\.expression) ?? [self]
+    return paths.contains { $0.as(KeyPathExprSyntax.self)?.root != nil }
+  }
 }
 
 extension MacroExpansionDeclSyntax {
+  /// What is given to `#Index`, `#Unique` or `#FullText`: lists of key paths, as a rule.
+  var pathSets: [ExprSyntax] { arguments.compactMap { $0.label == nil ? $0.expression : nil } }
+
   /// The model whose properties `#Index`, `#Unique` or `#FullText` names, where it is another than the one it is in.
   func otherModel(than model: String) -> (argument: TypeSyntax, name: String)? {
     guard ["Index", "Unique", "FullText"].contains(macroName.text),

@@ -77,12 +77,13 @@ struct ModelSyntax {
 }
 
 extension ExprSyntax {
-  /// A list without the key paths that lead to no property of that set, which are refused where they stand; nil if none is
+  /// A list of key paths without what leads to no property of that set, which is refused where it stands; nil if none is
   /// left.
   fileprivate func keyPaths(to stored: Set<String>) -> ExprSyntax? {
-    guard let list = self.as(ArrayExprSyntax.self) else { return self }
+    guard let list = self.as(ArrayExprSyntax.self) else { return nil }
     let kept = list.elements.filter { element in
-      element.expression.as(KeyPathExprSyntax.self)?.firstName.map(stored.contains) ?? true
+      guard let path = element.expression.as(KeyPathExprSyntax.self) else { return false }
+      return path.firstName.map(stored.contains) ?? true
     }
     if kept.count == list.elements.count { return self }
     return kept.isEmpty ? nil : ExprSyntax(list.with(\.elements, kept))

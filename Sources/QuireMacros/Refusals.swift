@@ -27,6 +27,7 @@ struct Refusal {
     case inheritsModel(name: String)
     case globalActor
     case alreadyObservable
+    case sendable(name: String)
     case noInitializer(name: String, parameters: [String])
     case tooManyProperties(count: Int)
 
@@ -64,13 +65,22 @@ struct Refusal {
     case inExtension(attribute: String)
     case otherModel(macro: String, named: String, model: String)
     case withoutColumn(macro: String, name: String, model: String)
+    case unnamedModel(macro: String, model: String)
+    case withoutBrackets(macro: String)
+    case notAPath(macro: String)
     case secondFullText(model: String)
   }
 }
 
 extension Refusal.Reason: DiagnosticMessage {
-  /// A constant with a value is the compiler's to refuse: it does in the Swift 6 language mode, and not in Swift 5's.
-  var severity: DiagnosticSeverity { if case .constant = self { .warning } else { .error } }
+  /// A constant with a value and a `Sendable` class are the compiler's to refuse: it does in the Swift 6 language mode, and
+  /// not in Swift 5's.
+  var severity: DiagnosticSeverity {
+    switch self {
+    case .constant, .sendable: .warning
+    default: .error
+    }
+  }
 
   var diagnosticID: MessageID {
     MessageID(domain: "Quire", id: String("\(self)".prefix { $0 != "(" }))
@@ -89,6 +99,8 @@ extension Refusal.Reason: DiagnosticMessage {
       "a model belongs to the isolation of its context, not to an actor of its own: remove @MainActor (objects of ‘mainContext’ are used on the main actor as they are)"
     case .alreadyObservable:
       "@Model makes the class observable already: remove @Observable"
+    case .sendable(let name):
+      "an object belongs to its context's isolation, so ‘\(name)’ can't be Sendable: remove it, and hand on ‘persistentModelID’ or a ‘snapshot()’"
     case .noInitializer(let name, let parameters):
       "‘\(name)’ needs an init for its properties without a default: write ‘init(\(parameters.joined(separator: ", "))) { … }’"
     case .tooManyProperties(let count):
@@ -154,6 +166,12 @@ extension Refusal.Reason: DiagnosticMessage {
       "#\(macro) stands in the class whose table it is of: write ‘#\(macro)<\(model)>’, or move it into ‘\(named)’"
     case .withoutColumn(let macro, let name, let model):
       "‘\(model)’ stores no ‘\(name)’, and #\(macro) is made of columns: name a stored property of the class"
+    case .unnamedModel(let macro, let model):
+      "#\(macro) names the model it is of: write ‘#\(macro)<\(model)>’"
+    case .withoutBrackets(let macro):
+      "#\(macro) takes lists of key paths, one for each index: write ‘[\\.title]’, or ‘[\\.title, \\.year]’ for several together"
+    case .notAPath(let macro):
+      "#\(macro) is made of columns: name each by its key path, such as ‘\\.title’"
     case .secondFullText(let model):
       "‘\(model)’ has one full-text index: name all its properties in one #FullText"
     }

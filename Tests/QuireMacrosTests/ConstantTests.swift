@@ -32,4 +32,23 @@ struct ConstantTests {
     #expect(found.contains { $0.line == 3 && $0.text.contains("write ‘private(set) var’, or give it its value") })
     #expect(found.contains { $0.line == 3 && $0.severity == "note" && $0.text == "write ‘private(set) var’" })
   }
+
+  @Test func `a model that says it is Sendable hears why it is none, in both language modes`() async throws {
+    let source = """
+      import Quire
+      @Model final class Book: Codable, Sendable {
+        var title = ""
+        init() {}
+        init(from decoder: any Decoder) throws {}
+        func encode(to encoder: any Encoder) throws {}
+      }
+      @Model final class Shelf: @unchecked Sendable { var name = "" }
+      """
+    for version in ["5", "6"] {
+      let found = try await Compiler.shared!.check([source], ["-swift-version", version])[0]
+      #expect(found.map(\.line) == [2, 2] && found.map(\.severity) == ["warning", "note"], "\(found)")
+      #expect(found[0].text.contains("hand on ‘persistentModelID’ or a ‘snapshot()’"))
+      #expect(found[1].text == "remove ‘Sendable’")
+    }
+  }
 }

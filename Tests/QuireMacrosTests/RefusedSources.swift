@@ -243,6 +243,17 @@ let refusedSources: [String] = [
   """,
   """
   @Model final class Book {
+    #Unique<Book>(\\.title)  // ✗ write ‘[\\.title]’, or ‘[\\.title, \\.year]’ // ✗ cannot convert value // ✗ cannot infer
+    #Index([\\.title])  // ✗ #Index names the model it is of: write ‘#Index<Book>’ // ✗ cannot infer key path type
+    #Index([\\Book.title, \\.year])
+    #Unique<Book>([])
+    #Index<Book>(["title", .year])  // ✗ name each by its key path // ✗ name each by its key path // ✗ cannot convert // ✗ no member
+    var title = ""
+    var year = 0
+  }
+  """,
+  """
+  @Model final class Book {
     #Unique<Book>([\\Book.named])  // ✗ name a stored property of the class // ✗ has no member 'named'
     #FullText<Book>([\\Book.text])  // ✗ name a stored property of the class // ✗ has no member 'text'
     var title = ""
