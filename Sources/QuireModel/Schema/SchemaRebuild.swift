@@ -4,8 +4,8 @@ import QuireSQLite
 /// Migrates the tables of an older version of the models to a newer one, and keeps everything that both have.
 ///
 /// A table whose statement differs is created again and filled from the old one: a column of the same name, or of the
-/// property's former name (`originalName`), is copied; a new one gets NULL or its declared default. Run it in a
-/// transaction with foreign keys off; the caller checks them afterwards.
+/// property's former name (`originalName`), is copied; a new one gets its declared default, evaluated for
+/// each row, or NULL. Run it in a transaction with foreign keys off; the caller checks them afterwards.
 struct SchemaRebuild {
   let old: (entities: [Entity], joins: [JoinTable])
   let new: (entities: [Entity], joins: [JoinTable])
@@ -91,26 +91,54 @@ struct SchemaRebuild {
       of: SQLName(entity.table), by: SQLName(scratch), creation: try target.table(entity, named: scratch))
     let columns = try reader.columns(of: entity.table)
     let key = columns.first { $0.keyPlace > 0 }?.name ?? entity.keyColumn
-    rebuild.columns.append((SQLName(entity.keyColumn), try quoted(identifier: key)))
+    let (table, quotedKey) = (try quoted(identifier: entity.table), try quoted(identifier: key))
+    rebuild.columns.append((SQLName(entity.keyColumn), quotedKey))
     // The key is no property's former value: a model that gets an `id` of its own has its key under another name.
     let there = Set(columns.map { SQLName($0.name) }).subtracting([SQLName(key)])
+    var varying: [Int] = []
     for (index, property) in entity.properties.enumerated() {
       guard let column = property.column else { continue }
       let former = property.formerColumns.first { there.contains(SQLName($0)) }
       let source = try (there.contains(SQLName(column)) ? column : former).map { try quoted(identifier: $0) }
-      if property.isNullable {
-        rebuild.columns.append((SQLName(column), source ?? "NULL"))
-      } else {
-        let value = try entity.defaultValue(of: index, on: models)
-        if source == nil, value == .null {
-          throw SchemaError(.noValueForNewColumn(model: entity.name, property: property.name))
-        }
-        rebuild.columns.append((SQLName(column), source.map { "coalesce(\($0), ?)" } ?? "?"))
-        rebuild.arguments.append(value)
+      if let source, property.isNullable {
+        rebuild.columns.append((SQLName(column), source))
+        continue
       }
+      let value = try entity.defaultValue(of: index, on: models)
+      if source == nil, value == .null, !property.isNullable {
+        throw SchemaError(.noValueForNewColumn(model: entity.name, property: property.name))
+      }
+      if source == nil, try entity.defaultValue(of: index, on: models) != value {
+        varying.append(index)
+        let given = "SELECT c\(index) FROM \(Self.given) WHERE key = \(table).\(quotedKey)"
+        rebuild.columns.append((SQLName(column), "(\(given))"))
+        continue
+      }
+      rebuild.columns.append((SQLName(column), source.map { "coalesce(\($0), ?)" } ?? "?"))
+      rebuild.arguments.append(value)
     }
+    if !varying.isEmpty { try give(varying, of: entity, to: table, quotedKey) }
     for statement in rebuild.statements { try connection.executeInMigration(statement.sql, statement.arguments) }
+    if !varying.isEmpty { try connection.executeInMigration("DROP TABLE \(Self.given)") }
     for statement in others { try connection.executeInMigration(statement) }
+  }
+
+  /// A table of defaults, a row for each of the old table's, where these are others each time, as `UUID()` is.
+  private static let given = "_quire_given"
+
+  private func give(_ properties: [Int], of entity: Entity, to table: String, _ key: String) throws {
+    let columns = properties.map { "c\($0)" }.joined(separator: ", ")
+    try connection.executeInMigration("CREATE TABLE \(Self.given) (key INTEGER PRIMARY KEY, \(columns))")
+    let keys = try connection.query("SELECT \(key) FROM \(table)").rows.map { $0[0] }
+    let row = "(\(Array(repeating: "?", count: properties.count + 1).joined(separator: ", ")))"
+    for start in stride(from: 0, to: keys.count, by: 100) {
+      let some = keys[start..<min(start + 100, keys.count)]
+      let values = try some.flatMap { key in
+        try [key] + properties.map { try entity.defaultValue(of: $0, on: models) }
+      }
+      let rows = Array(repeating: row, count: some.count).joined(separator: ", ")
+      try connection.executeInMigration("INSERT INTO \(Self.given) VALUES \(rows)", values)
+    }
   }
 
   /// A join table: a new one, or the relationship's former one with its pairs, whatever table and columns were called.
