@@ -39,7 +39,7 @@ extension ModelContainer {
   private func concern<Model: PersistentModel>(
     _ type: Model.Type, _ properties: [PartialKeyPath<Model>]
   ) throws(ModelError) -> RowConcern {
-    guard let entity = store.entity(for: type) else { throw .unknownModel("\(type)") }
+    let entity = try store.requireEntity(for: type)
     var columns: [String] = []
     for keyPath in properties {
       guard let column = entity.property(at: keyPath).flatMap({ entity.properties[$0].column }) else {

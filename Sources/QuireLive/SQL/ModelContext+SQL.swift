@@ -159,7 +159,7 @@ extension ModelContext {
 
   private func objects<Model: PersistentModel>(_ limit: Int, _ sql: SQL) throws -> [Model] {
     let store = try owner.requireStore()
-    guard let entity = store.entity(for: Model.self) else { throw ModelError.unknownModel("\(Model.self)") }
+    let entity = try store.requireEntity(for: Model.self)
     var keys: [Int64] = []
     try query(sql) { query, connection in
       var place: Int32 = 0

@@ -13,7 +13,7 @@ extension Editing {
   /// object here, that object takes the values, and the other one stays outside.
   func takeIn(_ model: any PersistentModel) {
     guard let gone = model._quireState.owner, let store, let entity = entity(of: model) else {
-      return core.refuse("\(Swift.type(of: model)) is not one of this container's models")
+      return core.refuse(unknown(model))
     }
     let key = model._quireRowState.key
     let hasRow = key >= ModelState.firstKey && gone.storeNumber == core.storeNumber

@@ -15,6 +15,12 @@ package final class Editing: ContextPart {
   /// Called when the context is released.
   func close() { closed = ClosedEdits() }
 
+  /// Why an object of a class that is none of the models is refused.
+  func unknown(_ model: any PersistentModel) -> String {
+    let type = Swift.type(of: model)
+    return "\(store?.naming(type) ?? "\(type)") is not one of this container's models"
+  }
+
   /// Registers an object and everything reachable from it through its relationships.
   func insert(_ model: any PersistentModel) {
     let state = model._quireRowState
@@ -35,7 +41,7 @@ package final class Editing: ContextPart {
       return
     }
     guard let entity = entity(of: model) else {
-      return core.refuse("\(Swift.type(of: model)) is not one of this container's models")
+      return core.refuse(unknown(model))
     }
     var waiting: [any PersistentModel] = []
     let first = register(model, entity, &waiting)

@@ -83,13 +83,19 @@ public final class ModelContainer: Sendable {
     let schema = schema.types.isEmpty ? configuration.schema ?? schema : schema
     let (entities, joins) = try SchemaResolution.resolve(schema.types)
     var version: Schema.Version?
+    var planned: PlannedMigration?
     if let plan, let file = configuration.file?.path(percentEncoded: false) {
       try configuration.checkSettings()
       let migration = try PlannedMigration(plan, configuration, for: schema, entities, joins)
       try migration.run(file)
       version = migration.number ?? schema.version
+      planned = migration
     }
-    try self.init(entities, joins, configuration, schema, plan, version)
+    do {
+      try self.init(entities, joins, configuration, schema, plan, version)
+    } catch let error as SchemaError {
+      throw planned?.explained(error) ?? error
+    }
   }
 
   /// The same store for a context whose container has gone.

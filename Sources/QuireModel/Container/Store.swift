@@ -63,6 +63,23 @@ package final class Store: Sendable {
     return entityNumbers[wanted].map { entities[$0] }
   }
 
+  package func requireEntity(for type: any PersistentModel.Type) throws(ModelError) -> Entity {
+    guard let entity = entity(for: type) else { throw .unknownModel(naming(type)) }
+    return entity
+  }
+
+  /// The name of a class that is none of the models; beside it that of the model which is only called the same, such as
+  /// another version's.
+  func naming(_ type: any PersistentModel.Type) -> String {
+    guard let other = entities.first(where: { $0.name == "\(type)" && $0.typeID != ObjectIdentifier(type) }) else {
+      return "\(type)"
+    }
+    let (name, known) = (String(reflecting: type), String(reflecting: other.type))
+    func own(_ name: String) -> String { name.split(separator: ".").dropFirst().joined(separator: ".") }
+    let isAlike = own(name) == own(known)
+    return "\(isAlike ? name : own(name)), unlike \(isAlike ? known : own(known)),"
+  }
+
   /// The identifier as one of this store, also of a row that another container of the same file names; nil for one of
   /// another file, or of a model that is not there.
   package func resolve(_ identifier: PersistentIdentifier) -> PersistentIdentifier? {

@@ -273,7 +273,7 @@ public final class ModelContext {
   ///
   /// - Throws: The error if the row cannot be read or decoded; ``model(_:key:)`` returns nil instead.
   public func get<Model: PersistentModel>(_ type: Model.Type, key: Int64) throws -> Model? {
-    guard let entity = try owner.requireStore().entity(for: type) else { throw ModelError.unknownModel("\(type)") }
+    let entity = try owner.requireStore().requireEntity(for: type)
     return try (owner.registered(entity.index, key) ?? owner.fetcher.lookUpAtNewest(entity, key: key)) as? Model
   }
 

@@ -43,7 +43,7 @@ extension ModelContainer {
   /// Rebuilds the full-text index of a model. Needed if a program has replaced rows by `INSERT OR REPLACE`, which
   /// leaves the words of the replaced rows in the index.
   public func rebuildFullText<Model: PersistentModel>(of type: Model.Type) throws {
-    guard let entity = store.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
+    let entity = try store.requireEntity(for: type)
     guard let index = entity.fullText else {
       throw ModelError.query("\(entity.name) has no #FullText, so it has no full-text index to rebuild")
     }

@@ -23,7 +23,7 @@ package final class Fetcher: ContextPart {
       core.following.changed()
       return result
     }
-    guard let entity = store.entity(for: Model.self) else { throw ModelError.unknownModel("\(Model.self)") }
+    let entity = try store.requireEntity(for: Model.self)
     let prefetched = descriptor.relationshipKeyPathsForPrefetching
     let brought = BroughtToOne.all(among: prefetched, of: entity, in: store)
     let result: [Model] =
@@ -126,7 +126,7 @@ package final class Fetcher: ContextPart {
       return keys.map { PersistentIdentifier(store: core.storeNumber, entity: UInt32(entity.index), key: $0) }
     }
     let store = try requireStore()
-    guard let entity = store.entity(for: Model.self) else { throw ModelError.unknownModel("\(Model.self)") }
+    let entity = try store.requireEntity(for: Model.self)
     switch try answer(descriptor, as: .identifiers, { try $0.select.statement() }) {
     case .objects(let objects): return objects.map(\.persistentModelID)
     case .statement(let sql):
@@ -212,9 +212,7 @@ package final class Fetcher: ContextPart {
 
   /// The objects of rows, by key: those in memory with their edits. Keys without a row are left out.
   package func objects<Model: PersistentModel>(withKeys keys: Set<Int64>) throws -> [Int64: Model] {
-    guard let entity = try requireStore().entity(for: Model.self) else {
-      throw ModelError.unknownModel("\(Model.self)")
-    }
+    let entity = try requireStore().requireEntity(for: Model.self)
     let objects: [Model] = try objects(entity, keys: keys.filter { $0 >= ModelState.firstKey }.sorted())
     core.following.changed()
     return Dictionary(uniqueKeysWithValues: objects.map { ($0._quireRowState.key, $0) })

@@ -16,7 +16,7 @@ package struct ProjectionQuery<Row: Projection> {
 
   /// - Throws: ``ModelError/query(_:)`` for a field that has no SQL, naming the field.
   package init(_ type: Row.Type, in store: Store) throws {
-    guard let entity = store.entity(for: Row.Model.self) else { throw ModelError.unknownModel("\(Row.Model.self)") }
+    let entity = try store.requireEntity(for: Row.Model.self)
     self.entity = entity
     self.store = store
     let definition = Row._quireDefinition

@@ -45,7 +45,7 @@ package struct ResolvedQuery {
     _ type: Model.Type, where predicate: Predicate<Model>?, sortBy: [SortDescriptor<Model>], limit: Int?, offset: Int,
     in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil, standingIn standIns: StandIns? = nil
   ) throws {
-    guard let entity = store.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
+    let entity = try store.requireEntity(for: type)
     self.entity = entity
     let resolver = SchemaResolver(store, asking: owner)
     let computed = evaluating ? ComputedValues() : nil

@@ -5,12 +5,12 @@ import QuireSQLite
 /// The SQL names of models, for hand-written statements.
 extension Store: SQLModels {
   package func quotedTable<Model: PersistentModel>(of model: Model.Type) throws -> String {
-    try quoted(identifier: requireEntity(model).table)
+    try quoted(identifier: requireEntity(for: model).table)
   }
 
   /// The column of one property; for a to-one relationship its foreign key.
   package func quotedColumn<Model: PersistentModel>(of property: PartialKeyPath<Model>) throws -> String {
-    let entity = try requireEntity(Model.self)
+    let entity = try requireEntity(for: Model.self)
     switch SchemaResolver(self).resolve(property, from: Model.self) {
     case .column(let name), .key(let name): return try quoted(identifier: name)
     case .toOne(let step, _): return try quoted(identifier: step.foreignKey)
@@ -45,10 +45,5 @@ extension Store: SQLModels {
     }
     let sql = try query.select.statement()
     return SQLText("(\(sql.text))", sql.bindings)
-  }
-
-  private func requireEntity<Model: PersistentModel>(_ model: Model.Type) throws -> Entity {
-    guard let entity = entity(for: model) else { throw ModelError.unknownModel("\(model)") }
-    return entity
   }
 }

@@ -16,6 +16,7 @@ struct PlannedMigration {
     let entities: [Entity]
     let joins: [JoinTable]
     var number: Schema.Version { type.versionIdentifier }
+    var words: String { "\(type), \(number)" }
     var classes: Set<ObjectIdentifier> { Set(entities.map(\.typeID)) }
     /// The statements that make its tables.
     var statements: Set<SQLFragment> { get throws { try PlannedMigration.statements(entities, joins) } }
@@ -26,6 +27,8 @@ struct PlannedMigration {
   private let configuration: ModelConfiguration
   /// The version that the container has the models of.
   private let target: Version?
+  /// Whether the container's models are those of no version.
+  private let isUnplanned: Bool
 
   /// - Parameters:
   ///   - schema: That of the container, whose version counts only if its models are that version's.
@@ -34,7 +37,7 @@ struct PlannedMigration {
     _ plan: any SchemaMigrationPlan.Type, _ configuration: ModelConfiguration, for schema: Schema,
     _ entities: [Entity], _ joins: [JoinTable]
   ) throws {
-    let versions = try plan.schemas.map { type in
+    let versions = try Self.different(plan.schemas).map { type in
       let (entities, joins) = try SchemaResolution.resolve(type.models)
       return Version(type: type, entities: entities, joins: joins)
     }.sorted { $0.number < $1.number }
@@ -44,11 +47,29 @@ struct PlannedMigration {
       let own = try Self.statements(entities, joins)
       same = try versions.filter { try $0.statements == own }
     }
+    if let number = schema.number, same.isEmpty, let newest = versions.last,
+      !versions.contains(where: { $0.number == number })
+    {
+      throw SchemaError(.unplanned(version: "\(number)", stage: nil, newest: newest.words))
+    }
     // Models that are no version's are what the newest one has become.
+    isUnplanned = same.isEmpty
     target = same.first { $0.number == schema.number } ?? same.last ?? versions.last
     self.versions = versions
     stages = plan.stages
     self.configuration = configuration
+  }
+
+  /// The versions that a plan lists, each once.
+  private static func different(_ types: [any VersionedSchema.Type]) throws -> [any VersionedSchema.Type] {
+    var found: [any VersionedSchema.Type] = []
+    for type in types where !found.contains(where: { $0 == type }) {
+      if let other = found.first(where: { $0.versionIdentifier == type.versionIdentifier }) {
+        throw SchemaError(.sharedVersion("\(type.versionIdentifier)", schemas: ["\(other)", "\(type)"]))
+      }
+      found.append(type)
+    }
+    return found
   }
 
   private static func statements(_ entities: [Entity], _ joins: [JoinTable]) throws -> Set<SQLFragment> {
@@ -57,6 +78,12 @@ struct PlannedMigration {
 
   /// What is recorded in a file that is made for the container; nil if the plan has no versions.
   var number: Schema.Version? { target?.number }
+
+  /// The error of a file that does not fit models that the plan does not have.
+  func explained(_ error: SchemaError) -> SchemaError {
+    guard isUnplanned, case .mismatch(let path, let differences, let mending, _) = error.problem else { return error }
+    return SchemaError(.mismatch(path: path, differences: differences, mending: mending, newest: versions.last?.words))
+  }
 
   /// How far a file is.
   private struct State {
@@ -114,8 +141,13 @@ struct PlannedMigration {
     if stages.isEmpty, let next = versions.first(where: { $0.number > present.number }) {
       return try change(file, from: present, to: next, hasMore: false)
     }
-    guard let stage = stages.first(where: { $0.versions.from.versionIdentifier == present.number }),
-      let next = versions.first(where: { $0.number == stage.versions.to.versionIdentifier }),
+    let stage = stages.first { $0.versions.from.versionIdentifier == present.number }
+    if let to = stage?.versions.to, !versions.contains(where: { $0.number == to.versionIdentifier }) {
+      throw SchemaError(
+        .unplanned(
+          version: "\(to.versionIdentifier)", stage: "\(to)", newest: versions.last?.words ?? present.words))
+    }
+    guard let stage, let next = versions.first(where: { $0.number == stage.versions.to.versionIdentifier }),
       next.number > present.number
     else { throw SchemaError(.noStage(from: "\(present.number)", to: "\(target.number)")) }
     if case .custom(_, _, let willMigrate?, _) = stage { try call(willMigrate, present) }

@@ -7,10 +7,10 @@ public struct SchemaError: Error, Hashable, Sendable {
 
   /// What the tables of a file have that the models have not, and the other way round, one line each. Empty for an error
   /// of another kind.
-  public var differences: [String] { if case .mismatch(_, let differences, _) = problem { differences } else { [] } }
+  public var differences: [String] { if case .mismatch(_, let differences, _, _) = problem { differences } else { [] } }
 
   /// The SQL for those ``differences`` that a statement can remove.
-  public var remedies: [String] { if case .mismatch(_, _, let remedies) = problem { remedies } else { [] } }
+  public var remedies: [String] { if case .mismatch(_, _, let remedies, _) = problem { remedies } else { [] } }
 
   package enum Problem: Hashable, Sendable {
     /// A container needs at least one model.
@@ -41,10 +41,14 @@ public struct SchemaError: Error, Hashable, Sendable {
     /// A `let` whose type has neither a zero nor a first case, so that no object without a row can be made.
     case noConstantValue(model: String, property: String, type: String)
     /// The file's tables do not fit the models: one line for each difference, and the SQL for those that a statement can
-    /// fix.
-    case mismatch(path: String, differences: [String], mending: [String])
+    /// fix. `newest` is that of a plan of which no version has these models.
+    case mismatch(path: String, differences: [String], mending: [String], newest: String? = nil)
     /// The plan has no stage that begins at the file's version.
     case noStage(from: String, to: String)
+    /// Two versions of the plan have this number.
+    case sharedVersion(String, schemas: [String])
+    /// The version of the container's schema, or of a stage's end, is not among those that the plan lists.
+    case unplanned(version: String, stage: String?, newest: String)
     /// The file's version is not one of the plan's; `version` is the recorded one, if there is a record.
     case unknownVersion(path: String, version: String?)
     /// A new property is not optional, and existing rows would have no value for it.
@@ -93,14 +97,26 @@ extension SchemaError: CustomStringConvertible {
     case .noConstantValue(let model, let property, let type):
       "\(model).\(property) can't be a constant: \(type) has no value for an object whose row is gone. "
         + "Write ‘private(set) var’"
-    case .mismatch(let path, let differences, let mending):
+    case .mismatch(let path, let differences, let mending, let newest):
       "\(path) does not fit the models; nothing was changed:\n"
         + differences.map { "    \($0)" }.joined(separator: "\n")
         + (mending.isEmpty
           ? "" : "\nThis SQL would mend \(mending.count == differences.count ? "it" : "part of it"):\n")
         + mending.map { "    \($0);" }.joined(separator: "\n")
-        + "\nMigrate the file (quire migrate apply), or open it with the models it was made with."
+        + (newest.map {
+          "\nNo version of the plan has these models, and its newest is \($0): add a version that has them, with a stage "
+            + "that leads to it."
+        } ?? "\nMigrate the file (quire migrate apply), or open it with the models it was made with.")
     case .noStage(let from, let to): "no stage of the plan leads from version \(from) on to \(to): add one"
+    case .sharedVersion(let version, let schemas):
+      "\(schemas.joined(separator: " and ")) of the plan are both version \(version): give each a versionIdentifier of its "
+        + "own. Files record it"
+    case .unplanned(let version, let stage?, let newest):
+      "a stage of the plan leads to \(stage), version \(version), which is not among the plan's schemas, whose newest is "
+        + "\(newest): add it to them"
+    case .unplanned(let version, nil, let newest):
+      "the container's schema is version \(version), and the newest of the plan is \(newest): add the schema to the plan's "
+        + "schemas, with a stage that leads to it"
     case .unknownVersion(let path, let version?):
       "\(path) has version \(version), which is not in the plan: open it with the program that made it"
     case .unknownVersion(let path, nil): "\(path) has the tables of none of the plan's versions; nothing was changed"
