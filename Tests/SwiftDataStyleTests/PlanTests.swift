@@ -1,5 +1,4 @@
 import Quire
-import TestSupport
 import Testing
 
 /// What a plan gives the rows of a file, and what it says if it does not have the version that a program asks for.
