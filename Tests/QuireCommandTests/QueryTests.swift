@@ -222,6 +222,20 @@ import Testing
     #expect(sql.output.hasPrefix(#"{"v":1,"sql":"SELECT "#), "\(sql)")
   }
 
+  @Test func `with --json a write without rows of its own says how many rows it changed`() throws {
+    func write(_ text: String) throws -> String {
+      let ran = try quire("query", "library.db", "--write", "--yes", "--json", text)
+      return ran.status == 0 ? ran.output : "\(ran)"
+    }
+    let none = "{\"v\":1,\"changed\":0}\n"
+    #expect(
+      try write("CREATE TABLE n (a); INSERT INTO n VALUES (1), (2); UPDATE n SET a = 3") == "{\"v\":1,\"changed\":4}\n")
+    #expect(try write("DELETE FROM n WHERE a = 9") == none)
+    #expect(try write("DROP TABLE n") == none)
+    #expect(try write("UPDATE book SET price = 1 WHERE id = 0 RETURNING id") == "[]\n")
+    #expect(try write("UPDATE book SET price = 1 WHERE id = 0; SELECT 1 AS a") == "[{\"a\":1}]\n")
+  }
+
   @Test func `a file that is no database is not touched, and a missing one not made`() throws {
     let missing = try quire.ask("SELECT 1", file: "libary.db")
     #expect(missing.status == 2 && missing.error == "error: no database at libary.db. Did you mean library.db?\n")

@@ -102,7 +102,7 @@ extension ShellSession {
   func said(_ text: String, yes: Bool = false) async throws -> String {
     try await replies(text, yes: yes).map { reply in
       switch reply {
-      case .written(let text): text
+      case .written(let text, _): text
       case .lines(let lines): lines.joined(separator: "\n")
       default: "\(reply)"
       }

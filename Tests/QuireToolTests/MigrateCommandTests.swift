@@ -378,6 +378,50 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(await migrate("apply").status == 0)
   }
 
+  @Test func `a view that others read is not dropped without being asked, if that is all that is pending`() async throws
+  {
+    try folder.write(
+      "CREATE TABLE log (x); CREATE VIEW v AS SELECT x FROM log; CREATE VIEW w AS SELECT x FROM v;",
+      as: "20260103000000_m.sql")
+    _ = await migrate("apply", "--create")
+    try folder.write("DROP VIEW v;", as: "20260104000000_n.sql")
+    let refused = await migrate("apply")
+    #expect(refused.status == 5 && refused.error.contains("± view w → reads v, which is gone.   [M004]"))
+    #expect(await migrate("apply", "--yes").status == 0)
+  }
+
+  @Test func `an undo that takes away what others use is refused`() async throws {
+    try folder.write("CREATE TABLE log (x);\n-- migrate: undo\nDROP TABLE log;", as: "20260103000000_m.sql")
+    _ = await migrate("apply", "--create")
+    try execute("CREATE VIEW v AS SELECT x FROM log")
+    for refused in await [migrate("undo"), migrate("undo", answering: "n")] {
+      #expect(refused.status == 5, "\(refused)")
+      #expect(refused.error.contains("m drops what is still used: ± view v → reads log, which is gone.   [M004]"))
+    }
+    let error = try document(await migrate("undo", "--json"))["error"] as? [String: Any]
+    #expect(error?["code"] as? String == "M004" && error?["status"] as? Int == 5)
+    #expect(await migrate("redo").status == 0)
+    #expect(await migrate("undo", "--yes").status == 0)
+  }
+
+  @Test func `a file that needs what only the application has is recorded and checked all the same`() async throws {
+    try folder.write(
+      "CREATE TABLE log (x);\nCREATE INDEX i ON log (slug(x));\n-- migrate: undo\nDROP TABLE log;",
+      as: "20260103000000_m.sql")
+    _ = await migrate("apply", "--create", "--to", "20260102000000")
+    try execute("CREATE TABLE log (x)")
+    #expect(await migrate("check").error.hasPrefix("error: no such function: slug    M/20260103000000_m.sql:2:"))
+    let recorded = await migrate("baseline", "20260103000000")
+    #expect(recorded.status == 0)
+    #expect(recorded.error == "not compared with the files: M/20260103000000_m.sql:2:24: no such function: slug\n")
+    try folder.write("ALTER TABLE log ADD COLUMN y;\nUPDATE log SET y = 1;", as: "20260104000000_n.sql")
+    let checked = await migrate("check")
+    #expect(checked.status == 8, "\(checked)")
+    #expect(
+      checked.output.contains("note  M012  M/20260103000000_m.sql:2  no such function: slug: only the application"))
+    #expect(checked.output.contains("M005  M/20260104000000_n.sql:2"))
+  }
+
   @Test func `an error is a document, too`() async throws {
     let json = try document(await migrate("apply", "--json"))
     let error = try #require(json["error"] as? [String: Any])

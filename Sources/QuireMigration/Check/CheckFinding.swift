@@ -30,6 +30,8 @@ public struct CheckFinding: Hashable, Sendable {
     case number = "M010"
     /// An undo section that fails.
     case undoFails = "M011"
+    /// An applied file needs what only the application has, so that the files cannot be run on an empty database here.
+    case notReplayed = "M012"
   }
 
   public init(_ code: Code, file: String? = nil, line: Int? = nil, _ text: String) {
@@ -40,7 +42,7 @@ public struct CheckFinding: Hashable, Sendable {
   }
 
   /// Whether it is only reported, and does not fail the check.
-  public var isNote: Bool { code == .noUndo }
+  public var isNote: Bool { code == .noUndo || code == .notReplayed }
 }
 
 extension CheckFinding: CustomStringConvertible {

@@ -15,15 +15,24 @@ extension Migrator {
     // Files without a unique order cannot be replayed, and a COMMIT has already been reported.
     if findings.contains(where: { $0.code == .number || $0.code == .transaction }) { return findings }
     let trials = Set(linted.map(\.version))
-    let made = try replay { file, connection, run in
-      if trials.contains(file.version) {
-        findings += try tryUndo(of: file, on: connection, run)
-      } else {
-        _ = try run()
+    let made: DatabaseSchema
+    do {
+      made = try replay { file, connection, run in
+        if trials.contains(file.version) {
+          findings += try tryUndo(of: file, on: connection, run)
+        } else {
+          _ = try run()
+        }
       }
+    } catch MigrationError.failed(let failure)
+      where failure.needsApplication && !linted.contains(where: { $0.path == failure.place.file })
+    {
+      // It has run where the application was.
+      let text = "\(failure.message): only the application has it, so that the files were not run from empty here"
+      return findings + [CheckFinding(.notReplayed, file: failure.place.file, line: failure.place.line, text)]
     }
     if let text = FileManager.default.contents(atPath: schemaFile) {
-      let written = try Self.schema(of: String(decoding: text, as: UTF8.self), schemaFile)
+      let written = try Self.schema(ofScript: String(decoding: text, as: UTF8.self), at: schemaFile)
       for difference in written.differences(to: made) {
         findings.append(
           CheckFinding(.otherSchema, file: schemaFile, "the migrations make another schema: \(difference)"))
@@ -40,9 +49,13 @@ extension Migrator {
     let plan = try plan()
     var findings: [CheckFinding] = []
     if let current = plan.current, files.contains(where: { $0.version == current }) {
-      for difference in try replay(to: current).differences(to: try schema()) {
-        findings.append(
-          CheckFinding(.otherSchema, "\(database) is not as its migrations made it: \(difference)"))
+      do {
+        for difference in try replay(to: current).differences(to: try schema()) {
+          findings.append(
+            CheckFinding(.otherSchema, "\(database) is not as its migrations made it: \(difference)"))
+        }
+      } catch MigrationError.failed(let failure) where failure.needsApplication {
+        // `checkFiles` has said so.
       }
     }
     guard !plan.pending.isEmpty else { return findings }
@@ -52,7 +65,8 @@ extension Migrator {
           findings.append(CheckFinding(.loss, file: entry.file.path, "\(loss)"))
         }
         for object in entry.forgotten where !entry.file.allows("M004") {
-          findings.append(CheckFinding(.forgotten, file: entry.file.path, "the rebuild forgets \(object)"))
+          let forgets = object.kind == .virtualTable ? "an index does not fit:" : "the rebuild forgets"
+          findings.append(CheckFinding(.forgotten, file: entry.file.path, "\(forgets) \(object)"))
         }
         for object in entry.dangling where !entry.file.allows("M004") {
           findings.append(CheckFinding(.forgotten, file: entry.file.path, "what it drops is still used: \(object)"))
@@ -76,14 +90,7 @@ extension Migrator {
   /// The schema that an SQL script, such as a `schema.sql`, results in.
   ///
   /// - Throws: ``MigrationError`` with the place of the failure.
-  package static func schema(ofScript path: String) throws -> DatabaseSchema {
-    guard let text = FileManager.default.contents(atPath: path) else {
-      throw MigrationError.unreadable(file: path, reason: FileObstacle.reading(path))
-    }
-    return try schema(of: String(decoding: text, as: UTF8.self), path)
-  }
-
-  private static func schema(of script: String, _ path: String) throws -> DatabaseSchema {
+  package static func schema(ofScript script: String, at path: String) throws -> DatabaseSchema {
     let connection = try Connection.inMemory()
     // The script was written from a schema, which may have strings in double quotes.
     connection.takesQuotedStrings = true
@@ -103,4 +110,7 @@ extension Migrator {
 extension MigrationFailure {
   /// Values that occur twice and must not.
   var isUnique: Bool { code == 2067 || code == 1555 || code == 2579 }
+
+  /// A function, collation or module that is not SQLite's own.
+  package var needsApplication: Bool { suggestion == nil && SQLiteError.isOfApplication(message) }
 }

@@ -46,6 +46,9 @@ public struct MigrationFile: Hashable, Sendable {
     return SQLWords.statements(of: up).contains(where: \.touchesData)
   }
 
+  /// Whether it drops a view, which other views and triggers may need: a rehearsal without rows tells.
+  package var dropsView: Bool { SQLWords.statements(of: up).contains { $0.dropped?.kind == "VIEW" } }
+
   /// Whether it may leave its connection with other settings than a new one has.
   var changesConnection: Bool {
     let tokens = SQLTokens(up)

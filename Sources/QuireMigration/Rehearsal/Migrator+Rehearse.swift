@@ -75,6 +75,8 @@ extension Migrator {
   private func rehearse(
     _ file: MigrationFile, sequence: Int, knowsKeys: Bool, on copy: Connection, before: State
   ) throws -> (Rehearsal.Entry, State) {
+    let rebuilt = Set(SQLWords.statements(of: file.up).compactMap(\.droppedTable).map { SQLName($0) })
+    let indexes = FullTextIndexes(of: file.runsAlone ? nil : rebuilt, in: before.schema, on: copy)
     let start = ContinuousClock.now
     let (_, losses, keys) = try inTransaction(on: copy, isCopy: true, keys: file.directives.contains(.foreignKeysOn)) {
       try run(on: copy, knowsKeys: knowsKeys).upAndLosses(file, sequence: sequence)
@@ -82,7 +84,6 @@ extension Migrator {
     let milliseconds = Int((start.duration(to: .now) / .milliseconds(1)).rounded())
     let after = try translating { try State(copy) }
     let differences = before.schema.differences(to: after.schema) + before.restartedKeys(in: after)
-    let rebuilt = Set(SQLWords.statements(of: file.up).compactMap(\.droppedTable).map { SQLName($0) })
     let names = Set(before.rows.keys).union(after.rows.keys).sorted()
     let rows = names.compactMap { name -> Rehearsal.Rows? in
       let (old, new) = (before.rows[name], after.rows[name])
@@ -97,7 +98,8 @@ extension Migrator {
       file: file, milliseconds: milliseconds, differences: differences, losses: losses, rows: rows,
       kept: (kept(\.indexes), kept(\.triggers)), brokenKeys: keys?.total ?? 0, uncheckedKeys: keys?.unchecked ?? [:],
       forgotten: Self.forgotten(differences, in: file, before: before.schema, after: after.schema)
-        + Self.misdirected(in: file, before: before.schema, after: after.schema))
+        + Self.misdirected(in: file, before: before.schema, after: after.schema)
+        + indexes.stale(in: after.schema, on: copy))
     return (entry, after)
   }
 
@@ -177,7 +179,12 @@ extension Migrator {
     for kind in [SchemaReader.ObjectKind.table, .index, .view, .trigger] {
       for object in objects where object.kind == kind && !shadows.contains(SQLName(object.name)) {
         guard let sql = object.sql, !SQLName.folded(object.name).hasPrefix("sqlite_") else { continue }
-        try copy.execute(sql)
+        do throws(SQLiteError) {
+          try copy.execute(sql)
+        } catch {
+          // An index that needs what only the application has keeps no migration from being tried.
+          guard kind == .index, error.isOfApplication else { throw error }
+        }
       }
     }
     for applied in try MigrationHistory.read(from: source) { try MigrationHistory.record(applied, on: copy) }

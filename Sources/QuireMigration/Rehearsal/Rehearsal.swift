@@ -25,7 +25,8 @@ public struct Rehearsal: Sendable {
     /// Tables whose keys could not be checked, because they need what only the application has; with SQLite's message.
     package let uncheckedKeys: [String: String]
     /// Indexes and triggers that disappeared although no statement drops them, lost in a rebuild; and the keys, views and
-    /// triggers of other tables that one has left to a table that is gone.
+    /// triggers of other tables that one has left to a table that is gone; and full-text indexes that no longer agree with
+    /// their table.
     package let forgotten: [SchemaDifference]
     /// The keys, views and triggers that refer to a table or view that it drops, and that no later file mends.
     package var dangling: [SchemaDifference] = []

@@ -44,6 +44,7 @@ extension Migrator {
   ) throws -> [(AppliedMigration, [MigrationLoss])] {
     var history = try MigrationHistory.read(from: connection)
     var done: [(AppliedMigration, [MigrationLoss])] = []
+    let before = try allowsLosses ? nil : DatabaseSchema(on: connection)
     for migration in group where history.contains(migration) {
       guard history.last == migration else { throw MigrationError.changedMeanwhile(history.last ?? migration) }
       if isFirst, done.isEmpty { backup = try backUpIfNeeded(before: "undo-\(migration.version)", connection) }
@@ -55,6 +56,9 @@ extension Migrator {
       }
       history.removeLast()
       done.append((migration, losses))
+    }
+    if let first = done.first?.0 {
+      try checkReferences(since: before, on: connection, "undo of \(first.version) \(first.title)")
     }
     try remove(done.map(\.0.version), fromToolTableOn: connection, leaving: history)
     try backup?.finish()
@@ -85,6 +89,7 @@ extension Migrator {
             backup = try backUpIfNeeded(before: "redo-\(last.version)", connection)
             try happened(.begins(file.version, title: file.title))
             let run = run(on: connection, knowsKeys: knowsKeys)
+            let before = try allowsLosses ? nil : DatabaseSchema(on: connection)
             let losses = try run.undo(last, file: file)
             if !losses.isEmpty, !allowsLosses {
               throw MigrationError.destructive(losses, file: "undo of \(last.version) \(last.title)")
@@ -96,6 +101,7 @@ extension Migrator {
               try connection.execute("BEGIN IMMEDIATE")
             }
             let applied = try run.up(file, sequence: last.sequence, allowsLosses: allowsLosses)
+            try checkReferences(since: before, on: connection, "redo of \(last.version) \(last.title)")
             try backup?.finish()
             return applied
           }
@@ -104,6 +110,15 @@ extension Migrator {
     }
     try happened(.applied(applied))
     return applied
+  }
+
+  /// Refuses what leaves keys, views or triggers that refer to a table or view of `before` that is gone. A migration is
+  /// tried on a copy for that; an undo is not.
+  private func checkReferences(since before: DatabaseSchema?, on connection: Connection, _ what: String) throws {
+    guard let before else { return }
+    let now = try DatabaseSchema(on: connection)
+    let objects = now.references(to: before.tableNames.subtracting(now.tableNames), on: connection)
+    if !objects.isEmpty { throw MigrationError.stillUsed(objects.map { "\($0)" }, file: what) }
   }
 
   func file(_ version: MigrationVersion) -> MigrationFile? { files.first { $0.version == version } }

@@ -230,7 +230,9 @@ public struct Migrator: Sendable {
   package static func fileLike(_ path: String) -> String? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard let name = parts.last, !name.isEmpty else { return nil }
-    if let named = fileNamed(by: path), FileManager.default.fileExists(atPath: named) { return named }
+    // A URL with a slash less or more than is meant, and Prisma's paths, which begin where its schema is.
+    let meant = [fileNamed(by: path), path.hasPrefix("/") ? String(path.drop { $0 == "/" }) : "prisma/" + path]
+    if let found = meant.compactMap(\.self).first(where: { SidecarFiles.size(of: $0) != nil }) { return found }
     let folder = parts.dropLast().joined(separator: "/")
     let prefix = parts.count > 1 ? folder + "/" : ""
     let names = (try? FileManager.default.contentsOfDirectory(atPath: prefix.isEmpty ? "." : prefix)) ?? []

@@ -60,8 +60,8 @@ public enum Reply: Sendable {
   case card(Card)
   /// Rows written to the requested output, and their number; `isCut` if a limit left some out.
   case streamed(rows: Int, isCut: Bool, elapsed: Duration)
-  /// A write: `2 001 rows changed · 6 ms · undo to take it back`.
-  case written(String)
+  /// A write: `2 001 rows changed · 6 ms · undo to take it back`, and the number of rows; nil of what writes no rows.
+  case written(String, rows: Int? = nil)
   /// A command's answer.
   case lines([String])
   /// An answer that follows the file, to be opened by ``LiveAnswers``.

@@ -36,7 +36,7 @@ extension ShellSession {
         (clock.now - begin).spoken,
         obstacle.map { "cannot be undone: \($0)" }
           ?? (tables.isEmpty || !options.staysOpen ? nil : "undo to take it back"),
-      ].compactMap { $0 }.joined(separator: " · "))
+      ].compactMap { $0 }.joined(separator: " · "), rows: done.count)
   }
 
   /// What triggers and keys' actions have changed besides the rows that the statement is about:
@@ -90,7 +90,7 @@ extension ShellSession {
     }
     try refresh()
     let end = words.altersSchema ? " · a change of the schema cannot be undone" : ""
-    return .written("done · \((clock.now - begin).spoken)\(end)")
+    return .written("done · \((clock.now - begin).spoken)\(end)", rows: 0)
   }
 
   /// Keeps the log in step with transactions.

@@ -35,13 +35,22 @@ struct DotEnv {
   }
 }
 
-/// The path in a URL such as `sqlite:library.db`, `sqlite://library.db` or `sqlite:///var/lib/library.db`; nil for the
-/// URL of another kind of database, or of one in memory, which would be gone with the command.
+/// The path in what `DATABASE_URL` says, such as `sqlite:library.db`, `sqlite:///var/lib/library.db`, Prisma's
+/// `file:./library.db`, SQLAlchemy's `sqlite+aiosqlite:///library.db` or Diesel's plain `library.db`; nil for the URL of
+/// another kind of database, or of one in memory, which would be gone with the command.
 func databasePath(url: String) -> String? {
-  guard let colon = url.firstIndex(of: ":"), ["sqlite", "sqlite3"].contains(url[..<colon].lowercased()) else {
-    return nil
+  let url = url.hasPrefix("jdbc:") ? url.dropFirst(5) : url[...]
+  let scheme = url.prefix { $0 != ":" && $0 != "/" }.lowercased()
+  // Other databases have words such as `host=db user=me` without a scheme.
+  if !url.dropFirst(scheme.count).hasPrefix(":") {
+    return url.isEmpty || url.contains("=") || url.contains("@") ? nil : String(url)
   }
-  var path = url[url.index(after: colon)...].prefix { $0 != "?" }
+  let isAlchemys = scheme.hasPrefix("sqlite+")
+  guard isAlchemys || ["sqlite", "sqlite3", "file"].contains(scheme) else { return nil }
+  let parts = url.dropFirst(scheme.count + 1).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+  guard var path = parts.first, parts.count == 1 || !parts[1].contains("mode=memory") else { return nil }
   if path.hasPrefix("//") { path = path.dropFirst(2) }
+  // Behind the slash that ends a host that is not there.
+  if isAlchemys, path.hasPrefix("/") { path = path.dropFirst() }
   return path.isEmpty || path == ":memory:" ? nil : path.removingPercentEncoding ?? String(path)
 }

@@ -46,9 +46,15 @@ struct MigrateApply {
     }
     // An empty file is one that is to be created.
     guard let plan = try? run.migrator.plan(), plan.problems.isEmpty else { return }
-    guard plan.entries.contains(where: { $0.applied != nil }) || !run.migrator.isEmptyDatabase,
-      plan.pending(to: last).contains(where: \.touchesData)
-    else { return }
+    guard plan.entries.contains(where: { $0.applied != nil }) || !run.migrator.isEmptyDatabase else { return }
+    let pending = plan.pending(to: last)
+    guard pending.contains(where: \.touchesData) else {
+      // Where that fails, what the application adds may be missing: the migration itself tells.
+      guard pending.contains(where: \.dropsView),
+        let rehearsal = try? run.migrator.rehearse(to: last, isSchemaOnly: true)
+      else { return }
+      return try judge(rehearsal, run)
+    }
     run.show("rehearsing on a copy")
     let rehearsal = try run.migrator.rehearse(to: last) { progress in
       switch progress {
@@ -71,7 +77,9 @@ struct MigrateApply {
         let mend =
           entry.forgotten.contains { $0.new == nil }
           ? "write it again at the end of the file"
-          : "rename the new table last, not the old one first: what refers to that follows it"
+          : entry.forgotten.contains { $0.kind == .virtualTable }
+            ? "write that INSERT at the end of the file"
+            : "rename the new table last, not the old one first: what refers to that follows it"
         try refuse(entry, "rebuilds a table without what belongs to it", entry.forgotten, mend, run)
       }
       if !entry.dangling.isEmpty {

@@ -23,7 +23,8 @@ struct MigrateCheck {
         throw MigrationError.history(problem)
       }
       var findings = try migrator.checkFiles(schemaFile: schemaFile, linted: plan.pending)
-      if plan.problems.isEmpty { findings += try modelFindings() + migrator.checkDatabase() }
+      let isReplayed = !findings.contains { $0.code == .notReplayed }
+      if plan.problems.isEmpty { findings += try (isReplayed ? modelFindings() : []) + migrator.checkDatabase() }
       return report(findings, pending: plan.pending.count, migrator)
     }
   }

@@ -95,7 +95,7 @@ extension Command {
   ]
 
   private static let notes = """
-    The database is the argument, -d, QUIRE_DATABASE or DATABASE_URL (sqlite: only), the folder -m or QUIRE_MIGRATIONS;
+    The database is the argument, -d, QUIRE_DATABASE or DATABASE_URL (of SQLite), the folder -m or QUIRE_MIGRATIONS;
     what is none of these is looked for in the file .env. A number is N or VERSION, any other word is DATABASE.
 
     Exit status: 0 done or nothing to do, 1 a migration failed (rolled back), 2 usage, 3 pending (status --exit-code,

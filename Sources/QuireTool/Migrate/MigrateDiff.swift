@@ -74,17 +74,31 @@ struct MigrateSchemas {
     case "model": return try model()
     default:
       if let version = try? target.version(word) { return try files(to: version) }
+      if word == "-" { return try schema(ofScript: "/dev/stdin", called: "standard input") }
       guard FileManager.default.fileExists(atPath: word) else {
         let near = nearest(to: word, among: ["db", "files", "model"]).map { "Did you mean \($0)? " } ?? ""
         throw target.invocation.usageError(
           "‘\(word)’ is not a schema. \(near)Use db, files, model, a version, the file of a database, and an SQL script"
         )
       }
-      guard word.lowercased().hasSuffix(".sql") else { return try schema(of: word) }
-      let migrator = Migrator(database: "", files: [])
-      return try MigrateFailure(target: target, migrator: migrator, isTrial: true).explaining {
-        try Migrator.schema(ofScript: word)
+      let isScript = word.lowercased().hasSuffix(".sql") || isPipe(word)
+      return isScript ? try schema(ofScript: word, called: word) : try schema(of: word)
+    }
+  }
+
+  /// Such as `<(sqlite3 other.db .schema)` of a shell.
+  private func isPipe(_ path: String) -> Bool {
+    var info = stat()
+    return stat(path, &info) == 0 && [S_IFIFO, S_IFCHR, S_IFSOCK].contains(info.st_mode & S_IFMT)
+  }
+
+  private func schema(ofScript path: String, called name: String) throws -> DatabaseSchema {
+    let migrator = Migrator(database: "", files: [])
+    return try MigrateFailure(target: target, migrator: migrator, isTrial: true).explaining {
+      guard let text = InputFile.contents(of: path) else {
+        throw MigrationError.unreadable(file: name, reason: FileObstacle.reading(path))
       }
+      return try Migrator.schema(ofScript: String(decoding: text, as: UTF8.self), at: name)
     }
   }
 

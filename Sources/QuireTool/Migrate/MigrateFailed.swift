@@ -38,6 +38,7 @@ extension MigrationError: DetailedError {
     case .refused(_, let place): (place.file, place.line, place.column)
     case .malformed(let file, let line, _), .directive(_, let file, let line, _): (file, line, nil)
     case .unreadable(let file, _), .name(let file), .empty(let file), .destructive(_, let file),
+      .stillUsed(_, let file),
       .stepFailed(_, let file, _), .unknownStep(_, let file), .severalStatementsWithoutTransaction(let file),
       .foreignKeys(_, _, let file, _):
       (file, nil, nil)
@@ -53,6 +54,7 @@ extension MigrationError: DetailedError {
     case .failed, .sqlite: "sql"
     case .foreignKeys: "foreign-keys"
     case .destructive: "M001"
+    case .stillUsed: "M004"
     case .refused: "M006"
     case .notShareable: "shared"
     case .history(let problem): problem.kind
@@ -81,7 +83,7 @@ extension MigrationError: CommandError {
       .usage
     case .history(.databaseIsNewer): .databaseIsNewer
     case .history, .changedMeanwhile, .tool: .history
-    case .destructive: .refused
+    case .destructive, .stillUsed: .refused
     case .busy: .busy
     case .interrupted: .interrupted
     }

@@ -100,6 +100,8 @@ struct MigrateFailure {
       "    \(target.invocation.repeated("--wait", longer))        or stop the program that has it open"
     case .destructive:
       "Nothing was changed.\n    add --yes to undo it all the same; a backup is made first"
+    case .stillUsed:
+      "Nothing was changed. Drop that first, or add --yes to undo it all the same; a backup is made first"
     case .noUndo(let applied): noUndo(applied)
     case .interrupted: "Rolled back: \(state)."
     case .database(.diskFull) where isCommand("restore"), .backup(_, _, true) where isCommand("restore"): roomToRestore

@@ -117,7 +117,8 @@ struct MigratePlan {
     }
     for loss in entry.losses { terminal.print("      \(out.styled("!", .red)) \(printable("\(loss)"))   [M001]") }
     for object in entry.forgotten {
-      terminal.print("      \(out.styled("!", .red)) the rebuild forgets \(printable("\(object)"))   [M004]")
+      let forgets = object.kind == .virtualTable ? "an index does not fit:" : "the rebuild forgets"
+      terminal.print("      \(out.styled("!", .red)) \(forgets) \(printable("\(object)"))   [M004]")
     }
     for object in entry.dangling {
       terminal.print(

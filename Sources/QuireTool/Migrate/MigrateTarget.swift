@@ -67,7 +67,7 @@ struct MigrateTarget {
     }
     guard let url = invocation.environment["DATABASE_URL"] ?? DotEnv(file: ".env").values["DATABASE_URL"], !url.isEmpty
     else { return "" }
-    return ". DATABASE_URL does not name a file of SQLite, as sqlite:library.db does"
+    return ". DATABASE_URL does not name a file of SQLite, as sqlite:library.db and file:library.db do"
   }
 
   func files() throws -> [MigrationFile] {

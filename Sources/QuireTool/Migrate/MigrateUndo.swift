@@ -80,12 +80,15 @@ struct MigrateUndo {
     do {
       return try body()
     } catch {
-      guard let error = error as? MigrationError, case .destructive(let losses, let file) = error, !target.isJSON else {
-        throw error
+      let what: String
+      switch error as? MigrationError {
+      case .destructive(let losses, let file)?: what = MigrateFailure.sentence(of: file, losses)
+      case .stillUsed?: what = "\(error)"
+      default: throw error
       }
+      if target.isJSON { throw error }
       run.finish()
-      let what = "\(file) " + losses.map(\.description).joined(separator: ",\n    ") + "."
-      guard run.confirm(what + " Go on?") == true else { throw error }
+      guard run.confirm(what + "\nGo on?") == true else { throw error }
       run.migrator.allowsLosses = true
       return try body()
     }

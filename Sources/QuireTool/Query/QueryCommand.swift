@@ -49,7 +49,8 @@ extension Command {
         where standard output is no terminal: + came, - left, > moved, ~ changed, with the place it has or had. A query
         that cannot be run leaves the file of -o as it was; one that fails in the middle leaves there what had come. With
         --json an error is printed as {"v":1,"error":{"status":1,"message":"…"}}, too, unless rows were printed before; what
-        a command such as .schema prints is {"v":1,"lines":["…"]}, and of --sql {"v":1,"sql":"…"}.
+        a command such as .schema prints is {"v":1,"lines":["…"]}, of --sql {"v":1,"sql":"…"}, and of writes without an
+        answer of their own {"v":1,"changed":2}, the number of rows.
         Exit status: 0 done, 1 the query failed or the file went, 2 usage or no such file, 3 no rows (--exit-code),
         5 a write was refused, 6 busy, 124 timeout, 130 Ctrl-C
         """

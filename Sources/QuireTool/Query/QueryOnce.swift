@@ -29,7 +29,9 @@ extension QueryRun {
     let rows = RowCount()
     let asked = invocation.flag("--sql") ? "sql \(text)" : text
     let said = Locked<[String]>([])
+    let written = RowCount()
     @Sendable func tell(_ reply: Reply, _ rows: RowCount) throws {
+      if case .written(_, let count?) = reply { written.add(count) }
       guard answersInJSON, let lines = Self.lines(reply) else { return try self.tell(reply, rows) }
       said.withLock { $0 += lines }
     }
@@ -52,21 +54,24 @@ extension QueryRun {
       }
       throw CommandFailure(failure, in: asked)
     }
-    if answersInJSON { printDocument(said.withLock { $0 }) }
+    if answersInJSON {
+      printDocument(said.withLock { $0 })
+    } else if isInJSON, written.isTold, !rows.isTold {
+      terminal.print(JSON.object([("v", 1), ("changed", .integer(written.value))]).text)
+    }
     try endFile()
     return rows.value == 0 && invocation.flag("--exit-code") ? .noRows : .done
   }
 
   /// Whether the answer is text for people, a command's or the SQL of a query, and a document was asked for.
-  private var answersInJSON: Bool {
-    (format == .json || format == .jsonl) && !invocation.flag("--quiet") && (isCommand || invocation.flag("--sql"))
-  }
+  private var answersInJSON: Bool { isInJSON && (isCommand || invocation.flag("--sql")) }
+  private var isInJSON: Bool { (format == .json || format == .jsonl) && !invocation.flag("--quiet") }
 
   /// The lines of an answer that is text; nil for all others.
   private static func lines(_ reply: Reply) -> [String]? {
     switch reply {
     case .lines(let lines), .opened(let lines): lines
-    case .written(let text): [text]
+    case .written(let text, _): [text]
     default: nil
     }
   }
@@ -108,7 +113,7 @@ extension QueryRun {
       if isCut, !invocation.flag("--quiet") {
         terminal.note("the first \(count) \(count == 1 ? "row" : "rows"); there are more (--limit)")
       }
-    case .written(let text): terminal.note(printable(text))
+    case .written(let text, _): terminal.note(printable(text))
     case .lines(let lines): for line in lines { terminal.print(terminal.shown(sql: line)) }
     case .opened(let lines): for line in lines { terminal.note(line) }
     case .live: throw ShellFailure("an answer given once cannot follow: --live does", .usage)
@@ -117,11 +122,13 @@ extension QueryRun {
   }
 }
 
-/// How many rows all statements of a text gave.
+/// How many rows all statements of a text gave, or changed.
 private final class RowCount: Sendable {
-  private let count = Mutex(0)
-  var value: Int { count.withLock { $0 } }
-  func add(_ more: Int) { count.withLock { $0 += more } }
+  private let count = Mutex<Int?>(nil)
+  var value: Int { count.withLock { $0 ?? 0 } }
+  /// Whether a statement did.
+  var isTold: Bool { count.withLock { $0 != nil } }
+  func add(_ more: Int) { count.withLock { $0 = ($0 ?? 0) + more } }
 }
 
 extension CommandFailure {

@@ -10,7 +10,7 @@ extension Repl {
       if session.settings.showsTime { say(paint(card.elapsed.spoken, .dim)) }
     case .streamed(let rows, _, let elapsed):
       say(paint("\(rows.grouped) \(rows == 1 ? "row" : "rows") · \(elapsed.spoken)", .dim))
-    case .written(let text): say(wrapped: printable(text, keepingLines: true))
+    case .written(let text, _): say(wrapped: printable(text, keepingLines: true))
     case .lines(let lines): show(lines.map { printable(sql: $0) })
     case .live(let plan): follow(plan)
     case .endLive(let numbers): end(numbers)

@@ -72,7 +72,7 @@ struct ReplScript {
     case .answer(let answer): for line in AnswerTable(answer).lines(in: 0..<answer.rows.count) { terminal.print(line) }
     case .card(let card): for line in CardLines(card, Paint(usesColor: false)).lines { terminal.print(line) }
     case .streamed(_, let isCut, _): if isCut { terminal.note("there are more rows") }
-    case .written(let text): terminal.note(text)
+    case .written(let text, _): terminal.note(text)
     case .lines(let lines): for line in lines { terminal.print(terminal.shown(sql: line)) }
     case .opened(let banner): for line in banner { terminal.note(line) }
     case .live: throw ShellFailure("a script cannot follow: quire query --live does", .usage)
