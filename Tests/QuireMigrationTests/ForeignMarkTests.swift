@@ -39,6 +39,25 @@ import Testing
     #expect(throws: MigrationError.self) { try MigrationFolder.read([EmbeddedMigration(name: name, text: text)]) }
   }
 
+  @Test(arguments: [
+    "-- atlas:checkpoint", "-- atlas:checkpoint v1", "--changeset lem:2 dbms:mysql,oracle",
+    "--changeset lem:2 context:test",
+    "-- changeset lem:2 runOnChange:true labels:x",
+  ])
+  func `what another tool would leave out is refused`(mark: String) throws {
+    let error = #expect(throws: MigrationError.self) { try read("\(mark)\nCREATE TABLE s (a);\n", as: "1_a.sql") }
+    #expect(String(describing: error).contains("‘\(mark)’ is \(mark.contains("atlas") ? "Atlas" : "Liquibase")'s mark"))
+    #expect(throws: MigrationError.self) { try read("\(mark)\nCREATE TABLE s (a);\n", as: "1_a.up.sql") }
+  }
+
+  @Test(arguments: [
+    "--changeset lem:2 dbms:sqlite", "--changeset lem:dbms", "-- the atlas: checkpoint", "-- atlas:txmode none",
+  ])
+  func `what another tool would run is run`(mark: String) throws {
+    let file = try #require(try read("\(mark)\nCREATE TABLE s (a);\n", as: "1_a.sql").first)
+    #expect(!file.title.hasPrefix("atlas:"))
+  }
+
   @Test(arguments: ["20240101000000_a.sql", "1_a.sql"])
   func `a line that says that the file is Quire's lets a mark be a comment`(name: String) throws {
     let file = try #require(

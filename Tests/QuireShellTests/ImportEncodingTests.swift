@@ -52,6 +52,26 @@ import Testing
     #expect(try rows()[1] == [.malformedText(Data([0x63, 0x61, 0x66, 0xE9])), .malformedText(Data([0x80]))])
   }
 
+  @Test(arguments: [
+    (";", "';'"), (";", "\";\""), ("|", "|"), ("\t", "tab"), (":", "':' --encoding utf-8"), ("=", "="),
+  ])
+  func `another separator is given behind the model`(sign: String, option: String) async throws {
+    let path = try file("a\(sign)b\n1,5\(sign)\"x\(sign)\"\n".utf8)
+    _ = try await session.replies(".import \(path) t --separator \(option)")
+    #expect(try rows() == [["1,5", .text("x\(sign)")]])
+  }
+
+  @Test func `a separator that is none, or of JSON, is refused`() async throws {
+    let path = try file("a;b\n1;2\n".utf8)
+    for option in ["", ";;", "é", "\"\"\"", "a b"] {
+      let said = await session.failure(".import \(path) t --separator \(option)")
+      #expect(said.hasPrefix("--separator takes one character"), "\(option): \(said)")
+    }
+    #expect(await session.failure(".import \(path) t").contains("--separator ';' behind the model reads this file"))
+    let object = try file("{\"a\":1}\n".utf8, "t.jsonl")
+    #expect(await session.failure(".import \(object) t --separator ';'").contains("have no separator"))
+  }
+
   @Test func `a name that is not UTF-8 is refused, and so is an object of JSON`() async throws {
     let name = try file([0xE9, 0x2C, 0x62, 0x0A])
     #expect(

@@ -131,6 +131,25 @@ import Testing
     #expect(found.candidates.allSatisfy { $0.text.lowercased().hasPrefix(typed.lowercased()) })
   }
 
+  @Test func `a name that cannot be typed as it is comes with its quotes`() throws {
+    let session = try Library(
+      """
+      CREATE TABLE "order" (id INTEGER PRIMARY KEY, "select" INT, "unit price" REAL, "名前" TEXT, selected INT);
+      CREATE TABLE line (id INTEGER PRIMARY KEY, order_id INTEGER REFERENCES "order"(id));
+      """
+    ).session()
+    for (text, names) in [
+      ("Order where sel", ["`select`", "selected"]), ("Order select uni", ["`unit price`"]), ("Order select 名", ["名前"]),
+      ("Line where order.sel", ["`select`", "selected"]), ("select * from ord", ["\"order\""]),
+      ("select uni", ["\"unit price\""]),
+    ] {
+      let found = session.completions(text, at: text.utf8.count).candidates.map(\.text)
+      #expect(found.starts(with: names), "\(text): \(found)")
+    }
+    let middle = session.completions("Order where select = 1", at: 15)
+    #expect(middle.range == 12..<18 && middle.candidates.map(\.text).contains("`select`"), "\(middle)")
+  }
+
   @Test func `inside a text nothing is completed, and in the middle of a word the whole word`() {
     for text in ["Book where author.name = \"L", "select * from book where title = '", "Book /* ti"] {
       #expect(session.completions(text, at: text.utf8.count).candidates.isEmpty, "\(text)")

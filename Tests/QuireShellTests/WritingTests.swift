@@ -208,7 +208,7 @@ import Testing
   @Test(arguments: [
     (
       "title;year\nA, B;1\n",
-      "line 1: Book has no title;year. Nothing was added\ncommas separate fields, and tabs in .tsv; this file seems to have semicolons"
+      "line 1: Book has no title;year. Nothing was added\ncommas separate fields, and tabs in .tsv; --separator ';' behind the model reads this file"
     ),
     ("year\n1961\n", "line 2: Book needs a value for title: the file has no default for it. Nothing was added"),
     ("title,year\n,1961\n", "line 2: Book.title needs a value, and this is null. Nothing was added"),

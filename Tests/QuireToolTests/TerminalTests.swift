@@ -32,6 +32,24 @@ import Testing
         == "a long message\n   1 │ select a long line\n     │        ^\n  did you mean\n  x?")
   }
 
+  @Test func `a quoted line that is wider than the terminal is shortened around what is underlined`() {
+    func fitted(_ line: String, _ indent: Int, to width: Int) -> [String] {
+      let text =
+        "error: no nope\n   1 │ \(line)\n     │ \(String(repeating: " ", count: indent))^^^^ did you mean note?"
+      return wrappedMessage(text, to: width).split(separator: "\n").map(String.init)
+    }
+    let long = "select a, b, c from book where title = '三島由紀夫の長い題名' and nope = 3 and year > 1900 and year < 2000"
+    for width in [30, 40, 60, 79] {
+      let lines = fitted(long, displayWidth("select a, b, c from book where title = '三島由紀夫の長い題名' and "), to: width)
+      #expect(lines.allSatisfy { displayWidth($0) <= width }, "\(lines)")
+      let place = lines[2].firstRange(of: "^^^^")
+      let under = displayWidth(String(lines[2][..<(place?.lowerBound ?? lines[2].startIndex)]))
+      let found = lines[1].firstRange(of: "nope")
+      #expect(found.map { displayWidth(String(lines[1][..<$0.lowerBound])) } == under, "\(lines)")
+    }
+    #expect(fitted("select nope, " + long, 7, to: 40)[1] == "   1 │ select nope, select a, b, c from…")
+  }
+
   @Test func `a table's columns are as wide as what is in them`() {
     let table = Table(["id", "title"], alignRight: [0], rows: [["1", "三島"], ["12", "Eden\u{1B}[2J"], ["3"]])
     #expect(table.lines() == ["id  title", " 1  三島", "12  Eden␛[2J", " 3"])

@@ -26,7 +26,10 @@ extension EditorState {
       return .editing
     }
     let common = completions.candidates.dropFirst().reduce(first.text) { $0.commonPrefix(with: $1.text) }
-    if common.length > completions.range.count { replace(completions.range, with: common) }
+    // Not the opening quote alone of names that all need one.
+    let isWord = common.contains { $0.isLetter || $0.isNumber }
+    let isContinued = common.lowercased().hasPrefix(text[offsets: completions.range].lowercased())
+    if common.length > completions.range.count, isWord, isContinued { replace(completions.range, with: common) }
     openMenu(language)
     return .editing
   }

@@ -124,7 +124,8 @@ extension MigrationFile {
             throw .directive(comment, file: path, line: line, hint: "move it above the undo section")
           }
         } else if title == nil, !sawStatement, undo == nil, !comment.isEmpty,
-          !Self.templates.contains(comment), line > 1 || !SQLWords.asksForNoTransaction(text)
+          !Self.templates.contains(comment), !comment.hasPrefix("atlas:"),
+          line > 1 || !SQLWords.asksForNoTransaction(text)
         {
           title = (comment, line)
         } else if let first = title, line == first.line + 1, !sawStatement, comment.first?.isLowercase == true {

@@ -1,7 +1,8 @@
 import QuireSQLite
 
 /// A comment by which another tool separates the part of a file that runs from the part that undoes it, such as `--
-/// +migrate Down` or a bare `-- Down`. A tool that does not know the mark runs both.
+/// +migrate Down` or a bare `-- Down`, or says when the file does not run at all. A tool that does not know the mark runs
+/// everything.
 struct ForeignMark: Hashable {
   /// From 1.
   let line: Int
@@ -10,6 +11,8 @@ struct ForeignMark: Hashable {
   let tool: String?
   /// Whether the part after it undoes something, or may.
   let isDown: Bool
+  /// What would go wrong, and what helps; nil of a mark that separates parts.
+  private let condition: String?
 
   /// All marks of a text, in order. Text in strings, and comments after a statement on its line, do not count.
   static func all(in text: String) -> [ForeignMark] {
@@ -46,12 +49,36 @@ struct ForeignMark: Hashable {
   private init?(_ comment: String, line: Int) {
     let text = comment.prefix { !$0.isNewline }
     let words = text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
-    guard let (tool, isDown) = Self.meaning(of: text.lowercased(), words) else { return nil }
     self.line = line
     self.text = String(text.prefix(60)).trimmingEnd
+    condition = Self.condition(of: text.lowercased(), words)
+    if condition != nil {
+      (tool, isDown) = (words[0] == "atlas" ? "Atlas" : "Liquibase", true)
+      return
+    }
+    guard let (tool, isDown) = Self.meaning(of: text.lowercased(), words) else { return nil }
     self.tool = tool
     self.isDown = isDown
   }
+
+  private static func condition(of text: String, _ words: [String]) -> String? {
+    if words.starts(with: ["atlas", "checkpoint"]), text.contains("atlas:checkpoint") {
+      return """
+        it makes what the files before it make, and would run after them.
+        Nothing was run. Move it, or those before it, out of a copy of the folder.
+        """
+    }
+    guard words.first == "changeset", let place = words.firstIndex(where: conditions.contains), place > 1,
+      words[place] != "dbms" || !words[place...].contains("sqlite"), text.contains(words[place] + ":")
+    else { return nil }
+    return """
+      it says when that runs, and it would run always.
+      Nothing was run. Take that statement out of the file, or the word out of the line.
+      """
+  }
+
+  /// Of Liquibase's attributes those by which a change is left out.
+  private static let conditions: Set<String> = ["dbms", "context", "contextfilter", "labels", "ignore"]
 
   private static func meaning(of text: String, _ words: [String]) -> (tool: String?, isDown: Bool)? {
     guard let first = words.first else { return nil }
@@ -98,9 +125,12 @@ extension ForeignMark {
     return .malformed(
       file: file, line: line,
       reason: """
-        ‘\(text)’ is \(owner), which Quire does not read: the part that takes back would run, too.
-        Nothing was run. \
-        \(canBeOwn ? "Put that part below a line  -- migrate: undo  and the file is Quire's." : "Remove that part from the file.")
+        ‘\(text)’ is \(owner), which Quire does not read: \
+        \(condition ?? """
+          the part that takes back would run, too.
+          Nothing was run. \
+          \(canBeOwn ? "Put that part below a line  -- migrate: undo  and the file is Quire's." : "Remove that part from the file.")
+          """)
         """)
   }
 }

@@ -64,7 +64,9 @@ package enum FileObstacle {
       return "its path has \(path.utf8.count) bytes, and SQLite opens up to \(longest); choose a shorter one"
     }
     if isNew, let reason = folder(of: path) { return reason }
-    return beside(path, R_OK) ?? beside(path, W_OK) ?? (number == 0 ? nil : reason(number))
+    // A log that is not there, of a file that is, could not be made.
+    let unmade = number == ENOENT && allows(path, F_OK) ? folder(of: path) : nil
+    return beside(path, R_OK) ?? beside(path, W_OK) ?? unmade ?? (number == 0 ? nil : reason(number))
   }
 
   /// Why SQLite cannot open a file that a statement names, as ATTACH and VACUUM INTO do; nil if the reason is not seen.

@@ -15,13 +15,18 @@ struct ImportRecords {
 
   /// - Parameters:
   ///   - encoding: The file's, if it was given; a mark at its beginning has precedence.
+  ///   - separator: Between the fields, if it is not the comma of CSV or the tab of TSV.
   ///   - isStopped: Whether no more of it is to be waited for.
   init(
-    _ file: String, _ encoding: ImportEncoding? = nil, isStopped: @escaping () -> Bool = { false }
+    _ file: String, _ encoding: ImportEncoding? = nil, separator: UInt8? = nil,
+    isStopped: @escaping () -> Bool = { false }
   ) throws(ShellFailure) {
     let format = AnswerFormat(ofFile: file)
     guard let format, [.csv, .tsv, .json, .jsonl].contains(format) else {
       throw ShellFailure("\(printable(file)) is not a .csv, .tsv, .json or .jsonl file", .usage)
+    }
+    if separator != nil, format == .json || format == .jsonl {
+      throw ShellFailure("fields of \(printable(file)) have no separator: it is JSON", .usage)
     }
     let input = try InputFile(file, isStopped: isStopped)
     let bytes = try FileBytes(input, encoding)
@@ -30,7 +35,9 @@ struct ImportRecords {
       switch format {
       case .json: .array(JSONArrayReader(bytes))
       case .jsonl: .objects(bytes, RecordPlace(path: file, line: 0))
-      default: try Self.separated(SeparatedReader(bytes, UInt8(ascii: format == .tsv ? "\t" : ",")), bytes.encoding)
+      default:
+        try Self.separated(
+          SeparatedReader(bytes, separator ?? UInt8(ascii: format == .tsv ? "\t" : ",")), bytes.encoding)
       }
   }
 

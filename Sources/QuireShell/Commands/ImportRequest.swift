@@ -1,14 +1,17 @@
-/// What follows `.import`: a file, a model, and perhaps the file's encoding.
+/// What follows `.import`: a file, a model, and perhaps the file's encoding and what separates its fields.
 struct ImportRequest {
   let file: String
-  let model: String
-  let encoding: ImportEncoding?
+  private(set) var model: String
+  private(set) var encoding: ImportEncoding?
+  private(set) var separator: UInt8?
 
-  private static let usage = ".import FILE MODEL [--encoding ENCODING]"
+  private static let usage = ".import FILE MODEL [--encoding ENCODING] [--separator ';']"
 
   init(_ argument: String, isModel: (String) -> Bool) throws(ShellFailure) {
-    let (file, rest) = ShellSession.file(in: argument)
-    (self.file, (model, encoding)) = (file, try Self.encoding(behind: rest))
+    (file, model) = ShellSession.file(in: argument)
+    var rest = model
+    try takeOptions(&rest)
+    model = rest
     if file.isEmpty || model.isEmpty || file.hasPrefix("--") { throw ShellFailure(Self.usage, .usage) }
     let words = model.split(separator: " ")
     if words.count > 1, !"\"'[`".contains(model.prefix(1)), !isModel(model) {
@@ -20,19 +23,37 @@ struct ImportRequest {
     }
   }
 
-  private static func encoding(behind text: String) throws(ShellFailure) -> (model: String, ImportEncoding?) {
-    guard let option = text.range(of: "--", options: .backwards),
+  /// Takes the options off the end of `text`, which is the model then.
+  private mutating func takeOptions(_ text: inout String) throws(ShellFailure) {
+    while let option = text.range(of: "--", options: .backwards),
       option.lowerBound == text.startIndex || text[text.index(before: option.lowerBound)] == " "
-    else { return (text, nil) }
-    let words = text[option.lowerBound...].split { $0 == " " || $0 == "=" }
-    // Not in a name in quotes.
-    if words.count > 2 || text.hasSuffix("\"") { return (text, nil) }
-    guard words.first == "--encoding" else {
-      throw ShellFailure("unknown option \(printable(String(text[option.lowerBound...])))", hint: Self.usage, .usage)
+    {
+      let written = text[option.lowerBound...]
+      let words = written.split(maxSplits: 1) { $0 == " " || $0 == "=" }.map { String($0[...].trimmed) }
+      switch words.first {
+      case "--encoding":
+        guard words.count == 2 else {
+          throw ShellFailure("which encoding? \(ImportEncoding.names.joined(separator: ", "))", .usage)
+        }
+        encoding = try ImportEncoding(named: words[1])
+      case "--separator": separator = try Self.separator(words.count == 2 ? words[1] : "")
+      default:
+        // Not in a name in quotes.
+        if written.split(whereSeparator: { $0 == " " || $0 == "=" }).count > 2 || text.hasSuffix("\"") { return }
+        throw ShellFailure("unknown option \(printable(String(written)))", hint: Self.usage, .usage)
+      }
+      text = text[..<option.lowerBound].trimmed
     }
-    guard words.count == 2 else {
-      throw ShellFailure("which encoding? \(ImportEncoding.names.joined(separator: ", "))", .usage)
+  }
+
+  private static func separator(_ word: String) throws(ShellFailure) -> UInt8 {
+    var bytes = Array((word == "tab" || word == "\\t" ? "\t" : word).utf8)
+    if bytes.count == 3, bytes[0] == bytes[2], bytes[0] == UInt8(ascii: "'") || bytes[0] == UInt8(ascii: "\"") {
+      bytes = [bytes[1]]
     }
-    return (text[..<option.lowerBound].trimmed, try ImportEncoding(named: String(words[1])))
+    guard bytes.count == 1, bytes[0] < 128, bytes[0] != UInt8(ascii: "\""), bytes[0] >= 32 || bytes[0] == 9 else {
+      throw ShellFailure("--separator takes one character of ASCII, such as ';', or the word tab", .usage)
+    }
+    return bytes[0]
   }
 }

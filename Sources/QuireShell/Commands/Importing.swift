@@ -15,7 +15,7 @@ extension ShellSession {
     try checkPlace(writing: true)
     if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
     let watch = source.watch
-    var records = try ImportRecords(request.file, request.encoding) { watch.wasStopped }
+    var records = try ImportRecords(request.file, request.encoding, separator: request.separator) { watch.wasStopped }
     var insertion = Insertion(into: model, source.connection)
     if let names = records.header { try insertion.prepare(names, at: RecordPlace(path: request.file, line: 1)) }
     begin(.writing)
@@ -135,7 +135,9 @@ private struct Insertion {
 
   /// What was probably meant by a name that is none of the model's.
   private func hint(forUnknown name: String) -> String? {
-    if name.contains(";") { return "commas separate fields, and tabs in .tsv; this file seems to have semicolons" }
+    for sign in ";|" where name.contains(sign) {
+      return "commas separate fields, and tabs in .tsv; --separator '\(sign)' behind the model reads this file"
+    }
     if name.contains("\t") { return "commas separate fields; a file with tabs is a .tsv file" }
     let bare = name[...].trimmed
     if bare != name, model.column(named: bare) != nil {

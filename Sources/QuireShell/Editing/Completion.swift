@@ -1,4 +1,5 @@
 import QuireMigration
+import QuireRow
 import QuireSQLite
 
 /// Candidates for a position in an input.
@@ -11,6 +12,12 @@ public struct InputCompletions: Hashable, Sendable {
     public let text: String
     /// The kind: a type, or the model that a relation leads to.
     public let detail: String
+
+    /// The text without the quotes of a name.
+    var name: Substring {
+      guard let first = text.first, first == "`" || first == "\"", text.count > 1 else { return text[...] }
+      return text.dropFirst().dropLast()
+    }
   }
 }
 
@@ -33,7 +40,7 @@ extension ShellSession {
     guard !rest.isEmpty else { return found }
     let range = found.range.lowerBound..<place + rest.count
     let word = String(decoding: bytes[range], as: UTF8.self).lowercased()
-    let continuing = found.candidates.filter { $0.text.lowercased().hasPrefix(word) }
+    let continuing = found.candidates.filter { $0.name.lowercased().hasPrefix(word) }
     return continuing.isEmpty ? found : InputCompletions(range: range, candidates: continuing)
   }
 
@@ -102,8 +109,10 @@ struct Completer {
   private func made(_ candidates: [(String, String)]) -> InputCompletions {
     let wanted = prefix.lowercased()
     var known: Set<String> = []
-    let fitting = candidates.filter { $0.0.lowercased().hasPrefix(wanted) && known.insert($0.0).inserted }
-    return InputCompletions(range: range, candidates: fitting.map { .init(text: $0.0, detail: $0.1) })
+    let candidates = candidates.map { InputCompletions.Candidate(text: $0.0, detail: $0.1) }
+    return InputCompletions(
+      range: range,
+      candidates: candidates.filter { $0.name.lowercased().hasPrefix(wanted) && known.insert($0.text).inserted })
   }
 
   // MARK: Kinds
@@ -125,11 +134,11 @@ struct Completer {
   }
 
   var sql: InputCompletions {
-    let tables = models.all.map { ($0.table, $0.kind == .view ? "view" : "table") }
+    let tables = models.all.map { (Self.inSQL($0.table), $0.kind == .view ? "view" : "table") }
     let named = Set(tokens.compactMap { if case .word(let word) = $0.kind { word.lowercased() } else { nil } })
     let used = models.all.filter { named.contains($0.table.lowercased()) }
     let columns = (used.isEmpty ? models.all : used).flatMap { model in
-      model.columns.map { ($0.column, "\(model.table) \($0.type)") }
+      model.columns.map { (Self.inSQL($0.column), "\(model.table) \($0.type)") }
     }
     if tokens.last?.isSign(".") == true { return made(columns) }
     if ["from", "join", "into", "update", "table"].contains(where: { tokens.last?.isWord($0) == true }) {
@@ -224,9 +233,22 @@ struct Completer {
 
   private func names(of place: Int, relationsFirst: Bool) -> [(String, String)] {
     let model = models[place]
-    let columns = model.columns.map { ($0.name, $0.type.lowercased()) }
-    let relations = model.relations.map { ($0.name, "→ \(models[$0.target].name)\($0.isToMany ? " list" : "")") }
+    let columns = model.columns.map { (Self.inModels($0.name), $0.type.lowercased()) }
+    let relations = model.relations.map {
+      (Self.inModels($0.name), "→ \(models[$0.target].name)\($0.isToMany ? " list" : "")")
+    }
     return relationsFirst ? relations + columns : columns + relations
+  }
+
+  /// A name as it can be typed: a keyword, or one with other signs, is in quotes.
+  private static func inModels(_ name: String) -> String {
+    Example.isName(name) || name.contains("`") ? name : "`\(name)`"
+  }
+
+  private static func inSQL(_ name: String) -> String {
+    let tokens = Array(SQLTokens(name))
+    let isWord = tokens.count == 1 && tokens[0].kind == .word && !sqlKeywords.contains(name.uppercased())
+    return isWord ? name : (try? quoted(identifier: name)) ?? name
   }
 
   private var questions: [(String, String)] {

@@ -75,7 +75,7 @@ enum Example {
   }
 
   /// Whether it can be typed as it is.
-  private static func isName(_ text: String) -> Bool {
+  static func isName(_ text: String) -> Bool {
     let tokens = Tokenizer.tokens(of: text)
     guard tokens.count == 2, case .word(let word) = tokens[0].kind else { return false }
     return !statementWords.contains(word.lowercased()) && !Parser.keywords.contains(word.lowercased())

@@ -44,11 +44,16 @@ package func wrappedColumns(_ line: String, to width: Int) -> [String] {
   return wrapped(line, to: width, indent: column > 0 && column <= width * 2 / 3 ? column : indent + 4)
 }
 
-/// An error's text in lines of at most `width` cells. The quoted line of the input is not wrapped; the text after the
-/// marks below it moves to the next line if there is no room.
+/// An error's text in lines of at most `width` cells. The quoted line of the input is shortened and not wrapped; the text
+/// after the marks below it moves to the next line if there is no room.
 package func wrappedMessage(_ text: String, to width: Int) -> String {
-  text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
-    let line = String(line)
+  var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  for place in lines.indices.dropLast() {
+    if let (line, carets) = cropped(lines[place], carets: lines[place + 1], to: width) {
+      (lines[place], lines[place + 1]) = (line, carets)
+    }
+  }
+  return lines.flatMap { line -> [String] in
     guard displayWidth(line) > width else { return [line] }
     guard line.contains("│ ") else { return wrapped(line, to: width) }
     guard let end = line.ranges(of: "^ ").last,
@@ -56,6 +61,27 @@ package func wrappedMessage(_ text: String, to width: Int) -> String {
     else { return [line] }
     return [String(line[...end.lowerBound])] + wrapped("  " + line[end.upperBound...], to: width, indent: 2)
   }.joined(separator: "\n")
+}
+
+/// Shortens a line that is quoted around what is underlined in the next one, if it is wider than the terminal: broken, the
+/// carets would stand below something else.
+private func cropped(_ line: String, carets: String, to width: Int) -> (line: String, carets: String)? {
+  guard displayWidth(line) > width, let mark = line.firstRange(of: "│ "), let below = carets.firstRange(of: "│ "),
+    line[..<mark.lowerBound].allSatisfy({ $0 == " " || $0 == ":" || $0.isNumber }), !line.contains("\t")
+  else { return nil }
+  let (quoted, under) = (line[mark.upperBound...], carets[below.upperBound...])
+  let indent = under.prefix { $0 == " " }.count
+  let room = width - displayWidth(String(line[..<mark.upperBound]))
+  guard under.dropFirst(indent).first == "^", room > 10 else { return nil }
+  let count = under.dropFirst(indent).prefix { $0 == "^" }.count
+  let first = indent + min(count, room / 2) < room ? 0 : indent - room / 2
+  var (rest, skipped) = (quoted, 0)
+  while skipped < first, let next = rest.popFirst() { skipped += LineEditor.displayWidth(next) }
+  let moved = String(repeating: " ", count: indent - skipped + (first > 0 ? 1 : 0))
+  return (
+    line[..<mark.upperBound] + truncated((first > 0 ? "…" : "") + rest, to: room),
+    carets[..<below.upperBound] + moved + under.dropFirst(indent)
+  )
 }
 
 /// `text` truncated to at most `width` cells, ending in `…` if it was longer.

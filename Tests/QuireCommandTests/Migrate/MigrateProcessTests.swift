@@ -83,6 +83,25 @@ import Testing
     #expect(try quire.shell("ls disk").output == "library.db\n")
   }
 
+  @Test(.enabled(if: ImportTests.canMount, "needs root and mount, for a file system that is mounted for reading"))
+  func `a file with a log on a file system that is mounted for reading is said to be there`() throws {
+    #expect(
+      try quire.shell(
+        """
+        mkdir disk && mount -t tmpfs -o size=1500k none disk && cp library.db disk
+        sqlite3 disk/library.db "PRAGMA journal_mode = wal" && mount -o remount,ro disk
+        """
+      ).status == 0)
+    defer { _ = try? quire.shell("umount disk") }
+    try quire.write("Migrations/20260102000000_isbn.sql", "ALTER TABLE book ADD COLUMN isbn TEXT;")
+    let reason = "/disk: Read-only file system; mount it for writing, or use a copy elsewhere. It was not changed"
+    let applied = try quire("migrate", "apply", "disk/library.db")
+    #expect(applied.error.contains("disk: Read-only file system; mount it"), "\(applied.error)")
+    let written = try quire("query", "disk/library.db", "--write", "DELETE FROM book WHERE id = 1")
+    #expect(written.error.contains(reason), "\(written.error)")
+    #expect(try quire("query", "disk/library.db", "SELECT title FROM book").output == "title\nSolaris\n")
+  }
+
   @Test func `Ctrl-C rolls back what runs and gives status 130`() throws {
     try quire.write(
       "Migrations/20260102000000_endless.sql",
