@@ -60,6 +60,7 @@ import Testing
     #expect(try quire("backup", "none.db", "copy.db").status == 2)
     #expect(try quire("backup", "library.db", "none/copy.db").status == 2)
     #expect(try quire("backup", "library.db", ".").status == 2)
+    #expect(try quire("backup", "library.db", "-").firstLine.contains("cannot go to a pipe"))
     let own = try quire("backup", "--replace", "library.db", "./library.db")
     #expect(
       own.status == 2 && own.firstLine == "error: ./library.db is the database itself; give another path for the copy")

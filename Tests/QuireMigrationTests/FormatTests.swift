@@ -61,6 +61,27 @@ import Testing
     for (name, text) in files { try fixture.write(text, as: name) }
   }
 
+  @Test(arguments: [
+    ("2022_03_29_040000_a.sql", "20220329040000"), ("2022.03.29T04.00.00.a.sql", "20220329040000"),
+    ("2022-03-29T04-00-00_a.sql", "20220329040000"), ("2022-03-29-a.sql", "20220329000000"),
+    ("2022-03-29.sql", "20220329000000"), ("2022_13_29_a.sql", "2022"), ("2022_03_a.sql", "2022"),
+    ("2022-03-291-a.sql", "2022"), ("20220329-040000_a.sql", "20220329040000"),
+  ])
+  func `a day in parts is one number`(name: String, version: String) throws {
+    let fixture = try Fixture()
+    try fixture.write("CREATE TABLE a (b);", as: name)
+    #expect(try MigrationFolder.read(fixture.migrations).map { "\($0.version)" } == [version])
+  }
+
+  @Test func `a file whose name has no title takes the first comment that says what it does`() throws {
+    let fixture = try Fixture()
+    try fixture.write("-- Create \"users\" table\nCREATE TABLE users (a);", as: "20230920174315.sql")
+    try fixture.write(
+      "-- Disable the enforcement of foreign-keys constraints\n-- Add column\nALTER TABLE users ADD COLUMN b;",
+      as: "20230920174316.sql")
+    #expect(try MigrationFolder.read(fixture.migrations).map(\.title) == ["Create \"users\" table", "Add column"])
+  }
+
   @Test(arguments: folders) func `a folder is recognized, and what is in it runs`(
     format: MigrationFormat, files: [String: String]
   ) throws {

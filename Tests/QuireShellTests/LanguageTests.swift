@@ -16,6 +16,22 @@ import Testing
     session = try library.session()
   }
 
+  @Test func `values inside JSON are reached as in SQL`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY, j TEXT);
+      INSERT INTO t VALUES (1, '{"a":[1,2],"b":"x"}'), (2, '{"a":[5,6],"b":"y"}');
+      """)
+    let session = try library.session()
+    #expect(
+      try await session.rows("T where j ->> '$.b' = \"y\" select id, j -> '$.a', j->>'$.a[1]' || '!'") == [
+        [2, "[5,6]", "6!"]
+      ])
+    #expect(try await session.rows("T order by j -> 'a' ->> 1 desc limit 1 select id") == [[2]])
+    #expect(await session.failure("T where id in (select 1)").hasPrefix("no query stands inside one of models"))
+    #expect(session.continues("T where j ->>", "'$.b' = 1") == false)
+  }
+
   @Test(arguments: [
     ("Book", [1, 2, 3, 4, 5]),
     ("book", [1, 2, 3, 4, 5]),

@@ -345,10 +345,42 @@ import Testing
     }
   }
 
+  @Test func `names in capitals read like others`() throws {
+    let library = try Library(
+      """
+      CREATE TABLE BOOK (ID INTEGER PRIMARY KEY, NAME TEXT);
+      CREATE TABLE BOOK_METADATA (BOOK_ID INTEGER PRIMARY KEY REFERENCES BOOK (ID), PAID INTEGER);
+      CREATE TABLE BOOK_COVER (ID INTEGER PRIMARY KEY REFERENCES BOOK (ID));
+      CREATE TABLE PA (ID INTEGER PRIMARY KEY);
+      INSERT INTO PA VALUES (1); INSERT INTO BOOK VALUES (1, 'Solaris'); INSERT INTO BOOK_METADATA VALUES (1, 1);
+      """)
+    let models = try library.session().models.all
+    func relations(_ name: String) -> [String] { models.first { $0.name == name }?.relations.map(\.name) ?? [] }
+    #expect(models.map(\.name) == ["BOOK", "BookCover", "BookMetadata", "PA"])
+    #expect(relations("BookMetadata") == ["book"] && relations("BookCover") == ["book"])
+    #expect(relations("BOOK") == ["bookMetadata", "bookCover"] || relations("BOOK") == ["bookCover", "bookMetadata"])
+  }
+
+  @Test func `a column of integers with a table's name is a key if the table has all of them`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE urls (id INTEGER PRIMARY KEY, title TEXT);
+      CREATE TABLE visits (id INTEGER PRIMARY KEY, url INTEGER NOT NULL, page INTEGER, note TEXT);
+      CREATE TABLE pages (id INTEGER PRIMARY KEY); CREATE TABLE notes (id INTEGER PRIMARY KEY);
+      INSERT INTO urls VALUES (4, 'four'), (9, 'nine'); INSERT INTO pages VALUES (1); INSERT INTO notes VALUES (1);
+      INSERT INTO visits VALUES (1, 9, 1, '1'), (2, 4, 2, '1');
+      """)
+    let session = try library.session()
+    let visit = try #require(session.models.all.first { $0.name == "Visit" })
+    #expect(visit.relations.map(\.name) == ["url"])
+    #expect(try await session.rows("Visit where url.title = \"nine\" select id, url") == [[1, 9]])
+  }
+
   @Test func `a name's number is guessed by the commonest rules`() {
     let names = [
       "books": "Book", "library_books": "LibraryBook", "categories": "Category", "address": "Address",
       "status": "Status", "boxes": "Box", "order-lines": "OrderLine", "news": "News",
+      "LIBRARY_BOOKS": "LibraryBook", "ISBN": "ISBN", "CATEGORIES": "CATEGORY", "EVENT_PROPERTIES": "EventProperty",
     ]
     for (table, model) in names { #expect(ModelNames.model(ofTable: table) == model) }
     for (one, many) in ["book": "books", "category": "categories", "box": "boxes", "day": "days"] {

@@ -78,8 +78,14 @@ extension MigrationFile {
   private static let templates: Set = [
     "Add migration script here", "Custom SQL migration file, put your code below! --", "Your SQL goes here",
     "AddForeignKey", "AlterTable", "CreateIndex", "CreateTable", "DropForeignKey", "DropIndex", "DropTable",
-    "RedefineTables", "RenameIndex",
+    "RedefineTables", "RenameIndex", "Disable the enforcement of foreign-keys constraints",
+    "disable the enforcement of foreign-keys constraints",
   ]
+
+  /// Whether a comment's content says what the migration does.
+  static func isTitle(_ comment: String) -> Bool {
+    !comment.isEmpty && !templates.contains(comment) && !comment.hasPrefix("atlas:")
+  }
 
   /// Reads `text` as the file at `path`.
   ///
@@ -123,8 +129,7 @@ extension MigrationFile {
           } else if !directive.isStep {
             throw .directive(comment, file: path, line: line, hint: "move it above the undo section")
           }
-        } else if title == nil, !sawStatement, undo == nil, !comment.isEmpty,
-          !Self.templates.contains(comment), !comment.hasPrefix("atlas:"),
+        } else if title == nil, !sawStatement, undo == nil, Self.isTitle(comment),
           line > 1 || !SQLWords.asksForNoTransaction(text)
         {
           title = (comment, line)

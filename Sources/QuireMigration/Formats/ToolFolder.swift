@@ -138,6 +138,13 @@ struct ToolFolder {
     String(decoding: Array(lines.joined(separator: CollectionOfOne(10))), as: UTF8.self)
   }
 
+  /// The title of a file whose name has none.
+  private static func firstComment(of sql: String) -> String {
+    let tokens = SQLTokens(sql)
+    let comments = tokens.lazy.prefix { !$0.isSignificant }.filter { $0.kind != .blank }
+    return comments.map { MigrationFile.content(of: tokens.text(of: $0)) }.first(where: MigrationFile.isTitle) ?? ""
+  }
+
   private func migration(
     _ file: File, up: String, undo: String?, undoPath: String? = nil,
     asksForNoTransaction: Bool = false, undoLine: Int = 1
@@ -153,7 +160,8 @@ struct ToolFolder {
     let undo = undo.map { SQLStatements($0).withoutTransactions() }
     let isAlone = asksForNoTransaction && SQLStatements(up).contains(where: \.needsNoTransaction)
     return MigrationFile(
-      version: version, title: file.name.title, path: file.path, up: up, undo: undo, undoLine: undoLine,
+      version: version, title: file.name.title.isEmpty ? Self.firstComment(of: up) : file.name.title, path: file.path,
+      up: up, undo: undo, undoLine: undoLine,
       undoPath: undoPath ?? file.path,
       directives: [.tool(format)] + (isAlone ? [.noTransaction] : []), isOwn: false, source: file.source)
   }

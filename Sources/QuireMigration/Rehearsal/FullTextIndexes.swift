@@ -1,32 +1,34 @@
 import QuireRow
 import QuireSQLite
 
-/// The full-text indexes over other tables' text that agree with it, as SQLite's own check tells.
+/// The full-text indexes over other tables' text that must agree with it after a migration, as SQLite's own check tells.
 ///
 /// Such an index finds rows by their row ids, which a rebuild of a table without an INTEGER PRIMARY KEY gives anew, and
-/// VACUUM too: then it finds other rows, or is damaged for SQLite.
+/// VACUUM too: then it finds other rows, or is damaged for SQLite. One that did not agree before says nothing where the
+/// rows keep their ids.
 struct FullTextIndexes {
-  private(set) var agreeing: [DatabaseSchema.Object] = []
+  private let watched: [DatabaseSchema.Object]
 
   /// - Parameters:
   ///   - tables: Those whose indexes are checked; nil for all.
   ///   - connection: To a copy, as the check is a write for SQLite.
   init(of tables: Set<SQLName>?, in schema: DatabaseSchema, on connection: Connection) {
-    agreeing = schema.virtualTables.filter { index in
+    watched = schema.virtualTables.filter { index in
       let text = VirtualTableText(index.sql.text)
       guard text.isIndex, let content = text.content, tables?.contains(SQLName(content)) ?? true else { return false }
-      return Self.agrees(index, on: connection) == true
+      let keepsIDs = schema[table: SQLName(content)]?.primaryKey?.isRowID == true
+      return !keepsIDs || Self.agrees(index, on: connection) == true
     }
   }
 
-  /// Those that no longer agree, and are still there.
+  /// Those that do not agree, and are still there.
   func stale(in schema: DatabaseSchema, on connection: Connection) -> [SchemaDifference] {
-    agreeing.filter { index in
+    watched.filter { index in
       schema.virtualTables.contains { $0.name == index.name } && Self.agrees(index, on: connection) == false
     }.map { index in
       SchemaDifference(
         table: index.name, kind: .virtualTable, old: "finds its rows",
-        new: "finds others, as they have new row ids: INSERT INTO \(index.name)(\(index.name)) VALUES('rebuild')")
+        new: "finds others, or none: INSERT INTO \(index.name)(\(index.name)) VALUES('rebuild')")
     }
   }
 

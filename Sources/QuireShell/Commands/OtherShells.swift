@@ -37,6 +37,8 @@ enum OtherShells {
     "ascending": "did you mean asc?", "filter": "did you mean where?", "&": "did you mean and?",
     "|": "did you mean or?", "≥": "did you mean >=?", "≤": "did you mean <=?", "≠": "did you mean !=?",
     "!": "did you mean not?", "~": "like \"The%\" compares with a pattern",
+    "regexp": "SQLite has no regular expressions here: like \"%x%\", or glob \"*[0-9]*\"",
+    "ilike": "like is without regard to the case of A to Z", "rlike": "like \"The%\" compares with a pattern",
     "starts": "like \"The%\" compares with a pattern", "startswith": "like \"The%\" compares with a pattern",
     "ends": "like \"%s\" compares with a pattern", "join": "a path follows a relation: author.name",
   ]

@@ -16,7 +16,9 @@ enum ModelCompleteness {
     }
     if depth > 0 { return false }
     guard let last else { return true }
-    if [",", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "||"].contains(where: last.isSign) { return false }
+    if [",", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "||", "->", "->>"].contains(where: last.isSign) {
+      return false
+    }
     return !["where", "and", "or", "not", "select", "by", "set", "like", "in", "between"].contains(where: last.isWord)
   }
 }

@@ -123,7 +123,7 @@ extension Parser {
   }
 
   private mutating func joined() throws(ShellFailure) -> Syntax {
-    try chain(["||"]) { (parser) throws(ShellFailure) in try parser.primary() }
+    try chain(["||", "->", "->>"]) { (parser) throws(ShellFailure) in try parser.primary() }
   }
 
   /// SQLite takes a thousand steps from the outermost value to the innermost, and each operator of a chain is one.
@@ -212,6 +212,8 @@ extension Parser {
     // A relation may have a keyword's name: `order.customer`. No keyword is followed by a period.
     case _ where ahead().isSign("."): return try path()
     case "and", "or": throw unexpected("a value is missing before ‘\(word)’")
+    case "select" where place > 0 && tokens[place - 1].isSign("("):
+      throw unexpected("no query stands inside one of models", hint: "SQL takes it: select … where id in (select …)")
     case "where", "select", "order", "limit", "set", "from", "by", "having", "offset":
       throw unexpected(
         "a value is missing before ‘\(word)’", hint: "a name that is a keyword stands in backticks: `\(word)`")

@@ -70,7 +70,9 @@ struct Tokenizer {
       add(.parameter(source.text(of: token)), token.range)
     case .parameter, .mark:
       let text = source.text(of: token)
-      if ["==", "!=", "<>", "<=", ">=", "||", ":", "$", "@"].contains(text) { return add(.sign(text), token.range) }
+      if ["==", "!=", "<>", "<=", ">=", "||", "->", "->>", ":", "$", "@"].contains(text) {
+        return add(.sign(text), token.range)
+      }
       for place in token.range {
         let one = String(UnicodeScalar(source.bytes[place]))
         add("=<>()+-*/%,.{};:".contains(one) ? .sign(one) : .wrong("‘\(one)’ means nothing here"), place..<place + 1)

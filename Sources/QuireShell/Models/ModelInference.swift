@@ -12,7 +12,8 @@ import QuireSQLite
 ///
 /// A column that only looks like a key (`author_id`, if there is a table `author` or `authors`) counts as one if the
 /// file declares none for it. It leads to a UNIQUE column of the same name or to the other table's key, whichever
-/// contains its values; if neither does, it is not a key.
+/// contains its values; if neither does, it is not a key. So does a column of integers with the very name of a table
+/// (`visits.url`, if there is a table `urls`) if the other's key contains all of them.
 struct ModelInference {
   private var models: [FileModel]
   private var keys: [ModelReader.ForeignKey]
@@ -26,8 +27,10 @@ struct ModelInference {
   /// How many keys lead from one table to another.
   private var siblings: [[String]: Int] = [:]
 
-  /// How many values of the first column are in the second; nil if one of them has no values.
-  typealias Matches = (_ own: (table: String, column: String), _ other: (table: String, column: String)) -> Int?
+  /// How many values of the first column are in the second, and how many were looked at; nil if one of them has no values.
+  typealias Matches = (_ own: (table: String, column: String), _ other: (table: String, column: String)) -> (
+    found: Int, of: Int
+  )?
 
   static func models(_ found: ModelReader.Found, _ matches: Matches) -> [FileModel] {
     withoutActuallyEscaping(matches) { models(found, escaping: $0) }
@@ -118,15 +121,26 @@ struct ModelInference {
     let named = placesByName
     for model in models where model.kind != .virtual {
       for column in model.columns where !declared.contains(model.table + "\0" + column.column) {
-        guard let name = ModelNames.relation(ofColumn: column.column), model.keyColumns != [column.column],
-          let target = named[name.lowercased()].map({ models[$0] }),
-          let other = meant(by: column.column, of: model, in: target)
+        let name = ModelNames.relation(ofColumn: column.column)
+        guard model.keyColumns != [column.column],
+          let target = named[(name ?? column.column).lowercased()].map({ models[$0] }),
+          let other = name == nil
+            ? key(named: column, of: model, in: target) : meant(by: column.column, of: model, in: target)
         else { continue }
         let pair = keyPair(column.column, of: model, other, of: target)
         keys.append(
           ModelReader.ForeignKey(table: model.table, target: target.table, pairs: [pair], isDeclared: false))
       }
     }
+  }
+
+  /// The key to which a column leads that has the other table's name.
+  private func key(named column: FileModel.Column, of model: FileModel, in target: FileModel) -> String? {
+    guard model.kind == .table, target.table != model.table, column.affinity == .integer,
+      case .columns(let key) = target.key, key.count == 1, target.column(named: key[0])?.affinity == .integer,
+      let matching = matches((model.table, column.column), (target.table, key[0])), matching.found == matching.of
+    else { return nil }
+    return key[0]
   }
 
   /// The column that a column named like a key leads to.
@@ -139,7 +153,9 @@ struct ModelInference {
     }
     if case .columns(let key) = target.key, key.count == 1, !candidates.contains(key[0]) { candidates.append(key[0]) }
     // Rows of a view may take long to be read.
-    let counts = candidates.map { model.kind == .table ? matches((model.table, column), (target.table, $0)) : nil }
+    let counts = candidates.map {
+      model.kind == .table ? matches((model.table, column), (target.table, $0))?.found : nil
+    }
     guard let most = counts.compactMap({ $0 }).max() else { return candidates.first }
     return most == 0 ? nil : zip(candidates, counts).first { $0.1 == most }?.0
   }
@@ -196,6 +212,8 @@ struct ModelInference {
     let isSingle = isUnique(key.pairs.map(\.other), in: models[target])
     let fallback = ModelNames.lowered(models[target].name)
     var name = key.pairs.count == 1 ? ModelNames.relation(ofColumn: key.pairs[0].own) ?? key.pairs[0].own : fallback
+    // A row's own key, which is the other's too.
+    if ["id", "_id"].contains(name.lowercased()) { name = free(fallback, in: own) }
     if !isSingle {
       name = free(ModelNames.plural(fallback), in: own)
     } else if isTaken(name, in: own, besides: key.pairs.map(\.own)) {

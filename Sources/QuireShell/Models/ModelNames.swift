@@ -3,9 +3,11 @@
 /// English plurals by their commonest rules: a wrong guess is a name that reads oddly, and the table's own name is
 /// always understood beside it.
 enum ModelNames {
-  /// `library_books` → `LibraryBook`, `order-lines` → `OrderLine`; a name that has no letters stays as it is.
+  /// `library_books` and `LIBRARY_BOOKS` → `LibraryBook`, `order-lines` → `OrderLine`; a name that has no letters stays as
+  /// it is, and so does a single word in capitals, such as `ISBN`.
   static func model(ofTable table: String) -> String {
-    let words = table.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    var words = table.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    if words.count > 1, table == table.uppercased() { words = words.map { $0.lowercased() } }
     guard let last = words.last, table.contains(where: \.isLetter) else { return table }
     let parts = words.dropLast() + [singular(last)]
     return parts.reduce(into: "") { $0 += $1.prefix(1).uppercased() + String($1.dropFirst()) }
@@ -17,7 +19,7 @@ enum ModelNames {
     if word.count < 4 || ["ss", "us", "is", "news", "series", "species"].contains(where: lower.hasSuffix) {
       return word
     }
-    if lower.hasSuffix("ies") { return String(word.dropLast(3)) + "y" }
+    if lower.hasSuffix("ies") { return String(word.dropLast(3)) + (word == word.uppercased() ? "Y" : "y") }
     if ["xes", "ches", "shes", "sses", "zes"].contains(where: lower.hasSuffix) { return String(word.dropLast(2)) }
     return lower.hasSuffix("s") ? String(word.dropLast()) : word
   }
@@ -37,16 +39,15 @@ enum ModelNames {
     return word + "s"
   }
 
-  /// `author_id`, `authorId` and `AuthorID` → `author`; nil for a name that does not end so.
+  /// `author_id`, `AUTHOR_ID`, `authorId` and `AuthorID` → `author`; nil for a name that does not end so.
   static func relation(ofColumn column: String) -> String? {
-    for ending in ["_id", "_fk", "_key", "_ref", "Id", "ID"]
-    where column.hasSuffix(ending) && column.count > ending.count {
-      return lowered(String(column.dropLast(ending.count)))
-    }
-    for ending in ["_ID", "_Id"] where column.hasSuffix(ending) && column.count > ending.count {
-      return lowered(String(column.dropLast(ending.count)))
-    }
-    return nil
+    let lower = column.lowercased()
+    let ending =
+      ["_id", "_fk", "_key", "_ref"].first(where: lower.hasSuffix)
+      // Not of a word in capitals, such as `PAID`.
+      ?? ["Id", "ID"].first { column.hasSuffix($0) && column.dropLast(2).last?.isUppercase != true }
+    guard let ending, column.count > ending.count else { return nil }
+    return lowered(String(column.dropLast(ending.count)))
   }
 
   /// A model's name as a property: `LibraryBook` → `libraryBook`, `ISBN` → `isbn`.

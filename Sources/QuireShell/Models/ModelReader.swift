@@ -117,7 +117,9 @@ struct ModelReader {
 
   /// How many of the first values of a column, of a hundred at most, are in another; nil if there are none, or if the
   /// other column's table has no rows.
-  func matches(_ own: (table: String, column: String), in other: (table: String, column: String)) -> Int? {
+  func matches(_ own: (table: String, column: String), in other: (table: String, column: String)) -> (
+    found: Int, of: Int
+  )? {
     guard let table = try? quoted(identifier: own.table), let column = try? quoted(identifier: own.column),
       let target = try? quoted(identifier: other.table), let key = try? quoted(identifier: other.column)
     else { return nil }
@@ -126,9 +128,10 @@ struct ModelReader {
       WITH s(v) AS (SELECT \(column) FROM (SELECT \(column) FROM \(table) LIMIT 1000) WHERE \(column) IS NOT NULL LIMIT 100)
       SELECT count(*), sum(EXISTS (SELECT 1 FROM \(target) WHERE \(key) = s.v)), EXISTS (SELECT 1 FROM \(target)) FROM s
       """
-    guard let row = try? connection.query(sql).rows.first, row[0] != 0, row[2] == 1, case .integer(let count) = row[1]
+    guard let row = try? connection.query(sql).rows.first, row[0] != 0, row[2] == 1, case .integer(let all) = row[0],
+      case .integer(let count) = row[1]
     else { return nil }
-    return Int(count)
+    return (Int(count), Int(all))
   }
 
   /// Nil for a hidden column of a virtual table.

@@ -38,6 +38,9 @@ struct BackupRun {
     guard let file = invocation.argument("FILE"), let copy = invocation.argument("TO") else {
       throw invocation.usageError("which file, and where to?")
     }
+    if copy == "-" {
+      throw invocation.usageError("TO is a file: a copy has its name only when it is whole, and cannot go to a pipe")
+    }
     self.invocation = invocation
     self.file = file
     self.copy = copy
